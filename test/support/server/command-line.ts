@@ -3,15 +3,15 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 
-/** The program as a child process, as its users run it. */
+/** The program as a child process. */
 export type CommandLine = {
   readonly child: ChildProcess;
-  /** The whole of the stream so far. */
+  /** The complete output so far. */
   stdout(): string;
   stderr(): string;
-  /** Resolves with the ready line; rejects when the process ends without one. */
+  /** Resolves with the ready line. Rejects if the process ends without one. */
   ready(): Promise<string>;
-  /** The exit code, or the signal that ended it. */
+  /** Resolves with the exit code, or with the signal that ended the process. */
   exited(): Promise<number | NodeJS.Signals | null>;
 };
 
@@ -20,11 +20,11 @@ export type CommandLineOptions = {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly nodeArgs?: readonly string[];
-  /** Its standard input; nothing by default. */
+  /** The standard input; empty by default. */
   readonly input?: string;
-  /** What no file of it may outgrow, in blocks of 512 bytes: a write past it fails, as on a full disk. */
+  /** The maximum size of each file of the process, in blocks of 512 bytes. A larger write fails, as on a full disk. */
   readonly fileBlocksMax?: number;
-  /** How many files it may have open. */
+  /** The maximum number of open files of the process. */
   readonly openFilesMax?: number;
 };
 
@@ -34,8 +34,8 @@ export function runCommandLine(
   args: readonly string[],
   { cwd, env = {}, nodeArgs = [], input = '', fileBlocksMax, openFilesMax }: CommandLineOptions,
 ): CommandLine {
-  // Only the given variables: those of the test run are not the server's. The shell drops the options with which the
-  // test runner instruments every child it sees, signal listeners among them.
+  // The server receives only the given variables, not those of the test run. The shell removes NODE_OPTIONS, with which
+  // the test runner would instrument the server, for example with signal listeners.
   const limit = fileBlocksMax === undefined ? '' : `ulimit -f ${String(fileBlocksMax)}; `;
   const files = openFilesMax === undefined ? '' : `ulimit -n ${String(openFilesMax)}; `;
   const child = spawn(
@@ -47,7 +47,7 @@ export function runCommandLine(
       stdio: ['pipe', 'pipe', 'pipe'],
     },
   );
-  // A command that does not read it may end before it is written.
+  // A command that does not read its input may end before the input is written.
   child.stdin.on('error', () => undefined).end(input);
   const texts = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

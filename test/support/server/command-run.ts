@@ -7,17 +7,17 @@ import type { SecretInput, CommandContext } from '../../../src/cli/command-conte
 export type CommandRun = { readonly code: number; readonly out: string; readonly err: string };
 export type CommandSetting = {
   readonly variables?: Readonly<Record<string, string>>;
-  /** Its standard input; nothing by default. */
+  /** The standard input; empty by default. */
   readonly input?: string;
-  /** A terminal instead, on which this is typed. */
+  /** The characters that are typed on a terminal, which replaces the standard input. */
   readonly typed?: string;
   readonly folder?: string;
-  /** Standard output is a terminal. */
+  /** True if standard output is a terminal. */
   readonly isTerminal?: boolean;
   readonly clock?: Clock;
 };
 
-/** One command in this process: the whole of the program but for the process itself. */
+/** Runs one command in this process, with the whole program except its process. */
 export async function runCommand(
   args: readonly string[],
   {
@@ -65,7 +65,10 @@ export function pipe(text: string): SecretInput {
   return stream;
 }
 
-/** A terminal on which `typed` is waiting to be read, and the modes it was set to: true is without echo. */
+/**
+ * Returns a terminal with `typed` as waiting input, and the list of modes that the program sets: true means without
+ * echo.
+ */
 export function terminal(typed: string): { readonly input: SecretInput; readonly modes: readonly boolean[] } {
   const modes: boolean[] = [];
   const input: SecretInput = Object.assign(new PassThrough(), {

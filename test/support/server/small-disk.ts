@@ -4,17 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 
-/** A file system of its own in memory, which a test may fill up. */
+/** A small file system in memory, which a test may fill. */
 export type SmallDisk = {
   readonly dir: string;
   freeBytes(): number;
-  /** Writes a file until so many bytes are left, or until ENOSPC for 0. It replaces the one before. */
+  /** Writes a file until `leftBytes` bytes are free; 0: until ENOSPC. The file replaces the file of an earlier call. */
   fill(leftBytes: number): void;
-  /** Removes that file. */
+  /** Removes the file that `fill` has written. */
   clear(): void;
 };
 
-/** Why this machine has none: mounting wants root. */
+/** The reason why this machine cannot make such a disk (only root may mount); undefined if it can. */
 export const noSmallDisk: string | undefined = whyNot();
 
 export function smallDisk(t: Test, bytes: number): SmallDisk {

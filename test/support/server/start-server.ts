@@ -9,16 +9,19 @@ import { decodeConfig, type Config } from '../../../src/config/config.ts';
 import { startServer, type RunningServer, type ServerOptions } from '../../../src/server/server.ts';
 
 export const testPassword = 'correct horse battery staple';
-/** The super administrator's credentials, as a header. */
+/** The HTTP header with the super administrator's credentials. */
 export const adminAuthorization = `Basic ${Buffer.from(`admin:${testPassword}`).toString('base64')}`;
 
 export type TestServer = RunningServer & {
   readonly dataDir: string;
-  /** `fetch` as the super administrator, JSON in and out unless `init` says otherwise. */
+  /**
+   * Sends a request with `fetch` as the super administrator. Request and response are JSON unless `init` has another
+   * type.
+   */
   call(path: string, init?: CallInit): Promise<Response>;
-  /** Stops it and starts another on the same data. */
+  /** Stops the server and starts another one on the same data. */
   restart(): Promise<TestServer>;
-  /** Stops it and removes its data. */
+  /** Stops the server and removes its data. */
   remove(): Promise<void>;
 };
 
@@ -35,13 +38,13 @@ export type TestServerOptions = Pick<
   readonly environment?: Readonly<Record<string, string>>;
   readonly dataDir?: string;
   readonly clock?: Clock;
-  /** Where log lines go; nowhere by default. */
+  /** Receives the log lines; by default, they are discarded. */
   readonly logLines?: { write(line: string): void };
 };
 
 /**
- * What `npm start` runs, on a free port and a directory of its own. It records no accesses unless a test asks for it:
- * most tests count events.
+ * Starts a server as `npm start` does, on a free port and in a folder of its own. The server records no log-ins and
+ * refusals unless a test enables that, since most tests count events.
  */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'ledgerplane-')));
@@ -85,7 +88,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     },
     remove: async () => {
       await server.close();
-      // A server that has been started again has the same folder, and may be removing it, too.
+      // A restarted server shares the folder, and may remove it at the same time.
       await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
     },
   };

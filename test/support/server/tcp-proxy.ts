@@ -3,13 +3,13 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 
 import { resetSocket } from '../reset-socket.ts';
 
-/** Passes connections on to a server that may change, and cuts them when a test says so. */
+/** Forwards connections to a server that may change, and resets them when a test calls `cut`. */
 export class TcpProxy {
   readonly #server: Server;
   readonly #pairs = new Set<readonly [Socket, Socket]>();
-  /** The port of the server; undefined: connections are refused as they open. */
+  /** The port of the server; undefined: new connections are refused. */
   target: number | undefined;
-  /** How often `cut` had something to cut. */
+  /** The number of calls of `cut` that found an open connection. */
   cuts = 0;
 
   private constructor(target: number | undefined) {
@@ -38,7 +38,7 @@ export class TcpProxy {
     return this.#pairs.size;
   }
 
-  /** Resets every open connection, in the middle of whatever passes. */
+  /** Resets every open connection, even in the middle of a message. */
   cut(): void {
     this.cuts += this.#pairs.size > 0 ? 1 : 0;
     for (const [near, far] of this.#pairs) {

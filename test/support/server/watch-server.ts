@@ -24,7 +24,7 @@ const silent: PluginLogger = {
 
 export type WatchServerOptions = { readonly clock?: FakeClock; readonly bounds?: OutboxBounds };
 
-/** The watch endpoints behind a real HTTP server, with everything they need in memory and time that stands still. */
+/** The watch endpoints behind a real HTTP server, with a log and read models in memory and a fake clock. */
 export class WatchServer {
   readonly clock: FakeClock;
   readonly log = new MemoryLog();
@@ -33,7 +33,7 @@ export class WatchServer {
   readonly objects: MemoryObjects;
   readonly hub: WatchHub;
   readonly server: Server;
-  /** The server's side of each connection. */
+  /** The server's ends of all connections. */
   readonly connections = new Set<Socket>();
 
   constructor({ clock = new FakeClock(), bounds }: WatchServerOptions = {}) {
