@@ -38,8 +38,8 @@ import type { Shown } from '../writing.ts';
 export const test: Subject = { kind: 'platform', part: 'test' };
 
 /**
- * Users, tokens and sessions over a log in memory: the real write door, read models, tables and authenticator. Nothing
- * is judged.
+ * Users, tokens and sessions over a log in memory: the real write door, read models, tables and authenticator, without
+ * admission rules.
  */
 export class Accounts {
   readonly log: EventLog;
@@ -178,7 +178,7 @@ export class Accounts {
   }
 }
 
-/** Gives everybody their turn until it holds. */
+/** Waits, turn by turn of the event loop, until `holds` returns true. */
 export async function until(holds: () => boolean): Promise<void> {
   for (let turn = 0; turn < 100_000; turn += 1) {
     if (holds()) return;

@@ -17,7 +17,10 @@ export function as(name: string): Readonly<Record<string, string>> {
   return { authorization: basic(name, passwordOf(name)) };
 }
 
-/** An administrator's preparations on a running server before others try their rights. Each call throws if it fails. */
+/**
+ * An administrator's preparations on a running server, before a test checks the rights of others. Each call throws if
+ * it fails.
+ */
 export class Administration {
   readonly #origin: string;
 
@@ -45,7 +48,7 @@ export class Administration {
     return answered;
   }
 
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- objects are matched, not typed
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests match objects without their types
   async object(plural: string, name: string): Promise<Record<string, any>> {
     return JSON.parse((await this.call('GET', core(plural, name))).text) as Record<string, unknown>;
   }
@@ -74,7 +77,7 @@ export class Administration {
     await this.call('DELETE', core(plural, name));
   }
 
-  /** So that nobody but super administrators may do anything that is not given to them from now on. */
+  /** Removes the rules of all roles, so that only super administrators have rights until the test grants others. */
   async emptyAllRoles(): Promise<void> {
     const { items } = JSON.parse((await this.call('GET', core('roles'))).text) as {
       readonly items: readonly { readonly metadata: { readonly name: string } }[];

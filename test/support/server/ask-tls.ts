@@ -10,7 +10,9 @@ export type TlsAnswer = {
   readonly certificate: X509Certificate;
 };
 
-/** One request on a connection of its own; the server's certificate is verified unless `options` says otherwise. */
+/**
+ * Sends one request on a connection of its own, and verifies the server's certificate unless `options` disables that.
+ */
 export async function askTls(url: string, options: RequestOptions = {}, body = ''): Promise<TlsAnswer> {
   return new Promise((resolve, reject) => {
     const req = request(url, { agent: false, ...options }, (res) => {

@@ -8,12 +8,12 @@ import { logStart, type RecordedEvent } from '../../../src/log/log.ts';
 
 type Heard = { readonly where: string; readonly text: string; readonly shown: readonly string[] };
 
-/** Secrets by their kind, and all observed output of a server, which must contain none of them. */
+/** The secrets of a test by their kind, and all observed output of a server. No output may contain a secret. */
 export class PlantedSecrets {
   readonly #secrets = new Map<string, string>();
   readonly #texts: Heard[] = [];
 
-  /** Of letters and digits, so that it looks the same in JSON, in a form and in a path. */
+  /** Makes a secret of letters and digits, which looks the same in JSON, in a form and in a path. */
   plant(what: string): string {
     return this.know(what, `planted${randomBytes(12).toString('hex')}`);
   }
@@ -24,7 +24,7 @@ export class PlantedSecrets {
     return text;
   }
 
-  /** `shown`: what may stand there, as it is asked for there. */
+  /** Adds an output. `shown`: the kinds of secrets that this output may contain, because the request asks for them. */
   add(where: string, text: string, shown: readonly string[] = []): void {
     this.#texts.push({ where, text, shown });
   }
@@ -45,7 +45,7 @@ export class PlantedSecrets {
     return [...this.#secrets].filter(([, secret]) => text.includes(secret)).map(([what]) => what);
   }
 
-  /** The stored form of secrets: for the platform alone, and never in an answer or a line. */
+  /** Adds the stored forms of secrets (digests, salts and hashes), which no response and no log line may contain. */
   knowKept(events: readonly RecordedEvent[]): number {
     let known = 0;
     for (const recorded of events) {
@@ -62,7 +62,7 @@ export class PlantedSecrets {
   }
 }
 
-/** All events of a server that has stopped. */
+/** Returns all events in the log of a stopped server. */
 export async function recordedIn(dataDir: string): Promise<readonly RecordedEvent[]> {
   const log = await openLmdbLog({
     dir: join(dataDir, 'log'),
@@ -76,7 +76,7 @@ export async function recordedIn(dataDir: string): Promise<readonly RecordedEven
   return events;
 }
 
-/** Every file beneath a folder, byte by byte. */
+/** Returns the bytes of every file in a folder and its subfolders. */
 export async function filesIn(folder: string): Promise<ReadonlyMap<string, string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

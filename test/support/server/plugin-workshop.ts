@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { repository } from '../../architecture/repository.ts';
 
 /**
- * The result of `npm install` in a plugin's folder, without a network: this package and its build tools replace the
+ * Gives a plugin's folder the result of `npm install` without a network: links this package and its build tools as
  * dependencies.
  */
 export async function linkDependencies(folder: string): Promise<void> {
@@ -19,7 +19,7 @@ export async function linkDependencies(folder: string): Promise<void> {
     await symlink(join(repository, 'node_modules', name), join(modules, name));
 }
 
-/** Runs a program to its end; returns its output and its exit code. */
+/** Runs a program to its end. Returns its output and its exit code. */
 export async function run(
   folder: string,
   command: string,

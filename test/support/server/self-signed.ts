@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 
-/** A certificate for `localhost` that vouches for itself, made anew each time so that no key lies in the repository. */
+/** Makes a self-signed certificate for `localhost`; a new key each time, so that no key is stored in the repository. */
 export function selfSigned(): { readonly key: string; readonly certificate: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = sequence(oid('2a8648ce3d040302'));
@@ -33,7 +33,7 @@ export function selfSigned(): { readonly key: string; readonly certificate: stri
   };
 }
 
-/** Tag, length and content, as DER writes each element. */
+/** Encodes an element in DER: tag, length and content. */
 function element(tag: number, content: Buffer): Buffer {
   const { length } = content;
   const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
