@@ -28,21 +28,21 @@ import { settled, shown, verdict, type Shown } from './writing.ts';
 
 export const platform: Subject = { kind: 'platform', part: 'test' };
 
-/** The types of access control by their plural. */
+/** The plural names of the types of access control. */
 export type Plural = 'roles' | 'rolebindings' | 'users' | 'personalaccesstokens' | 'sessions' | 'widgets';
 
 export type AccessOptions = {
-  /** The real secrets unless this makes others: a password's hash takes a tenth of a second. */
+  /** Makes the secrets; by default, the real ones, in which a password's hash takes 0.1 s. */
   readonly secrets?: (given: SecretsDependencies) => SecretKeeper;
-  /** What stands between the door and the log. */
+  /** Wraps the log that the write door uses. */
   readonly through?: (log: EventLog) => EventLog;
-  /** Types beside the platform's own and the Widget. */
+  /** Additional types beside the platform's types and the Widget. */
   readonly types?: readonly ResourceType[];
 };
 
 /**
- * The write door with the real rules of access control: over a log in memory, the real read models, the real permission
- * tables and the real secrets. Time passes only while something waits.
+ * The write door with the real rules of access control: a log in memory, and the real read models, permission tables
+ * and secrets. The clock advances only while a write waits.
  */
 export class Access {
   readonly clock: FakeClock;
@@ -120,12 +120,12 @@ export class Access {
     });
   }
 
-  /** A subject, or the name of a user, who is then authenticated by their password. */
+  /** Returns the writes of a subject; a name means the user with that name, authenticated by password. */
   as(subject: Subject | string): Acting {
     return new Acting(this, typeof subject === 'string' ? this.user(subject) : subject);
   }
 
-  /** The user logged in with their password. */
+  /** Returns the user as a subject that has logged in with the password. */
   user(name: string): UserSubject {
     return {
       kind: 'user',
@@ -134,7 +134,7 @@ export class Access {
     };
   }
 
-  /** Creates a test's initial objects, as the platform; throws for refusals. */
+  /** Creates a test's initial objects as the platform. Throws for a refusal. */
   async given(...objects: readonly JsonObject[]): Promise<void> {
     for (const object of objects) shown(await this.as(platform).create(object));
   }
@@ -160,7 +160,7 @@ export class Access {
     return (await this.recorded()).map((recorded) => decodeEvent(recorded).event);
   }
 
-  /** Lets time pass, slowly, until `promise` is settled. */
+  /** Advances the clock in small steps until `promise` is settled. */
   async settle<T>(promise: Promise<T>): Promise<T> {
     return settled(promise, this.clock);
   }
@@ -176,7 +176,7 @@ export class Acting {
     this.subject = subject;
   }
 
-  /** The type is the object's kind's. */
+  /** Creates an object of the type that its kind names. */
   async create(object: JsonObject, changes: Partial<WriteContext> = {}): Promise<WriteOutcome> {
     return this.write(pluralOf(object), { type: 'create', object }, changes);
   }
@@ -189,7 +189,7 @@ export class Acting {
     );
   }
 
-  /** A merge patch. */
+  /** Applies a merge patch. */
   async patch(plural: Plural, name: string, document: JsonValue): Promise<WriteOutcome> {
     return this.write(plural, {
       type: 'patch',
@@ -224,7 +224,7 @@ export class Acting {
   }
 }
 
-/** Refusals as a test compares them: `ok`, or the reason with the pointers of the violations. */
+/** Returns an outcome as text: `ok`, or the reason with the pointers of the violations. */
 export function refusal(outcome: WriteOutcome): string {
   if (outcome.ok || !('violations' in outcome.rejection)) return verdict(outcome);
   return [outcome.rejection.reason, ...outcome.rejection.violations.map(({ pointer }) => pointer)].join(' ');
@@ -233,8 +233,8 @@ export function refusal(outcome: WriteOutcome): string {
 export type RuleText = JsonObject;
 
 /**
- * `rule('get,list', 'posts')`, `rule('get', 'posts', { apiGroups: ['a.b'], resourceNames: ['x'] })`: of group
- * example.com by default.
+ * Returns a rule: `rule('get,list', 'posts')`, `rule('get', 'posts', { apiGroups: ['a.b'], resourceNames: ['x'] })`.
+ * The default group is example.com.
  */
 export function rule(verbs: string, resources: string, more: JsonObject = {}): RuleText {
   return { apiGroups: ['example.com'], resources: resources.split(','), verbs: verbs.split(','), ...more };
@@ -265,7 +265,7 @@ export function role(
   const depending =
     dependencies === undefined ? {} : { [`rbac.authorization.${domain}/dependencies`]: JSON.stringify(dependencies) };
   const metadata = { labels: { ...tied, ...labels }, annotations: { ...depending, ...annotations } };
-  // An empty map is stored as none.
+  // The server does not store an empty map.
   const present = Object.fromEntries(Object.entries(metadata).filter(([, map]) => Object.keys(map).length > 0));
   return { apiVersion: 'v1alpha1', kind: 'Role', metadata: { name, ...present }, rules };
 }

@@ -11,7 +11,7 @@ import { logPosition, streamRevision, type LogPosition } from '../../src/log/log
 import type { JsonObject, JsonValue, ResourceObject } from '../../src/resource/object/object.ts';
 import { facts, uid, valuesOf, widget } from './sample.ts';
 
-/** Tests of decisions: the events of a stream, a command, and the expected event or rejection. */
+/** A vocabulary for tests of decisions: the events of a stream, a command, and the expected event or rejection. */
 
 export * from './sample.ts';
 
@@ -31,7 +31,7 @@ export function deleted(object: ResourceObject): ObjectEvent {
   return { type: 'ObjectDeleted', object, values: [] };
 }
 
-/** Both events of an append that marks `object`, which nothing holds, and removes it. */
+/** The two events of an append that marks `object` and removes it at once, because it has no finalizers. */
 export function removed(object: ResourceObject): readonly [ObjectEvent, ObjectEvent] {
   return [marked(object), removalOf(object)];
 }
@@ -76,7 +76,7 @@ export function collect(of: string = uid, name = 'w1'): Command {
   return { type: 'collect', name, uid: of };
 }
 
-/** Positions are not revisions: a mistake of one for the other shows. */
+/** Returns the position of a revision. The two numbers differ, so that a test notices if the code confuses them. */
 export function positionOf(revision: number): LogPosition {
   return logPosition(BigInt(1000 + 7 * revision));
 }
@@ -94,7 +94,7 @@ type Given = (...events: readonly ObjectEvent[]) => {
   readonly when: (command: Command, changed?: Partial<Facts>) => Outcome;
 };
 
-/** `given(...events).when(command).then(event)`, with assertions of the test `t`. */
+/** Builds `given(...events).when(command).then(event)` with the assertions of the test `t`. */
 export function givenFor(t: Assertions): Given {
   return (...events) => ({
     when: (command, changed = {}) => {
@@ -113,7 +113,10 @@ class Outcome {
     this.decision = decision;
   }
 
-  /** Exactly this event, and perhaps a removal; the last object is the answer, and begins as the codec cuts it. */
+  /**
+   * Expects exactly this event, and this removal if it is given. The result contains the last object, and its JSON
+   * begins with apiVersion, kind and metadata, as the codec expects.
+   */
   then(expected: ObjectEvent, removal?: ObjectEvent): this {
     if (this.#refused()) return this;
     const made = this.decision.ok && this.decision.event !== undefined ? this.decision : undefined;
@@ -130,7 +133,7 @@ class Outcome {
     return this;
   }
 
-  /** The write succeeds and appends nothing; `object` is answered. */
+  /** Expects that the write succeeds and appends nothing; the result is `object`. */
   thenNothing(object: ResourceObject): this {
     if (this.#refused() || !this.decision.ok) return this;
     this.#t.equal(this.decision.event, undefined, 'nothing is appended');
@@ -143,7 +146,7 @@ class Outcome {
     return this;
   }
 
-  /** Refused for this reason; where the rejection lists violations, at exactly these pointers. */
+  /** Expects a rejection with this reason, and with violations at exactly these pointers. */
   thenRejected(reason: RejectionReason, ...pointers: readonly string[]): this {
     if (this.decision.ok) {
       this.#t.fail(`expected a rejection (${reason})`, { found: this.decision });
@@ -172,7 +175,7 @@ function pointersOf(rejection: Rejection): readonly string[] {
   return 'violations' in rejection ? rejection.violations.map(({ pointer }) => pointer) : [];
 }
 
-/** Deciding must change nothing it is given. */
+/** Freezes a value, so that `decide` fails if it changes its arguments. */
 export function frozen<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value) && !ArrayBuffer.isView(value)) {
     Object.freeze(value);

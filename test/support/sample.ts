@@ -8,7 +8,9 @@ import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import type { DeclaredBy } from '../../src/resource/type/declaration.ts';
 import { compileType } from '../../src/resource/type/type-declaration.ts';
 
-/** The sample type and its objects. Nothing here knows a test runner: what runs beside the tests uses it as well. */
+/**
+ * The sample type and its objects. This file imports no test runner, so programs beside the tests can use it as well.
+ */
 
 export const domain = 'svc.run';
 
@@ -47,7 +49,7 @@ const declaration = {
   statusSubresource: false,
 };
 
-/** The sample type, with what `changes` says otherwise. */
+/** Returns the sample type with `changes`. */
 export function widgetType(changes: Readonly<Record<string, unknown>> = {}, by?: DeclaredBy): ResourceType {
   const compiled = compileType(
     { ...declaration, ...changes },
@@ -71,7 +73,7 @@ type Changes = {
   readonly [member: string]: unknown;
 };
 
-/** A stored Widget: version 0 of `w1` unless `changes` says otherwise. */
+/** Returns a stored Widget: version 0 of `w1` with the given changes. */
 export function widget({ metadata = {}, ...members }: Changes = {}): ResourceObject {
   return {
     apiVersion: 'example.com/v1',
@@ -82,7 +84,7 @@ export function widget({ metadata = {}, ...members }: Changes = {}): ResourceObj
   };
 }
 
-/** What a client sends: no server-managed members unless given. */
+/** Returns the object of a client's request: without server-managed members unless they are given. */
 export function body({
   metadata = {},
   ...members
@@ -91,7 +93,7 @@ export function body({
   return { apiVersion: 'example.com/v1', kind: 'Widget', metadata: named, spec: { title: 'One' }, ...members };
 }
 
-/** The unique values a Widget holds, reckoned without the code under test. */
+/** Returns the unique values that a Widget holds, computed without the code under test. */
 export function valuesOf(object: ResourceObject): readonly HeldValue[] {
   const spec = object['spec'] as Readonly<Record<string, unknown>> | undefined;
   const serial = spec?.['serial'];

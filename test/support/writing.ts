@@ -27,13 +27,13 @@ import { MemoryLog } from './memory/memory-log.ts';
 export type Shown = ResourceObject & { readonly metadata: Metadata & { readonly resourceVersion?: string } };
 
 export type WritingOptions = {
-  /** What stands between the door and the log. */
+  /** Wraps the log that the write door uses. */
   readonly through?: (log: EventLog) => EventLog;
   readonly suffixes?: readonly string[];
   readonly lastEventTime?: number;
-  /** The first declaration, instead of `widgets`. */
+  /** The first declaration; by default, `widgets`. */
   readonly type?: ResourceType;
-  /** The limit of every user but `root`, a super administrator. Undefined: nobody is limited. */
+  /** The write limits of every user except `root`, a super administrator. Undefined: no limits. */
   readonly rates?: WriteRates;
 };
 
@@ -47,7 +47,7 @@ export const writeContext: WriteContext = {
 
 type Declared = { type: ResourceType };
 
-/** The write door over a log in memory and the real read models; time passes only while a write waits. */
+/** The write door over a log in memory and the real read models. The clock advances only while a write waits. */
 export class Writing {
   readonly log: EventLog;
   readonly models: ObjectModels;
@@ -121,7 +121,7 @@ export class Writing {
     return new Writing(log, { models, clock, declared }, options);
   }
 
-  /** The type as a later version of its plugin declares it. */
+  /** Declares the type as a later version of its plugin does. */
   async declare(type: ResourceType): Promise<void> {
     this.#declared.type = type;
     await this.models.buildIndexes(type);
@@ -135,14 +135,14 @@ export class Writing {
     return this.settle(this.execute(type, command, { ...writeContext, ...changed }));
   }
 
-  /** All at once. */
+  /** Starts all commands at once. */
   async race(commands: readonly Command[]): Promise<readonly WriteOutcome[]> {
     return this.settle(
       Promise.all(commands.map((command) => this.execute(this.#declared.type, command, writeContext))),
     );
   }
 
-  /** Lets time pass, slowly, until `promise` is settled. */
+  /** Advances the clock in small steps until `promise` is settled. */
   async settle<T>(promise: Promise<T>): Promise<T> {
     return settled(promise, this.clock);
   }
@@ -152,7 +152,7 @@ export class Writing {
     return stored === undefined ? undefined : (JSON.parse(Buffer.from(stored.bytes).toString('utf8')) as Shown);
   }
 
-  /** The whole log, or one object's stream. */
+  /** Returns the events of the whole log, or of one object's stream. */
   async recorded(name?: string): Promise<readonly RecordedEvent[]> {
     const events: RecordedEvent[] = [];
     for await (const batch of this.log.readAll({ after: logStart })) events.push(...batch);
@@ -168,25 +168,25 @@ export function streamOf(name: string) {
   return streamName(`object:${widgets.key}/${name}`);
 }
 
-/** The answer's object; throws for a rejection, naming it. */
+/** Returns the object of a successful write. Throws for a rejection, with its reason. */
 export function shown(outcome: WriteOutcome): Shown {
   if (!outcome.ok) throw new Error(`rejected: ${outcome.rejection.reason}: ${outcome.rejection.detail}`);
   return JSON.parse(Buffer.from(outcome.bytes).toString('utf8')) as Shown;
 }
 
-/** `ok`, or the reason of the rejection. */
+/** Returns `ok`, or the reason of the rejection. */
 export function verdict(outcome: WriteOutcome): string {
   return outcome.ok ? 'ok' : outcome.rejection.reason;
 }
 
-/** How many outcomes came to each verdict. */
+/** Counts the outcomes by verdict. */
 export function tally(outcomes: readonly WriteOutcome[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const outcome of outcomes) counts[verdict(outcome)] = (counts[verdict(outcome)] ?? 0) + 1;
   return counts;
 }
 
-/** A log that is `log` but for what `changes` says. */
+/** Returns `log` with some of its methods replaced by `changes`. */
 export function altered(log: EventLog, changes: Partial<EventLog>): EventLog {
   return {
     append: (...call) => log.append(...call),
@@ -204,15 +204,15 @@ export function altered(log: EventLog, changes: Partial<EventLog>): EventLog {
   };
 }
 
-/** Lets time pass, slowly, until `promise` is settled. */
+/** Advances the clock in small steps until `promise` is settled. */
 export async function settled<T>(promise: Promise<T>, clock: FakeClock): Promise<T> {
   const state = { isSettled: false };
   const end = (): void => {
     state.isSettled = true;
   };
   promise.then(end, end);
-  // Most need a few turns and no time at all; what waits for the disk or for a hash is not to be waited for by
-  // spinning.
+  // Most promises settle after a few turns without any timer. Work on the disk or a hash takes longer, so the loop
+  // ends, and the clock advances.
   for (let turn = 0; turn < 32 && !state.isSettled; turn += 1) await nextTurn();
   while (!state.isSettled) {
     clock.advance(8);
