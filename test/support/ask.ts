@@ -6,9 +6,9 @@ export type Asked = {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Asks to leave HTTP for a WebSocket; 101 when it was taken. */
+  /** Requests an upgrade to a WebSocket; the status is 101 if the server accepts it. */
   readonly upgrade?: boolean;
-  /** Answers once the head has come and leaves: for what may go on for ever. */
+  /** Resolves with the head of the response and disconnects: for responses that may never end. */
   readonly headOnly?: boolean;
 };
 
@@ -21,7 +21,7 @@ const webSocket = {
   'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
 };
 
-/** One request on a connection of its own; the path goes out as it is written, which `fetch` would not do. */
+/** Sends one request on a connection of its own. The path is sent unchanged; `fetch` would normalize it. */
 export async function ask(
   origin: string,
   path: string,
@@ -70,7 +70,7 @@ export async function ask(
   });
 }
 
-/** Bytes no client library would send, and all that comes back until the server closes. */
+/** Sends bytes that no client library would send, and returns all bytes up to the end of the connection. */
 export async function askRaw(origin: string, bytes: string): Promise<string> {
   const { hostname, port } = new URL(origin);
   const socket = connect(Number(port), hostname);

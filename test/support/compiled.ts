@@ -19,8 +19,9 @@ const strictest: ts.CompilerOptions = {
 };
 
 /**
- * The compiler's errors in a program of these files, by name, as `<file>:<line>: <message>`. The files are beside those
- * of the repository, where the package finds itself by its name; nothing is written.
+ * Returns the compiler's errors in a program of these files, each as `<file>:<line>: <message>`. `files` maps names to
+ * texts. The program sees the files in the repository's folder, where the package can import itself by name, but
+ * nothing is written to disk.
  */
 export function compileErrors(
   sources: Readonly<Record<string, string>>,
@@ -52,13 +53,13 @@ export function compileErrors(
 
 const files = new Map<string, ts.SourceFile | undefined>();
 
-/** Declarations of the language and of the package: programs share them. */
+/** Caches the declarations of the language and of the package, since all programs share them. */
 function kept(path: string, read: () => ts.SourceFile | undefined): ts.SourceFile | undefined {
   if (!files.has(path)) files.set(path, read());
   return files.get(path);
 }
 
-/** The beginning of a file that asserts with `same<A, B>()` that two types are equal. */
+/** The beginning of a file that can assert with `same<A, B>()` that two types are equal. */
 export const sameText = `
 type Same<Left, Right> = (<T>() => T extends Left ? 1 : 2) extends <T>() => T extends Right ? 1 : 2 ? true : false;
 function same<Left, Right>(..._: Same<Left, Right> extends true ? [] : ['differs', Left, Right]): void {}

@@ -4,7 +4,10 @@ import type { EventLog, StreamName } from '../../src/log/log.ts';
 import type { OwnerReference } from '../../src/resource/object/object.ts';
 import { idOf } from './id-of.ts';
 
-/** Appends what an older server would have: an object's event with owner references that no write may set any more. */
+/**
+ * Appends an event that only an older server would append: its object has owner references that a write must not set
+ * any more.
+ */
 export async function appendReferences(
   log: EventLog,
   stream: StreamName,

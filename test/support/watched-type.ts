@@ -3,7 +3,10 @@ import { defineIndexes } from '../../src/resource/type/index-definition.ts';
 import type { ResourceObject } from '../../src/resource/object/object.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 
-/** A type without a schema, for what does not validate: `widgets.example.com`, with `spec.size` indexed as a number. */
+/**
+ * Returns a type without a schema for tests that need no validation: `widgets.example.com` with an index of the number
+ * `spec.size`.
+ */
 export function widgetType(plural = 'widgets'): ResourceType {
   const defined = defineIndexes([{ name: 'spec.size', type: 'number' }]);
   if (!defined.ok) throw new Error(defined.problems.join());

@@ -15,11 +15,11 @@ export type WatchedEvent = {
   };
 };
 
-/** A watch from outside, by any of the three transports, which keeps its received events until it ends. */
+/** A client's watch over one of the three transports. It keeps all received events. */
 export class Watching {
   readonly transport: Transport;
   readonly texts: string[] = [];
-  /** A WebSocket's close code once it has ended; 0 for a stream that has. */
+  /** The close code of an ended WebSocket; 0 for another stream that has ended. */
   closed: number | undefined;
   #leave: () => void = () => undefined;
   #woken: () => void = () => undefined;
@@ -28,7 +28,7 @@ export class Watching {
     this.transport = transport;
   }
 
-  /** Resolves when the server has taken it, rejects when it refuses. */
+  /** Resolves when the server has accepted the watch. Rejects if the server refuses it. */
   static async open(
     origin: string,
     path: string,
@@ -45,7 +45,7 @@ export class Watching {
     return this.texts.map((text) => JSON.parse(text) as WatchedEvent);
   }
 
-  /** What happened, as `TYPE name`. */
+  /** The received events, each as `TYPE name`. */
   get story(): readonly string[] {
     return this.events.map(
       ({ type, object }) => `${type} ${object.kind ?? ''} ${object.metadata.name ?? String(object.code ?? '')}`,
