@@ -21,8 +21,8 @@ export type PacedPlan = {
 export type Answered = { readonly version: bigint; readonly at: number; readonly tookMs: number };
 
 /**
- * Calls `onSent` with the number of each request when it is sent. Returns the responses by resourceVersion, which is
- * the order in which a watcher sees them.
+ * Writes at a steady rate. Calls `onSent` with the number of each request when it is sent. Returns the responses by
+ * resourceVersion, the order in which a watcher receives the changes.
  */
 export async function writePaced(
   plan: PacedPlan,

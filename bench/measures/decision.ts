@@ -180,7 +180,8 @@ const groupOf = (role: number, place: number): string => `group-${String((role +
 const resourceOf = (place: number): string => `things${String(place >> 1)}`;
 
 /**
- * Rules like those of plugins, for four groups a role: most for any name, some for a few names, one in ten for paths.
+ * Returns rules like those of plugins, in four groups for each role: most rules for any name, some for a few names, and
+ * every tenth for paths.
  */
 function ruleOf(role: number, place: number, edition: number): Readonly<Record<string, readonly string[]>> {
   const group = groupOf(role, place);
@@ -200,7 +201,8 @@ function ruleOf(role: number, place: number, edition: number): Readonly<Record<s
 }
 
 /**
- * By group and the place of a rule: what a user is asked about is what one of their roles speaks of, or its neighbour.
+ * Returns requests for each group. The rules allow some of these requests, and only similar requests instead of the
+ * others.
  */
 function drawnRequests(): readonly (readonly (ResourceRequest | NonResourceRequest)[])[] {
   const tails = ['', '/one', '/team-a', '/other', '/one/status'];
@@ -219,7 +221,10 @@ function drawnRequests(): readonly (readonly (ResourceRequest | NonResourceReque
   );
 }
 
-/** The stored objects, as a read model returns them: this measure needs no read model, only the tables. */
+/**
+ * The stored objects as a read model returns them. The measure needs only the permission tables, so no read model is
+ * opened.
+ */
 class Objects {
   readonly #rows = new Map<string, ReadonlyMap<string, StoredObject>>([
     ['roles', new Map(Array.from({ length: roles }, (_role, role) => [`role-${String(role)}`, roleRow(role, 0)]))],

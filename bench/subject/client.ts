@@ -35,7 +35,7 @@ export async function get(url: string, name: string): Promise<Stored> {
   return JSON.parse((await send(url, 'GET', `${widgetsPath}/${name}`)).toString('utf8')) as Stored;
 }
 
-/** Throws if the measured work did not happen. */
+/** Throws unless the measured work happened: `actual` must equal `expected`. */
 export function expect(what: string, actual: unknown, expected: unknown): void {
   if (actual !== expected) throw new Error(`${what}: expected ${String(expected)}, found ${String(actual)}`);
 }

@@ -69,7 +69,7 @@ function widget(index: number, version: number, creationTimestamp: string): Reso
   const { metadata, ...rest } = JSON.parse(
     widgetText({ name: seededName(index), size: size.toString(), tier, batch: (index % 1_000).toString() }),
   ) as ResourceObject;
-  // The uid is a function of the name, so that all versions have the same one.
+  // The uid depends only on the name, so that all versions of an object have the same uid.
   const uid = `00000000-0000-4000-8000-${index.toString(16).padStart(12, '0')}`;
   return { ...rest, metadata: { ...metadata, uid, version, generation: version + 1, creationTimestamp } };
 }

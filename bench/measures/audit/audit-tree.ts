@@ -17,8 +17,8 @@ const batchEvents = 32;
 const proofs = 20_000;
 
 /**
- * A million events as leaves of the tree: what a leaf costs the fold, in this process and of all its threads, and the
- * proof that one of them is in the tree, here and of a server.
+ * A tree of a million leaves: the CPU time that a leaf adds to the fold of its event, over all threads, and the time of
+ * an inclusion proof, in this process and from a server.
  */
 export const auditTree: Measure = {
   name: 'inclusion-proof',
@@ -87,7 +87,7 @@ async function folded(bench: Bench, count: number, withTree: boolean): Promise<F
   return Promise.resolve({ dir, tables, tree, cpuUs: (user + system) / count });
 }
 
-/** Of the size of an object event, with its metadata. */
+/** The typical sizes of an object event and of its metadata. */
 const data = Buffer.alloc(600, 'd');
 const metadata = Buffer.alloc(300, 'm');
 

@@ -12,7 +12,7 @@ import { authorization } from '../../subject/server.ts';
 const program = resolve(import.meta.dirname, '../../../src/main.js');
 const headers = { authorization, 'accept-encoding': 'identity' };
 
-/** Exports a log of a million events, and verifies the file with the command, which has nothing else than a key. */
+/** Exports a log of a million events, and verifies the file with the command `audit verify` and a public key. */
 export const verifyExport: Measure = {
   name: 'verify-export',
   run: async (bench) => {
@@ -55,7 +55,7 @@ async function verifierKeys(url: string): Promise<string> {
   return items.map(({ verifierKey }) => `${verifierKey}\n`).join('');
 }
 
-/** Asks again while the audit indexes are being built, or the node may not sign yet. */
+/** Repeats a request while the server builds the audit indexes or may not sign yet. */
 async function served(target: string): Promise<Response> {
   for (;;) {
     const answer = await fetch(target, { headers });
