@@ -14,8 +14,6 @@ export const backupManifestBytesMax = 4_194_304;
 export const backupHeapMegabytesMax = 256;
 /** How often a backup reports its progress, and reads the free space of the disk. */
 export const backupReportMs = 250;
-/** How long the thread may take to end on request, before it is ended. */
-export const backupStopMsMax = 5_000;
 /** How long a backup waits for the tree to have the last events: as a rule it has them within milliseconds. */
 export const backupTreeMs = 5_000;
 /** How long a refused client should wait for the backup that runs. */

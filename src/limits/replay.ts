@@ -33,7 +33,5 @@ export const replayIdleTurnMs = 0.2;
 export const replayPauseMs = 4;
 /** Bytes of objects or changes that are sent together. */
 export const replayPieceBytesMax = 65_536;
-/** The time that a thread may take to end on request, before it is terminated. */
-export const replayStopMsMax = 5_000;
 /** The Retry-After while a replay runs, or while indexes are built. */
 export const replayRetryAfterSeconds = 5;

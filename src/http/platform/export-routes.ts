@@ -2,6 +2,7 @@ import { exportedLog, ExportMismatchError } from '../../audit/export/exported-lo
 import type { ExportedLogDependencies, ExportRequest } from '../../audit/export/exported-log.ts';
 import { leafRange } from '../../audit/export/leaf-range.ts';
 import type { ExportPlace, RangeDependencies, RequestedRange } from '../../audit/export/leaf-range.ts';
+import { jsonLine } from '../../base/json-line.ts';
 import type { LogIdentity } from '../../log/log.ts';
 import type { PluginLogger } from '../../plugin/api/plugin.ts';
 import type { AuditProgress } from '../../read/audit-progress.ts';
@@ -120,7 +121,7 @@ async function* ended(chunks: AsyncIterable<Uint8Array>, { place, onError }: End
   } catch (error) {
     onError(error);
     const message = error instanceof ExportMismatchError ? error.message : 'the event log cannot be read now';
-    yield Buffer.from(`${JSON.stringify({ kind: 'Failure', message })}\n`);
+    yield jsonLine({ kind: 'Failure', message });
   } finally {
     place.release();
   }

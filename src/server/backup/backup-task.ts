@@ -1,4 +1,5 @@
 import type { BackupRefusalReason } from '../../read/backup.ts';
+import type { ThreadMessage } from '../threads/message-thread.ts';
 
 export type SignedEnd = { readonly note: string; readonly position: number };
 
@@ -40,14 +41,11 @@ export type BackupSummary = {
 
 /** A message from the backup thread. */
 export type BackupMessage =
-  /** The request cannot be served, and the thread has written nothing. */
-  | { readonly kind: 'refused'; readonly reason: BackupRefusalReason; readonly detail: string }
-  | { readonly kind: 'accepted' }
+  | ThreadMessage<BackupRefusalReason>
   | {
       readonly kind: 'progress';
       readonly step: 'copying' | 'verifying';
       readonly position: number;
       readonly percent: number;
     }
-  | { readonly kind: 'done'; readonly summary: BackupSummary }
-  | { readonly kind: 'failed'; readonly detail: string };
+  | { readonly kind: 'done'; readonly summary: BackupSummary };

@@ -1,15 +1,13 @@
-import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { messageOf } from '../../base/error-message.ts';
 import { resourceFailure } from '../../disk/resource-failure.ts';
 import { BackupRefusedError, BackupStoppedError } from './backup-errors.ts';
+import { yieldToRequests } from '../threads/yield-to-requests.ts';
 import type { BackupMessage, BackupTask } from './backup-task.ts';
 import { BackupRun } from './write-backup.ts';
 
 export const backupWorkerUrl: string = import.meta.url;
-
-const niceness = 10;
 
 /** The main function of a backup thread, which runs one backup and ends. */
 async function run(task: BackupTask): Promise<void> {
@@ -40,19 +38,6 @@ function endOf(error: unknown, isAccepted: boolean): BackupMessage | undefined {
   const isFull = resourceFailure(error) !== undefined;
   const detail = isFull ? `the disk of BACKUP_DIR is full: ${messageOf(error)}` : messageOf(error);
   return { kind: 'failed', detail };
-}
-
-/**
- * Gives requests priority: on Linux this lowers the priority of the thread; elsewhere it would lower that of the
- * process.
- */
-function yieldToRequests(): void {
-  if (process.platform !== 'linux') return;
-  try {
-    setPriority(niceness);
-  } catch {
-    // Without the permission, the backup and requests have equal priority.
-  }
 }
 
 if (parentPort !== null && isTask(workerData)) {

@@ -2,11 +2,14 @@ import { join } from 'node:path';
 
 import type { Clock } from '../../base/clock.ts';
 import type { Config } from '../../config/config.ts';
-import { backupSegmentBytesMax } from '../../limits/backup.ts';
+import { jsonLine } from '../../base/json-line.ts';
+import { backupHeapMegabytesMax, backupSegmentBytesMax } from '../../limits/backup.ts';
 import type { LogIdentity } from '../../log/log.ts';
-import type { Backer, BackupAnswer, BackupRefusal, BackupRequest } from '../../read/backup.ts';
-import { BackupThread } from './backup-thread.ts';
+import type { Backer, BackupAnswer, BackupRefusal, BackupRefusalReason, BackupRequest } from '../../read/backup.ts';
+import { MessageThread } from '../threads/message-thread.ts';
+import { OneAtATime, type Run } from '../threads/one-at-a-time.ts';
 import type { BackupMessage, BackupTask } from './backup-task.ts';
+import { backupWorkerUrl } from './backup-worker.ts';
 
 export type BackupsOptions = {
   readonly config: Pick<Config, 'backupDir' | 'dataDir' | 'diskReserveBytes' | 'eventLog' | 'platformDomain'>;
@@ -26,102 +29,75 @@ const howToSetUp =
 /** Backs up the embedded log, one request at a time. */
 export class Backups implements Backer {
   readonly #options: BackupsOptions;
-  #running: Promise<unknown> | undefined;
-  readonly #stopping = new AbortController();
+  readonly #turns = new OneAtATime('backup');
 
   constructor(options: BackupsOptions) {
     this.#options = options;
   }
 
   async start({ name, signal }: BackupRequest): Promise<BackupAnswer | BackupRefusal> {
-    const { config } = this.#options;
-    if (config.eventLog.kind !== 'embedded') return { ok: false, reason: 'not-found', detail: howToBackUpEventStore };
-    if (config.backupDir === undefined) return { ok: false, reason: 'not-found', detail: howToSetUp };
-    if (this.#running !== undefined)
-      return { ok: false, reason: 'too-many-requests', detail: 'another backup is running: one runs at a time' };
-    const begun = this.#begin(config.backupDir, { name, signal: AbortSignal.any([signal, this.#stopping.signal]) });
-    this.#running = begun
-      .then(async (run) => run.ended)
-      .finally(() => {
-        this.#running = undefined;
-      });
-    const run = await begun;
-    const refused = await run.accepted();
-    return refused ?? { ok: true, lines: run.lines() };
-  }
-
-  async #begin(backupDir: string, { name, signal }: BackupRequest): Promise<Run> {
     const { config, clock, identity, signedEnd } = this.#options;
-    const { logId, epoch } = identity();
-    const task = {
-      logDir: join(config.dataDir, 'log'),
-      backupDir,
-      name: name ?? `${logId}-${String(epoch)}`,
-      identity: { logId, epoch, domain: config.platformDomain },
-      reserveBytes: config.diskReserveBytes,
-      segmentBytesMax: backupSegmentBytesMax,
-      checkpoint: await signedEnd(signal),
-    };
-    return new Run(task, { clock, signal });
+    const { eventLog, backupDir, dataDir, diskReserveBytes, platformDomain } = config;
+    if (eventLog.kind !== 'embedded') return { ok: false, reason: 'not-found', detail: howToBackUpEventStore };
+    if (backupDir === undefined) return { ok: false, reason: 'not-found', detail: howToSetUp };
+    const busy = this.#turns.busy();
+    if (busy !== undefined) return busy;
+    return this.#turns.serve(signal, async (ending) => {
+      const { logId, epoch } = identity();
+      const task = {
+        logDir: join(dataDir, 'log'),
+        backupDir,
+        name: name ?? `${logId}-${String(epoch)}`,
+        identity: { logId, epoch, domain: platformDomain },
+        reserveBytes: diskReserveBytes,
+        segmentBytesMax: backupSegmentBytesMax,
+        checkpoint: await signedEnd(ending),
+      };
+      return new BackupThread(task, { clock, signal: ending });
+    });
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
+    await this.#turns.stop();
   }
 }
 
-type RunOptions = { readonly clock: Clock; readonly signal: AbortSignal };
+/** The thread of one backup. The thread removes its incomplete files before the thread ends. */
+class BackupThread implements Run<BackupRefusalReason> {
+  readonly #signal: AbortSignal;
+  readonly #stop = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  readonly #thread: MessageThread<BackupMessage>;
 
-/** One backup, from the start of its thread to the last line of the response. */
-class Run {
-  readonly ended: Promise<void>;
-  readonly #options: RunOptions;
-  readonly #thread: BackupThread;
-  #settle: () => void = () => undefined;
-
-  constructor(task: Omit<BackupTask, 'stop'>, options: RunOptions) {
-    this.#options = options;
-    this.#thread = new BackupThread(task, options.clock);
-    this.ended = new Promise((resolve) => {
-      this.#settle = resolve;
-    });
-    options.signal.addEventListener('abort', () => {
-      void this.stop();
-    });
-    if (options.signal.aborted) void this.stop();
+  constructor(
+    task: Omit<BackupTask, 'stop'>,
+    { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  ) {
+    this.#signal = signal;
+    const workerData: BackupTask = { ...task, stop: this.#stop };
+    const heapMegabytesMax = backupHeapMegabytesMax;
+    this.#thread = new MessageThread({ url: backupWorkerUrl, name: 'backup', workerData, heapMegabytesMax, clock });
   }
 
-  /** Resolves when the request is accepted (undefined) or refused. */
-  async accepted(): Promise<BackupRefusal | undefined> {
-    const message = await this.#thread.next();
-    if (message?.kind === 'accepted') return undefined;
-    await this.stop();
-    if (message?.kind === 'refused') return { ok: false, reason: message.reason, detail: message.detail };
-    const detail = message?.kind === 'failed' ? message.detail : 'the backup was stopped';
-    return { ok: false, reason: 'unavailable', detail };
+  async next(): Promise<BackupMessage | undefined> {
+    return this.#thread.next();
   }
 
   async *lines(): AsyncGenerator<Uint8Array> {
-    try {
-      for (let isOver = false; !isOver;) {
-        const message = await this.#thread.next();
-        const line = this.#lineOf(message);
-        if (line !== undefined) yield lineOf(line);
-        isOver = line?.kind === 'Result' || line?.kind === 'Failure';
-      }
-    } finally {
-      await this.stop();
+    for (let isOver = false; !isOver;) {
+      const line = this.#lineOf(await this.next());
+      if (line !== undefined) yield jsonLine(line);
+      isOver = line?.kind === 'Result' || line?.kind === 'Failure';
     }
   }
 
+  /** A complete backup stays in the folder. */
   async stop(): Promise<void> {
-    await this.#thread.stop();
-    this.#settle();
+    Atomics.store(this.#stop, 0, 1);
+    await this.#thread.end();
   }
 
   #lineOf(message: BackupMessage | undefined): Line | undefined {
-    if (this.#options.signal.aborted || message === undefined)
+    if (this.#signal.aborted || message === undefined)
       return { kind: 'Failure', message: 'the backup was stopped before its end' };
     switch (message.kind) {
       case 'progress':
@@ -137,7 +113,3 @@ class Run {
 }
 
 type Line = { readonly kind: 'Progress' | 'Result' | 'Failure' } & Readonly<Record<string, unknown>>;
-
-function lineOf(value: Line): Uint8Array {
-  return Buffer.from(`${JSON.stringify(value)}\n`);
-}

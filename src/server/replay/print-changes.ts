@@ -1,6 +1,7 @@
 import { objectOfRow } from '../../../projections/index/index-entries.ts';
 import { merged } from '../../../projections/replay/compare-tables.ts';
 import type { TablesSnapshot } from '../../../projections/lmdb-view.ts';
+import { jsonLine } from '../../base/json-line.ts';
 import { atOnce } from '../../base/steps.ts';
 import { jsonDiff } from '../../resource/object/json-diff.ts';
 import type { ResourceObject } from '../../resource/object/object.ts';
@@ -25,7 +26,7 @@ export async function printChanges(
     // A row contains the position of its last event, so equal rows mean that nothing was written.
     if (left !== undefined && right?.equals(left) === true) continue;
     for (const { change, ...more } of changesOf(objectIn(left), objectIn(right)))
-      await pieces.add(found.type, Buffer.from(`${JSON.stringify({ kind: 'Change', change, ...found, ...more })}\n`));
+      await pieces.add(found.type, jsonLine({ kind: 'Change', change, ...found, ...more }));
   }
   await pieces.flush();
 }

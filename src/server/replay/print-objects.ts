@@ -3,10 +3,10 @@ import { decodeRow } from '../../../projections/row.ts';
 import { replayPieceBytesMax } from '../../limits/replay.ts';
 import type { Selected } from '../../read/replay.ts';
 import { StoppedError } from './replay-errors.ts';
-import type { ThreadMessage } from './replay-task.ts';
+import type { ReplayMessage } from './replay-task.ts';
 
 export type PrintPorts = {
-  readonly send: (message: ThreadMessage) => Promise<void>;
+  readonly send: (message: ReplayMessage) => Promise<void>;
   readonly isStopped: () => boolean;
 };
 

@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import type { Compared, Difference, Moment, RefusalReason, Selected } from '../../read/replay.ts';
+import type { ThreadMessage } from '../threads/message-thread.ts';
 
 /** The part of the log that is replayed, and its use. */
 export type ReplayWork =
@@ -40,18 +41,15 @@ export type Summary = {
 };
 
 /** A message from the thread. */
-export type ThreadMessage =
-  /** Nothing was replayed, because the request cannot be served. */
-  | { readonly kind: 'refused'; readonly reason: RefusalReason; readonly detail: string }
-  | { readonly kind: 'accepted' }
+export type ReplayMessage =
+  | ThreadMessage<RefusalReason>
   | { readonly kind: 'progress'; readonly position: string; readonly events: number; readonly percent: number }
   /** The thread waits at the gate. */
   | { readonly kind: 'waits' }
   | { readonly kind: 'compared'; readonly difference: Difference | undefined; readonly compared: Compared }
   /** Whole lines of the response, about objects of one type. The thread then waits for `more`. */
   | { readonly kind: 'lines'; readonly type: string; readonly bytes: Uint8Array }
-  | { readonly kind: 'done'; readonly summary: Summary }
-  | { readonly kind: 'failed'; readonly reason: RefusalReason | 'failed'; readonly detail: string };
+  | { readonly kind: 'done'; readonly summary: Summary };
 
 /** The message to the thread after the last lines were taken. */
 export const more = 'more';

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 
-import { within, type Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { privateDir } from '../../disk/data-dir.ts';
-import { replayHeapMegabytesMax, replayMeetMsMax, replayStopMsMax } from '../../limits/replay.ts';
-import { cellCount, gate, gateCell, more, stopCell, type ReplayTask, type ThreadMessage } from './replay-task.ts';
+import { replayHeapMegabytesMax, replayMeetMsMax } from '../../limits/replay.ts';
+import { MessageThread } from '../threads/message-thread.ts';
+import { cellCount, gate, gateCell, more, stopCell, type ReplayTask, type ReplayMessage } from './replay-task.ts';
 import { replayWorkerUrl } from './replay-worker.ts';
 
 /** Removes the files of replays in a process that was killed. The caller has locked DATA_DIR. */
@@ -20,54 +20,24 @@ const replayFolder = 'replay';
 /** The thread of one replay, and its folder, which `stop` removes. */
 export class ReplayThread {
   readonly #dir: string;
-  readonly #clock: Clock;
   readonly #cells = new Int32Array(new SharedArrayBuffer(cellCount * Int32Array.BYTES_PER_ELEMENT));
-  readonly #worker: Worker;
-  readonly #messages: ThreadMessage[] = [];
-  readonly #ended: Promise<void>;
-  #hasEnded = false;
-  #wake: () => void = () => undefined;
+  readonly #thread: MessageThread<ReplayMessage>;
 
   constructor(task: Omit<ReplayTask, 'dir' | 'cells'>, clock: Clock) {
-    this.#clock = clock;
     this.#dir = join(privateDir(join(task.config.dataDir, replayFolder)), randomUUID());
     const workerData: ReplayTask = { ...task, dir: this.#dir, cells: this.#cells };
-    this.#worker = new Worker(new URL(replayWorkerUrl), {
-      workerData,
-      execArgv: [],
-      name: 'replay',
-      resourceLimits: { maxOldGenerationSizeMb: replayHeapMegabytesMax },
-    });
-    this.#worker.on('message', (message: ThreadMessage) => {
-      this.#messages.push(message);
-      this.#wake();
-    });
-    // The usual cause of an error is a lack of memory.
-    this.#worker.on('error', (error) => {
-      this.#messages.push({ kind: 'failed', reason: 'failed', detail: error.message });
-      this.#wake();
-    });
-    this.#ended = new Promise((resolve) => {
-      this.#worker.once('exit', () => {
-        this.#hasEnded = true;
-        this.#wake();
-        resolve();
-      });
-    });
+    const heapMegabytesMax = replayHeapMegabytesMax;
+    this.#thread = new MessageThread({ url: replayWorkerUrl, name: 'replay', workerData, heapMegabytesMax, clock });
   }
 
   /** The next message; undefined after the last one. */
-  async next(): Promise<ThreadMessage | undefined> {
-    while (this.#messages.length === 0 && !this.#hasEnded)
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    return this.#messages.shift();
+  async next(): Promise<ReplayMessage | undefined> {
+    return this.#thread.next();
   }
 
   /** Notifies the thread that the last lines were taken. */
   takeMore(): void {
-    this.#worker.postMessage(more);
+    this.#thread.send(more);
   }
 
   /**
@@ -87,9 +57,7 @@ export class ReplayThread {
     Atomics.notify(this.#cells, gateCell);
     // The thread may still wait until its lines are taken.
     this.takeMore();
-    const { signal } = new AbortController();
-    await within(this.#ended, { clock: this.#clock, ms: replayStopMsMax, signal });
-    if (!this.#hasEnded) await this.#worker.terminate();
+    await this.#thread.end();
     await rm(this.#dir, { recursive: true, force: true });
   }
 }

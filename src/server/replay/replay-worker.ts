@@ -1,20 +1,18 @@
 import { mkdirSync } from 'node:fs';
-import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { messageOf } from '../../base/error-message.ts';
+import { yieldToRequests } from '../threads/yield-to-requests.ts';
 import { Replay } from './replay.ts';
 import { RefusedError, StoppedError } from './replay-errors.ts';
-import { more, stopCell, type ReplayTask, type ThreadMessage } from './replay-task.ts';
+import { more, stopCell, type ReplayTask, type ReplayMessage } from './replay-task.ts';
 
 export const replayWorkerUrl: string = import.meta.url;
-
-const niceness = 10;
 
 /** The main function of a replay's thread, which runs one replay and ends. */
 async function run(task: ReplayTask): Promise<void> {
   const taken: (() => void)[] = [];
-  const post = (message: ThreadMessage): void => {
+  const post = (message: ReplayMessage): void => {
     parentPort?.postMessage(message);
   };
   parentPort?.on('message', (message) => {
@@ -34,9 +32,9 @@ async function run(task: ReplayTask): Promise<void> {
     mkdirSync(task.dir, { recursive: true, mode: 0o700 });
     await replay.run();
   } catch (error) {
-    if (error instanceof RefusedError)
-      post({ kind: replay.isAccepted ? 'failed' : 'refused', reason: error.reason, detail: error.message });
-    else if (!(error instanceof StoppedError)) post({ kind: 'failed', reason: 'failed', detail: causeOf(error) });
+    if (error instanceof RefusedError && !replay.isAccepted)
+      post({ kind: 'refused', reason: error.reason, detail: error.message });
+    else if (!(error instanceof StoppedError)) post({ kind: 'failed', detail: causeOf(error) });
   } finally {
     await replay.close();
     parentPort?.close();
@@ -46,19 +44,6 @@ async function run(task: ReplayTask): Promise<void> {
 function causeOf(error: unknown): string {
   const { cause } = error instanceof Error ? error : {};
   return cause instanceof Error ? `${messageOf(error)}: ${cause.message}` : messageOf(error);
-}
-
-/**
- * Gives requests priority: on Linux this lowers the priority of the thread; elsewhere it would lower that of the
- * process.
- */
-function yieldToRequests(): void {
-  if (process.platform !== 'linux') return;
-  try {
-    setPriority(niceness);
-  } catch {
-    // Without the permission, the replay and requests have equal priority.
-  }
 }
 
 if (parentPort !== null && isTask(workerData)) {

@@ -19,12 +19,12 @@ import { RefusedError, StoppedError } from './replay-errors.ts';
 import { printChanges } from './print-changes.ts';
 import { printObjects } from './print-objects.ts';
 import { resolveMoment } from './resolve-moment.ts';
-import { gate, gateCell, type ReplayTask, type ThreadMessage } from './replay-task.ts';
+import { gate, gateCell, type ReplayTask, type ReplayMessage } from './replay-task.ts';
 
 export type ReplayPorts = {
-  readonly post: (message: ThreadMessage) => void;
+  readonly post: (message: ReplayMessage) => void;
   /** Sends a message; resolves when it was taken. */
-  readonly send: (message: ThreadMessage) => Promise<void>;
+  readonly send: (message: ReplayMessage) => Promise<void>;
   readonly isStopped: () => boolean;
 };
 

@@ -1,12 +1,22 @@
 import { join } from 'node:path';
 
 import { messageOf } from '../../base/error-message.ts';
+import { jsonLine } from '../../base/json-line.ts';
 import type { HeldModels } from '../../../projections/replay/held-models.ts';
 import type { Config } from '../../config/config.ts';
-import type { Compared, Difference, Replayer, ReplayAnswer, ReplayRefusal, ReplayRequest } from '../../read/replay.ts';
+import type {
+  Compared,
+  Difference,
+  RefusalReason,
+  Replayer,
+  ReplayAnswer,
+  ReplayRefusal,
+  ReplayRequest,
+} from '../../read/replay.ts';
+import { OneAtATime, type Run } from '../threads/one-at-a-time.ts';
 import { checkMemory, holdWith, NotHeldError, type CheckedMemory, type LiveModels } from './check-memory.ts';
 import { ReplayThread } from './replay-thread.ts';
-import type { ReplayTask, ReplayWork, ThreadMessage } from './replay-task.ts';
+import type { ReplayTask, ReplayWork, ReplayMessage } from './replay-task.ts';
 
 export type ReplaysOptions = {
   readonly config: Config;
@@ -19,30 +29,25 @@ export type ReplaysOptions = {
 /** Replays the log, one request at a time. */
 export class Replays implements Replayer {
   readonly #options: ReplaysOptions;
-  #running: Promise<unknown> | undefined;
-  readonly #stopping = new AbortController();
+  readonly #turns = new OneAtATime('replay');
 
   constructor(options: ReplaysOptions) {
     this.#options = options;
   }
 
   async start(request: ReplayRequest): Promise<ReplayAnswer | ReplayRefusal> {
-    if (this.#running !== undefined)
-      return { ok: false, reason: 'too-many-requests', detail: 'another replay is running: one runs at a time' };
+    const busy = this.#turns.busy();
+    if (busy !== undefined) return busy;
     const building = this.#options.live?.models.building()[0];
     if (building !== undefined)
       return { ok: false, reason: 'unavailable', detail: `the indexes of ${building} are being built` };
-    const run = new Run(this.#taskOf(request), request, { ...this.#options, stopping: this.#stopping.signal });
-    this.#running = run.ended.finally(() => {
-      this.#running = undefined;
+    return this.#turns.serve(request.signal, (ending) => {
+      return new ReplayRun(this.#taskOf(request), request, { ...this.#options, ending });
     });
-    const refused = await run.accepted();
-    return refused ?? { ok: true, lines: run.lines() };
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
+    await this.#turns.stop();
   }
 
   #taskOf({ from, until, print }: ReplayRequest): Omit<ReplayTask, 'dir' | 'cells'> {
@@ -58,18 +63,16 @@ export class Replays implements Replayer {
   }
 }
 
-type RunOptions = ReplaysOptions & { readonly stopping: AbortSignal };
+type RunOptions = ReplaysOptions & { readonly ending: AbortSignal };
 type Checked = Promise<CheckedMemory | { readonly failed: string }>;
 
 /** One replay, from the start of its thread to the last line of the response. */
-class Run {
-  readonly ended: Promise<void>;
+class ReplayRun implements Run<RefusalReason> {
   readonly #request: ReplayRequest;
   readonly #options: RunOptions;
   readonly #thread: ReplayThread;
   readonly #left = new AbortController();
   readonly #signal: AbortSignal;
-  #settle: () => void = () => undefined;
   #held: HeldModels | undefined;
   #memory: Checked | undefined;
   #comparison: { readonly difference: Difference | undefined; readonly compared: Compared } | undefined;
@@ -77,30 +80,18 @@ class Run {
   constructor(task: Omit<ReplayTask, 'dir' | 'cells'>, request: ReplayRequest, options: RunOptions) {
     this.#request = request;
     this.#options = options;
-    this.#signal = AbortSignal.any([options.stopping, request.signal, this.#left.signal]);
+    this.#signal = AbortSignal.any([options.ending, this.#left.signal]);
     this.#thread = new ReplayThread(task, options.clock);
-    this.ended = new Promise((resolve) => {
-      this.#settle = resolve;
-    });
-    this.#signal.addEventListener('abort', () => {
-      void this.stop();
-    });
   }
 
-  /** Resolves when the request is accepted (undefined) or refused. */
-  async accepted(): Promise<ReplayRefusal | undefined> {
-    const message = await this.#thread.next();
-    if (message?.kind === 'accepted') return undefined;
-    await this.stop();
-    if (message?.kind === 'refused') return { ok: false, reason: message.reason, detail: message.detail };
-    const detail = message?.kind === 'failed' ? message.detail : 'the replay was stopped';
-    return { ok: false, reason: 'unavailable', detail };
+  async next(): Promise<ReplayMessage | undefined> {
+    return this.#thread.next();
   }
 
   async *lines(): AsyncGenerator<Uint8Array> {
     try {
       for (let isOver = false; !isOver;) {
-        const message = await this.#thread.next();
+        const message = await this.next();
         this.#signal.throwIfAborted();
         if (message === undefined) throw new NotHeldError('the replay ended before its last line');
         const line = message.kind === 'lines' ? this.#shown(message) : await this.#lineOf(message);
@@ -111,12 +102,10 @@ class Run {
     } catch (error) {
       if (!this.#signal.aborted && !(error instanceof NotHeldError)) throw error;
       yield failure(error instanceof NotHeldError ? error.message : 'the replay was stopped before its end');
-    } finally {
-      await this.stop();
     }
   }
 
-  #shown({ type, bytes }: Extract<ThreadMessage, { kind: 'lines' }>): Uint8Array | undefined {
+  #shown({ type, bytes }: Extract<ReplayMessage, { kind: 'lines' }>): Uint8Array | undefined {
     return this.#request.mayRead(type) ? bytes : undefined;
   }
 
@@ -124,13 +113,12 @@ class Run {
     if (!this.#left.signal.aborted) this.#left.abort();
     await this.#memory;
     await this.#thread.stop();
-    this.#settle();
   }
 
-  async #lineOf(message: Exclude<ThreadMessage, { kind: 'lines' }>): Promise<Uint8Array | undefined> {
+  async #lineOf(message: Exclude<ReplayMessage, { kind: 'lines' }>): Promise<Uint8Array | undefined> {
     switch (message.kind) {
       case 'progress':
-        return lineOf({ ...message, kind: 'Progress' });
+        return jsonLine({ ...message, kind: 'Progress' });
       case 'waits':
         return this.#hold();
       case 'compared':
@@ -156,14 +144,14 @@ class Run {
     return undefined;
   }
 
-  async #result(summary: Extract<ThreadMessage, { kind: 'done' }>['summary']): Promise<Uint8Array> {
+  async #result(summary: Extract<ReplayMessage, { kind: 'done' }>['summary']): Promise<Uint8Array> {
     const result = { kind: 'Result', ...summary };
-    if (this.#comparison === undefined) return lineOf(result);
+    if (this.#comparison === undefined) return jsonLine(result);
     const memory = await this.#memory;
     if (memory !== undefined && 'failed' in memory) return failure(memory.failed);
     const difference = this.#comparison.difference ?? memory?.difference;
     const compared = { ...this.#comparison.compared, ...(memory === undefined ? {} : { indexes: memory.indexes }) };
-    return lineOf({
+    return jsonLine({
       ...result,
       compared,
       equal: difference === undefined,
@@ -173,9 +161,5 @@ class Run {
 }
 
 function failure(message: string): Uint8Array {
-  return lineOf({ kind: 'Failure', message });
-}
-
-function lineOf(value: unknown): Uint8Array {
-  return Buffer.from(`${JSON.stringify(value)}\n`);
+  return jsonLine({ kind: 'Failure', message });
 }

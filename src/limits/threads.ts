@@ -1,0 +1,4 @@
+/** Limits of threads that serve requests. Each name ends in its unit. */
+
+/** How long a thread may take to end on request, before it is terminated. */
+export const threadStopMsMax = 5_000;
