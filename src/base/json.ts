@@ -57,7 +57,7 @@ export function deepEqual(left: unknown, right: unknown): boolean {
     return (
       Array.isArray(right) &&
       left.length === right.length &&
-      left.every((element: unknown, place) => deepEqual(element, right[place]))
+      left.every((element: unknown, index) => deepEqual(element, right[index]))
     );
   }
   if (Array.isArray(right)) return false;
