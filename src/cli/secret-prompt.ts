@@ -83,10 +83,10 @@ async function read(input: SecretInput, meant: (text: string) => string, keystro
     };
     const take = (chunk: Buffer | string): void => {
       const characters = Array.from(meant(typeof chunk === 'string' ? chunk : decoder.write(chunk)));
-      for (const [place, character] of characters.entries()) {
+      for (const [index, character] of characters.entries()) {
         const next = keystroke(typed, character);
         if (next === 'more' && typed.length <= typedSecretLengthMax) continue;
-        const rest = characters.slice(place + 1).join('');
+        const rest = characters.slice(index + 1).join('');
         leave(() => {
           if (rest !== '') input.unshift(Buffer.from(rest));
           if (next === 'done') resolve(typed.join(''));

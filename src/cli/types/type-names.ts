@@ -34,7 +34,7 @@ export function namesOf(types: readonly NamedType[]): readonly DeclaredNames[] {
   const forms = types.map((type) => formsOf(type));
   const chosen = forms.map(() => 0);
   for (;;) {
-    const names = forms.map((form, place) => declared(form[chosen[place] ?? 0] ?? ''));
+    const names = forms.map((form, index) => declared(form[chosen[index] ?? 0] ?? ''));
     const clashing = clashesOf(names).filter((place) => (chosen[place] ?? 0) < (forms[place]?.length ?? 0) - 1);
     if (clashing.length === 0) return numbered(names);
     for (const place of clashing) chosen[place] = (chosen[place] ?? 0) + 1;
@@ -49,17 +49,17 @@ function formsOf({ group, kind, plural }: NamedType): readonly string[] {
 function clashesOf(names: readonly DeclaredNames[]): readonly number[] {
   const types = countOf(names.map(({ type }) => type));
   const constants = countOf(names.map(({ constant }) => constant));
-  return names.flatMap(({ type, constant }, place) =>
-    typeNamesTaken.has(type) || types.get(type) !== 1 || constants.get(constant) !== 1 ? [place] : [],
+  return names.flatMap(({ type, constant }, index) =>
+    typeNamesTaken.has(type) || types.get(type) !== 1 || constants.get(constant) !== 1 ? [index] : [],
   );
 }
 
 /** Adds numbers to names that are still equal: in camel case `a.b` and `a-b` are the same. */
 function numbered(names: readonly DeclaredNames[]): readonly DeclaredNames[] {
   const clashing = new Set(clashesOf(names));
-  const taken = new Set(names.filter((_, place) => !clashing.has(place)).flatMap(({ constant }) => [constant]));
-  return names.map((name, place) => {
-    if (!clashing.has(place)) return name;
+  const taken = new Set(names.filter((_, index) => !clashing.has(index)).flatMap(({ constant }) => [constant]));
+  return names.map((name, index) => {
+    if (!clashing.has(index)) return name;
     for (let count = 2; ; count += 1) {
       const free = declared(`${name.type}${String(count)}`);
       if (taken.has(free.constant)) continue;

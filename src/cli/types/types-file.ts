@@ -13,7 +13,7 @@ export function typesFile(types: readonly ServedType[]): string {
   const lines = [
     '// Written by `npx ledgerplane types`: run it again instead of editing.',
     `import type { ${imported.sort().join(', ')} } from 'ledgerplane/client';`,
-    ...types.flatMap((type, place) => declarationsOf(type, names[place] ?? { type: '', constant: '' })),
+    ...types.flatMap((type, index) => declarationsOf(type, names[index] ?? { type: '', constant: '' })),
   ];
   return `${lines.join('\n')}\n`;
 }
