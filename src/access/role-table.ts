@@ -41,12 +41,12 @@ export class RoleTable {
   constructor(role: Role) {
     this.role = role;
     let pathDepth = -1;
-    for (const [place, rule] of role.rules.entries()) {
+    for (const [index, rule] of role.rules.entries()) {
       const names =
         rule.kind === 'resource' && rule.resourceNames !== undefined && rule.resourceNames.length > 0
           ? new NameSet(rule.resourceNames)
           : undefined;
-      const ready: ReadyRule = { grant: { role: role.name, rule }, place, anyVerb: rule.verbs.includes('*'), names };
+      const ready: ReadyRule = { grant: { role: role.name, rule }, place: index, anyVerb: rule.verbs.includes('*'), names };
       if (rule.kind === 'resource') {
         for (const group of new Set(rule.apiGroups)) this.#addResources(group, rule.resources, ready);
       } else {
