@@ -126,9 +126,9 @@ export function metadataViolations(draft: Draft, rules: MetadataRules): readonly
   const finalizers = draft.finalizers ?? [];
   if (finalizers.length > finalizersPerObjectMax)
     addViolation('/metadata/finalizers', `must hold at most ${String(finalizersPerObjectMax)} entries`);
-  finalizers.forEach((finalizer, place) => {
+  finalizers.forEach((finalizer, index) => {
     const problem = keyProblem(finalizer);
-    if (problem !== undefined) addViolation(`/metadata/finalizers/${String(place)}`, problem);
+    if (problem !== undefined) addViolation(`/metadata/finalizers/${String(index)}`, problem);
   });
   if ((draft.ownerReferences?.length ?? 0) > ownerReferencesPerObjectMax)
     addViolation('/metadata/ownerReferences', `must hold at most ${String(ownerReferencesPerObjectMax)} entries`);
@@ -219,9 +219,9 @@ function finalizersOf(meta: Members, addViolation: Broken): readonly string[] | 
     return undefined;
   }
   const finalizers = new Set<string>();
-  value.forEach((finalizer: unknown, place) => {
+  value.forEach((finalizer: unknown, index) => {
     if (typeof finalizer === 'string') finalizers.add(finalizer);
-    else addViolation(`/metadata/finalizers/${String(place)}`, 'must be a string');
+    else addViolation(`/metadata/finalizers/${String(index)}`, 'must be a string');
   });
   return finalizers.size > 0 ? [...finalizers] : undefined;
 }
@@ -235,8 +235,8 @@ function ownersOf(meta: Members, addViolation: Broken, unknown: Unknown): readon
     addViolation('/metadata/ownerReferences', 'must be an array');
     return undefined;
   }
-  const owners = value.flatMap((raw: unknown, place) =>
-    ownerOf(raw, `/metadata/ownerReferences/${String(place)}`, { addViolation, unknown }),
+  const owners = value.flatMap((raw: unknown, index) =>
+    ownerOf(raw, `/metadata/ownerReferences/${String(index)}`, { addViolation, unknown }),
   );
   return owners.length > 0 ? owners : undefined;
 }

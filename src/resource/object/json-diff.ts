@@ -75,15 +75,15 @@ class Difference {
     const { start, end } = ends;
     const [left, right] = [before.length - end, after.length - end];
     let compared = 2 + ends.characters;
-    for (let place = start; place < Math.min(left, right); place += 1)
-      compared += 1 + (yield* this.compare(before[place], after[place], `${path}/${String(place)}`));
-    for (let place = left; place < right; place += 1) {
+    for (let index = start; index < Math.min(left, right); index += 1)
+      compared += 1 + (yield* this.compare(before[index], after[index], `${path}/${String(index)}`));
+    for (let index = left; index < right; index += 1) {
       if (this.#isStride()) yield;
-      this.#patch.push({ op: 'add', path: `${path}/${String(place)}`, value: after[place] });
+      this.#patch.push({ op: 'add', path: `${path}/${String(index)}`, value: after[index] });
     }
-    for (let place = left - 1; place >= right; place -= 1) {
+    for (let index = left - 1; index >= right; index -= 1) {
       if (this.#isStride()) yield;
-      this.#patch.push({ op: 'remove', path: `${path}/${String(place)}` });
+      this.#patch.push({ op: 'remove', path: `${path}/${String(index)}` });
     }
     return compared;
   }
@@ -131,8 +131,8 @@ class Difference {
     const count = this.#patch.length - first;
     if (count < 2) return;
     let characters = 0;
-    for (let place = first; place < this.#patch.length; place += 1)
-      characters += (this.#patch[place]?.path.length ?? 0) + operationCharacters;
+    for (let index = first; index < this.#patch.length; index += 1)
+      characters += (this.#patch[index]?.path.length ?? 0) + operationCharacters;
     if (characters <= compared || (count <= keptOperations && characters <= keptCharacters)) return;
     this.#patch.length = first;
     this.#patch.push({ op: 'replace', path: whole.path, value: whole.after });
@@ -151,7 +151,7 @@ function isPresent(members: Members, member: string): boolean {
 function pushMembers(stack: unknown[], left: unknown, right: unknown): boolean {
   if (Array.isArray(left) && Array.isArray(right)) {
     if (left.length !== right.length) return false;
-    for (let place = 0; place < left.length; place += 1) stack.push(left[place], right[place]);
+    for (let index = 0; index < left.length; index += 1) stack.push(left[index], right[index]);
     return true;
   }
   if (!isContainer(left) || !isContainer(right) || Array.isArray(left) || Array.isArray(right)) return false;

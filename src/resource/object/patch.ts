@@ -42,16 +42,16 @@ export function applyJsonPatch(document: JsonValue, operations: readonly JsonVal
       `a patch holds at most ${String(jsonPatchOperationsMax)} operations, this one ${String(operations.length)}`,
     );
   const decoded: Operation[] = [];
-  for (const [place, raw] of operations.entries()) {
+  for (const [index, raw] of operations.entries()) {
     const operation = decodeOperation(raw);
     if (typeof operation === 'string')
-      return { ok: false, problem: 'malformed', detail: `operation ${String(place)}: ${operation}` };
+      return { ok: false, problem: 'malformed', detail: `operation ${String(index)}: ${operation}` };
     decoded.push(operation);
   }
   const root: Root = { document: { '': copyOf(document) }, copiedBytes: 0 };
-  for (const [place, operation] of decoded.entries()) {
+  for (const [index, operation] of decoded.entries()) {
     const problem = apply(root, operation);
-    if (problem !== undefined) return refused(`operation ${String(place)}: ${problem}`);
+    if (problem !== undefined) return refused(`operation ${String(index)}: ${problem}`);
   }
   const patched = root.document[''];
   if (patched === undefined) return refused('the patch removes the whole document');
@@ -136,7 +136,7 @@ function copy(root: Root, from: Path, path: Path): string | undefined {
 }
 
 function move(root: Root, from: Path, path: Path): string | undefined {
-  if (path.length > from.length && from.every((token, place) => token === path[place]))
+  if (path.length > from.length && from.every((token, index) => token === path[index]))
     return `${shown(from)} cannot be moved into itself`;
   const value = take(root, from);
   return value === undefined ? missing(from) : put(root, path, value);

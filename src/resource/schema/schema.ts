@@ -214,7 +214,7 @@ function prune(
 }
 
 function without(value: unknown, pointers: ReadonlySet<string>, at: string): unknown {
-  if (Array.isArray(value)) return value.map((element, place) => without(element, pointers, `${at}/${String(place)}`));
+  if (Array.isArray(value)) return value.map((element, index) => without(element, pointers, `${at}/${String(index)}`));
   if (!isObject(value)) return value;
   const entries = Object.entries(value).map(([member, inner]) => ({
     member,

@@ -13,9 +13,9 @@ export function decodeNames(member: string, input: unknown, problems: string[]):
     return [];
   }
   const names: string[] = [];
-  for (const [place, name] of Array.from<unknown>(input).entries()) {
+  for (const [index, name] of Array.from<unknown>(input).entries()) {
     const problem = nameProblem(name, names);
-    if (problem !== undefined) problems.push(`${member}[${String(place)}]: ${problem}, is ${shortJson(name)}`);
+    if (problem !== undefined) problems.push(`${member}[${String(index)}]: ${problem}, is ${shortJson(name)}`);
     else if (typeof name === 'string') names.push(name);
   }
   return names;

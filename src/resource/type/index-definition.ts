@@ -51,7 +51,7 @@ export function defineIndexes(specs: unknown): DefinedIndexes {
   }
   const problems: string[] = [];
   const seen = new Set<string>();
-  const decoded = Array.from(raw, (spec, place) => decodeIndexSpec(spec, `indexes[${String(place)}]`, problems)).filter(
+  const decoded = Array.from(raw, (spec, index) => decodeIndexSpec(spec, `indexes[${String(index)}]`, problems)).filter(
     (spec) => spec !== undefined,
   );
   for (const { name } of decoded) {

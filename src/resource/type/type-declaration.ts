@@ -155,9 +155,9 @@ function decodePrinterColumns(input: unknown, problems: string[]): readonly Prin
     problems.push(`printerColumns: must be an array of at most ${String(printerColumnsMax)}`);
     return [];
   }
-  const columns = Array.from<unknown, PrinterColumn | undefined>(input, (column, place) => {
+  const columns = Array.from<unknown, PrinterColumn | undefined>(input, (column, index) => {
     const found = columnProblems(column);
-    problems.push(...found.map((problem) => `printerColumns[${String(place)}]: ${problem}`));
+    problems.push(...found.map((problem) => `printerColumns[${String(index)}]: ${problem}`));
     return found.length === 0 ? (column as PrinterColumn) : undefined;
   });
   return columns.filter((column) => column !== undefined).map((column) => ({ ...column }));
