@@ -111,8 +111,8 @@ export function declaredIn(recorded: RecordedEvent): number | undefined {
   const at = bytes.lastIndexOf(declaredMember);
   if (at === -1) return undefined;
   let declared = 0;
-  for (let place = at + declaredMember.length; isDigit(bytes[place]); place += 1)
-    declared = declared * 10 + (bytes[place] ?? 0) - zero;
+  for (let index = at + declaredMember.length; isDigit(bytes[index]); index += 1)
+    declared = declared * 10 + (bytes[index] ?? 0) - zero;
   return declared;
 }
 

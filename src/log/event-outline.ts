@@ -41,7 +41,7 @@ function isHeld(value: unknown): value is Pick<HeldValue, 'index'> {
 }
 
 function startsWith(bytes: Buffer, expected: Buffer, at: number): boolean {
-  for (let place = 0; place < expected.length; place += 1) if (bytes[at + place] !== expected[place]) return false;
+  for (let index = 0; index < expected.length; index += 1) if (bytes[at + index] !== expected[index]) return false;
   return true;
 }
 
