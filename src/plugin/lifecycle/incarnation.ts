@@ -109,9 +109,9 @@ export class Incarnation {
   async buildIndexes(onPercent: (percent: number) => void): Promise<Failure | undefined> {
     const count = this.#registered.length;
     try {
-      for (const [place, type] of this.#registered.entries()) {
+      for (const [index, type] of this.#registered.entries()) {
         const unindexed = await this.#dependencies.buildIndexes(type, (done, total) => {
-          onPercent(Math.floor((100 * (place + Math.min(1, done / Math.max(1, total)))) / count));
+          onPercent(Math.floor((100 * (index + Math.min(1, done / Math.max(1, total)))) / count));
         });
         if (unindexed.count > 0) this.unindexed.set(type.key, unindexed);
       }

@@ -27,7 +27,7 @@ export function decodeReconcilers(
   );
   const found: Findings = { own, names: new Set(), problems };
   return listOf(exported, reconcilersPerPluginMax, 'reconcilers', problems)
-    .map((reconciler, place) => decodeReconciler(reconciler, `reconcilers[${String(place)}]`, found))
+    .map((reconciler, index) => decodeReconciler(reconciler, `reconcilers[${String(index)}]`, found))
     .filter((reconciler) => reconciler !== undefined);
 }
 
@@ -50,8 +50,8 @@ function decodeReconciler(declared: unknown, at: string, found: Findings): Mount
   if (!isReconcile(reconcile)) problems.push(`${at}.reconcile: must be a function`);
   if (!isConcurrency(concurrency))
     problems.push(`${at}.concurrency: must be a whole number from 1 to ${String(reconcilerConcurrencyMax)}`);
-  const watches = listOf(declared['watches'], reconcilerWatchesMax, `${at}.watches`, problems).map((watch, place) =>
-    decodeWatch(watch, `${at}.watches[${String(place)}]`, found),
+  const watches = listOf(declared['watches'], reconcilerWatchesMax, `${at}.watches`, problems).map((watch, index) =>
+    decodeWatch(watch, `${at}.watches[${String(index)}]`, found),
   );
   const name = type === undefined ? undefined : decodeName(declared['name'], type, { at, found });
   if (type === undefined || name === undefined || !isReconcile(reconcile) || !isConcurrency(concurrency))

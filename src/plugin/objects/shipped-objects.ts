@@ -36,8 +36,8 @@ export function decodeShippedObjects(
       problems.push(`${path}: ${yaml.problem}`);
       continue;
     }
-    for (const [place, document] of yaml.documents.entries()) {
-      const at = `${path}, document ${String(place + 1)}`;
+    for (const [index, document] of yaml.documents.entries()) {
+      const at = `${path}, document ${String(index + 1)}`;
       const decoded = decodeDocument(document, path, reader);
       if (typeof decoded === 'string') {
         problems.push(`${at}: ${decoded}`);
