@@ -52,7 +52,7 @@ export class RouteTable<H> {
   covers(segments: readonly string[]): boolean {
     const alike = this.#shapes.get(segments.length);
     return (
-      alike?.some((shape) => shape.every((segment, place) => segment === undefined || segment === segments[place])) ===
+      alike?.some((shape) => shape.every((segment, index) => segment === undefined || segment === segments[index])) ===
       true
     );
   }
@@ -88,8 +88,8 @@ export function patternProblem(pattern: string): string | undefined {
 /** Sorts by specificity: a plain segment before a parameter, from the left. */
 export function bySpecificity(left: { readonly path: string }, right: { readonly path: string }): number {
   const [ours, theirs] = [left.path.split('/'), right.path.split('/')];
-  for (const [place, segment] of ours.entries()) {
-    const difference = Number(segment.startsWith('{')) - Number(theirs[place]?.startsWith('{') === true);
+  for (const [index, segment] of ours.entries()) {
+    const difference = Number(segment.startsWith('{')) - Number(theirs[index]?.startsWith('{') === true);
     if (difference !== 0) return difference;
   }
   return 0;

@@ -49,7 +49,7 @@ export class EventWatches {
 
 function isSameScope(one: EventScope, other: EventScope): boolean {
   if (one === undefined || other === undefined) return one === other;
-  return one.length === other.length && one.every((type, place) => type === other[place]);
+  return one.length === other.length && one.every((type, index) => type === other[index]);
 }
 
 function selectorProblem(query: URLSearchParams): Problem | undefined {

@@ -91,13 +91,13 @@ function splitOutsideQuotes(text: string, separator: string, countMax: number): 
   if (!text.includes('"')) return text.split(separator, countMax);
   let start = 0;
   let isQuoted = false;
-  for (let place = 0; place < text.length && parts.length < countMax; place++) {
-    const character = text[place];
-    if (isQuoted && character === '\\') place++;
+  for (let index = 0; index < text.length && parts.length < countMax; index++) {
+    const character = text[index];
+    if (isQuoted && character === '\\') index++;
     else if (character === '"') isQuoted = !isQuoted;
     else if (character === separator && !isQuoted) {
-      parts.push(text.slice(start, place));
-      start = place + 1;
+      parts.push(text.slice(start, index));
+      start = index + 1;
     }
   }
   if (parts.length < countMax) parts.push(text.slice(start));

@@ -27,7 +27,7 @@ const wrapper: MessageShape = {
  * absent.
  */
 export function decodeKubernetesMessage(bytes: Uint8Array, message: KubernetesMessage): DecodedMessage {
-  if (!magic.every((byte, place) => bytes[place] === byte))
+  if (!magic.every((byte, index) => bytes[index] === byte))
     return { ok: false, detail: 'a protobuf body begins with "k8s" and a zero byte' };
   const unknown = bytes.subarray(magic.length);
   const wrapped = decodeMessage(unknown, wrapper);

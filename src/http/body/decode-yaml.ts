@@ -83,7 +83,7 @@ class YamlReader {
     this.#open.add(node);
     const value = isMap(node)
       ? this.#members(node, path, depth + 1)
-      : node.items.map((item, place) => this.value(item, `${path}/${String(place)}`, depth + 1));
+      : node.items.map((item, index) => this.value(item, `${path}/${String(index)}`, depth + 1));
     this.#open.delete(node);
     return value;
   }

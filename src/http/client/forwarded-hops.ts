@@ -28,10 +28,10 @@ class EntriesFromRight {
   #comma(): number | undefined {
     const first = Math.max(0, this.#end - forwardedHopLengthMax - 1);
     let isQuoted = false;
-    for (let place = this.#end - 1; place >= first; place -= 1) {
-      const char = this.#text[place];
-      if (char === '"' && !this.#isEscaped(place)) isQuoted = !isQuoted;
-      else if (char === ',' && !isQuoted) return place;
+    for (let index = this.#end - 1; index >= first; index -= 1) {
+      const char = this.#text[index];
+      if (char === '"' && !this.#isEscaped(index)) isQuoted = !isQuoted;
+      else if (char === ',' && !isQuoted) return index;
     }
     return this.#end <= forwardedHopLengthMax ? -1 : undefined;
   }

@@ -91,8 +91,8 @@ export class MalformedRequests {
       time: new Date(clock.now()).toISOString(),
     });
     const fields = [...headers, 'Content-Length', String(bytes.length), 'Connection', 'close'];
-    const lines = fields.flatMap((field, place) =>
-      place % 2 === 0 ? [`${field}: ${fields[place + 1] ?? ''}\r\n`] : [],
+    const lines = fields.flatMap((field, index) =>
+      index % 2 === 0 ? [`${field}: ${fields[index + 1] ?? ''}\r\n`] : [],
     );
     return Buffer.concat([Buffer.from(`HTTP/1.1 ${String(status)} \r\n${lines.join('')}\r\n`), bytes]);
   }

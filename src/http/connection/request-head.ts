@@ -17,8 +17,8 @@ export function headProblem(req: IncomingMessage, hosts: AllowedHosts): Problem 
 function malformedHead({ rawHeaders, headers, httpVersion }: IncomingMessage): string | undefined {
   if (headers.host === undefined && httpVersion === '1.1') return 'a request must have a Host header';
   let [hosts, credentials] = [0, 0];
-  for (let place = 0; place < rawHeaders.length; place += 2) {
-    const name = rawHeaders[place] ?? '';
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? '';
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
     else if (name.length === 13 && name.toLowerCase() === 'authorization') credentials += 1;
   }

@@ -103,8 +103,8 @@ function byText(left: string, right: string): number {
  */
 function byPriority(left: string, right: string): number {
   const [a, b] = [rank(left), rank(right)];
-  for (const [place, value] of a.entries()) {
-    const difference = (b[place] ?? 0) - value;
+  for (const [index, value] of a.entries()) {
+    const difference = (b[index] ?? 0) - value;
     if (difference !== 0) return difference;
   }
   return byText(left, right);

@@ -89,7 +89,7 @@ export class ApiDocuments {
     const groups = new Map<string, Group>();
     for (const [key, types] of served) {
       const known = this.#groups.get(key);
-      const isSame = known?.types.length === types.length && types.every((type, place) => type === known.types[place]);
+      const isSame = known?.types.length === types.length && types.every((type, index) => type === known.types[index]);
       groups.set(
         key,
         isSame ? known : { types, document: await this.#built(groupDocument(types, this.#settings), json) },

@@ -191,14 +191,14 @@ function unknownUser(name: string): Answer {
 }
 
 function unassignable(roles: readonly string[], permissions: PermissionReader): readonly Violation[] {
-  return roles.flatMap((role, place) => {
+  return roles.flatMap((role, index) => {
     const detail =
       permissions.role(role) === undefined
         ? `there is no role named ${JSON.stringify(role)}`
-        : roles.indexOf(role) < place
+        : roles.indexOf(role) < index
           ? 'is a duplicate'
           : undefined;
-    return detail === undefined ? [] : [{ pointer: `/roles/${String(place)}`, detail }];
+    return detail === undefined ? [] : [{ pointer: `/roles/${String(index)}`, detail }];
   });
 }
 
@@ -219,7 +219,7 @@ function compared(left: string, right: string): number {
 }
 
 function listOf(elements: readonly Uint8Array[]): Buffer {
-  return joined(['[', ...elements.flatMap((element, place) => (place === 0 ? [element] : [',', element])), ']']);
+  return joined(['[', ...elements.flatMap((element, index) => (index === 0 ? [element] : [',', element])), ']']);
 }
 
 function joined(parts: readonly (string | Uint8Array)[]): Buffer {

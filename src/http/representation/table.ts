@@ -119,9 +119,9 @@ export class Table implements Representation {
     const { starts, ends } = this.#places;
     let until = Infinity;
     writer.all(rowOpening);
-    for (const [place, column] of this.#columns.entries()) {
-      if (place > 0) writer.all(comma);
-      const cell = { bytes, start: starts[place] ?? -1, end: ends[place] ?? -1 };
+    for (const [index, column] of this.#columns.entries()) {
+      if (index > 0) writer.all(comma);
+      const cell = { bytes, start: starts[index] ?? -1, end: ends[index] ?? -1 };
       until = Math.min(until, cellOf(column.type, cell, writer, now));
     }
     writer.all(rowObject);

@@ -28,7 +28,7 @@ function split(segments: readonly string[]): { readonly names: readonly string[]
 
 /** Decodes a tile number: `x001/x234/067` is 1234067. */
 function tileNumber(names: readonly string[]): number | undefined {
-  const isWellFormed = names.every((name, place) => (place === names.length - 1 ? /^\d{3}$/u : /^x\d{3}$/u).test(name));
+  const isWellFormed = names.every((name, index) => (index === names.length - 1 ? /^\d{3}$/u : /^x\d{3}$/u).test(name));
   if (!isWellFormed || names.length === 0 || (names.length > 1 && names[0] === 'x000')) return undefined;
   return Number(names.map((name) => name.slice(-3)).join(''));
 }
