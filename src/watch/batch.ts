@@ -58,7 +58,7 @@ export class SelectedFrames {
   /** The frames in order. `begun`: at the start of a stream. */
   frames(begun: boolean): readonly Frames[] {
     this.#endRun();
-    return this.#runs.map((run, place) => (begun && place === 0 ? run.begun : run.frames));
+    return this.#runs.map((run, index) => (begun && index === 0 ? run.begun : run.frames));
   }
 
   #endRun(): void {
@@ -151,7 +151,7 @@ class SmallRun implements Run {
 
   get begun(): Frames {
     return (this.#begun ??= new Frames(
-      join(this.#events().flatMap((event, place) => (place === 0 ? event.begunParts : event.parts))),
+      join(this.#events().flatMap((event, index) => (index === 0 ? event.begunParts : event.parts))),
     ));
   }
 
