@@ -27,5 +27,5 @@ export class Encoded<T> {
 }
 
 function isSame(left: readonly object[], right: readonly object[]): boolean {
-  return left.length === right.length && left.every((source, place) => source === right[place]);
+  return left.length === right.length && left.every((source, index) => source === right[index]);
 }

@@ -29,11 +29,11 @@ export class TypeOperations {
     const { wanted, variants } = this.#keptOf(type);
     const qualifier = qualifierOf(type);
     const drawn = wanted.map(({ operationId }) => ids.take(operationId, qualifier));
-    if (wanted.every(({ operationId }, place) => operationId === drawn[place])) return wanted;
+    if (wanted.every(({ operationId }, index) => operationId === drawn[index])) return wanted;
     const key = drawn.join();
     const known = variants.get(key);
     if (known !== undefined) return known;
-    const made = wanted.map((operation, place) => ({ ...operation, operationId: drawn[place] ?? '' }));
+    const made = wanted.map((operation, index) => ({ ...operation, operationId: drawn[index] ?? '' }));
     const [oldest] = variants.keys();
     if (oldest !== undefined && variants.size >= variantsMax) variants.delete(oldest);
     variants.set(key, made);
