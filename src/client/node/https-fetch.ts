@@ -41,8 +41,8 @@ function answerOf(incoming: IncomingMessage): Response {
     throw new Error(`the server redirects (${String(status)}), which the client does not follow`);
   }
   const headers = new Headers();
-  for (let place = 0; place + 1 < incoming.rawHeaders.length; place += 2)
-    headers.append(incoming.rawHeaders[place] ?? '', incoming.rawHeaders[place + 1] ?? '');
+  for (let index = 0; index + 1 < incoming.rawHeaders.length; index += 2)
+    headers.append(incoming.rawHeaders[index] ?? '', incoming.rawHeaders[index + 1] ?? '');
   if (!bodiless.has(status)) return new Response(webStream(incoming), { status, headers });
   incoming.resume();
   return new Response(null, { status, headers });
