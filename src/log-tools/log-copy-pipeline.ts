@@ -133,9 +133,9 @@ export class CopyPipeline {
   async #sendRestAgain(): Promise<boolean> {
     const rest = this.#sent.splice(0).map(({ event }) => event);
     this.#bytes = 0;
-    for (const [place, event] of rest.entries()) {
+    for (const [index, event] of rest.entries()) {
       this.#send(event);
-      if (place > 0) continue;
+      if (index > 0) continue;
       const { outcome } = must(this.#sent[0], 'it was just sent');
       const answer = await outcome;
       if (answer.ok) {
