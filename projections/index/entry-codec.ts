@@ -108,7 +108,7 @@ export class EntryDecoder {
     const labels = this.#readLabels();
     const count = this.#varint();
     const keys: (readonly IndexKey[])[] = [];
-    for (let place = 0; place < count; place++) keys.push(this.#readKeys(place, name, created));
+    for (let index = 0; index < count; index++) keys.push(this.#readKeys(index, name, created));
     if (this.#at !== record.length)
       throw new EntryCorruptError(`it has ${String(record.length)} bytes and ends at ${String(this.#at)}`);
     return { name, created, labels, keys };
@@ -232,7 +232,7 @@ export class EntryDecoder {
   }
 
   #number(at: number): number {
-    for (let place = 0; place < 8; place++) this.#f64Bytes[place] = this.#text.charCodeAt(at + place);
+    for (let index = 0; index < 8; index++) this.#f64Bytes[index] = this.#text.charCodeAt(at + index);
     return this.#f64[0] ?? Number.NaN;
   }
 }

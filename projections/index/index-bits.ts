@@ -21,8 +21,8 @@ export function hasBit(bits: Bits, ordinal: number): boolean {
 
 export function countBits(bits: Bits): number {
   let count = 0;
-  for (let place = 0; place < bits.length; place++) {
-    let word = bits[place] ?? 0;
+  for (let index = 0; index < bits.length; index++) {
+    let word = bits[index] ?? 0;
     word -= (word >>> 1) & 0x55555555;
     word = (word & 0x33333333) + ((word >>> 2) & 0x33333333);
     count += Math.imul((word + (word >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;

@@ -30,7 +30,7 @@ export function* chosen(orders: OrdersView, { selection, sort, window }: ListQue
   // step.
   const names = new Array<string>(ordinals.length);
   yield* inStrides(ordinals.length, (from, to) => {
-    for (let place = from; place < to; place++) names[place] = orders.rows.name(ordinals[place] ?? 0);
+    for (let index = from; index < to; index++) names[index] = orders.rows.name(ordinals[index] ?? 0);
   });
   const remaining = Math.max(0, total - skip - ordinals.length);
   const last = ordinals.at(-1);

@@ -18,12 +18,12 @@ export function* loadOrders(orders: Orders): Steps<undefined> {
     for (let rank = from; rank < to; rank++) rankOf[inOrder[rank] ?? 0] = rank;
   });
   yield* byDefault.load(inOrder, () => 0);
-  for (const [place, sequence] of byIndex.entries()) {
-    const column = rows.columns[place];
+  for (const [index, sequence] of byIndex.entries()) {
+    const column = rows.columns[index];
     if (column === undefined) continue;
     yield;
-    if (place === 0) yield* sequence.load(byName, () => 0);
-    else if (orders.multi[place] !== true) yield* loadSingle(sequence, column, { asAdded, inOrder, rankOf });
+    if (index === 0) yield* sequence.load(byName, () => 0);
+    else if (orders.multi[index] !== true) yield* loadSingle(sequence, column, { asAdded, inOrder, rankOf });
     else yield* deal(sequence, yield* keyTable(column, rows.capacity), { inOrder, marked: true });
   }
   yield;
@@ -34,7 +34,7 @@ export function* loadOrders(orders: Orders): Steps<undefined> {
 function* numbered(length: number): Steps<Uint32Array> {
   const numbers = new Uint32Array(length);
   yield* inStrides(length, (from, to) => {
-    for (let place = from; place < to; place++) numbers[place] = place;
+    for (let index = from; index < to; index++) numbers[index] = index;
   });
   return numbers;
 }

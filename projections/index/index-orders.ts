@@ -43,10 +43,10 @@ export function newOrders(definitions: readonly IndexDefinition[]): Orders {
     rows,
     byDefault: new OrderedSequence(rows, { kind: 'none' }),
     byIndex: rows.columns.map(
-      (column, place) =>
+      (column, index) =>
         new OrderedSequence(
           rows,
-          definitions[place]?.multi === true ? { kind: 'posting' } : { kind: 'column', column },
+          definitions[index]?.multi === true ? { kind: 'posting' } : { kind: 'column', column },
         ),
     ),
     multi: definitions.map(({ multi }) => multi),

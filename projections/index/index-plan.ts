@@ -146,16 +146,16 @@ function* eachSpan({ sequence, ranges }: Part, visit: (postings: Uint32Array) =>
 }
 
 function setBits(bits: Bits, postings: Uint32Array): void {
-  for (let place = 0; place < postings.length; place++) setBit(bits, (postings[place] ?? 0) & ordinalMask);
+  for (let index = 0; index < postings.length; index++) setBit(bits, (postings[index] ?? 0) & ordinalMask);
 }
 
 function clearBits(bits: Bits, postings: Uint32Array): void {
-  for (let place = 0; place < postings.length; place++) clearBit(bits, (postings[place] ?? 0) & ordinalMask);
+  for (let index = 0; index < postings.length; index++) clearBit(bits, (postings[index] ?? 0) & ordinalMask);
 }
 
 function copyBits(from: Bits, to: Bits, postings: Uint32Array): void {
-  for (let place = 0; place < postings.length; place++) {
-    const ordinal = (postings[place] ?? 0) & ordinalMask;
+  for (let index = 0; index < postings.length; index++) {
+    const ordinal = (postings[index] ?? 0) & ordinalMask;
     const word = ordinal >>> 5;
     to[word] = (to[word] ?? 0) | ((from[word] ?? 0) & (1 << (ordinal & 31)));
   }

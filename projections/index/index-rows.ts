@@ -56,9 +56,9 @@ export class IndexRows {
     this.#names.put(ordinal, entry.name);
     this.#created.put(ordinal, entry.created);
     this.#labels[ordinal] = entry.labels;
-    for (let place = 0; place < this.columns.length; place++) {
-      const column = this.columns[place];
-      if (column !== undefined && !this.isOfRow(column)) column.set(ordinal, entry.keys[place] ?? noKeys);
+    for (let index = 0; index < this.columns.length; index++) {
+      const column = this.columns[index];
+      if (column !== undefined && !this.isOfRow(column)) column.set(ordinal, entry.keys[index] ?? noKeys);
     }
   }
 

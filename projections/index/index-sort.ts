@@ -11,10 +11,10 @@ export function* sortedByNumber(order: Uint32Array, numberOf: (ordinal: number) 
   const values = new Float64Array(order.length);
   let descents = 0;
   yield* inStrides(order.length, (from, to) => {
-    for (let place = from; place < to; place++) {
+    for (let index = from; index < to; index++) {
       // Converts minus zero, which would otherwise sort before zero.
-      values[place] = numberOf(order[place] ?? 0) + 0;
-      if (place > 0 && (values[place - 1] ?? 0) > (values[place] ?? 0)) descents += 1;
+      values[index] = numberOf(order[index] ?? 0) + 0;
+      if (index > 0 && (values[index - 1] ?? 0) > (values[index] ?? 0)) descents += 1;
     }
   });
   if (descents === 0) return order;
@@ -22,13 +22,13 @@ export function* sortedByNumber(order: Uint32Array, numberOf: (ordinal: number) 
   const high = new Uint32Array(order.length);
   const low = new Uint32Array(order.length);
   yield* inStrides(order.length, (from, to) => {
-    for (let place = from; place < to; place++) {
-      const sign = words[place * 2 + 1] ?? 0;
+    for (let index = from; index < to; index++) {
+      const sign = words[index * 2 + 1] ?? 0;
       // The bits of a double sort like the number after two changes: negative numbers are inverted, and the sign bit of
       // the others is set.
       const flip = (sign & 0x80000000) === 0 ? 0 : 0xffffffff;
-      high[place] = sign ^ (flip | 0x80000000);
-      low[place] = (words[place * 2] ?? 0) ^ flip;
+      high[index] = sign ^ (flip | 0x80000000);
+      low[index] = (words[index * 2] ?? 0) ^ flip;
     }
   });
   return (yield* radixSorted({ high, low, order })).order;
@@ -52,8 +52,8 @@ function* isSortedText(ordinals: Uint32Array, { textOf }: Texts): Steps<boolean>
   let before: string | undefined;
   let isSorted = true;
   yield* inStrides(ordinals.length, (from, to) => {
-    for (let place = from; place < to && isSorted; place++) {
-      const text = textOf(ordinals[place] ?? 0);
+    for (let index = from; index < to && isSorted; index++) {
+      const text = textOf(ordinals[index] ?? 0);
       isSorted = before === undefined || text > before;
       before = text;
     }
@@ -117,7 +117,7 @@ function* sortEnded(texts: Texts, run: Uint32Array, depth: number): Steps<undefi
   yield* sortByNumbers(run, { first: lengthOf, second: rankIn(texts) });
   let longer = 0;
   yield* inStrides(run.length, (from, to) => {
-    for (let place = from; place < to; place++) if (lengthOf(run[place] ?? 0) > depth) longer += 1;
+    for (let index = from; index < to; index++) if (lengthOf(run[index] ?? 0) > depth) longer += 1;
   });
   if (longer > 1) yield* sortRun(texts, run.subarray(run.length - longer), depth);
 }
@@ -130,7 +130,7 @@ function* areEqual({ textOf }: Texts, run: Uint32Array): Steps<boolean> {
   const first = textOf(run[0] ?? 0);
   let areAll = true;
   yield* inStrides(run.length, (from, to) => {
-    for (let place = from; place < to && areAll; place++) areAll = textOf(run[place] ?? 0) === first;
+    for (let index = from; index < to && areAll; index++) areAll = textOf(run[index] ?? 0) === first;
     return areAll;
   });
   return areAll;
@@ -163,9 +163,9 @@ function* sortByNumbers(run: Uint32Array, { first, second }: Numbers): Steps<und
   const high = new Uint32Array(run.length);
   const low = new Uint32Array(run.length);
   yield* inStrides(run.length, (from, to) => {
-    for (let place = from; place < to; place++) {
-      high[place] = first(run[place] ?? 0);
-      low[place] = second(run[place] ?? 0);
+    for (let index = from; index < to; index++) {
+      high[index] = first(run[index] ?? 0);
+      low[index] = second(run[index] ?? 0);
     }
   });
   run.set((yield* radixSorted({ high, low, order: run })).order);
@@ -177,15 +177,15 @@ function sortByComparison({ textOf, rankOf }: Texts, run: Uint32Array): void {
   pairs.sort((a, b) =>
     a.text < b.text ? -1 : a.text > b.text ? 1 : (rankOf[a.ordinal] ?? 0) - (rankOf[b.ordinal] ?? 0),
   );
-  for (let place = 0; place < run.length; place++) run[place] = pairs[place]?.ordinal ?? 0;
+  for (let index = 0; index < run.length; index++) run[index] = pairs[index]?.ordinal ?? 0;
 }
 
 function* sharedPrefix({ textOf }: Texts, run: Uint32Array, depth: number): Steps<number> {
   const first = textOf(run[0] ?? 0);
   let shared = first.length - depth;
   yield* inStrides(run.length, (from, to) => {
-    for (let place = from; place < to && shared > 0; place++) {
-      const text = textOf(run[place] ?? 0);
+    for (let index = from; index < to && shared > 0; index++) {
+      const text = textOf(run[index] ?? 0);
       let same = 0;
       while (same < shared && text.charCodeAt(depth + same) === first.charCodeAt(depth + same)) same++;
       shared = same;
@@ -213,8 +213,8 @@ type Part = { readonly from: number; readonly to: number; readonly depth: number
 
 /** Returns whether each character takes one byte. */
 function packNarrow({ textOf }: Texts, { high, low, order }: RadixKeys, { from, to, depth }: Part): boolean {
-  for (let place = from; place < to; place++) {
-    const text = textOf(order[place] ?? 0);
+  for (let index = from; index < to; index++) {
+    const text = textOf(order[index] ?? 0);
     let first = 0;
     let second = 0;
     let all = 0;
@@ -225,17 +225,17 @@ function packNarrow({ textOf }: Texts, { high, low, order }: RadixKeys, { from, 
       all |= one | other;
     }
     if (all > 0xff) return false;
-    high[place] = first;
-    low[place] = second;
+    high[index] = first;
+    low[index] = second;
   }
   return true;
 }
 
 function packWide({ textOf }: Texts, { high, low, order }: RadixKeys, { from, to, depth }: Part): void {
-  for (let place = from; place < to; place++) {
-    const text = textOf(order[place] ?? 0);
-    high[place] = (unit(text, depth) << 16) | unit(text, depth + 1);
-    low[place] = (unit(text, depth + 2) << 16) | unit(text, depth + 3);
+  for (let index = from; index < to; index++) {
+    const text = textOf(order[index] ?? 0);
+    high[index] = (unit(text, depth) << 16) | unit(text, depth + 1);
+    low[index] = (unit(text, depth + 2) << 16) | unit(text, depth + 3);
   }
 }
 

@@ -123,7 +123,7 @@ function* filtered({ rows, byDefault }: OrdersView, selected: Filter, whole: Omi
 function* bitsOf(ordinals: readonly number[], capacity: number): Steps<Bits> {
   const bits = emptyBits(capacity);
   yield* inStrides(ordinals.length, (from, to) => {
-    for (let place = from; place < to; place++) setBit(bits, ordinals[place] ?? 0);
+    for (let index = from; index < to; index++) setBit(bits, ordinals[index] ?? 0);
   });
   return bits;
 }
@@ -249,7 +249,7 @@ function* appendGroup({ orders, sort }: Ordering, group: number[], { found, take
 /** Adds to `found` until it has `take` elements. */
 function* append(found: number[], more: readonly number[], take: number): Steps<undefined> {
   yield* inStrides(Math.min(more.length, take - found.length), (from, to) => {
-    for (let place = from; place < to; place++) found.push(more[place] ?? 0);
+    for (let index = from; index < to; index++) found.push(more[index] ?? 0);
   });
 }
 

@@ -112,8 +112,8 @@ export class OrderView {
     let rest = high - low;
     if (rest <= 0) return;
     const spot = this.#spot(low);
-    for (let place = spot.chunk, from = spot.offset; rest > 0; place++, from = 0) {
-      const chunk = this.#state.chunks[place];
+    for (let index = spot.chunk, from = spot.offset; rest > 0; index++, from = 0) {
+      const chunk = this.#state.chunks[index];
       if (chunk === undefined) return;
       const to = Math.min(chunk.length, from + rest);
       rest -= to - from;
@@ -127,13 +127,13 @@ export class OrderView {
     if (rest <= 0) return;
     const spot = this.#spot(high - 1);
     let to = spot.offset + 1;
-    for (let place = spot.chunk; rest > 0; place--) {
-      const chunk = this.#state.chunks[place];
+    for (let index = spot.chunk; rest > 0; index--) {
+      const chunk = this.#state.chunks[index];
       if (chunk === undefined) return;
       const from = Math.max(0, to - rest);
       rest -= to - from;
       yield { chunk, from, to };
-      to = this.#state.chunks[place - 1]?.length ?? 0;
+      to = this.#state.chunks[index - 1]?.length ?? 0;
     }
   }
 
@@ -186,9 +186,9 @@ export class OrderView {
     if (known !== undefined) return known;
     const starts = new Uint32Array(chunks.length);
     let rank = 0;
-    for (let place = 0; place < starts.length; place++) {
-      starts[place] = rank;
-      rank += chunks[place]?.length ?? 0;
+    for (let index = 0; index < starts.length; index++) {
+      starts[index] = rank;
+      rank += chunks[index]?.length ?? 0;
     }
     this.#state.starts = starts;
     return starts;

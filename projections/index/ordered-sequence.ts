@@ -43,7 +43,7 @@ export class OrderedSequence {
       const length = Math.min(loadedPostings, postings.length - start);
       const chunk = this.#newChunk();
       chunk.ordinals.set(postings.subarray(start, start + length));
-      for (let place = start; place < start + length; place++) chunk.keys?.push(keyAt(place));
+      for (let index = start; index < start + length; index++) chunk.keys?.push(keyAt(index));
       chunk.length = length;
       chunks.push(this.#sealed(chunk));
     }

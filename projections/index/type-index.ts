@@ -94,27 +94,27 @@ export class TypeIndex {
   #insertAll(ordinal: number): void {
     const { byDefault, byIndex } = this.#orders;
     byDefault.insert(ordinal, 0);
-    for (let place = 0; place < byIndex.length; place++) this.#insertInto(place, ordinal);
+    for (let index = 0; index < byIndex.length; index++) this.#insertInto(index, ordinal);
     for (const term of this.#terms(ordinal)) this.#orders.byLabel.insert(ordinal, term);
   }
 
   #removeAll(ordinal: number): void {
     const { byDefault, byIndex } = this.#orders;
     byDefault.remove(ordinal, 0);
-    for (let place = 0; place < byIndex.length; place++) this.#removeFrom(place, ordinal);
+    for (let index = 0; index < byIndex.length; index++) this.#removeFrom(index, ordinal);
     for (const term of this.#terms(ordinal)) this.#orders.byLabel.remove(ordinal, term);
   }
 
   #change(ordinal: number, entry: IndexEntry): void {
     const { rows, byLabel } = this.#orders;
     // The first column is the name, which has not changed.
-    for (let place = 1; place < rows.columns.length; place++) {
-      const column = rows.columns[place];
-      const keys = entry.keys[place] ?? [];
+    for (let index = 1; index < rows.columns.length; index++) {
+      const column = rows.columns[index];
+      const keys = entry.keys[index] ?? [];
       if (column === undefined || rows.isOfRow(column) || isEqual(column.keys(ordinal), keys)) continue;
-      this.#removeFrom(place, ordinal);
+      this.#removeFrom(index, ordinal);
       column.set(ordinal, keys);
-      this.#insertInto(place, ordinal);
+      this.#insertInto(index, ordinal);
     }
     const before = this.#terms(ordinal);
     rows.setLabels(ordinal, entry.labels);
@@ -167,5 +167,5 @@ export async function buildTypeIndex(
 }
 
 function isEqual(a: readonly IndexKey[], b: readonly IndexKey[]): boolean {
-  return a === b || (a.length === b.length && a.every((key, place) => key === b[place]));
+  return a === b || (a.length === b.length && a.every((key, index) => key === b[index]));
 }
