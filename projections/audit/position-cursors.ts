@@ -39,11 +39,11 @@ export class Intersection {
   /** One round over the cursors; a caller makes as many steps as it has time for. Undefined after the last position. */
   step(from: number): Step | undefined {
     let at = from;
-    for (const [place, cursor] of this.#cursors.entries()) {
+    for (const [index, cursor] of this.#cursors.entries()) {
       const next = cursor.seek(at);
       if (next === undefined) return undefined;
       // This cursor lacks position `at`: the next step seeks in all cursors from position `next`.
-      if (place > 0 && next !== at) return { found: false, at: next };
+      if (index > 0 && next !== at) return { found: false, at: next };
       at = next;
     }
     return { found: true, at };

@@ -28,8 +28,8 @@ export function valuesOfEvent(event: RecordedEvent, type: ResourceType, position
 
 function isEqual(a: IndexEntry, b: IndexEntry): boolean {
   if (a.created !== b.created || a.keys.length !== b.keys.length) return false;
-  for (let place = 0; place < a.keys.length; place++)
-    if (!areEqual(a.keys[place] ?? none, b.keys[place] ?? none)) return false;
+  for (let index = 0; index < a.keys.length; index++)
+    if (!areEqual(a.keys[index] ?? none, b.keys[index] ?? none)) return false;
   return a.labels === b.labels || areEqualLabels(a.labels, b.labels);
 }
 
@@ -38,7 +38,7 @@ const none: readonly IndexKey[] = Object.freeze([]);
 function areEqual(a: readonly IndexKey[], b: readonly IndexKey[]): boolean {
   if (a === b) return true;
   if (a.length !== b.length) return false;
-  for (let place = 0; place < a.length; place++) if (a[place] !== b[place]) return false;
+  for (let index = 0; index < a.length; index++) if (a[index] !== b[index]) return false;
   return true;
 }
 

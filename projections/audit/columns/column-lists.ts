@@ -90,5 +90,5 @@ async function* continued(
 const comma = Buffer.from(',');
 
 function joined(parts: readonly Buffer[]): Buffer {
-  return Buffer.concat(parts.flatMap((part, place) => (place === 0 ? [part] : [comma, part])));
+  return Buffer.concat(parts.flatMap((part, index) => (index === 0 ? [part] : [comma, part])));
 }

@@ -188,7 +188,7 @@ export class TypeColumns {
           this.type.key,
           some.map(({ name }) => name ?? ''),
         );
-        for (const [place, row] of some.entries()) row.ordinal = ordinals[place];
+        for (const [index, row] of some.entries()) row.ordinal = ordinals[index];
       });
       yield;
     }
@@ -207,9 +207,9 @@ export class TypeColumns {
   /** The number of rows in the next full segment. Rows and bytes of a segment are limited. */
   #segmentRows(): number {
     let bytes = 0;
-    const full = this.#rows.findIndex((row, place) => {
+    const full = this.#rows.findIndex((row, index) => {
       bytes += row.bytes;
-      return place + 1 >= this.#bounds.segmentRows || bytes >= this.#bounds.segmentBytes;
+      return index + 1 >= this.#bounds.segmentRows || bytes >= this.#bounds.segmentBytes;
     });
     return full === -1 ? this.#rows.length : full + 1;
   }

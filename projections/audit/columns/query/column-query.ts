@@ -27,7 +27,7 @@ export function* queryColumns(held: HeldColumns, position: number, query: ListQu
   const found = selected.subarray(skip, skip + take);
   const names = new Array<string>(found.length);
   yield* inStrides(found.length, (from, to) => {
-    for (let place = from; place < to; place++) names[place] = order.name(found[place] ?? 0);
+    for (let index = from; index < to; index++) names[index] = order.name(found[index] ?? 0);
   });
   const remaining = Math.max(0, selected.length - skip - found.length);
   const last = found.at(-1);

@@ -13,11 +13,11 @@ export type ColumnLayout = {
 
 /** The layouts of a type's columns: a column for each index at its place, then a column of the labels as terms. */
 export function layoutOf(definitions: readonly IndexDefinition[]): readonly ColumnLayout[] {
-  const columns = definitions.map(({ name, type, multi }, place): ColumnLayout => {
+  const columns = definitions.map(({ name, type, multi }, index): ColumnLayout => {
     // These two columns use the object's own name and creation time, as the live indexes and the default order do.
     if (name === nameIndex) return { isText: true, multi: false, valuesOf: (entry) => [entry.name] };
     if (name === creationIndex) return { isText: false, multi: false, valuesOf: (entry) => [entry.created] };
-    return { isText: type === 'string', multi, valuesOf: (entry) => entry.keys[place] ?? noKeys };
+    return { isText: type === 'string', multi, valuesOf: (entry) => entry.keys[index] ?? noKeys };
   });
   return [...columns, { isText: true, multi: true, valuesOf: termsOf }];
 }

@@ -26,14 +26,14 @@ export function* encodeKeys(keys: readonly IndexKey[], isText: boolean): Steps<B
   const wide = new Uint8Array(keys.length);
   const texts: Buffer[] = [];
   let end = 0;
-  for (const [place, key] of keys.entries()) {
+  for (const [index, key] of keys.entries()) {
     const text = String(key);
-    wide[place] = Number(beyondLatin1.test(text));
-    const bytes = Buffer.from(text, wide[place] === 1 ? 'utf16le' : 'latin1');
+    wide[index] = Number(beyondLatin1.test(text));
+    const bytes = Buffer.from(text, wide[index] === 1 ? 'utf16le' : 'latin1');
     end += bytes.length;
-    ends[place] = end;
+    ends[index] = end;
     texts.push(bytes);
-    if (place % 256 === 255) yield;
+    if (index % 256 === 255) yield;
   }
   return Buffer.concat([countOf(keys), new Uint8Array(ends.buffer), wide, ...texts]);
 }

@@ -8,8 +8,8 @@ export function packIntegers(values: ArrayLike<number>): Buffer {
   const count = values.length;
   let greatest = 0;
   let isConstant = true;
-  for (let place = 0; place < count; place++) {
-    const value = values[place] ?? 0;
+  for (let index = 0; index < count; index++) {
+    const value = values[index] ?? 0;
     if (value > greatest) greatest = value;
     if (value !== values[0]) isConstant = false;
   }

@@ -40,9 +40,9 @@ function joined(blocks: readonly Buffer[]): Buffer {
   const head = Buffer.allocUnsafe(4 + 4 * blocks.length);
   head.writeUInt32LE(blocks.length);
   let end = head.length;
-  for (const [place, block] of blocks.entries()) {
+  for (const [index, block] of blocks.entries()) {
     end += block.length;
-    head.writeUInt32LE(end, 4 + 4 * place);
+    head.writeUInt32LE(end, 4 + 4 * index);
   }
   return Buffer.concat([head, ...blocks]);
 }
@@ -50,11 +50,11 @@ function joined(blocks: readonly Buffer[]): Buffer {
 function* encodeColumn(rows: readonly ValueRow[], { isText, multi, valuesOf }: ColumnLayout): Steps<Buffer> {
   const found = new Found();
   const counts: number[] = [];
-  for (const [place, { entry }] of rows.entries()) {
+  for (const [index, { entry }] of rows.entries()) {
     const values = entry === undefined ? noValues : valuesOf(entry);
     counts.push(values.length);
     for (const value of values) found.add(value);
-    if (place % 256 === 255) yield;
+    if (index % 256 === 255) yield;
   }
   const { keys, ids } = yield* found.ranked();
   const dictionary = yield* encodeKeys(keys, isText);

@@ -99,6 +99,6 @@ export function entryAt(segment: Segment, row: number, columns: number): IndexEn
     const [key = '', value = ''] = String(term).split('\0');
     Object.defineProperty(labels, key, { value, enumerable: true, writable: true, configurable: true });
   }
-  const keys = Array.from({ length: columns - 1 }, (_none, place) => valuesAt(segment.column(place), row));
+  const keys = Array.from({ length: columns - 1 }, (_none, index) => valuesAt(segment.column(index), row));
   return { name: String(keys[0]?.[0]), created: Number(keys[1]?.[0]), labels, keys };
 }
