@@ -43,7 +43,7 @@ export class JoinedAnswers {
   }
 
   each(): readonly Buffer[] {
-    return this.#starts.map((start, place) => this.#bytes.subarray(start, this.#endOf(place)));
+    return this.#starts.map((start, index) => this.#bytes.subarray(start, this.#endOf(index)));
   }
 
   #endOf(place: number): number {

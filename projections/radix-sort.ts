@@ -37,8 +37,8 @@ export function blankKeys(order: Uint32Array): RadixKeys {
 function* digitStarts(words: Uint32Array, shift: number): Steps<Uint32Array | undefined> {
   const starts = new Uint32Array(digits);
   yield* inStrides(words.length, (from, to) => {
-    for (let place = from; place < to; place++) {
-      const digit = ((words[place] ?? 0) >>> shift) & (digits - 1);
+    for (let index = from; index < to; index++) {
+      const digit = ((words[index] ?? 0) >>> shift) & (digits - 1);
       starts[digit] = (starts[digit] ?? 0) + 1;
     }
   });
@@ -63,12 +63,12 @@ type Pass = {
 
 function scatter({ high, low, order }: RadixKeys, { to, word, shift, starts, first, end }: Pass): void {
   const words = word === 'high' ? high : low;
-  for (let place = first; place < end; place++) {
-    const digit = ((words[place] ?? 0) >>> shift) & (digits - 1);
+  for (let index = first; index < end; index++) {
+    const digit = ((words[index] ?? 0) >>> shift) & (digits - 1);
     const at = starts[digit] ?? 0;
     starts[digit] = at + 1;
-    to.high[at] = high[place] ?? 0;
-    to.low[at] = low[place] ?? 0;
-    to.order[at] = order[place] ?? 0;
+    to.high[at] = high[index] ?? 0;
+    to.low[at] = low[index] ?? 0;
+    to.order[at] = order[index] ?? 0;
   }
 }

@@ -97,7 +97,7 @@ function sliceEnd(batch: readonly RecordedEvent[], start: number): number {
   const most = start + projectionBatchEventsMax;
   if (most >= batch.length) return batch.length;
   for (let end = most; end > start; end -= 1) if (batch[end - 1]?.endsAppend === true) return end;
-  const next = batch.findIndex(({ endsAppend }, place) => place >= most && endsAppend);
+  const next = batch.findIndex(({ endsAppend }, index) => index >= most && endsAppend);
   return next === -1 ? batch.length : next + 1;
 }
 

@@ -40,12 +40,12 @@ export function* checkIndex(checked: CheckedIndex): Found {
   }
   const byDefault = yield* orderProblem(orders, orders.byDefault, { table: `the default order of ${type.key}` });
   if (byDefault !== undefined) return byDefault;
-  for (const [place, sequence] of orders.byIndex.entries()) {
-    const table = tableOf(type, place);
-    const postings = wanted.byIndex[place] ?? 0;
+  for (const [index, sequence] of orders.byIndex.entries()) {
+    const table = tableOf(type, index);
+    const postings = wanted.byIndex[index] ?? 0;
     const size = sizeProblem(sequence, postings, table);
     const belongs = (ordinal: number, key: IndexKey, posting: number): boolean =>
-      belongsTo(orders, place, { ordinal, key, posting });
+      belongsTo(orders, index, { ordinal, key, posting });
     const found = size ?? (yield* orderProblem(orders, sequence, { table, belongs }));
     if (found !== undefined) return found;
   }
@@ -77,13 +77,13 @@ function differenceOfEntry(checked: CheckedIndex, ordinal: number, wanted: Posti
   if (rows.created(ordinal) !== entry.created || !deepEqual(rows.labels(ordinal), entry.labels))
     return { ...at, detail: 'its creation time or its labels differ in the indexes' };
   wanted.labels += Object.keys(entry.labels).length;
-  for (const [place, keys] of entry.keys.entries()) {
-    const column = rows.columns[place];
+  for (const [index, keys] of entry.keys.entries()) {
+    const column = rows.columns[index];
     // Names and creation times are compared above.
     if (column !== undefined && !rows.isOfRow(column) && !deepEqual(column.keys(ordinal), keys))
-      return { table: tableOf(type, place), key: name, detail: 'the values of the object differ in the index' };
-    const postings = orders.multi[place] === true ? Math.max(1, keys.length) : 1;
-    wanted.byIndex[place] = (wanted.byIndex[place] ?? 0) + postings;
+      return { table: tableOf(type, index), key: name, detail: 'the values of the object differ in the index' };
+    const postings = orders.multi[index] === true ? Math.max(1, keys.length) : 1;
+    wanted.byIndex[index] = (wanted.byIndex[index] ?? 0) + postings;
   }
   return undefined;
 }

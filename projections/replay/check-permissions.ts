@@ -43,8 +43,8 @@ function* firstDifference(
   fresh: Pick<PermissionTables, 'contents'>,
 ): Steps<Difference | undefined> {
   const others = fresh.contents();
-  for (const [place, { table, entries }] of live.contents().entries()) {
-    const other = others[place]?.entries ?? new Map<string, unknown>();
+  for (const [index, { table, entries }] of live.contents().entries()) {
+    const other = others[index]?.entries ?? new Map<string, unknown>();
     const found = yield* differenceOf(entries, other);
     if (found !== undefined) return { table: `permissions: ${table}`, ...found };
   }
