@@ -29,8 +29,8 @@ export function decodeNames(answered: unknown, countMax: number): readonly strin
     throw new TypeError(`names must return an array of at most ${String(countMax)} names`);
   const list: ArrayLike<unknown> = answered;
   // Reads by index, since the array's iterator may be foreign code.
-  return Array.from({ length: Math.min(list.length, countMax) }, (_, place) => {
-    const name = list[place];
+  return Array.from({ length: Math.min(list.length, countMax) }, (_, index) => {
+    const name = list[index];
     if (typeof name !== 'string') throw new TypeError('names must return strings');
     return name;
   }).filter((name) => nameProblem(name) === undefined);
