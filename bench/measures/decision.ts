@@ -232,7 +232,7 @@ class Objects {
       'rolebindings',
       new Map(
         Array.from({ length: users }, (_user, user) =>
-          rolesOf(user).map((role, place) => bindingRow(user, role, place)),
+          rolesOf(user).map((role, index) => bindingRow(user, role, index)),
         ).flat(),
       ),
     ],
@@ -281,7 +281,7 @@ class Objects {
 
 function roleRow(role: number, edition: number): StoredObject {
   return stored(`role-${String(role)}`, {
-    rules: Array.from({ length: rulesEach }, (_rule, place) => ruleOf(role, place, edition)),
+    rules: Array.from({ length: rulesEach }, (_rule, index) => ruleOf(role, index, edition)),
   });
 }
 

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 
 /** Types like those of plugins: two plugins, ten groups, a schema and subresources as of a deployment. */
 export function manyTypes(count: number): readonly object[] {
-  return Array.from({ length: count }, (_type, place) => {
-    const number = String(place);
+  return Array.from({ length: count }, (_type, index) => {
+    const number = String(index);
     return {
-      group: `g${String(place % 10)}.p${String(place % pluginCount)}.example`,
+      group: `g${String(index % 10)}.p${String(index % pluginCount)}.example`,
       version: 'v1',
       kind: `Thing${number}`,
       singular: `thing${number}`,
@@ -40,7 +40,7 @@ const pluginCount = 2;
 export function writeManyTypes(folder: string, types: readonly object[]): void {
   for (let plugin = 0; plugin < pluginCount; plugin += 1) {
     const name = `many${String(plugin)}`;
-    const own = types.filter((_type, place) => place % pluginCount === plugin);
+    const own = types.filter((_type, index) => index % pluginCount === plugin);
     mkdirSync(join(folder, name), { recursive: true });
     writeFileSync(
       join(folder, name, 'plugin.yaml'),

@@ -92,8 +92,8 @@ const data = Buffer.alloc(600, 'd');
 const metadata = Buffer.alloc(300, 'm');
 
 function batchFrom(first: number): readonly RecordedEvent[] {
-  return Array.from({ length: batchEvents }, (_event, place) => {
-    const number = first + place;
+  return Array.from({ length: batchEvents }, (_event, index) => {
+    const number = first + index;
     const id = `018f3c1e-5a7b-4c1d-8e2f-${String(number).padStart(12, '0')}`;
     return {
       id,
