@@ -27,7 +27,7 @@ test('tables decide as an evaluator that reads the objects one by one', (t) => {
         const present = drawnRoles.filter((role) => role !== undefined);
         world.commit([
           ...present.map((role) => raw.role(role, 'live')),
-          ...drawnBindings.map((binding, place) => raw.binding(`b${String(place)}`, binding, 'live')),
+          ...drawnBindings.map((binding, index) => raw.binding(`b${String(index)}`, binding, 'live')),
         ]);
         world.tables.load();
         const known = raw.world();
