@@ -79,8 +79,8 @@ test('over random lives of a name, patches give each state, in both orders, on p
   await fc.assert(
     fc.asyncProperty(lives, fc.integer({ min: 1, max: 7 }), async (drawn, limit) => {
       const name = new Name();
-      for (const [place, { fenced, changes, isDeleted }] of drawn.entries()) {
-        const uid = `uid ${String(place)}`;
+      for (const [index, { fenced, changes, isDeleted }] of drawn.entries()) {
+        const uid = `uid ${String(index)}`;
         if (fenced) await name.append('NameFenced', undefined);
         await name.append('ObjectCreated', uid);
         let spec: JsonValue = {};
@@ -88,18 +88,18 @@ test('over random lives of a name, patches give each state, in both orders, on p
           if (type === 'ObjectUpdated') spec = JSON.parse(JSON.stringify(value)) as JsonValue;
           await name.append(type, uid, spec);
         }
-        if (isDeleted || place < drawn.length - 1) await name.append('ObjectDeleted', uid, spec);
+        if (isDeleted || index < drawn.length - 1) await name.append('ObjectDeleted', uid, spec);
       }
       const entries = await name.all({ limit });
       const held = name.states.filter((state) => state !== undefined);
       t.equal(entries.length, held.length);
       let state: JsonValue = null;
-      for (const [place, { change, version, uid }] of entries.entries()) {
+      for (const [index, { change, version, uid }] of entries.entries()) {
         const patched = applyJsonPatch(state, change);
         if (!patched.ok) throw new Error(patched.detail);
         state = patched.document;
-        t.same(state, held[place]);
-        t.same([version, uid], [held[place]?.metadata.version, held[place]?.metadata.uid]);
+        t.same(state, held[index]);
+        t.same([version, uid], [held[index]?.metadata.version, held[index]?.metadata.uid]);
       }
       t.same((await name.all({ limit, order: 'newest' })).toReversed(), entries);
       for (const order of ['oldest', 'newest'] as const)

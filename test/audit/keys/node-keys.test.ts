@@ -188,7 +188,7 @@ test('an event with a wrong signature, or by a key that is not trusted, trusts n
   for (const event of cases) {
     const log = new MemoryLog();
     const events = [signed(first.key, first), event, signed(keyOf(2).key, first)];
-    const proposed = events.map((one, place) => encodeEvent(idOf(String(place)), one, metadata));
+    const proposed = events.map((one, index) => encodeEvent(idOf(String(index)), one, metadata));
     appended(await log.append(keysStream, proposed, 'absent'));
     const chain = new KeyChain(domain);
     await readKeys(log, chain);

@@ -23,7 +23,7 @@ function problemOf(records: readonly ExportRecord[] | Buffer): string {
 }
 
 function replaced(records: readonly ExportRecord[], at: number, more: object): readonly ExportRecord[] {
-  return records.map((record, place) => (place === at ? { ...record, ...more } : record));
+  return records.map((record, index) => (index === at ? { ...record, ...more } : record));
 }
 
 test('every range of a log is proven, by both verifiers', async (t) => {

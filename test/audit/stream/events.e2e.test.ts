@@ -40,7 +40,7 @@ test('the whole log is listed in both orders, page by page', async (t) => {
   const all = await allEvents(server, { limit: '500' });
   const positions = all.map(({ position }) => BigInt(position));
   t.ok(
-    positions.every((position, place) => place === 0 || position > (positions[place - 1] ?? 0n)),
+    positions.every((position, index) => index === 0 || position > (positions[index - 1] ?? 0n)),
     'the oldest first',
   );
   t.equal(all[0]?.event, 'EpochStarted');

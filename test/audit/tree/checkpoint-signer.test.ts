@@ -203,7 +203,7 @@ test('nothing is signed without a trusted key, or while the tree is being built'
 test('the latest trees are remembered, and a damaged record stops the start', async (t) => {
   const dir = folder(t);
   const trees = new SignedTrees(dir);
-  for (let place = 0; place < 70; place += 1) await trees.record(String(place), { size: place, root: 'r' });
+  for (let index = 0; index < 70; index += 1) await trees.record(String(index), { size: index, root: 'r' });
   await trees.record('6', { size: 7, root: 'r' });
   const again = new SignedTrees(dir);
   t.strictSame(

@@ -242,7 +242,7 @@ test('a node does not sign a log that was rolled back, and signs a new tree in a
   const lines: string[] = [];
   const logLines = { write: (line: string) => lines.push(line) };
   const rolledBack = await startTestServer({ dataDir: server.dataDir, logLines });
-  for (let place = 0; place < 9; place += 1) await create(rolledBack, `other${String(place)}`);
+  for (let index = 0; index < 9; index += 1) await create(rolledBack, `other${String(index)}`);
   let refused = '';
   while (!refused.includes('no checkpoint can be signed')) {
     const answer = await rolledBack.call(`${tree}/checkpoint`);
