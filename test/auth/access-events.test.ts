@@ -148,8 +148,8 @@ test('a flood from everywhere makes the log grow by a bounded number of bytes, a
   const stage = new Stage();
   const seconds = 600;
   for (let second = 0; second < seconds; second += 1) {
-    for (let place = 0; place < 200; place += 1)
-      stage.record({ kind: 'unauthorized', user: undefined, address: `10.${String(place)}.${String(second)}.1` });
+    for (let index = 0; index < 200; index += 1)
+      stage.record({ kind: 'unauthorized', user: undefined, address: `10.${String(index)}.${String(second)}.1` });
     await stage.pass();
   }
   t.equal(sum(await stage.events(), 'unauthorized'), 200 * seconds);
@@ -161,8 +161,8 @@ test('a flood from everywhere makes the log grow by a bounded number of bytes, a
 
 test('sources, paths and log-ins have their bounds', async (t) => {
   const stage = new Stage();
-  for (let place = 0; place < accessSourcesMax; place += 1)
-    stage.record({ kind: 'unauthorized', user: undefined, address: `192.0.2.${String(place)}` });
+  for (let index = 0; index < accessSourcesMax; index += 1)
+    stage.record({ kind: 'unauthorized', user: undefined, address: `192.0.2.${String(index)}` });
   t.equal(stage.accesses.omitted, 0);
   stage.record({ kind: 'unauthorized', user: undefined, address: '198.51.100.1' });
   t.equal(stage.accesses.omitted, 1);

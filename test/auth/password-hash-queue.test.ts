@@ -42,8 +42,8 @@ function given() {
   const fill = (isKnown = false): Promise<HashResult<string>>[] => {
     const before = turns.waiting;
     const all: Promise<HashResult<string>>[] = [];
-    for (let place = 0; turns.waiting < before + passwordHashesWaitingMax; place += 1) {
-      all.push(ask(`fill ${String(isKnown)} ${String(place)}`, { isKnown }));
+    for (let index = 0; turns.waiting < before + passwordHashesWaitingMax; index += 1) {
+      all.push(ask(`fill ${String(isKnown)} ${String(index)}`, { isKnown }));
     }
     return all;
   };
@@ -108,8 +108,8 @@ test('all networks of an IPv6 site are one in that order', async (t) => {
 test('the queue of each network is bounded', async (t) => {
   const { turns, ask, drain } = given();
   const all = [ask('x'), ask('y')];
-  for (let place = 0; place < passwordHashesWaitingPerNetworkMax; place += 1) {
-    all.push(ask(`0.${String(place)}`, { network: '0' }));
+  for (let index = 0; index < passwordHashesWaitingPerNetworkMax; index += 1) {
+    all.push(ask(`0.${String(index)}`, { network: '0' }));
   }
   t.match(await ask('one too many', { network: '0' }), { done: false, isDisconnected: false });
   t.equal(turns.waiting, passwordHashesWaitingPerNetworkMax);
@@ -120,8 +120,8 @@ test('the queue of each network is bounded', async (t) => {
 test('the whole queue is bounded, and the network with the most entries loses one', async (t) => {
   const { turns, ask, drain } = given();
   const all = [ask('x'), ask('y')];
-  for (let place = 0; turns.waiting < passwordHashesWaitingMax; place += 1) {
-    all.push(ask(String(place), { network: String(Math.floor(place / 20)) }));
+  for (let index = 0; turns.waiting < passwordHashesWaitingMax; index += 1) {
+    all.push(ask(String(index), { network: String(Math.floor(index / 20)) }));
   }
   const newcomer = ask('newcomer');
   t.equal(turns.waiting, passwordHashesWaitingMax);
@@ -174,7 +174,7 @@ test('waiting times are bounded, and slow hashes have fewer slots', async (t) =>
   t.equal(clock.timers, 0);
   await drain();
   // Both took ten seconds: of each lane one is served in such a time.
-  const slow = Array.from({ length: 10 }, (_, place) => ask(String(place)));
+  const slow = Array.from({ length: 10 }, (_, index) => ask(String(index)));
   await settle();
   t.equal(turns.waiting, passwordHashesMax);
   const [refused] = await Promise.all(slow.slice(4));

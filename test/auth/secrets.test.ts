@@ -74,7 +74,7 @@ test('of many at once each has its own revision', async (t) => {
   const log = new MemoryLog();
   const secrets = over(log);
   const kept = await Promise.all(
-    Array.from({ length: 8 }, (_, place) => secrets.keep({ kind: 'password', text: String(place) }, { uid, metadata })),
+    Array.from({ length: 8 }, (_, index) => secrets.keep({ kind: 'password', text: String(index) }, { uid, metadata })),
   );
   t.strictSame(
     new Set(kept.map((outcome) => (outcome.ok ? outcome.kept.revision : -1))),

@@ -105,10 +105,10 @@ test('an unknown credential costs one read of the log, and none when the log is 
     { authorization: basic('jane', 'wrong') },
     { authorization: basic('nobody', 'wrong') },
   ];
-  for (const [place, one] of bad.entries()) {
+  for (const [index, one] of bad.entries()) {
     reads.length = 0;
-    t.match(await show(one), { ok: false, reason: 'unauthorized' }, String(place));
-    t.equal(reads.length, 1, String(place));
+    t.match(await show(one), { ok: false, reason: 'unauthorized' }, String(index));
+    t.equal(reads.length, 1, String(index));
   }
   reads.length = 0;
   leave();

@@ -158,10 +158,10 @@ class World {
 
   async begin(made: readonly Ties[], bound: readonly (readonly [string, string])[]): Promise<void> {
     await this.#access.given(
-      ...made.map((tied, place) => this.#role(roles[place]!, tied)),
+      ...made.map((tied, index) => this.#role(roles[index]!, tied)),
       ...users.slice(0, 4).map((name) => user(this.#in(name), name === 'u3' ? { disabled: true } : {})),
       ...owned.flatMap((name) => [this.#session(name), token(this.#in(name), { owner: this.#in(name) })]),
-      ...bound.map(([to, name], place) => binding(this.#in(`b${String(place)}`), this.#in(to), this.#in(name))),
+      ...bound.map(([to, name], index) => binding(this.#in(`b${String(index)}`), this.#in(to), this.#in(name))),
     );
   }
 

@@ -11,9 +11,9 @@ import { binding, pathRule, platform, role, rule, session, token, user } from '.
 import { create, drawnUid, earlier, facts, frozen, merge, now, positionOf, put } from '../../support/given.ts';
 
 const domain = 'svc.run';
-const types = compilePlatformTypes(domain).map((type, place) => ({
+const types = compilePlatformTypes(domain).map((type, index) => ({
   type,
-  strategy: platformTypes(domain)[place]!.strategy,
+  strategy: platformTypes(domain)[index]!.strategy,
 }));
 const alice: Subject = { kind: 'user', name: 'alice', credential: { kind: 'password', uid: 'uid-of-alice' } };
 
@@ -111,10 +111,10 @@ test('values that a schema accepts and refuses', async (t) => {
     ['a spec in a role', { ...r(), spec: {} }, 'invalid /spec'],
     ['a binding', binding('b', 'r', 'alice', 'oidc:Älice@example.com'), 'ok'],
     ['a binding of nobody', binding('b', 'r'), 'invalid /subjects'],
-    ['a binding of 256', binding('b', 'r', ...Array.from({ length: 256 }, (_, place) => `u${String(place)}`)), 'ok'],
+    ['a binding of 256', binding('b', 'r', ...Array.from({ length: 256 }, (_, index) => `u${String(index)}`)), 'ok'],
     [
       'a binding of 257',
-      binding('b', 'r', ...Array.from({ length: 257 }, (_, place) => `u${String(place)}`)),
+      binding('b', 'r', ...Array.from({ length: 257 }, (_, index) => `u${String(index)}`)),
       'invalid /subjects',
     ],
     [

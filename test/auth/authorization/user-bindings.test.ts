@@ -61,7 +61,7 @@ test('from any earlier bindings a user ends with exactly the given roles, and a 
       run += 1;
       const names = users.map((name) => `${name}-${String(run)}`);
       const bound = new Map(names.map((name) => [name, new Set<string>()]));
-      for (const [place, step] of steps.entries()) {
+      for (const [index, step] of steps.entries()) {
         if (step.kind === 'assign') {
           const name = names[step.user] ?? '';
           t.equal(await assign(access, name, step.roles), 'ok');
@@ -71,7 +71,7 @@ test('from any earlier bindings a user ends with exactly the given roles, and a 
           t.equal(access.models.position(), position);
         } else if (step.kind === 'bind') {
           const named = step.users.map((each) => names[each] ?? '');
-          await access.given(binding(`given-${String(run)}-${String(place)}`, step.role, ...named));
+          await access.given(binding(`given-${String(run)}-${String(index)}`, step.role, ...named));
           for (const name of named) bound.get(name)?.add(step.role);
         } else {
           for (const name of [...access.models.pages(access.type('rolebindings').key, everything)].flat())
