@@ -211,7 +211,7 @@ test('one backup runs at a time, and a client that leaves ends its own', async (
   const { server, dir } = await given(t);
   await makeRoles(
     server,
-    Array.from({ length: 100 }, (_, place) => `r-${String(place)}`),
+    Array.from({ length: 100 }, (_, index) => `r-${String(index)}`),
     50_000,
   );
   const answers = await Promise.all(Array.from({ length: 6 }, () => backUp(server, { name: 'one' })));
@@ -240,7 +240,7 @@ test('on a disk without room a backup is refused or fails, and what is there sta
   const before = await filesOf(path);
   await makeRoles(
     server,
-    Array.from({ length: 40 }, (_, place) => `r-${String(place)}`),
+    Array.from({ length: 40 }, (_, index) => `r-${String(index)}`),
     100_000,
   );
   small.fill(1_048_576);

@@ -19,7 +19,7 @@ import { filesOf, folder, runBackup, withLog, type Task } from './backup-stage.t
 
 const identity = { logId: sourceId, epoch: 0, domain };
 const written = (count: number): { stream: string; bytes: number }[] =>
-  Array.from({ length: count }, (_, place) => ({ stream: `object:things/${String(place % 3)}`, bytes: place }));
+  Array.from({ length: count }, (_, index) => ({ stream: `object:things/${String(index % 3)}`, bytes: index }));
 
 /** Two backups of a small log, of several segments. */
 async function given(t: Test): Promise<{ readonly dir: string; readonly task: Task }> {
