@@ -76,7 +76,7 @@ test('the written types compile and are the types that defineType gives, for sch
   const seed = Date.now();
   t.comment(`seed ${seed.toString()}`);
   const drawn = fc.sample(typeSchema, { numRuns: runs, seed });
-  const types = drawn.flatMap((schema, place) => registered(declared(`Drawn${place.toString()}`, schema)) ?? []);
+  const types = drawn.flatMap((schema, index) => registered(declared(`Drawn${index.toString()}`, schema)) ?? []);
   t.ok(types.length > runs / 2, `${types.length.toString()} of ${runs.toString()} are accepted`);
   const file = typesFile(servedTypes(documentOf(types)));
   const kept = types.filter(({ schema }) => schema['properties'] !== undefined).length;

@@ -34,14 +34,14 @@ const hostile = [
 ];
 
 test('texts of a server are texts in the file, wherever they are', async (t) => {
-  const files = hostile.map((text, place): [string, string] => {
+  const files = hostile.map((text, index): [string, string] => {
     const value = { type: 'object', description: text, properties: { [text]: { enum: [text, { [text]: [text] }] } } };
     const schema = { ...value, properties: { spec: value, [text]: value } };
-    return [`written${place.toString()}.ts`, typesFile(servedTypes(documentWith(schema)))];
+    return [`written${index.toString()}.ts`, typesFile(servedTypes(documentWith(schema)))];
   });
   t.strictSame(compileErrors(Object.fromEntries(files)), []);
-  for (const [place, [name, file]] of files.entries()) {
-    const text = `text ${place.toString()}`;
+  for (const [index, [name, file]] of files.entries()) {
+    const text = `text ${index.toString()}`;
     const { statements } = ts.createSourceFile(name, file, ts.ScriptTarget.ES2023);
     t.strictSame(
       statements.map(({ kind }) => ts.SyntaxKind[kind]),
