@@ -175,7 +175,7 @@ test('a page writes with its session and the CSRF token', async (t) => {
 
 test('lists page by themselves, and each object comes once', async (t) => {
   const { client } = await started(t);
-  const names = Array.from({ length: 23 }, (_, place) => `w${String(place).padStart(2, '0')}`);
+  const names = Array.from({ length: 23 }, (_, index) => `w${String(index).padStart(2, '0')}`);
   for (const name of names)
     await client.create(widget, {
       metadata: { name, labels: { odd: String(Number(name.slice(1)) % 2) } },

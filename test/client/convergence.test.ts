@@ -9,7 +9,7 @@ import { until } from './scripted-server.ts';
 import { TcpProxy } from '../support/server/tcp-proxy.ts';
 
 const writesOfOneRun = 700;
-const names = Array.from({ length: 40 }, (_, place) => `w${String(place)}`);
+const names = Array.from({ length: 40 }, (_, index) => `w${String(index)}`);
 
 /** A server that is restarted, behind a proxy that cuts connections. */
 class Stage {
