@@ -230,7 +230,7 @@ test('all violations are reported at once, of metadata and of the schema', async
 test('the number of reported violations is bounded', async (t) => {
   const given = givenFor(t);
   const labels = Object.fromEntries(
-    Array.from({ length: labelsPerObjectMax }, (_, place) => [`-${String(place)}`, 'x']),
+    Array.from({ length: labelsPerObjectMax }, (_, index) => [`-${String(index)}`, 'x']),
   );
   const pointers = Object.keys(labels)
     .slice(0, validationErrorsMax)
@@ -277,7 +277,7 @@ test('label keys may have a prefix; values have at most 253 characters, none a c
 });
 
 const numbered = (count: number) =>
-  Object.fromEntries(Array.from({ length: count }, (_, place) => [`l${String(place)}`, 'x']));
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`l${String(index)}`, 'x']));
 
 test('labels, finalizers, owners and annotations are bounded in number', async (t) => {
   const given = givenFor(t);

@@ -291,18 +291,18 @@ const open = widgetType({ schema: { type: 'object', properties: { spec: true } }
 
 test('patches that grow out of bounds are refused before they have grown', async (t) => {
   const given = givenFor(t);
-  const copies = Array.from({ length: 30 }, (_, place) => ({
+  const copies = Array.from({ length: 30 }, (_, index) => ({
     op: 'copy',
     from: '/spec',
-    path: `/spec/${String(place)}`,
+    path: `/spec/${String(index)}`,
   }));
   given(created(widget({ spec: { title: 'x'.repeat(1_000) } })))
     .when(jsonPatch(copies), { type: open })
     .thenRejected('invalid', '')
     .thenDetail(new RegExp(`copies more than ${String(objectBytesMax)} bytes`, 'u'));
-  const nesting = Array.from({ length: jsonDepthMax }, (_, place) => ({
+  const nesting = Array.from({ length: jsonDepthMax }, (_, index) => ({
     op: 'add',
-    path: `/spec${'/a'.repeat(place + 1)}`,
+    path: `/spec${'/a'.repeat(index + 1)}`,
     value: {},
   }));
   given(created())

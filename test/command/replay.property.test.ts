@@ -288,11 +288,11 @@ test('deciding, evolving and the log agree on every history of an object', async
   fc.assert(
     fc.property(typeName, fc.array(step, { minLength: 1, maxLength: 30, size: 'max' }), (named, steps) => {
       let state: State = initialState;
-      steps.forEach((next, place) => {
+      steps.forEach((next, index) => {
         const facts: Facts = {
           ...sample,
           type: types[named],
-          now: new Date(Date.UTC(2026, 0, 2, 0, place)).toISOString(),
+          now: new Date(Date.UTC(2026, 0, 2, 0, index)).toISOString(),
           ...(next === 'fence' ? {} : next.circumstances),
         };
         const decision = next === 'fence' ? fenced(state) : decide(frozen(state), frozen(next.command), facts);
