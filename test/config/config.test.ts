@@ -158,7 +158,7 @@ test('every wrong name of ALLOWED_HOSTS is a mistake, and 256 are the most', asy
     t.equal(hosts(`${wrong},fine.example`).length, 1, wrong);
   }
   t.equal(hosts('a b,c d').length, 2, 'all at once');
-  const many = (count: number): string => Array.from({ length: count }, (_, place) => `h${String(place)}`).join();
+  const many = (count: number): string => Array.from({ length: count }, (_, index) => `h${String(index)}`).join();
   t.strictSame([hosts(many(256)).length, hosts(many(257)).length], [0, 1]);
 });
 
@@ -188,7 +188,7 @@ test('every wrong range of TRUSTED_PROXIES is a mistake, and 256 are the most', 
     t.match(proxies(mapped)[0], /is IPv4-mapped: write it as IPv4/u);
   t.equal(proxies('0.0.0.0/0, x, ::ffff:1.2.3.4, ::1').length, 3, 'all at once');
   const many = (count: number) =>
-    Array.from({ length: count }, (_, place) => `10.0.${String(place >> 8)}.${String(place & 255)}`).join(',');
+    Array.from({ length: count }, (_, index) => `10.0.${String(index >> 8)}.${String(index & 255)}`).join(',');
   t.strictSame(proxies(many(256)), []);
   t.strictSame(proxies(many(257)), ['TRUSTED_PROXIES must have at most 256 ranges, has 257']);
 });
@@ -198,7 +198,7 @@ test('one wrong value is one mistake that shows it', async (t) => {
     [{ PORT: '-1' }, /^PORT must be a whole number from 0 to 65535, is "-1"$/u],
     [{ PLUGINS_DISABLED: 'loops,Not A Name' }, /^PLUGINS_DISABLED holds "Not A Name", which is not a plugin name$/u],
     [
-      { PLUGINS_DISABLED: Array.from({ length: 257 }, (_, place) => `p${place.toString()}`).join(',') },
+      { PLUGINS_DISABLED: Array.from({ length: 257 }, (_, index) => `p${index.toString()}`).join(',') },
       /^PLUGINS_DISABLED must have at most 256 names, has 257$/u,
     ],
     [{ DISK_RESERVE: '5 %' }, /^DISK_RESERVE must be a number of bytes such as 1073741824, 512MiB or 2GB, is "5 %"$/u],
