@@ -11,12 +11,12 @@ export type Block = {
 export function blocksOf(path: string, markdown: string): readonly Block[] {
   const blocks: Block[] = [];
   let open: { readonly line: number; readonly language: string; readonly lines: string[] } | undefined;
-  for (const [place, line] of markdown.split('\n').entries()) {
+  for (const [index, line] of markdown.split('\n').entries()) {
     const fence = /^```(\S*)\s*$/u.exec(line);
     if (fence === null) {
       open?.lines.push(line);
     } else if (open === undefined) {
-      open = { line: place + 1, language: fence[1] ?? '', lines: [] };
+      open = { line: index + 1, language: fence[1] ?? '', lines: [] };
     } else {
       blocks.push({ path, line: open.line, language: open.language, text: open.lines.join('\n') });
       open = undefined;
@@ -34,7 +34,7 @@ export function tableUnder(heading: string, markdown: string): readonly (readonl
   const rows = section.split('\n').filter((line) => line.startsWith('|'));
   const isRule = (line: string | undefined): boolean => line !== undefined && /^[|\s:-]+$/u.test(line);
   return rows
-    .filter((line, place) => !isRule(line) && !isRule(rows[place + 1]))
+    .filter((line, index) => !isRule(line) && !isRule(rows[index + 1]))
     .map((line) =>
       line
         .split('|')
@@ -55,8 +55,8 @@ function isOpen(command: string | undefined): boolean {
 export function stepsOf({ language, text, line }: Block): readonly Step[] {
   if (language !== 'console') return [{ line: line + 1, command: text, shown: undefined }];
   const steps: { line: number; command: string; shown: string[] }[] = [];
-  for (const [place, row] of text.split('\n').entries()) {
-    if (row.startsWith('$ ')) steps.push({ line: line + 1 + place, command: row.slice(2), shown: [] });
+  for (const [index, row] of text.split('\n').entries()) {
+    if (row.startsWith('$ ')) steps.push({ line: line + 1 + index, command: row.slice(2), shown: [] });
     else if (steps.at(-1)?.shown.length === 0 && isOpen(steps.at(-1)?.command))
       steps[steps.length - 1]!.command += `\n${row}`;
     else steps.at(-1)?.shown.push(row);

@@ -49,7 +49,7 @@ async function startServer(t: Test, { folder, urls }: Reader, command: string): 
 /** In this page each line is a command, so that a failure names its command. */
 function linesOf(block: Block): readonly Step[] {
   if (block.language === 'console') return stepsOf(block);
-  return block.text.split('\n').map((command, place) => ({ line: block.line + 1 + place, command, shown: undefined }));
+  return block.text.split('\n').map((command, index) => ({ line: block.line + 1 + index, command, shown: undefined }));
 }
 
 async function follow(t: Test, reader: Reader, block: Block): Promise<void> {

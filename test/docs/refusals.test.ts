@@ -19,7 +19,7 @@ async function tableOf(page: string, heading: string): Promise<readonly (readonl
 function refusalsOf(statuses: string, reasons: string): readonly string[] {
   const each = statuses.split(' / ');
   const words = reasons.split(';', 1)[0]?.split(' / ') ?? [];
-  return words.map((word, place) => `${each[place] ?? each[0] ?? ''} ${word}`);
+  return words.map((word, index) => `${each[index] ?? each[0] ?? ''} ${word}`);
 }
 
 test('docs/api.md lists every refusal, and none that is not there', async (t) => {
