@@ -155,12 +155,12 @@ async function closed(t: Test, origin: string, calls: readonly Call[]): Promise<
 async function opened(t: Test, origin: string, calls: readonly Call[], expected?: number): Promise<void> {
   const administration = new Administration(origin);
   const unlike: string[] = [];
-  for (const [place, call] of calls.entries()) {
+  for (const [index, call] of calls.entries()) {
     await administration.merge('roles', 'one-rule', { rules: [call.rule] });
     const status = await statusOf(origin, call, as(ordinary));
     if (expected === undefined ? status === 401 || status === 403 || status >= 500 : status !== expected)
       unlike.push(`${call.what}: ${String(status)}, with ${JSON.stringify(call.rule)}`);
-    const other = calls[(place + 1) % calls.length]!;
+    const other = calls[(index + 1) % calls.length]!;
     const next = await statusOf(origin, other, as(ordinary));
     if (next !== 403 && !allows(call.rule, other))
       unlike.push(`${other.what}: ${String(next)}, with ${JSON.stringify(call.rule)}`);

@@ -307,8 +307,8 @@ test('public routes show a post only while it is published, visible and not dele
     { publish: false },
   ];
   const spec = { title: 'Shown', content: 'Text', publish: true, tags: ['only-here'] };
-  for (const [place, change] of [{}, { visible: 'PUBLIC', deleted: false }, ...hidden].entries()) {
-    const made = await call('POST', path, { metadata: { name: `p${String(place)}` }, spec: { ...spec, ...change } });
+  for (const [index, change] of [{}, { visible: 'PUBLIC', deleted: false }, ...hidden].entries()) {
+    const made = await call('POST', path, { metadata: { name: `p${String(index)}` }, spec: { ...spec, ...change } });
     t.equal(made.status, 201, JSON.stringify(made.body));
   }
   const listed = await call('GET', `${open}?tag=only-here`, undefined, '');

@@ -267,7 +267,7 @@ async function loses(t: Test, stage: Stage, { changes, isFoundOut, ...each }: Ca
 
   await administration.role(`${name}-later`);
   const [byBinding, byRole, byUser, byToken] = watched.map((plural) =>
-    keeping.filter((_watching, place) => watched[Math.floor(place / transports.length)] === plural),
+    keeping.filter((_watching, index) => watched[Math.floor(index / transports.length)] === plural),
   );
   for (const watching of byRole!) await watching.until(({ story }) => story.includes(`ADDED Role ${name}-later`));
   if (changes !== undefined) {
@@ -286,8 +286,8 @@ async function loses(t: Test, stage: Stage, { changes, isFoundOut, ...each }: Ca
 
 test('a lost right ends its watches in the same turn, and the next request is refused', async (t) => {
   const stage = await open(t);
-  for (const [place, each] of cases.entries()) {
-    stage.name = `case-${String(place)}`;
+  for (const [index, each] of cases.entries()) {
+    stage.name = `case-${String(index)}`;
     await t.test(each.what, async (t) => loses(t, stage, each));
   }
 });

@@ -208,8 +208,8 @@ test('only the exact text that was issued is a token', async (t) => {
     ].map((value) => ({ cookie: `ledgerplane_session=${value}` })),
     ...jwts.map(text),
   ];
-  for (const [place, headers] of bad.entries())
-    t.equal(await stage.status(headers), 401, `bad credential ${String(place)}`);
+  for (const [index, headers] of bad.entries())
+    t.equal(await stage.status(headers), 401, `bad credential ${String(index)}`);
   t.equal(
     (await ask(stage.server.url, `${own}/users/-?access_token=${token}`)).status,
     401,

@@ -23,10 +23,10 @@ test("every write of a user refuses a common password and the user's own name", 
       }),
       await as('admin')('PATCH', `${users}/jane-doe?dryRun=All`, { spec }, merge),
     ];
-    for (const [place, { status, text }] of answers.entries()) {
+    for (const [index, { status, text }] of answers.entries()) {
       // Creating a user whose name exists conflicts first.
-      if (place === 0 && status === 409) continue;
-      t.equal(status, 422, `${String(place)} ${password}`);
+      if (index === 0 && status === 409) continue;
+      t.equal(status, 422, `${String(index)} ${password}`);
       t.match(text, /"#?\/spec\/password"/u);
       t.notMatch(text, new RegExp(password, 'u'), 'it is not repeated');
     }

@@ -98,7 +98,7 @@ async function given(t: Test) {
 }
 
 const jane: LogIn = { username: 'jane', password: 'a secret of jane' };
-const others = Array.from({ length: 20 }, (_, place) => ({ username: `nobody${String(place)}`, password: 'x' }));
+const others = Array.from({ length: 20 }, (_, index) => ({ username: `nobody${String(index)}`, password: 'x' }));
 
 test('requests whose connection closes leave the queue, on every path into it', async (t) => {
   const { passwords, textOf, send, logIn, occupy } = await given(t);
@@ -112,10 +112,10 @@ test('requests whose connection closes leave the queue, on every path into it', 
   const ways: Readonly<Record<string, readonly string[]>> = {
     'each on its own': others.map(textOf),
     'one behind the other': [others.map(textOf).join('')],
-    'by Basic': others.map((_, place) => basic(place)),
-    'by Basic, one behind the other': [others.map((_, place) => basic(place)).join('')],
-    'as WebSockets': others.map((_, place) => basic(place).replace('\r\n\r\n', `\r\n${webSocket}\r\n`)),
-    'as events': others.map((_, place) => basic(place).replace('\r\n\r\n', '\r\nAccept: text/event-stream\r\n\r\n')),
+    'by Basic': others.map((_, index) => basic(index)),
+    'by Basic, one behind the other': [others.map((_, index) => basic(index)).join('')],
+    'as WebSockets': others.map((_, index) => basic(index).replace('\r\n\r\n', `\r\n${webSocket}\r\n`)),
+    'as events': others.map((_, index) => basic(index).replace('\r\n\r\n', '\r\nAccept: text/event-stream\r\n\r\n')),
   };
   const leavings = {
     end: (socket: Socket) => socket.end(),
@@ -163,7 +163,7 @@ test('a new password beyond the bound of the queue is 429, and nothing is writte
   const make = async (name: string): Promise<Response> =>
     server.call(users, { method: 'POST', body: { metadata: { name }, spec: { password: `a secret of ${name}` } } });
   await occupy();
-  const names = Array.from({ length: passwordHashesWaitingPerNetworkMax }, (_, place) => `user${String(place)}`);
+  const names = Array.from({ length: passwordHashesWaitingPerNetworkMax }, (_, index) => `user${String(index)}`);
   const made = names.map(make);
   await passwords.waiting(names.length);
   const refused = await make('late');
@@ -191,7 +191,7 @@ test('equal simultaneous log-ins share one hash, and each gets a session', async
 test('a first log-in precedes networks that retry, and a known user precedes most others', async (t) => {
   const { passwords, textOf, send, logIn, occupy } = await given(t);
   t.equal(await logIn('127.0.0.4', jane), 200);
-  const addresses = Array.from({ length: 30 }, (_, place) => `127.0.1.${String(place + 1)}`);
+  const addresses = Array.from({ length: 30 }, (_, index) => `127.0.1.${String(index + 1)}`);
   const failing = addresses.map(async (from) => logIn(from, { username: `nobody at ${from}`, password: 'x' }));
   t.strictSame(new Set(await Promise.all(failing)), new Set([401]));
   await occupy();
@@ -216,8 +216,8 @@ test('a first log-in precedes networks that retry, and a known user precedes mos
 test('a full queue answers 429 at once, with a Retry-After', async (t) => {
   const { passwords, textOf, send, occupy, server } = await given(t);
   await occupy();
-  for (let place = 0; place < 64; place += 1) {
-    send(`127.0.2.${String(place + 1)}`, textOf({ username: `nobody${String(place)}`, password: 'x' }));
+  for (let index = 0; index < 64; index += 1) {
+    send(`127.0.2.${String(index + 1)}`, textOf({ username: `nobody${String(index)}`, password: 'x' }));
   }
   await passwords.waiting(64);
   const body = JSON.stringify({ username: 'nobody', password: 'x' });

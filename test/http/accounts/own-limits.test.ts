@@ -10,8 +10,8 @@ const merge = { 'content-type': 'application/merge-patch+json' };
 test('of many simultaneous token creations at most the quota succeeds, and a revoked token makes room', async (t) => {
   const make = async (as: string, place: number) =>
     server.as(as)('POST', tokens, { metadata: { name: `${as}-${String(place)}` }, spec: {} });
-  for (let place = 0; place < tokensPerUserMax - 20; place += 1) t.equal((await make('admin', place)).status, 201);
-  const replies = await Promise.all(Array.from({ length: 40 }, async (_, place) => make('admin', 100 + place)));
+  for (let index = 0; index < tokensPerUserMax - 20; index += 1) t.equal((await make('admin', index)).status, 201);
+  const replies = await Promise.all(Array.from({ length: 40 }, async (_, index) => make('admin', 100 + index)));
   t.equal(replies.filter(({ status }) => status === 201).length, 20);
   const full = { status: 422, text: /is invalid: a user may have at most 100 tokens: delete one first/u };
   for (const refused of replies.filter(({ status }) => status !== 201)) t.match(refused, full);
@@ -45,7 +45,7 @@ test("labels and annotations of one's own tokens are short; administrators may w
     status: 422,
     body: { errors: [{ pointer: '/metadata/annotations', detail: /4096 bytes/u }] },
   });
-  const labels = Object.fromEntries(Array.from({ length: 40 }, (_, place) => [`l${String(place)}`, 'x'.repeat(200)]));
+  const labels = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`l${String(index)}`, 'x'.repeat(200)]));
   t.match(await make('labels', { labels }), { status: 422, body: { errors: [{ pointer: '/metadata/labels' }] } });
   const patch = async (body: object) => server.as('carol')('PATCH', `${tokens}/most`, body, merge);
   t.equal((await patch({ metadata: { annotations: { more: 'x' } } })).status, 422);

@@ -39,11 +39,11 @@ test('only names of existing users are logged', async (t) => {
 
 test('lines in a minute are bounded, and the omitted ones are counted at its end', async (t) => {
   const { clock, lines, refusals, refused } = given();
-  for (let place = 0; place < refusalLinesMax; place += 1) refusals.logInFailed(refused('jane', place));
+  for (let index = 0; index < refusalLinesMax; index += 1) refusals.logInFailed(refused('jane', index));
   t.equal(lines.length, refusalLinesMax);
   clock.advance(refusalLinesMs);
   t.equal(lines.length, refusalLinesMax, 'nothing was left out');
-  for (let place = 0; place < refusalLinesMax + 3; place += 1) refusals.forbidden(refused('jane', place));
+  for (let index = 0; index < refusalLinesMax + 3; index += 1) refusals.forbidden(refused('jane', index));
   t.equal(lines.length, refusalLinesMax * 2);
   clock.advance(refusalLinesMs);
   t.strictSame(lines.slice(refusalLinesMax * 2), [{ message: 'omitted refusals from the log', fields: { count: 3 } }]);
@@ -55,9 +55,9 @@ test('no window of a minute has more lines, wherever it begins', (t) => {
   const { clock, lines, refusals, refused } = given();
   const times: number[] = [];
   for (let second = 0; second < 200; second += 1) {
-    for (let place = 0; place < 7; place += 1) {
+    for (let index = 0; index < 7; index += 1) {
       const before = lines.length;
-      refusals.logInFailed(refused('jane', place));
+      refusals.logInFailed(refused('jane', index));
       if (lines.length > before) times.push(clock.monotonic());
     }
     clock.advance(1_000);

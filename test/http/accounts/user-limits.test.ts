@@ -64,7 +64,7 @@ test('own tokens, profile, password and log-ins share one limit, whichever crede
       }),
   ];
   const statuses: number[] = [];
-  for (let place = 0; place < 110; place += 1) statuses.push(await writes[place % writes.length]!(place));
+  for (let index = 0; index < 110; index += 1) statuses.push(await writes[index % writes.length]!(index));
   t.equal(statuses.indexOf(429), 99, 'the token was the first of a hundred');
   t.ok(
     statuses.slice(99).every((status) => status === 429),
@@ -76,7 +76,7 @@ test('own tokens, profile, password and log-ins share one limit, whichever crede
   );
   clock.advance(1_000);
   const later = [];
-  for (let place = 0; place < 12; place += 1) later.push(await writes[0]!(1_000 + place));
+  for (let index = 0; index < 12; index += 1) later.push(await writes[0]!(1_000 + index));
   t.strictSame(later, [...Array.from({ length: 10 }, () => 200), 429, 429]);
 });
 
@@ -89,7 +89,7 @@ test("a plugin's writes with the rights of a caller count for the caller", async
       body: { metadata: { name: `post-${String(place)}` }, spec: { title: 'A post', content: 'Text' } },
     });
   const statuses = [];
-  for (let place = 0; place < 24; place += 1) statuses.push(await post(place));
+  for (let index = 0; index < 24; index += 1) statuses.push(await post(index));
   t.strictSame(statuses, [...Array.from({ length: 20 }, () => 201), 429, 429, 429, 429]);
   t.equal(
     await statusOf('/login', { method: 'POST', body: { username: 'dave', password: 'password of dave' } }),
@@ -117,10 +117,10 @@ for (const [perSecond, status, marked, title] of [
     });
     const widgets = '/apis/example.com/v1alpha1/widgets';
     const made = await Promise.all(
-      Array.from({ length: 400 }, async (_, place) =>
+      Array.from({ length: 400 }, async (_, index) =>
         server.call(widgets, {
           method: 'POST',
-          body: { metadata: { name: `w${String(place)}`, finalizers: ['example.com/stays'] }, spec: { title: 'W' } },
+          body: { metadata: { name: `w${String(index)}`, finalizers: ['example.com/stays'] }, spec: { title: 'W' } },
         }),
       ),
     );

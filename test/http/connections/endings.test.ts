@@ -52,8 +52,8 @@ test('an error thrown while serving a connection ends that connection only', asy
   const broken = (): Socket => Object.defineProperty(new Socket(), 'writable', { get: fail });
   const sockets = [broken(), broken(), broken()];
   edge.http.server.emit('clientError', new Error('malformed'), sockets[0]);
-  for (const [place, event] of ['upgrade', 'connect'].entries()) {
-    const socket = sockets[place + 1]!;
+  for (const [index, event] of ['upgrade', 'connect'].entries()) {
+    const socket = sockets[index + 1]!;
     socket.on = fail;
     edge.http.server.emit(event, { socket }, socket, Buffer.alloc(0));
   }

@@ -97,9 +97,9 @@ test('HEAD returns the head of the GET on every route', async (t) => {
   const server = await startTestServer({ environment: { PLUGINS_DIRS: plugged } });
   t.teardown(async () => server.remove());
   const widgets = '/apis/example.com/v1alpha1/widgets';
-  for (let place = 0; place < 300; place += 1) {
-    const metadata = { name: `w${String(place)}`, annotations: { long: 'x'.repeat(4_000) } };
-    const body = { metadata, spec: { title: 'x', serial: `s${String(place)}` } };
+  for (let index = 0; index < 300; index += 1) {
+    const metadata = { name: `w${String(index)}`, annotations: { long: 'x'.repeat(4_000) } };
+    const body = { metadata, spec: { title: 'x', serial: `s${String(index)}` } };
     t.equal((await server.call(widgets, { method: 'POST', body })).status, 201);
   }
   const { headers } = await headOf('GET', server.url + widgets, credentials['as administrator'] ?? {});

@@ -110,7 +110,7 @@ function isEcho(kind: Kind | undefined): boolean {
 /** The violation in the answers to `sequence`, sent as one pipeline cut at `cut`; undefined without one. */
 async function wrongWith(port: number, sequence: readonly string[], cut?: number): Promise<string | undefined> {
   const asked = sequence.map((name) => kinds[name]!);
-  const bytes = asked.map((kind, place) => bytesOf(kind, `r${String(place)}`)).join('');
+  const bytes = asked.map((kind, index) => bytesOf(kind, `r${String(index)}`)).join('');
   const ends = asked.findIndex(({ closes }) => closes === 'always');
   const expected = ends === -1 ? asked : asked.slice(0, ends + 1);
   const connection = new RawConnection(port);
@@ -119,9 +119,9 @@ async function wrongWith(port: number, sequence: readonly string[], cut?: number
   await connection.until((text) => readAnswers(text, isHead).answers.length >= expected.length);
   if (ends !== -1) await connection.closed();
   const { answers, rest } = readAnswers(connection.text, isHead);
-  const got = answers.map((answer, place) => line(answer, asked[place]));
+  const got = answers.map((answer, index) => line(answer, asked[index]));
   const wanted = expected.map(
-    (kind, place) => `${String(kind.status)} r${String(place)}${isEcho(kind) ? ' 12345' : ''}`,
+    (kind, index) => `${String(kind.status)} r${String(index)}${isEcho(kind) ? ' 12345' : ''}`,
   );
   const mayEnd = asked.findIndex(({ closes }) => closes === 'unless behind others') + 1;
   if (mayEnd > 0 && got.length === mayEnd && connection.isClosed) wanted.length = mayEnd;
@@ -169,8 +169,8 @@ test('wherever the bytes are cut', async (t) => {
   ];
   await allRight(
     t,
-    seconds.flatMap((second, place) => {
-      const sequence = [firsts[place % firsts.length]!, second, 'GET'];
+    seconds.flatMap((second, index) => {
+      const sequence = [firsts[index % firsts.length]!, second, 'GET'];
       const { length } = sequence.map((name) => bytesOf(kinds[name]!, 'r0')).join('');
       return Array.from({ length: length - 1 }, (_, cut) => [sequence, cut + 1] as const);
     }),

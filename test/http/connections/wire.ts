@@ -90,8 +90,8 @@ export class RawConnection {
   /** Sends the parts as separate reads of the server: each goes out once the one before has been taken. */
   async send(...parts: readonly string[]): Promise<void> {
     if (this.socket.connecting) await once(this.socket, 'connect').catch(() => undefined);
-    for (const [place, part] of parts.entries()) {
-      if (place > 0)
+    for (const [index, part] of parts.entries()) {
+      if (index > 0)
         await new Promise((resolve) => {
           setImmediate(resolve);
         });

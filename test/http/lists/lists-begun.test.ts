@@ -48,8 +48,8 @@ async function beginAtOnce(t: Test, cost: (typeof costs)[number]): Promise<void>
   socket.write(
     Array.from(
       { length: count },
-      (_, place) =>
-        `GET ${widget.path}?limit=1&list=${String(place)} HTTP/1.1\r\nHost: localhost\r\nAuthorization: admin\r\n\r\n`,
+      (_, index) =>
+        `GET ${widget.path}?limit=1&list=${String(index)} HTTP/1.1\r\nHost: localhost\r\nAuthorization: admin\r\n\r\n`,
     ).join(''),
   );
   let most = 0;

@@ -16,8 +16,8 @@ const count = 100;
 test('a dry run of the deletion of a collection yields the event loop', async (t) => {
   const writing = await Writing.open(t, { type: widget });
   await writing.race(
-    Array.from({ length: count }, (_, place) =>
-      create({ metadata: { name: `w${String(place)}` }, spec: { title: 'T' } }),
+    Array.from({ length: count }, (_, index) =>
+      create({ metadata: { name: `w${String(index)}` }, spec: { title: 'T' } }),
     ),
   );
   const { models, clock } = writing;

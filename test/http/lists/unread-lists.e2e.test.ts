@@ -13,12 +13,12 @@ const widgets = '/apis/example.com/v1alpha1/widgets';
 const objects = 40;
 const clients = 100;
 const askedAtOnce = 200;
-for (let place = 0; place < objects; place += 1) {
+for (let index = 0; index < objects; index += 1) {
   await server.call(widgets, {
     method: 'POST',
     body: {
-      metadata: { name: `w${String(place)}`, annotations: { filling: 'x'.repeat(200_000) } },
-      spec: { title: 'W', size: place },
+      metadata: { name: `w${String(index)}`, annotations: { filling: 'x'.repeat(200_000) } },
+      spec: { title: 'W', size: index },
     },
   });
 }

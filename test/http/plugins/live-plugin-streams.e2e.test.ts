@@ -242,9 +242,9 @@ const losses: readonly {
 test('events and sockets end when the permission for them does, and others continue', async (t) => {
   const stage = await Stage.open(t);
   const keeping = await stage.streams(as(bystander));
-  for (const [place, { what, given, take }] of losses.entries()) {
+  for (const [index, { what, given, take }] of losses.entries()) {
     await t.test(what, async (t) => {
-      stage.name = `case-${String(place)}`;
+      stage.name = `case-${String(index)}`;
       const headers = await given(stage);
       const losing = await stage.streams(headers);
       t.equal(await stage.counted(), 4);

@@ -402,8 +402,8 @@ test('a table covers exactly the paths at which it finds a route', (t) => {
   fc.assert(
     fc.property(fc.array(pattern, { maxLength: 5 }), segments, (patterns, path) => {
       const table = new RouteTable<number>();
-      for (const [place, parts] of patterns.entries())
-        table.add(place % 2 === 0 ? 'GET' : 'PUT', `/${parts.join('/')}`, place);
+      for (const [index, parts] of patterns.entries())
+        table.add(index % 2 === 0 ? 'GET' : 'PUT', `/${parts.join('/')}`, index);
       const found = table.find('GET', path);
       return (
         table.covers(path) === (found.kind === 'found' || found.allow.length > 0) &&

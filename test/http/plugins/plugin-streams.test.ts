@@ -315,8 +315,8 @@ test('open streams are bounded by plugin and in sum, and ended ones do not count
       streams.add(stream);
       return stream;
     });
-  const mounts = Array.from({ length: pluginStreamsMax / pluginStreamsPerPluginMax + 1 }, (_, place): Mount => ({
-    plugin: `p${String(place)}`,
+  const mounts = Array.from({ length: pluginStreamsMax / pluginStreamsPerPluginMax + 1 }, (_, index): Mount => ({
+    plugin: `p${String(index)}`,
     serving: true,
     isOver: false,
   }));

@@ -78,17 +78,17 @@ const column: fc.Arbitrary<PrinterColumn> = fc.record(
 test('the rows are the objects in order, and the cells the values at the pointers', async (t) => {
   fc.assert(
     fc.property(fc.array(column, { maxLength: 4 }), fc.array(jsonValue, { maxLength: 4 }), (columns, specs) => {
-      const objects = specs.map((spec, place) => named(`w${String(place)}`, { spec, status: { spec } }));
+      const objects = specs.map((spec, index) => named(`w${String(index)}`, { spec, status: { spec } }));
       const rows = rowsOf(tableOf(columns, 'Object'), objects);
       t.strictSame(
         rows.map(({ object }) => object),
         JSON.parse(JSON.stringify(objects)),
       );
       const hasAge = columns.some(({ name }) => name.toLowerCase() === 'age');
-      for (const [place, { cells }] of rows.entries()) {
-        const stored: unknown = JSON.parse(JSON.stringify(objects[place]));
+      for (const [index, { cells }] of rows.entries()) {
+        const stored: unknown = JSON.parse(JSON.stringify(objects[index]));
         const values = columns.map(({ type, pointer: at }) => expectedCell(type, valueAt(stored, at)));
-        t.strictSame(cells, [`w${String(place)}`, ...values, ...(hasAge ? [] : ['60s'])]);
+        t.strictSame(cells, [`w${String(index)}`, ...values, ...(hasAge ? [] : ['60s'])]);
       }
     }),
     { numRuns: 300 },

@@ -72,9 +72,9 @@ test('a list as a table has the columns of the type, and the rows of the plain l
       body.rows.map(({ object }) => object),
       items.map(({ metadata }) => ({ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata })),
     );
-    for (const [place, { cells }] of body.rows.entries()) {
+    for (const [index, { cells }] of body.rows.entries()) {
       const [name, title, size, phase, age] = cells;
-      t.strictSame([name, title], [items[place]?.metadata.name, items[place]?.spec?.title]);
+      t.strictSame([name, title], [items[index]?.metadata.name, items[index]?.spec?.title]);
       t.equal(size, name === 'w3' ? null : Number(String(name).slice(1)));
       t.equal(phase, null);
       t.match(age, /^\d+s$/u);
@@ -197,7 +197,7 @@ test('a deletion of a collection answers with a table of the deleted objects', a
 test('a long list is streamed as a table', async (t) => {
   const many = 1_500;
   const path = '/apis/example.com/v1alpha1/widgets?labelSelector=long';
-  const names = Array.from({ length: many }, (_, place) => `long-${String(place).padStart(4, '0')}`);
+  const names = Array.from({ length: many }, (_, index) => `long-${String(index).padStart(4, '0')}`);
   for (let start = 0; start < many; start += 100)
     await Promise.all(
       names.slice(start, start + 100).map(async (name) =>

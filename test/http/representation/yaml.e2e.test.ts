@@ -33,8 +33,8 @@ async function both(path: string, form = '') {
   return { yaml: one, json: other };
 }
 
-for (const [place, name] of ['a', 'b', 'c'].entries()) {
-  const spec = { title: 'Several words: "quoted" # and more', size: place, tags: ['yes', '1', 'x y'] };
+for (const [index, name] of ['a', 'b', 'c'].entries()) {
+  const spec = { title: 'Several words: "quoted" # and more', size: index, tags: ['yes', '1', 'x y'] };
   await server.call(widgets, { method: 'POST', body: { metadata: { name, annotations: { a: 'l1\nl2\n' } }, spec } });
 }
 
@@ -108,10 +108,10 @@ test('a long list in YAML is streamed', async (t) => {
   const many = 1_200;
   for (let start = 0; start < many; start += 100)
     await Promise.all(
-      Array.from({ length: 100 }, async (_, place) =>
+      Array.from({ length: 100 }, async (_, index) =>
         server.call(widgets, {
           method: 'POST',
-          body: { metadata: { name: `m${String(start + place)}` }, spec: { title: 'many' } },
+          body: { metadata: { name: `m${String(start + index)}` }, spec: { title: 'many' } },
         }),
       ),
     );

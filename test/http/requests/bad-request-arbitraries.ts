@@ -90,10 +90,10 @@ const patches = fc
     fc.integer({ min: 20, max: 990 }).map((count) =>
       JSON.stringify([
         { op: 'add', path: '/metadata/annotations', value: { a: 'x'.repeat(1_000) } },
-        ...Array.from({ length: count }, (_, place) => ({
+        ...Array.from({ length: count }, (_, index) => ({
           op: 'copy',
           from: '/metadata',
-          path: `/metadata/annotations/b${String(place)}`,
+          path: `/metadata/annotations/b${String(index)}`,
         })),
       ]),
     ),
@@ -176,7 +176,7 @@ const heads = fc.oneof(
     [412],
     fc
       .integer({ min: 900, max: 5_000 })
-      .map((lines) => [...Array.from({ length: lines }, (_, place) => `X-${String(place)}: x`), 'If-Match: "999"']),
+      .map((lines) => [...Array.from({ length: lines }, (_, index) => `X-${String(index)}: x`), 'If-Match: "999"']),
   ),
   put(
     'an expectation',
@@ -204,7 +204,7 @@ const heads = fc.oneof(
     fc
       .integer({ min: 4_000, max: 6_000 })
       .map((lines) =>
-        Array.from({ length: lines }, (_, place) => `X-Header-Number-${String(place)}: and its value, too`),
+        Array.from({ length: lines }, (_, index) => `X-Header-Number-${String(index)}: and its value, too`),
       ),
   ),
   fc

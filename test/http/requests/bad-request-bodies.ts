@@ -127,7 +127,7 @@ const deep = fc
   });
 
 function labels(count: number): Readonly<Record<string, string>> {
-  return Object.fromEntries(Array.from({ length: count }, (_, place) => [`l${String(place)}`, 'v']));
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`l${String(index)}`, 'v']));
 }
 
 export const badBody: fc.Arbitrary<BadBody> = fc.oneof(

@@ -116,8 +116,8 @@ const broken = fc.constantFrom(
   'a=b\0,(',
   `${'a='.repeat(3_000)}(`,
   'x'.repeat(20_000),
-  Array.from({ length: 65 }, (_, place) => `l${String(place)}=v`).join(','),
-  `a in (${Array.from({ length: 257 }, (_, place) => String(place)).join(',')})`,
+  Array.from({ length: 65 }, (_, index) => `l${String(index)}=v`).join(','),
+  `a in (${Array.from({ length: 257 }, (_, index) => String(index)).join(',')})`,
   '%EF%BF',
 );
 const count = fc.constantFrom(

@@ -132,14 +132,14 @@ test('refused requests leave no growth', async (t) => {
 });
 
 test('wrong passwords are 401 until there are too many', async () => {
-  const wrong = Array.from({ length: 40 }, (_, place): BadRequest => ({
+  const wrong = Array.from({ length: 40 }, (_, index): BadRequest => ({
     what: 'a wrong password',
     statuses: [401, 429],
     ending: 'none',
     chunks: [
       Buffer.from(
         `GET ${widgets} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n` +
-          `Authorization: Basic ${Buffer.from(`user${String(place)}:wrong`).toString('base64')}\r\n\r\n`,
+          `Authorization: Basic ${Buffer.from(`user${String(index)}:wrong`).toString('base64')}\r\n\r\n`,
       ),
     ],
   }));

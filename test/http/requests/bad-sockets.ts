@@ -177,7 +177,7 @@ export const badFrames: fc.Arbitrary<BadFrames> = fc.oneof(
       'fragments without end',
       [1008, 1009],
       Buffer.concat(
-        Array.from({ length: 200 }, (_, place) => frame({ first: place === 0 ? 1 : 0, payload: Buffer.from('x') })),
+        Array.from({ length: 200 }, (_, index) => frame({ first: index === 0 ? 1 : 0, payload: Buffer.from('x') })),
       ),
     ),
   ),

@@ -3,7 +3,7 @@ import { test } from 'tap';
 import { BodyBuffer } from '../../../src/http/body/body-buffer.ts';
 
 test('a body is the same for any split into chunks, and takes at most twice its bytes', (t) => {
-  const whole = Buffer.from(Array.from({ length: 100_000 }, (_, place) => place % 251));
+  const whole = Buffer.from(Array.from({ length: 100_000 }, (_, index) => index % 251));
   for (const size of [1, 7, 1_024, 65_536, 100_000]) {
     const buffer = new BodyBuffer(1_048_576);
     let added = 0;

@@ -181,7 +181,7 @@ test('where Forwarded and X-Forwarded-For name different clients both are ignore
 
 test('the number of hops and their lengths are bounded, for any length of the header', async (t) => {
   const senderOf = await given(t, ['127.0.0.1', '10.0.0.0/8']);
-  const hops = (count: number) => Array.from({ length: count }, (_, place) => `10.0.0.${String(count - place)}`);
+  const hops = (count: number) => Array.from({ length: count }, (_, index) => `10.0.0.${String(count - index)}`);
   t.equal(
     (await senderOf({ 'x-forwarded-for': ['192.0.2.1', ...hops(forwardedHopsMax - 1)].join(',') })).address,
     '192.0.2.1',

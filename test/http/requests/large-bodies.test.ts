@@ -54,9 +54,9 @@ test('large bodies that complete in one turn are decoded in several, and all are
   const answers = sockets.map(async (socket) =>
     ((await once(socket, 'data')) as [Buffer])[0].toString('latin1').slice(0, 12),
   );
-  for (const [place, socket] of sockets.entries()) {
+  for (const [index, socket] of sockets.entries()) {
     const object = {
-      metadata: { name: `w${String(place)}`, annotations: { text: 'x'.repeat(bodyTurnBytesMin) } },
+      metadata: { name: `w${String(index)}`, annotations: { text: 'x'.repeat(bodyTurnBytesMin) } },
       spec: { title: 'T' },
     };
     const body = JSON.stringify(object);

@@ -167,8 +167,8 @@ test('a list that fits one answer takes no snapshot slot', async (t) => {
   const reader = new MemoryObjects(new MemoryLog(), systemClock, []);
   const edge = await startEdge({ registry: servedRegistry(), reader });
   t.teardown(() => edge.stop());
-  const places = Array.from({ length: snapshotSlotsMax }, (_, place) =>
-    reader.snapshots.tryTake({ user: `u${String(place)}`, address: `a${String(place)}` }),
+  const places = Array.from({ length: snapshotSlotsMax }, (_, index) =>
+    reader.snapshots.tryTake({ user: `u${String(index)}`, address: `a${String(index)}` }),
   );
   t.ok(places.every((place) => place !== undefined));
   t.equal(reader.snapshots.tryTake({ user: 'admin', address: '127.0.0.1' }), undefined, 'all are taken');

@@ -102,8 +102,8 @@ test('an object with many forms counts once, and is dropped with them', async (t
   const clock = new FakeClock();
   const objects = new ShownObjects();
   const change = event(100_000);
-  for (let place = 0; place < 8; place += 1)
-    encoded(framesInForm(countedForm(`f${String(place)}`).form, jsonLines, clock, objects), change);
+  for (let index = 0; index < 8; index += 1)
+    encoded(framesInForm(countedForm(`f${String(index)}`).form, jsonLines, clock, objects), change);
   t.ok(objects.bytes > 100_000 && objects.bytes < 200_000);
   clock.advance(1_000);
   const next = event(100_000);

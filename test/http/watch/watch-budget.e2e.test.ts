@@ -43,7 +43,7 @@ async function served(t: Test, streamBounds: OutboxBounds) {
       if (response.status !== 201) throw new Error(await response.text());
       await response.arrayBuffer();
     },
-    names: () => Array.from({ length: written }, (_, place) => `w${String(place + 1).padStart(4, '0')}`),
+    names: () => Array.from({ length: written }, (_, index) => `w${String(index + 1).padStart(4, '0')}`),
   };
 }
 
@@ -175,8 +175,8 @@ test('many unread joins of one audience cost their bytes once', async (t) => {
   const first = await watch(server, 'dave', resourceVersion);
   first.resume();
   for (let object = 0; object < objects; object += 1) await write();
-  const joined = Array.from({ length: joins }, (_, place) =>
-    watchBehind(server, place % 2 === 0 ? 'bob' : 'dave', { resourceVersion, answers: 11 }),
+  const joined = Array.from({ length: joins }, (_, index) =>
+    watchBehind(server, index % 2 === 0 ? 'bob' : 'dave', { resourceVersion, answers: 11 }),
   );
   while ((await watchers(server)) < joins + 1) await position(server);
   const held = await unread(server);

@@ -148,7 +148,7 @@ test('frames of every length class are complete', async (t) => {
   const client = await new Client(server).opened();
   for (const length of [1, 200, 65_000, 70_000, 700_000]) await server.write('a', { text: 'x'.repeat(length) });
   await client.until(({ texts }) => texts.length === 5);
-  t.ok(client.texts.every((text, place) => text.includes(`"resourceVersion":"${String(place + 1)}"`)));
+  t.ok(client.texts.every((text, index) => text.includes(`"resourceVersion":"${String(index + 1)}"`)));
   t.strictSame([...frameHeader(125)], [0x81, 125]);
   t.strictSame([...frameHeader(126)], [0x81, 126, 0, 126]);
   t.strictSame([...frameHeader(65_535)], [0x81, 126, 0xff, 0xff]);
@@ -414,7 +414,7 @@ test('a reader that stops is closed with 1013 once it reads again, and others co
   const versions = slow.texts.map((event) => (JSON.parse(event) as Event).object.metadata.resourceVersion);
   t.strictSame(
     versions,
-    versions.map((_, place) => String(place + 1)),
+    versions.map((_, index) => String(index + 1)),
     'the received events are a prefix',
   );
 
