@@ -4,12 +4,12 @@ import { givenKubectl, noKubectl, type Kubectl } from '../support/server/kubectl
 
 async function given(t: Parameters<typeof givenKubectl>[0]): Promise<Kubectl> {
   const kubectl = await givenKubectl(t);
-  for (const [place, name] of ['k1', 'k2', 'k3'].entries())
+  for (const [index, name] of ['k1', 'k2', 'k3'].entries())
     await kubectl.file(`${name}.json`, {
       apiVersion: 'example.com/v1alpha1',
       kind: 'Widget',
       metadata: { name, labels: { a: name === 'k2' ? 'c' : 'b' } },
-      spec: { title: `Title of ${name}`, size: 3 - place },
+      spec: { title: `Title of ${name}`, size: 3 - index },
     });
   const { code, err } = await kubectl.run('create --validate=false -f .');
   if (code !== 0) throw new Error(err);
