@@ -59,7 +59,7 @@ test('what is invalid is refused with the fields at fault', async (t) => {
 
 test('CustomObjectsApi pages by limit and continue through every object once', async (t) => {
   const { custom } = await givenClientNode(t);
-  const names = Array.from({ length: 9 }, (_, place) => `w${String(place)}`);
+  const names = Array.from({ length: 9 }, (_, index) => `w${String(index)}`);
   for (const name of names) await custom.createClusterCustomObject({ ...gadgets, body: gadget(name) });
   const seen: (string | undefined)[] = [];
   const versions = new Set<string | undefined>();
@@ -151,7 +151,7 @@ test('Watch shows the changes after a list, and its end', async (t) => {
   await allSeen;
   // A deletion marks the object first.
   t.strictSame(story, ['ADDED after', 'MODIFIED after', 'MODIFIED after', 'DELETED after']);
-  t.ok(versions.every((version, place) => place === 0 || version > (versions[place - 1] ?? 0n)));
+  t.ok(versions.every((version, index) => index === 0 || version > (versions[index - 1] ?? 0n)));
   await server.close();
   t.equal(await ended, null, 'a server that stops ends its watches cleanly');
 });

@@ -91,7 +91,7 @@ class Writer {
 
   constructor(seed: number) {
     this.#random = new Random(seed);
-    this.#names = Array.from({ length: namesOfWriter }, (_, place) => `g-${String(seed)}-${String(place)}`);
+    this.#names = Array.from({ length: namesOfWriter }, (_, index) => `g-${String(seed)}-${String(index)}`);
   }
 
   async change(caller: TlsCaller): Promise<void> {

@@ -87,7 +87,7 @@ for (const [way, begin] of Object.entries(ways))
 
 test('a list of metadata of several pages is whole', async (t) => {
   const { client, create, reflector, names } = await given(t);
-  const expected = Array.from({ length: 501 }, (_, place) => `g-${String(place)}`).sort();
+  const expected = Array.from({ length: 501 }, (_, index) => `g-${String(index)}`).sort();
   await Promise.all(Array.from({ length: 8 }, async (_, part) => create(...expected.filter((_, i) => i % 8 === part))));
   await reflector.list();
   t.strictSame(names(), expected);

@@ -57,7 +57,7 @@ for (const accept of accepts)
 
 test("client-go's list of several pages is whole, and a watch goes on from its position", async (t) => {
   const { create, write, reflector, names } = await given(t);
-  const expected = Array.from({ length: 1_001 }, (_, place) => `g-${String(place)}`).sort();
+  const expected = Array.from({ length: 1_001 }, (_, index) => `g-${String(index)}`).sort();
   await Promise.all(Array.from({ length: 8 }, async (_, part) => create(...expected.filter((_, i) => i % 8 === part))));
   await reflector.list();
   t.strictSame(names(), expected);
@@ -117,7 +117,7 @@ test('the initial events of an empty collection end at once', async (t) => {
 
 test("a cache of another server's log is healed", async (t) => {
   const { client, create, reflector, names } = await given(t);
-  await create(...Array.from({ length: 30 }, (_, place) => `g-${String(place)}`));
+  await create(...Array.from({ length: 30 }, (_, index) => `g-${String(index)}`));
   await reflector.list();
   const other = client.server;
   client.server = await startGadgetServer(t);
