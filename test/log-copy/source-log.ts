@@ -42,18 +42,18 @@ export async function writeSource(log: EventLog, written: readonly Written[]): P
   appended(await log.append(platformStream, [platformEvent(founding)], 'absent'));
   const next = new Map<string, number>();
   let underway: Promise<unknown>[] = [];
-  for (const [place, { stream, bytes }] of written.entries()) {
+  for (const [index, { stream, bytes }] of written.entries()) {
     const name = streamName(stream);
     const revision = next.get(name) ?? 0;
-    const data = Buffer.from(JSON.stringify({ place, filling: 'é'.repeat(bytes) }));
+    const data = Buffer.from(JSON.stringify({ place: index, filling: 'é'.repeat(bytes) }));
     const event = {
       id: idOf(`${stream}/${revision.toString()}`),
-      type: `Written${(place % 3).toString()}`,
+      type: `Written${(index % 3).toString()}`,
       data,
-      metadata: Buffer.from(`{"actor":"test","place":${place.toString()}}`),
+      metadata: Buffer.from(`{"actor":"test","place":${index.toString()}}`),
     };
     // As a deletion is: a copy may be cut off between the two.
-    const isPair = stream.startsWith('object:') && place % 4 === 1;
+    const isPair = stream.startsWith('object:') && index % 4 === 1;
     const events = isPair ? [event, { ...event, id: idOf(`${stream}/${(revision + 1).toString()}`) }] : [event];
     underway.push(log.append(name, events, revision === 0 ? 'absent' : streamRevision(revision - 1)).then(appended));
     next.set(name, revision + events.length);
@@ -74,9 +74,9 @@ export function writtenOf(count: number): readonly Written[] {
     'lease:reconcilers',
     'object:widgets/c',
   ];
-  return Array.from({ length: count }, (_, place) => ({
-    stream: streams[(place * 7 + Math.floor(place / 5)) % streams.length] ?? '',
-    bytes: place % 40,
+  return Array.from({ length: count }, (_, index) => ({
+    stream: streams[(index * 7 + Math.floor(index / 5)) % streams.length] ?? '',
+    bytes: index % 40,
   }));
 }
 
