@@ -99,7 +99,7 @@ async function opened(
   ...types: readonly ResourceType[]
 ): Promise<{ readonly doors: Doors; readonly nodes: readonly Node[] }> {
   const doors = await openDoors(t, types.length);
-  const nodes = types.map((type, place) => new Node(doors, place, { type }));
+  const nodes = types.map((type, index) => new Node(doors, index, { type }));
   t.teardown(() => {
     for (const { declarer } of nodes) declarer.stop();
   });

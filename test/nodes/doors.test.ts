@@ -109,8 +109,8 @@ test('of many creates with one value on several nodes exactly one wins', async (
   await lazily(doors, async () => {
     const outcomes = await settle(
       Promise.all(
-        Array.from({ length: 24 }, async (_, place) =>
-          doors[place % 3]!.begin(create(serial(`w${String(place)}`, 's'))),
+        Array.from({ length: 24 }, async (_, index) =>
+          doors[index % 3]!.begin(create(serial(`w${String(index)}`, 's'))),
         ),
       ),
     );
@@ -128,7 +128,7 @@ test('of many creates with one value on several nodes exactly one wins', async (
 test('of many creates of one name on several nodes exactly one wins', async (t) => {
   const { doors, settle } = await openDoors(t, 3);
   const outcomes = await settle(
-    Promise.all(Array.from({ length: 24 }, async (_, place) => doors[place % 3]!.begin(create(body())))),
+    Promise.all(Array.from({ length: 24 }, async (_, index) => doors[index % 3]!.begin(create(body())))),
   );
   t.strictSame(tally(outcomes), { ok: 1, 'already-exists': 23 });
 });
@@ -139,12 +139,12 @@ for (const pace of ['eager', 'lazy'] as const) {
     await doors[0]!.write(create(body()));
     for (const door of doors) door.pace = pace;
     const outcomes: readonly WriteOutcome[] = await settle(
-      Promise.all(Array.from({ length: 64 }, async (_, place) => doors[place % 2]!.begin(label(place)))),
+      Promise.all(Array.from({ length: 64 }, async (_, index) => doors[index % 2]!.begin(label(index)))),
     );
     t.strictSame(tally(outcomes), { ok: 64 });
     t.strictSame(
       outcomes.map((outcome) => shown(outcome).metadata.version).sort((a, b) => a - b),
-      outcomes.map((_, place) => place + 1),
+      outcomes.map((_, index) => index + 1),
     );
     const last = decodeEvent((await recorded(log)).at(-1)!).event;
     t.equal(isObjectEvent(last) ? Object.keys(last.object?.metadata.labels ?? {}).length : 0, 64);
@@ -158,9 +158,9 @@ test('compare-and-swap on two nodes has one winner in each round', async (t) => 
     for (let version = 0; version < 8; version += 1) {
       const outcomes = await settle(
         Promise.all(
-          Array.from({ length: 8 }, async (_, place) =>
-            doors[place % 2]!.begin(
-              put(body({ spec: { title: `T${String(version)}${String(place)}` } }), {
+          Array.from({ length: 8 }, async (_, index) =>
+            doors[index % 2]!.begin(
+              put(body({ spec: { title: `T${String(version)}${String(index)}` } }), {
                 preconditions: { ifMatch: [version] },
               }),
             ),
@@ -176,7 +176,7 @@ test('of super administrators removed on nodes with stale folds one stays', asyn
   const password = { password: 'correct horse' };
   for (const nodes of [2, 3, 4]) {
     const { doors, settle } = await openDoors(t, nodes);
-    const names = Array.from({ length: nodes }, (_, place) => `root${String(place)}`);
+    const names = Array.from({ length: nodes }, (_, index) => `root${String(index)}`);
     for (const name of names) {
       shown(await doors[0]!.write(create(user(name, password)), {}, typeOf('users')));
       shown(await doors[0]!.write(create(binding(name, 'super-role', name)), {}, typeOf('rolebindings')));
@@ -187,7 +187,7 @@ test('of super administrators removed on nodes with stale folds one stays', asyn
     await lazily(doors, async () => {
       const outcomes = await settle(
         Promise.all(
-          names.map(async (name, place) => {
+          names.map(async (name, index) => {
             const [command, plural] = (
               [
                 [remove({}, name), 'rolebindings'],
@@ -195,8 +195,8 @@ test('of super administrators removed on nodes with stale folds one stays', asyn
                 [merge({ spec: { disabled: true } }, { name }), 'users'],
                 [put(binding(name, 'super-role', 'nobody'), { name }), 'rolebindings'],
               ] as const
-            )[place % 4]!;
-            return doors[place]!.begin(command, anybody, typeOf(plural));
+            )[index % 4]!;
+            return doors[index]!.begin(command, anybody, typeOf(plural));
           }),
         ),
       );

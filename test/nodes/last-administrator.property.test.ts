@@ -153,8 +153,8 @@ async function openWorld(
     string,
     { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid: string }
   >();
-  for (let place = 0; place < administrators; place += 1) {
-    const name = (plural: Plural) => nameOf(plural, place);
+  for (let index = 0; index < administrators; index += 1) {
+    const name = (plural: Plural) => nameOf(plural, index);
     for (const [plural, object] of [
       ['users', user(name('users'), { password: 'correct horse' })],
       ['rolebindings', binding(name('rolebindings'), 'super-role', name('users'))],

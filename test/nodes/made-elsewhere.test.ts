@@ -187,8 +187,8 @@ test('of two super administrators removed simultaneously, each on its own node, 
     await bind(other, 'bob');
     t.equal((await send(nodes[0], core('rolebindings', mine), { method: 'DELETE', headers: asAnn })).status, 200);
     const answers = await Promise.all(
-      [one, other].map(async (name, place) =>
-        send(nodes[place]!, core('rolebindings', name), { method: 'DELETE', headers: asAnn }),
+      [one, other].map(async (name, index) =>
+        send(nodes[index]!, core('rolebindings', name), { method: 'DELETE', headers: asAnn }),
       ),
     );
     const statuses = answers.map(({ status }) => status);

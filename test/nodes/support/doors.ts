@@ -176,9 +176,9 @@ export async function openDoors(t: Test, count = 2, through: readonly Through[] 
   const log = new MemoryLog();
   const stop = new AbortController();
   const opened = await Promise.all(
-    Array.from({ length: count }, async (_, place) => {
-      const tables = new LmdbTables(join(dir, String(place)));
-      const door = new Door(place, { log, clock, tables, through: through[place] });
+    Array.from({ length: count }, async (_, index) => {
+      const tables = new LmdbTables(join(dir, String(index)));
+      const door = new Door(index, { log, clock, tables, through: through[index] });
       await door.open();
       return { door, tables, following: door.follow(log, stop.signal) };
     }),
