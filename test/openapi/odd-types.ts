@@ -55,7 +55,7 @@ export const declaredTypes = [
         spec: {
           type: 'object',
           properties: Object.fromEntries(
-            Array.from({ length: 1_000 }, (_, place) => [`member${place.toString()}`, { type: 'string' }]),
+            Array.from({ length: 1_000 }, (_, index) => [`member${index.toString()}`, { type: 'string' }]),
           ),
         },
       },

@@ -11,13 +11,13 @@ const json = ['application/json'];
 
 /** Types that note when their schema is read. */
 function typesNoting(read: (place: number) => void): readonly ResourceType[] {
-  return Array.from({ length: 20 }, (_, place) => {
+  return Array.from({ length: 20 }, (_, index) => {
     const declaration = {
       group: 'shop.example',
       version: 'v1',
-      kind: `Kind${place.toString()}`,
-      singular: `kind${place.toString()}`,
-      plural: `kinds${place.toString()}`,
+      kind: `Kind${index.toString()}`,
+      singular: `kind${index.toString()}`,
+      plural: `kinds${index.toString()}`,
       schema: { type: 'object', properties: { spec: { type: 'object' } } },
     };
     const compiled = compileType(declaration, { plugin: 'shop', bundled: false, domain });
@@ -25,7 +25,7 @@ function typesNoting(read: (place: number) => void): readonly ResourceType[] {
     const { type } = compiled;
     return Object.defineProperty({ ...type }, 'schema', {
       get: () => {
-        read(place);
+        read(index);
         return type.schema;
       },
     });
