@@ -149,8 +149,8 @@ for (const [format, make] of Object.entries(makers)) {
         t.notOk(files.includes('package/over'), 'nothing of it is written');
       },
     );
-    const bomb = Array.from({ length: Math.floor(packageUnpackedBytesMax / packageFileBytesMax) + 1 }, (_, place) => ({
-      name: `package/b${String(place)}`,
+    const bomb = Array.from({ length: Math.floor(packageUnpackedBytesMax / packageFileBytesMax) + 1 }, (_, index) => ({
+      name: `package/b${String(index)}`,
       content: full,
     }));
     await tried(make([manifest, ...bomb]), ({ unpacking }) => {
@@ -162,10 +162,10 @@ for (const [format, make] of Object.entries(makers)) {
 test('a package is bounded in files and folders, implied ones included', async (t) => {
   const contents = new PackageContents();
   contents.admit('package/plugin.yaml', 'file', 1);
-  for (let place = 2; place < packageEntriesMax; place += 1) contents.admit(`package/f${String(place)}`, 'file', 0);
+  for (let index = 2; index < packageEntriesMax; index += 1) contents.admit(`package/f${String(index)}`, 'file', 0);
   t.equal(contents.entries, packageEntriesMax);
   t.throws(() => contents.admit('package/more', 'file', 0), { message: /has more than 10000 files and folders/u });
-  const many = Array.from({ length: packageEntriesMax + 1 }, (_, place) => ({ name: `f${String(place)}` }));
+  const many = Array.from({ length: packageEntriesMax + 1 }, (_, index) => ({ name: `f${String(index)}` }));
   await tried(zip(many), ({ unpacking, files }) => {
     t.match(unpacking, { ok: false, problem: /has more than 10000 files and folders/u });
     t.same(files, [], 'nothing of it is written');
