@@ -96,7 +96,7 @@ test('an index that becomes plain and unique again is enforced, each change decl
   const expected = ['good 1.0.0 spec.color', 'good 1.1.0 ', 'good 1.2.0 spec.color', 'good 1.0.5 spec.color'];
   const goodsDeclared = declared.get('type:goods.goods.example') ?? [];
   t.same(
-    goodsDeclared.filter((text, place) => expected.includes(text) && goodsDeclared.indexOf(text) === place),
+    goodsDeclared.filter((text, index) => expected.includes(text) && goodsDeclared.indexOf(text) === index),
     expected,
   );
   for (const type of ['users', 'roles', 'rolebindings', 'sessions', 'plugins.plugin.svc.run'])

@@ -22,7 +22,7 @@ const refused: Readonly<Record<string, readonly [unknown, readonly RegExp[]]>> =
   'a text': ['reconcilers', [/^reconcilers: must be an array/u]],
   null: [null, [/^reconcilers: must be an array/u]],
   'too many': [
-    Array.from({ length: reconcilersPerPluginMax + 1 }, (_, place) => ({ ...whole, name: `r${String(place)}` })),
+    Array.from({ length: reconcilersPerPluginMax + 1 }, (_, index) => ({ ...whole, name: `r${String(index)}` })),
     [/^reconcilers: must be an array of at most/u],
   ],
   'a hole': [Array.from({ length: 1 }), [/^reconcilers\[0\]: must be an object$/u]],
@@ -91,7 +91,7 @@ test('each violation of a declaration is reported with its place, and nothing of
     const problems: string[] = [];
     decodeReconcilers(declared, types, problems);
     t.equal(problems.length, expected.length, `${name}: ${problems.join('; ')}`);
-    for (const [place, problem] of expected.entries()) t.match(problems[place], problem, name);
+    for (const [index, problem] of expected.entries()) t.match(problems[index], problem, name);
   }
 });
 

@@ -4,7 +4,7 @@ import { takeFound } from '../../src/plugin/registry/discovered.ts';
 import { typeKeyOf } from '../../src/resource/type/type-declaration.ts';
 
 test('plugins in folders come first, then those of every page of objects, one a step', (t) => {
-  const objects = Array.from({ length: 200 }, (_, place) => `p${String(place).padStart(3, '0')}`);
+  const objects = Array.from({ length: 200 }, (_, index) => `p${String(index).padStart(3, '0')}`);
   const pages: number[] = [];
   const visited: string[] = [];
   const steps = takeFound(

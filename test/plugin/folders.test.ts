@@ -184,7 +184,7 @@ test('a name belongs to the bundled folder, the folder of that name, or the firs
 test('a plugin removed during the scan of the folders affects no other one', async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, { good });
-  const passing = Array.from({ length: 32 }, (_, place) => join(root, `zz${String(place)}`));
+  const passing = Array.from({ length: 32 }, (_, index) => join(root, `zz${String(index)}`));
   const state = { isOver: false };
   const storm = (async () => {
     while (!state.isOver) {

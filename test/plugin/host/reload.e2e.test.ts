@@ -103,10 +103,10 @@ test('watches end with 1012, and new code serves, also of imported files', async
   t.match(await (await server.call(`${goods}/shipped`)).json(), { spec: { color: 'red' } });
   const again = await Watching.open(server.url, `${goods}?watch=true`, { transport: 'websocket', headers });
   await again.until(({ events }) => events.length > 0);
-  for (const [place, word] of ['third', 'fourth'].entries()) {
+  for (const [index, word] of ['third', 'fourth'].entries()) {
     await writeFile(join(folder, 'lib', 'helper.mjs'), `export const word = () => "${word}";\n`);
-    await writeFile(join(folder, 'main.mjs'), mainText(`round ${String(place)}`));
-    await answersWith(server, word, `round ${String(place)}`);
+    await writeFile(join(folder, 'main.mjs'), mainText(`round ${String(index)}`));
+    await answersWith(server, word, `round ${String(index)}`);
   }
   t.equal(await ended(again), 1012);
   t.equal(elsewhere.closed, undefined);

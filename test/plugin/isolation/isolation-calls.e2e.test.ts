@@ -85,20 +85,20 @@ test('any fault of a route, event stream or socket is answered, logged with its 
   const countLines = (message: string): number =>
     lines.filter((line) => line.includes(message) && line.includes('"plugin":"bad"')).length;
   const api = '/apis/api.bad.example/v1';
-  for (const [place, [name]] of functions.entries()) {
+  for (const [index, [name]] of functions.entries()) {
     const before = countLines('a plugin route failed');
-    t.equal((await server.call(`${api}/route?act=${String(place)}`, { method: 'POST' })).status, 500, `route: ${name}`);
+    t.equal((await server.call(`${api}/route?act=${String(index)}`, { method: 'POST' })).status, 500, `route: ${name}`);
     t.equal(countLines('a plugin route failed'), before + 1, name);
-    const isAct = place < Object.keys(acts).length;
+    const isAct = index < Object.keys(acts).length;
     for (const stream of ['events', 'iterator']) {
       const failed = countLines('the event stream of a plugin route failed');
-      const answer = await server.call(`${api}/${stream}?act=${String(place)}`);
+      const answer = await server.call(`${api}/${stream}?act=${String(index)}`);
       t.equal(answer.status, 200, `${stream}: ${name}`);
       await answer.text();
       if (isAct || stream === 'iterator')
         t.equal(countLines('the event stream of a plugin route failed'), failed + 1, `${stream}: ${name}`);
     }
-    const socket = new WebSocket(`${server.url.replace('http', 'ws')}${api}/socket?act=${String(place)}`, {
+    const socket = new WebSocket(`${server.url.replace('http', 'ws')}${api}/socket?act=${String(index)}`, {
       headers: { authorization: adminAuthorization },
     });
     const [code] = (await once(socket, 'close')) as [number];

@@ -90,12 +90,12 @@ test('an object is refused when an index function returns invalid values for it,
 test('stored objects on which an index function throws stay without a value, and the log names them', async (t) => {
   const root = await temporaryFolder(t);
   const { server, lines } = await serving(root, 'tame.mjs');
-  for (const [place, act] of Object.keys(acts).entries())
+  for (const [index, act] of Object.keys(acts).entries())
     t.equal(
       (
         await server.call(odds, {
           method: 'POST',
-          body: { metadata: { name: `odd-${String(place)}` }, spec: { act } },
+          body: { metadata: { name: `odd-${String(index)}` }, spec: { act } },
         })
       ).status,
       201,
