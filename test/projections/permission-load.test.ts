@@ -20,7 +20,7 @@ function role(place: number, state: Written['state'] = 'live', verb = 'get'): Wr
 
 function given() {
   const world = new AccessWorld();
-  world.commit(Array.from({ length: roles }, (_, place) => role(place)));
+  world.commit(Array.from({ length: roles }, (_, index) => role(index)));
   let now = 0;
   const clock = {
     monotonic: () => {

@@ -125,7 +125,7 @@ for (const [name, whole] of Object.entries(wholes)) {
       folding.foldAnew(whole, each);
       for (const [at, [stream]] of whole.entries()) {
         const isLast = whole.findLastIndex(([other]) => other === stream) === at;
-        const without = whole.filter((_, place) => place !== at);
+        const without = whole.filter((_, index) => index !== at);
         if (isLast) folding.foldAnew(without, each);
         else
           t.throws(

@@ -36,8 +36,8 @@ async function given(t: Test, { objects, costMs }: { readonly objects: number; r
   const writing = await Writing.open(t, { type: widgetType({ indexes: [{ name: 'spec.title' }] }) });
   const { log, clock } = writing;
   await writing.race(
-    Array.from({ length: objects }, (_, place) =>
-      create({ metadata: { name: `w${String(place)}` }, spec: { title: 'T' } }),
+    Array.from({ length: objects }, (_, index) =>
+      create({ metadata: { name: `w${String(index)}` }, spec: { title: 'T' } }),
     ),
   );
   const indexFunc = (): string => {
@@ -135,11 +135,11 @@ function pairOf(name: string): readonly [ProposedEvent, ProposedEvent] {
 
 async function appendPairs(log: EventLog, name: string, singles: number): Promise<LogPosition> {
   const appends: Promise<AppendOutcome>[] = [];
-  for (let place = 0; place < 2 * projectionBatchEventsMax; place += 1) {
-    const pair = pairOf(`${name}${String(place)}`);
+  for (let index = 0; index < 2 * projectionBatchEventsMax; index += 1) {
+    const pair = pairOf(`${name}${String(index)}`);
     const single = encodeEvent(idOf(`${name} single`), created(widget({ metadata: { name } })), metadata);
-    const stream = streamName(`object:widgets.example.com/${name}${String(place)}`);
-    appends.push(log.append(stream, place < singles ? [single] : pair, 'absent'));
+    const stream = streamName(`object:widgets.example.com/${name}${String(index)}`);
+    appends.push(log.append(stream, index < singles ? [single] : pair, 'absent'));
   }
   const outcomes = await Promise.all(appends);
   return appended(outcomes.at(-1)!).position;

@@ -19,8 +19,8 @@ test('positions of a tail are those added, in its row and as a block', async (t)
   fc.assert(
     fc.property(positions, fc.nat(10_000_000), (all, sealed) => {
       let tail = new Tail(sealed);
-      for (const [place, position] of all.entries()) {
-        if (place % 3 === 2) tail = decodeTail(tail.encode());
+      for (const [index, position] of all.entries()) {
+        if (index % 3 === 2) tail = decodeTail(tail.encode());
         tail.add(position);
       }
       t.strictSame(decodeBlock(tail.block()), all);
@@ -68,7 +68,7 @@ test('unions and intersections of cursors are those of their positions, in both 
         if (next?.found === true) found.push(next.at);
         at = next === undefined ? undefined : next.found ? next.at + step : next.at;
       }
-      const wanted = Array.from({ length: 41 }, (_, place) => place).filter((position) =>
+      const wanted = Array.from({ length: 41 }, (_, index) => index).filter((position) =>
         drawn.every((sets) => sets.some((set) => set.includes(position))),
       );
       t.strictSame(found, order === 'oldest' ? wanted : wanted.reverse());
@@ -84,7 +84,7 @@ test('a term of many blocks is sought at any place, after rollbacks and restarts
   const all: number[] = [];
   let [environment, postings] = opened(folder);
   for (let batch = 0; batch < 40; batch += 1) {
-    const more = Array.from({ length: 97 }, (_, place) => 1 + batch * 1_000 + place * (1 + (batch % 7)));
+    const more = Array.from({ length: 97 }, (_, index) => 1 + batch * 1_000 + index * (1 + (batch % 7)));
     const write = (): void => {
       for (const position of more) postings.add('term', position);
       for (const position of more) if (position % 2 === 0) postings.add('other', position);

@@ -55,7 +55,7 @@ function given(t: Test, epoch = 0): Opened {
 /** Events of drawn streams, at sparse positions, as EventStoreDB has them. */
 function eventsOf(streams: readonly string[], epoch = 0): readonly RecordedEvent[] {
   const next = new Map<string, number>();
-  return streams.map((stream, place) => {
+  return streams.map((stream, index) => {
     const revision = next.get(stream) ?? 0;
     next.set(stream, revision + 1);
     return {
@@ -63,8 +63,8 @@ function eventsOf(streams: readonly string[], epoch = 0): readonly RecordedEvent
       type: 'Written',
       stream: streamName(stream),
       revision: streamRevision(revision),
-      position: logPosition(epochShift(epoch) + BigInt(place) * 7n + 3n),
-      data: Buffer.from(`{"place":${String(place)}}`),
+      position: logPosition(epochShift(epoch) + BigInt(index) * 7n + 3n),
+      data: Buffer.from(`{"place":${String(index)}}`),
       metadata: Buffer.from('{"actor":"test"}'),
       endsAppend: true,
     };
@@ -131,7 +131,7 @@ test('roots, proofs and positions of any size are those of a naive tree, in batc
 
 test('a tree of three tile levels has the nodes of the naive one', (t) => {
   const { tree, models } = given(t);
-  const events = eventsOf(Array.from({ length: 66_000 }, (_none, place) => `object:widgets/${String(place)}`));
+  const events = eventsOf(Array.from({ length: 66_000 }, (_none, index) => `object:widgets/${String(index)}`));
   for (let at = 0; at < events.length; at += 64) models.apply(events.slice(at, at + 64));
   const hashes = events.map(leafOf);
   for (const size of [1, 255, 256, 257, 65_535, 65_536, 65_537, 66_000])
@@ -164,7 +164,7 @@ test('in a later epoch positions are those that clients see', (t) => {
 });
 
 test('a root in the log is compared, wherever it comes from, and another one ends the fold', (t) => {
-  const events = eventsOf(Array.from({ length: 300 }, (_none, place) => `claim:${String(place)}`));
+  const events = eventsOf(Array.from({ length: 300 }, (_none, index) => `claim:${String(index)}`));
   const root = Buffer.from(naiveRoot(events.slice(0, 257).map(leafOf))).toString('base64');
   const right = { size: 257, root };
   const stating = (stream: string, event: DomainEvent): RecordedEvent => ({
@@ -228,7 +228,7 @@ test('a batch that another part cannot fold leaves the tree as it was', (t) => {
   });
   const identity = () => ({ logId: 'the log', epoch: 0 });
   const models = new AuditModels({ tables, parts, identity, clock: new FakeClock() });
-  const events = eventsOf(Array.from({ length: 90 }, (_none, place) => `claim:${String(place)}`));
+  const events = eventsOf(Array.from({ length: 90 }, (_none, index) => `claim:${String(index)}`));
   models.apply(events.slice(0, 20));
   isRefused = true;
   t.throws(() => models.apply(events.slice(20, 60)), /refused/u);
@@ -245,9 +245,9 @@ test('a batch that another part cannot fold leaves the tree as it was', (t) => {
 
 test('a log that is folded from its beginning and one that is followed have one root', async (t) => {
   const log = new MemoryLog();
-  for (let place = 0; place < 40; place += 1) {
-    const event = { id: idOf(String(place)), type: 'W', data: Buffer.from('{}'), metadata: Buffer.from('{}') };
-    await log.append(streamName(`claim:${String(place)}`), [event], 'absent');
+  for (let index = 0; index < 40; index += 1) {
+    const event = { id: idOf(String(index)), type: 'W', data: Buffer.from('{}'), metadata: Buffer.from('{}') };
+    await log.append(streamName(`claim:${String(index)}`), [event], 'absent');
   }
   const [one, two] = [given(t), given(t)];
   await catchUp(log, one.models, { signal: new AbortController().signal });

@@ -29,7 +29,7 @@ type Costly = { readonly writing: Writing; readonly slow: ResourceType; onCall: 
 async function given(t: Test): Promise<Costly> {
   const writing = await Writing.open(t, { type: widgetType({ indexes: [{ name: 'spec.title' }] }) });
   await writing.race(
-    Array.from({ length: objects }, (_, place) => create(body(`w${String(place).padStart(4, '0')}`, 's'))),
+    Array.from({ length: objects }, (_, index) => create(body(`w${String(index).padStart(4, '0')}`, 's'))),
   );
   const costly: Costly = {
     writing,

@@ -14,7 +14,7 @@ const nameOf = (place: number): string => `r${String(place).padStart(5, '0')}`;
 
 test('pages of names contain each remaining object once, through any writes', async (t) => {
   const stage = await PermissionStage.open(t);
-  const names = Array.from({ length: count }, (_, place) => nameOf(place));
+  const names = Array.from({ length: count }, (_, index) => nameOf(index));
   await Promise.all(names.map(async (name) => stage.create('roles', name, {})));
   t.same(
     [...stage.models.pages(roles.key, everything)].map(({ length }) => length),
@@ -40,7 +40,7 @@ test('pages of names contain each remaining object once, through any writes', as
 
 test('names of marked objects come in pages of one order', async (t) => {
   const stage = await PermissionStage.open(t);
-  const names = Array.from({ length: count }, (_, place) => nameOf(place));
+  const names = Array.from({ length: count }, (_, index) => nameOf(index));
   await Promise.all(names.map(async (name) => stage.create('roles', name, {}, { finalizers: ['a.example/b'] })));
   const marked = names.slice(1);
   await Promise.all(marked.map(async (name) => stage.mark('roles', name)));

@@ -13,10 +13,10 @@ function rowsWith(sizes: readonly number[]): { readonly rows: IndexRows; readonl
   const defined = defineIndexes([{ name: 'spec.size', type: 'number' }]);
   if (!defined.ok) throw new Error('these are right');
   const rows = new IndexRows(defined.indexes);
-  sizes.forEach((size, place) => {
+  sizes.forEach((size, index) => {
     rows.add({
-      name: `n${String(place).padStart(5, '0')}`,
-      created: place % 3,
+      name: `n${String(index).padStart(5, '0')}`,
+      created: index % 3,
       labels: {},
       keys: [[], [], [], [size]],
     });
@@ -91,7 +91,7 @@ test('after any insertions and removals every way to read the postings returns t
 });
 
 test('any part of an order is read chunk by chunk, in both directions', (t) => {
-  const sizes = Array.from({ length: 2_000 }, (_, place) => place);
+  const sizes = Array.from({ length: 2_000 }, (_, index) => index);
   const { sequence } = rowsWith(sizes);
   atOnce(sequence.load(Uint32Array.from(sizes), () => 0));
   for (const [low, high] of [
@@ -129,11 +129,11 @@ test('texts are sorted in UTF-16 order, equal ones by rank', (t) => {
       fc.integer({ min: 1, max: 997 }),
       (words, prefix, step) => {
         const all = words.map((word) => prefix + word);
-        const rankOf = Uint32Array.from(all, (_, place) => ((place * step) % 997) * 1_000 + place);
-        const asGiven = Uint32Array.from(all, (_, place) => place);
+        const rankOf = Uint32Array.from(all, (_, index) => ((index * step) % 997) * 1_000 + index);
+        const asGiven = Uint32Array.from(all, (_, index) => index);
         const sorted = atOnce(sortedByText(asGiven, { textOf: (ordinal) => all[ordinal]!, rankOf }));
         const expected = all
-          .map((_, place) => place)
+          .map((_, index) => index)
           .sort((a, b) => (all[a]! < all[b]! ? -1 : all[a]! > all[b]! ? 1 : rankOf[a]! - rankOf[b]!));
         t.same([...sorted], expected);
       },
@@ -154,7 +154,7 @@ test('no step of a sort reads more than a few strides of keys, with any common p
     wide: (place) => `\u{1f600}${String((place * 7919) % count)}`,
   };
   for (const [shape, textOf] of Object.entries(texts)) {
-    const all = Uint32Array.from({ length: count }, (_, place) => place);
+    const all = Uint32Array.from({ length: count }, (_, index) => index);
     let reads = 0;
     const steps = sortedByText(all, {
       textOf: (place) => {
@@ -185,10 +185,10 @@ test('numbers are sorted as numbers, equal ones in their given order', (t) => {
   );
   fc.assert(
     fc.property(fc.array(number, { minLength: 1, maxLength: 600, size: 'max' }), (numbers) => {
-      const asGiven = Uint32Array.from(numbers, (_, place) => place);
+      const asGiven = Uint32Array.from(numbers, (_, index) => index);
       const sorted = atOnce(sortedByNumber(asGiven, (ordinal) => numbers[ordinal]!));
       const expected = numbers
-        .map((_, place) => place)
+        .map((_, index) => index)
         .sort((a, b) => (numbers[a]! < numbers[b]! ? -1 : numbers[a]! > numbers[b]! ? 1 : a - b));
       t.same([...sorted], expected);
     }),

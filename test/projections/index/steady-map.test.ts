@@ -15,16 +15,16 @@ test('any number of texts and numbers is found again', (t) => {
     const count = 20_000;
     const missing = (): number => {
       let missed = 0;
-      for (let place = 0; place < count; place++) if (map.get(keyOf(place)) !== place) missed += 1;
+      for (let index = 0; index < count; index++) if (map.get(keyOf(index)) !== index) missed += 1;
       return missed;
     };
     t.equal(missing(), count, `${title}: empty`);
-    for (let place = 0; place < count; place++) map.add(keyOf(place), place);
+    for (let index = 0; index < count; index++) map.add(keyOf(index), index);
     t.equal(missing(), 0, title);
     t.equal(map.get(keyOf(count)), undefined);
   }
   const zero = new SteadyMap<number>();
-  for (let place = 1; place <= 5_000; place++) zero.add(place, place);
+  for (let index = 1; index <= 5_000; index++) zero.add(index, index);
   zero.add(0, 7);
   t.equal(zero.get(-0), 7, 'minus zero is zero');
   t.end();

@@ -102,7 +102,7 @@ export const objectOf = (declared: readonly Field[], name: fc.Arbitrary<string>)
         creationTimestamp: new Date(1_700_000_000_000 + created).toISOString(),
         ...(deleted === undefined ? {} : { deletionTimestamp: new Date(1_800_000_000_000 + deleted).toISOString() }),
       },
-      spec: Object.fromEntries(declared.map((field, place) => [field.name.slice('spec.'.length), spec[place]])),
+      spec: Object.fromEntries(declared.map((field, index) => [field.name.slice('spec.'.length), spec[index]])),
     }));
 
 export type NaiveSort = {
@@ -253,8 +253,8 @@ function compareValues(kind: FieldKind, a: Value, b: Value): number {
 export function compareCodePoints(a: string, b: string): number {
   const left = Array.from(a);
   const right = Array.from(b);
-  for (let place = 0; place < Math.min(left.length, right.length); place++) {
-    const difference = left[place]!.codePointAt(0)! - right[place]!.codePointAt(0)!;
+  for (let index = 0; index < Math.min(left.length, right.length); index++) {
+    const difference = left[index]!.codePointAt(0)! - right[index]!.codePointAt(0)!;
     if (difference !== 0) return difference;
   }
   return left.length - right.length;

@@ -105,8 +105,8 @@ class History {
 
   async #write(name: string, ...events: readonly ObjectEvent[]): Promise<void> {
     const last = await this.#stage.append(name, ...events);
-    for (const [place, event] of events.entries()) {
-      const position = (last - BigInt(events.length - 1 - place)) as LogPosition;
+    for (const [index, event] of events.entries()) {
+      const position = (last - BigInt(events.length - 1 - index)) as LogPosition;
       this.#objects = new Map(this.#objects);
       if (event.type === 'ObjectDeleted') this.#objects.delete(name);
       else if (event.object !== undefined) {
@@ -225,8 +225,8 @@ test('a list at a position has the objects of that moment, whatever happened to 
         const type = declaredType(declared);
         if (stage.type?.fingerprint !== type.fingerprint) await stage.declare(type);
         await stage.fold();
-        for (const [place, question] of history.states.length === 0 ? [] : questions.entries())
-          await check(t, stage, history, { ...question, query: queries[place]! });
+        for (const [index, question] of history.states.length === 0 ? [] : questions.entries())
+          await check(t, stage, history, { ...question, query: queries[index]! });
         await checkPresent(t, stage, queries[0]!);
         t.same(stage.errors, []);
         await stage.close();
