@@ -16,7 +16,7 @@ const of = (user: string | undefined, address = `address of ${user ?? 'nobody'}`
 
 test('a user holds so many and no more, from whatever address, and keeps no other user out', async (t) => {
   const places = new SnapshotSlots(new FakeClock());
-  const held = Array.from({ length: snapshotsPerUserMax }, (_, place) => places.tryTake(of('ada', String(place))));
+  const held = Array.from({ length: snapshotsPerUserMax }, (_, index) => places.tryTake(of('ada', String(index))));
   t.ok(held.every((place) => place !== undefined));
   t.equal(places.tryTake(of('ada', 'another')), undefined);
   t.ok(places.tryTake(of('bob')));
