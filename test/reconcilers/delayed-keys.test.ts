@@ -29,7 +29,7 @@ test('keys that are due at once come over many timers, all of them once', (t) =>
   const keys = new DelayedKeys(slow, (key) => {
     due.push(key);
   });
-  for (let place = 0; place < count; place += 1) keys.add(String(place), 5_000);
+  for (let index = 0; index < count; index += 1) keys.add(String(index), 5_000);
   clock.advance(20_000);
   t.equal(due.length, count);
   t.equal(new Set(due).size, count);

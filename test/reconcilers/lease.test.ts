@@ -430,7 +430,7 @@ class World {
   readonly log = new MemoryLog();
   readonly members: readonly Member[] = Array.from(
     { length: nodes },
-    (_, place) => new Member(`n${String(place)}`, this),
+    (_, index) => new Member(`n${String(index)}`, this),
   );
   changes = 0;
 

@@ -246,7 +246,7 @@ const rubbish: Readonly<Record<string, (object: PluginObject) => unknown>> = {
   'answers text': () => 'a',
   'answers a promise': async () => Promise.resolve(['a']),
   'answers a name that is none': () => [undefined],
-  'answers too many': () => Array.from({ length: reconcileWatchedNamesMax + 1 }, (_, place) => `n${String(place)}`),
+  'answers too many': () => Array.from({ length: reconcileWatchedNamesMax + 1 }, (_, index) => `n${String(index)}`),
   'answers a hostile proxy': () => hostile(['a']),
 };
 

@@ -8,7 +8,7 @@ import { OwnersStage } from './platform/owners-stage.ts';
 
 test('a type that is stopped during a scan is left alone until it is served', async (t) => {
   const stage = await OwnersStage.open(t);
-  const names = Array.from({ length: reconcileTurnStepsMax * 2 }, (_, place) => `w${String(place)}`);
+  const names = Array.from({ length: reconcileTurnStepsMax * 2 }, (_, index) => `w${String(index)}`);
   await Promise.all(names.map(async (name) => stage.create(name)));
   const [marked] = names;
   await stage.delete(marked ?? '');

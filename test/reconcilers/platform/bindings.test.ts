@@ -62,9 +62,9 @@ test('a deleted user is removed from every binding first, and then the name is f
 });
 
 test('after a stop before or after any of its writes the next leader completes the work', async (t) => {
-  for (const end of Array.from({ length: 6 }, (_, place): End => ({
-    atWrite: 1 + (place >> 1),
-    isMade: place % 2 === 1,
+  for (const end of Array.from({ length: 6 }, (_, index): End => ({
+    atWrite: 1 + (index >> 1),
+    isMade: index % 2 === 1,
   }))) {
     const stage = await opened(t);
     stage.lead(parts, end);
@@ -148,7 +148,7 @@ test("a binding written before the deletion is the old user's, one written after
 test('a user with more bindings than one step handles is removed from all of them', async (t) => {
   const stage = await opened(t);
   const count = 2 * bindingsPerStepMax + 1;
-  const names = Array.from({ length: count }, (_, place) => `more-${String(place)}`);
+  const names = Array.from({ length: count }, (_, index) => `more-${String(index)}`);
   await stage.given(...names.map((name) => binding(name, 'reader', 'ann')));
   stage.lead(parts);
   shown(await stage.as().delete('users', 'ann'));

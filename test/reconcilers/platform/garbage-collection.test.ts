@@ -100,11 +100,11 @@ test('an object is judged by its owners and its dependents', async (t) => {
         generation: 1,
         creationTimestamp: created,
         ...(marked === undefined ? {} : { deletionTimestamp: created, finalizers: marked }),
-        ownerReferences: owners.map((_state, place) => ({
+        ownerReferences: owners.map((_state, index) => ({
           apiVersion: 'a/v1',
           kind: 'A',
-          name: `n${String(place)}`,
-          uid: `u${String(place)}`,
+          name: `n${String(index)}`,
+          uid: `u${String(index)}`,
         })),
       },
     };
@@ -213,7 +213,7 @@ test('a role is judged by the roles it names', async (t) => {
   const annotations = {
     'rbac.authorization.svc.run/dependencies': JSON.stringify([
       'there',
-      ...Array.from({ length: 10 }, (_none, place) => `no${String(place)}`),
+      ...Array.from({ length: 10 }, (_none, index) => `no${String(index)}`),
     ]),
   };
   const object: ResourceObject = {

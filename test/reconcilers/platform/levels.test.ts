@@ -107,7 +107,7 @@ type World = {
 function opened(t: Test, reads: readonly number[], through: (log: EventLog) => EventLog = (log) => log): World {
   const [log, clock] = [new MemoryLog(), new FakeClock()];
   const nodes = reads.map(
-    (level, place) => new Node(`n${String(place)}`, { log: place === 0 ? through(log) : log, clock, reads: level }),
+    (level, index) => new Node(`n${String(index)}`, { log: index === 0 ? through(log) : log, clock, reads: level }),
   );
   for (const node of nodes) void node.follow(log);
   t.teardown(async () => {

@@ -31,7 +31,7 @@ test('after any deletions in any graph a remaining object has an owner, or never
         await stage.lead();
         await stage.lead();
         const made: Shown[] = [];
-        for (let place = 0; place < objects; place += 1) made.push(await stage.create(`o${String(place)}`));
+        for (let index = 0; index < objects; index += 1) made.push(await stage.create(`o${String(index)}`));
         for (const from of new Set(edges.map((one) => one.from))) {
           const ownerReferences = edges
             .filter((one) => one.from === from)
@@ -80,8 +80,8 @@ function checkKept(stage: OwnersStage, edges: readonly Edge[], deletions: readon
   const reached = new Set(deletions.map(({ of }) => of));
   // A set that grows while it is walked is walked to its new end.
   for (const place of reached) for (const { from, to } of edges) if (to === place) reached.add(from);
-  for (let place = 0; place < objects; place += 1) {
-    if (!reached.has(place) && stage.object(`o${String(place)}`) === undefined)
-      throw new Error(`o${String(place)} is gone, and nobody deleted it or an owner of its`);
+  for (let index = 0; index < objects; index += 1) {
+    if (!reached.has(index) && stage.object(`o${String(index)}`) === undefined)
+      throw new Error(`o${String(index)} is gone, and nobody deleted it or an owner of its`);
   }
 }

@@ -87,9 +87,9 @@ test('a token changed during a step is checked again', async (t) => {
 });
 
 test('after a stop before or after any of its writes the next leader completes the work', async (t) => {
-  for (const end of Array.from({ length: 8 }, (_, place): End => ({
-    atWrite: 1 + (place >> 1),
-    isMade: place % 2 === 1,
+  for (const end of Array.from({ length: 8 }, (_, index): End => ({
+    atWrite: 1 + (index >> 1),
+    isMade: index % 2 === 1,
   }))) {
     const stage = await opened(t);
     stage.lead(parts, end);

@@ -193,7 +193,7 @@ export class UniqueStage {
       through.map((each) => each ?? ((log) => log)),
     );
     const nodes = types.map(
-      (type, place) => new UniqueNode(doors, place, { type, isAlone: types.length === 1, through: through[place] }),
+      (type, index) => new UniqueNode(doors, index, { type, isAlone: types.length === 1, through: through[index] }),
     );
     const stage = new UniqueStage(doors, nodes);
     t.teardown(async () => {

@@ -28,7 +28,7 @@ test("stored values are claimed once, at their objects' heads, and then the log 
   const stage = await UniqueStage.open(t, { types: [plain] });
   stage.one.lead();
   await stage.declare(plain);
-  const names = Array.from({ length: 150 }, (_, place) => `w${String(place)}`);
+  const names = Array.from({ length: 150 }, (_, index) => `w${String(index)}`);
   for (const name of names) await stage.write(name, name);
   await stage.declare(unique);
   await stage.rest();
@@ -258,7 +258,7 @@ test('the next leader resumes after a death in any step, and rewrites nothing tw
     for (const { heartbeat } of stage.nodes) heartbeat.start();
     one.lead();
     await stage.declare(plain);
-    const names = Array.from({ length: 40 }, (_, place) => `w${String(place)}`);
+    const names = Array.from({ length: 40 }, (_, index) => `w${String(index)}`);
     for (const name of names) await stage.write(name, name);
     await stage.declare(unique);
     await stage.pass(dies === 'pending' ? leaseMs : until);
