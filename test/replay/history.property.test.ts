@@ -84,9 +84,9 @@ test('a replay shows the state at any position, and a diff what changed between 
         .map((place) => first + (BigInt(place) % (last - first + 1n)))
         .sort((left, right) => Number(left - right));
       const states = at.map((place) => history.findLast(({ position }) => position <= place)?.state ?? new Map());
-      for (const [place, position] of at.entries()) {
+      for (const [index, position] of at.entries()) {
         const shown = await replay(server, { until: String(position), print: true, type: widgets });
-        t.strictSame(objectsIn(shown), sorted(states[place] ?? new Map()), `the state at ${String(position)}`);
+        t.strictSame(objectsIn(shown), sorted(states[index] ?? new Map()), `the state at ${String(position)}`);
         t.match(shown.last, { kind: 'Result' });
       }
       const [from, to] = at.map(String);
