@@ -84,7 +84,7 @@ test('a malformed declaration is refused with all violations', (t) => {
   );
   t.match(problems([{ name: 'a' }, { name: 'a' }]), ['is declared twice']);
   const many = (count: number): readonly IndexSpec[] =>
-    Array.from({ length: count }, (_, place) => ({ name: `spec.f${String(place)}` }));
+    Array.from({ length: count }, (_, index) => ({ name: `spec.f${String(index)}` }));
   t.same(problems(many(indexesPerTypeMax - 3)), []);
   t.match(problems(many(indexesPerTypeMax - 2)), [`at most ${String(indexesPerTypeMax)}`]);
   t.end();
@@ -202,7 +202,7 @@ test('values are bounded in bytes and number, at n and n + 1', (t) => {
     reasonOf({ name: 'spec.v' }, { v: `${'é'.repeat(indexValueBytesMax / 2)}x` }),
     `at most ${String(indexValueBytesMax)} bytes, holds ${String(indexValueBytesMax + 1)}`,
   );
-  const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, place) => place);
+  const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
   t.same(
     keysOf({ name: 'spec.v', multi: true, type: 'number' }, { v: numbers(indexValuesPerObjectMax) }).length,
     indexValuesPerObjectMax,

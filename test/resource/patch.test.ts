@@ -157,17 +157,17 @@ test('a malformed patch is distinguished from an inapplicable one, for any posit
 });
 
 test('a patch has at most the allowed number of operations', async (t) => {
-  const operations = Array.from({ length: jsonPatchOperationsMax }, (_, place) => ({
+  const operations = Array.from({ length: jsonPatchOperationsMax }, (_, index) => ({
     op: 'add',
     path: '/a',
-    value: place,
+    value: index,
   }));
   t.match(applyJsonPatch({}, operations), { ok: true });
   t.match(applyJsonPatch({}, [...operations, { op: 'remove', path: '/a' }]), { ok: false, problem: 'refused' });
 });
 
 test('a chain of copies that doubles the document is stopped at the bound', async (t) => {
-  const doubling = Array.from({ length: 40 }, (_, place) => ({ op: 'copy', from: '/a', path: `/a/${String(place)}` }));
+  const doubling = Array.from({ length: 40 }, (_, index) => ({ op: 'copy', from: '/a', path: `/a/${String(index)}` }));
   t.match(applyJsonPatch({ a: { text: 'x'.repeat(1_000) } }, doubling), {
     ok: false,
     problem: 'refused',
@@ -184,23 +184,23 @@ test('a chain of copies that doubles the document is stopped at the bound', asyn
 test('a patch cannot nest a document deeper than a body may', async (t) => {
   const nest = (levels: number) => [
     { op: 'add', path: '/a', value: {} },
-    ...Array.from({ length: levels - 2 }, (_, place) => ({ op: 'add', path: '/a'.repeat(place + 2), value: {} })),
+    ...Array.from({ length: levels - 2 }, (_, index) => ({ op: 'add', path: '/a'.repeat(index + 2), value: {} })),
   ];
   t.match(applyJsonPatch({}, nest(jsonDepthMax)), { ok: true });
   t.match(applyJsonPatch({}, nest(jsonDepthMax + 1)), { ok: false, problem: 'refused' });
   const deep = JSON.parse(`${'{"a":'.repeat(100)}1${'}'.repeat(100)}`) as JsonValue;
-  const chain = Array.from({ length: 120 }, (_, place) => ({
+  const chain = Array.from({ length: 120 }, (_, index) => ({
     op: 'add',
-    path: '/a'.repeat(1 + place * 100),
+    path: '/a'.repeat(1 + index * 100),
     value: deep,
   }));
   t.match(applyJsonPatch({}, [...chain, { op: 'copy', from: '/a', path: '/b' }]), { ok: false, problem: 'refused' });
 });
 
 test('a thousand moves of a large value do not copy a thousand documents', async (t) => {
-  const great = Object.fromEntries(Array.from({ length: 20_000 }, (_, place) => [`k${String(place)}`, 'v'.repeat(20)]));
-  const moves = Array.from({ length: jsonPatchOperationsMax }, (_, place) =>
-    place % 2 === 0 ? { op: 'move', from: '/a', path: '/b' } : { op: 'move', from: '/b', path: '/a' },
+  const great = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${String(index)}`, 'v'.repeat(20)]));
+  const moves = Array.from({ length: jsonPatchOperationsMax }, (_, index) =>
+    index % 2 === 0 ? { op: 'move', from: '/a', path: '/b' } : { op: 'move', from: '/b', path: '/a' },
   );
   const began = process.cpuUsage();
   t.match(applyJsonPatch({ a: great }, moves), { ok: true });

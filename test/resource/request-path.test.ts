@@ -109,7 +109,7 @@ test('every spelling of a path means the resource of its decoded segments', asyn
       fc.array(fc.constantFrom('/', '//', '///'), { minLength: 6, maxLength: 6 }),
       (parts, slashes) => {
         const target = ['apis', ...parts.map(({ raw }) => raw), '']
-          .map((raw, place) => `${slashes[place] ?? '/'}${raw}`)
+          .map((raw, index) => `${slashes[index] ?? '/'}${raw}`)
           .join('');
         const info = requestInfo('GET', target, 'no watch');
         return (

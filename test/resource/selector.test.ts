@@ -136,7 +136,7 @@ test('bounds hold at n and refuse at n + 1', (t) => {
     `more than ${String(selectorRequirementsMax)} requirements`,
   );
   const values = (count: number): string =>
-    `k in (${Array.from({ length: count }, (_, place) => String(place)).join()})`;
+    `k in (${Array.from({ length: count }, (_, index) => String(index)).join()})`;
   t.same(fields(values(selectorSetValuesMax)).length, 1);
   t.match(fields(values(selectorSetValuesMax + 1)), `more than ${String(selectorSetValuesMax)} values`);
   t.end();
@@ -210,7 +210,7 @@ test('any requirement prints and parses to itself', (t) => {
       const again = fields(requirements.map(printed).join(', '));
       if (
         again.length !== requirements.length ||
-        requirements.some((each, place) => JSON.stringify(ordered(each)) !== JSON.stringify(ordered(again[place])))
+        requirements.some((each, index) => JSON.stringify(ordered(each)) !== JSON.stringify(ordered(again[index])))
       )
         throw new Error(JSON.stringify(again));
     }),

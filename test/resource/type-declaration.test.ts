@@ -10,7 +10,7 @@ const platform: Declarer = { ...author, plugin: 'platform', bundled: true };
 const scale = { specReplicas: '/spec/replicas', statusReplicas: '/status/replicas' };
 
 function names(count: number): readonly string[] {
-  return Array.from({ length: count }, (_, place) => `w${String(place)}`);
+  return Array.from({ length: count }, (_, index) => `w${String(index)}`);
 }
 
 test('names and scale of a type are no part of the shape that nodes compare', async (t) => {
