@@ -175,7 +175,7 @@ test('below half of the reserve super administrators log in, a few times, and ot
   const cookie = first.headers.get('set-cookie')?.split(';', 1)[0] ?? '';
   const deletion = { method: 'DELETE', headers: { cookie, 'x-csrf-token': csrfToken } };
   t.equal((await fetch(`${server.url}${widgets}/plain`, deletion)).status, 200, 'which makes room');
-  for (let place = 1; place < scarceLogIns.burst; place += 1) t.equal((await logIn(admin)).status, 200);
+  for (let index = 1; index < scarceLogIns.burst; index += 1) t.equal((await logIn(admin)).status, 200);
   await refused(t, logIn(admin), 'one log-in too many');
 });
 
@@ -204,7 +204,7 @@ test('a burst between two measurements does not use up the reserve', options, as
   const annotations = { 'example.com/text': 'x'.repeat(250_000) };
   const write = async (place: number): Promise<number> =>
     (await create(server, `w${String(place)}`, { annotations })).status;
-  const statuses = await Promise.all(Array.from({ length: 120 }, async (_, place) => write(place)));
+  const statuses = await Promise.all(Array.from({ length: 120 }, async (_, index) => write(index)));
   t.same(
     statuses.filter((status) => status !== 201 && status !== 507),
     [],

@@ -17,7 +17,7 @@ test('errors of a listening server are reported, and none ends the process', asy
   const server = createServer();
   t.teardown(() => server.close());
   t.match(await listen(server, configOf({ PORT: '0' }), { clock, log }), /^http:\/\/127\.0\.0\.1:\d+$/u);
-  for (let place = 0; place < 3; place += 1) server.emit('error', new Error('EMFILE'));
+  for (let index = 0; index < 3; index += 1) server.emit('error', new Error('EMFILE'));
   t.equal(lines.length, 1);
   clock.advance(acceptReportMs);
   server.emit('error', new Error('EMFILE'));
