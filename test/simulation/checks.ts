@@ -294,13 +294,13 @@ function isTaken({ command, invoked, answered }: Invocation, stream: StreamName,
 type Period = { readonly state: State; readonly since: number; readonly until: number };
 
 function periodsOf(steps: readonly Step[]): readonly Period[] {
-  const after = steps.map((step, place) => ({
+  const after = steps.map((step, index) => ({
     state: step.after,
     since: step.landed,
-    until: steps[place + 1]?.landed ?? Infinity,
+    until: steps[index + 1]?.landed ?? Infinity,
   }));
   const first = { state: { kind: 'absent' }, since: -Infinity, until: steps[0]?.landed ?? Infinity } as const;
-  return [first, ...after.filter((_period, place) => steps[place]?.recorded.endsAppend === true)];
+  return [first, ...after.filter((_period, index) => steps[index]?.recorded.endsAppend === true)];
 }
 
 /** The names a write may have been about: a drawn one is any of those there are to draw. */

@@ -54,7 +54,7 @@ export class Cluster {
   /** A member to which a search for the leader may be directed. */
   lookUp(): number {
     const { random } = this.#world;
-    const leading = this.#members.flatMap(({ leads }, place) => (leads ? [place] : []));
+    const leading = this.#members.flatMap(({ leads }, index) => (leads ? [index] : []));
     return leading.length > 0 ? random.pick(leading) : random.below(this.#members.length);
   }
 
@@ -81,7 +81,7 @@ export class Cluster {
       for (const listener of [...this.#deposed]) listener(old);
     });
     timeline.schedule(random.between(0, 1_500), 'a leader is elected', () => {
-      const others = this.#members.flatMap((_member, place) => (place === old ? [] : [place]));
+      const others = this.#members.flatMap((_member, index) => (index === old ? [] : [index]));
       const elected = random.pick(others);
       this.#leader = elected;
       Object.assign(this.#members[elected]!, { leads: true });
@@ -142,11 +142,11 @@ export class Cluster {
     const read: RecordedEvent[] = [];
     const step = direction === 'forwards' ? 1 : -1;
     for (
-      let place = direction === 'forwards' ? from : Math.min(from, has) - 1;
-      place >= 0 && place < has && read.length < count;
-      place += step
+      let index = direction === 'forwards' ? from : Math.min(from, has) - 1;
+      index >= 0 && index < has && read.length < count;
+      index += step
     ) {
-      if (!this.isRemoved(place)) read.push(events[place]!);
+      if (!this.isRemoved(index)) read.push(events[index]!);
     }
     return read;
   }

@@ -49,7 +49,7 @@ export class History {
     // Nobody is ever shown a part of an append.
     const steps = this.steps(stream).filter(({ recorded }) => recorded.endsAppend);
     const states = steps
-      .filter(({ landed }, place) => landed <= until && (steps[place + 1]?.landed ?? Infinity) >= since)
+      .filter(({ landed }, index) => landed <= until && (steps[index + 1]?.landed ?? Infinity) >= since)
       .map(({ after }) => after);
     return (steps[0]?.landed ?? Infinity) >= since ? [initialState, ...states] : states;
   }

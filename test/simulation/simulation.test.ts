@@ -11,7 +11,7 @@ const only = process.env['SIM_SEED'];
 const first = Number(process.env['SIM_FIRST'] ?? 1);
 const seeds =
   only === undefined
-    ? Array.from({ length: Number(process.env['SIM_SEEDS'] ?? 2_000) }, (_, place) => first + place)
+    ? Array.from({ length: Number(process.env['SIM_SEEDS'] ?? 2_000) }, (_, index) => first + index)
     : [Number(only)];
 const isTraced = process.env['SIM_TRACE'] === '1';
 

@@ -130,18 +130,18 @@ class Simulation {
         return idOf(`${String(seed)} ${String(ids)}`);
       },
     } satisfies World);
-    this.#nodes = Array.from({ length: random.pick([2, 3]) }, (_, place) => new SimNode(world, `n${String(place)}`));
+    this.#nodes = Array.from({ length: random.pick([2, 3]) }, (_, index) => new SimNode(world, `n${String(index)}`));
     this.#clients = Array.from(
       { length: random.pick([2, 3, 4]) },
-      (_, place) => new SimClient(world, this.#nodes, `c${String(place)}`),
+      (_, index) => new SimClient(world, this.#nodes, `c${String(index)}`),
     );
     this.#watchers = Array.from(
       { length: random.pick([1, 2, 3]) },
-      (_, place) => new SimWatcher(world, this.#nodes, `w${String(place)}`),
+      (_, index) => new SimWatcher(world, this.#nodes, `w${String(index)}`),
     );
     this.#listers = Array.from(
       { length: random.pick([0, 0, 0, 1]) },
-      (_, place) => new SimLister(world, this.#nodes, `l${String(place)}`),
+      (_, index) => new SimLister(world, this.#nodes, `l${String(index)}`),
     );
     this.#working = this.#clients.length;
   }
