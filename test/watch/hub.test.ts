@@ -276,7 +276,7 @@ test('one timer serves keep-alives, bookmarks and timed ends, and none is left w
   node.clock.advance(watchBookmarkMs);
   await turns();
   t.ok(idle.sink.keepAlives.length >= 2);
-  t.ok(idle.sink.keepAlives.every((at, place, all) => at - (all[place - 1] ?? 0) <= watchKeepAliveMs));
+  t.ok(idle.sink.keepAlives.every((at, index, all) => at - (all[index - 1] ?? 0) <= watchKeepAliveMs));
   t.strictSame(marked.sink.story, ['BOOKMARK -@1']);
   idle.watcher.closed();
   marked.watcher.closed();

@@ -29,7 +29,7 @@ class Item implements Reviewed {
 function given(count: number) {
   const clock = new ToilingClock();
   const reviews = new Reviews<Item>(new Slices(clock, turnMs));
-  return { clock, reviews, items: Array.from({ length: count }, (_, place) => new Item(place)) };
+  return { clock, reviews, items: Array.from({ length: count }, (_, index) => new Item(index)) };
 }
 
 test('a few watches are reviewed in the turn of the change', (t) => {

@@ -27,7 +27,7 @@ function stories(sinks: readonly RecordingSink[]): readonly string[] {
 
 test('an event is encoded once for all audiences, and those that receive the same share a buffer', async (t) => {
   const { watch, writer, objects, encoded } = given();
-  const sinks = Array.from({ length: 100 }, (_, place) => watch(but(place)));
+  const sinks = Array.from({ length: 100 }, (_, index) => watch(but(index)));
   await writer.write('a', { text: large });
   await objects.fold();
   t.strictSame(encoded, { first: 1, later: 1 });
@@ -42,7 +42,7 @@ test('an event is encoded once for all audiences, and those that receive the sam
 
 test('a large event has a buffer of its own, which audiences with other small events share', async (t) => {
   const { watch, writer, objects, encoded } = given();
-  const sinks = Array.from({ length: 3 }, (_, place) => watch(but(place)));
+  const sinks = Array.from({ length: 3 }, (_, index) => watch(but(index)));
   await writer.write('z', {});
   await objects.fold();
   for (const place of [0, 1, 2]) await writer.write(`s${String(place)}`, { labels: { app: String(place) } });
@@ -58,14 +58,14 @@ test('a large event has a buffer of its own, which audiences with other small ev
       'ADDED z@1,ADDED s0@2,ADDED s1@3,ADDED large@5,ADDED last@6',
     ],
   );
-  for (const [place, distinct] of [1, 3, 1, 1].entries())
-    t.equal(new Set(sinks.map(({ written }) => written[place])).size, distinct, `write ${String(place)}`);
+  for (const [index, distinct] of [1, 3, 1, 1].entries())
+    t.equal(new Set(sinks.map(({ written }) => written[index])).size, distinct, `write ${String(index)}`);
 });
 
 test('an object that leaves many selections is encoded once for all of them', async (t) => {
   const { watch, writer, objects, encoded } = given();
-  const sinks = Array.from({ length: 50 }, (_, place) =>
-    watch({ labels: [{ key: 'app', operator: 'notIn', values: ['gone', String(place)] }], fields: [] }),
+  const sinks = Array.from({ length: 50 }, (_, index) =>
+    watch({ labels: [{ key: 'app', operator: 'notIn', values: ['gone', String(index)] }], fields: [] }),
   );
   await writer.write('a', { text: large });
   await objects.fold();
