@@ -203,7 +203,7 @@ test('an object of the maximum size can be deleted', async (t) => {
 test('a user pays for both events', async (t) => {
   const { writing } = await counted(t, { rates: writeRates(0, 100_000) });
   const subject = { kind: 'user', name: 'alice', credential: { kind: 'password', uid: 'alice' } } as const;
-  for (let place = 0; place < 4; place += 1) shown(await atOnce(writing, large(`w${String(place)}`, 200_000)));
+  for (let index = 0; index < 4; index += 1) shown(await atOnce(writing, large(`w${String(index)}`, 200_000)));
   const next = async (place: number): Promise<string> =>
     verdict(await atOnce(writing, remove({}, `w${String(place)}`), { subject }));
   t.strictSame(

@@ -199,7 +199,7 @@ test('writes beyond the limit in flight are refused, and accepted again once som
       }),
   });
   const named = (place: number) => create(body({ metadata: { name: `w${String(place)}` } }));
-  const waiting = writing.race(Array.from({ length: writesInFlightMax }, (_, place) => named(place)));
+  const waiting = writing.race(Array.from({ length: writesInFlightMax }, (_, index) => named(index)));
   await nextTurn();
   t.match(await writing.write(named(writesInFlightMax)), {
     ok: false,
@@ -213,7 +213,7 @@ test('writes beyond the limit in flight are refused, and accepted again once som
 
 test('a refused write releases its slot at once', async (t) => {
   const writing = await Writing.open(t);
-  for (let place = 0; place < writesInFlightMax + 10; place += 1) {
+  for (let index = 0; index < writesInFlightMax + 10; index += 1) {
     if (
       verdict(
         await writing.execute(widgets, create({}), {

@@ -36,7 +36,7 @@ const metadata: EventMetadata = {
 };
 
 function many<T>(count: number, make: (place: number) => T): readonly T[] {
-  return Array.from({ length: count }, (_, place) => make(place));
+  return Array.from({ length: count }, (_, index) => make(index));
 }
 
 const serial = (name: string, value: string) => body({ metadata: { name }, spec: { title: name, serial: value } });
@@ -92,7 +92,7 @@ test('far more racing patches than attempts all succeed, in the order of their a
   const outcomes = await writing.race(many(4 * writeAttemptsMax, addLabel));
   t.strictSame(
     outcomes.map((outcome) => shown(outcome).metadata.version),
-    outcomes.map((_, place) => place + 1),
+    outcomes.map((_, index) => index + 1),
   );
   t.equal(Object.keys(writing.object()?.metadata.labels ?? {}).length, 4 * writeAttemptsMax);
 });

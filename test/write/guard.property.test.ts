@@ -128,8 +128,8 @@ class World {
 
   async begin(): Promise<void> {
     let position = logStart;
-    for (let place = 0; place < this.#history.supports; place += 1) {
-      const outcome = await this.#log.append(streamOf(place), [this.#encode(place, true)], 'absent');
+    for (let index = 0; index < this.#history.supports; index += 1) {
+      const outcome = await this.#log.append(streamOf(index), [this.#encode(index, true)], 'absent');
       if (outcome.ok) position = outcome.position;
     }
     const folded = Promise.all(this.#nodes.map(async ({ fold }) => fold.reached(position)));
@@ -137,11 +137,11 @@ class World {
   }
 
   async write({ node, takes, dies, hops }: Plan): Promise<void> {
-    for (const [place, take] of takes.entries()) {
+    for (const [index, take] of takes.entries()) {
       const held = this.#guardOf(node);
       const outcome = await this.#take(node, take % this.#history.supports, {
         held,
-        hops: dies && place === takes.length - 1 ? hops : undefined,
+        hops: dies && index === takes.length - 1 ? hops : undefined,
       });
       // A node that dies gives nothing up.
       if (outcome === 'died') return;

@@ -34,7 +34,7 @@ async function by(
 
 /** Until one is refused. */
 async function exhaust(write: (place: number) => Promise<WriteOutcome>, most: number): Promise<number> {
-  for (let place = 0; place < most; place += 1) if (verdict(await write(place)) === 'too-many-requests') return place;
+  for (let index = 0; index < most; index += 1) if (verdict(await write(index)) === 'too-many-requests') return index;
   return most;
 }
 
@@ -102,7 +102,7 @@ test('concurrent writes have the same limit as successive ones', async (t) => {
   const writing = await Writing.open(t, { rates: writeRates(0, 100_000) });
   const large = (place: number): Command =>
     create(body({ metadata: { name: `w${String(place)}`, annotations: { text: 'x'.repeat(200_000) } } }));
-  const outcomes = await Promise.all(Array.from({ length: 20 }, async (_, place) => by(writing, alice, large(place))));
+  const outcomes = await Promise.all(Array.from({ length: 20 }, async (_, index) => by(writing, alice, large(index))));
   t.strictSame(tally(outcomes), { ok: 4, 'too-many-requests': 16 });
 });
 
@@ -156,8 +156,8 @@ test('no user fills the slots of writes in flight: later users and super adminis
   const { through, open } = stalled();
   const writing = await Writing.open(t, { rates: writeRates(0, 0), through });
   const many = (subject: Subject, count: number): Promise<WriteOutcome>[] =>
-    Array.from({ length: count }, async (_, place) =>
-      by(writing, subject, named(`${subject.kind === 'user' ? subject.name : ''}${String(place)}`)),
+    Array.from({ length: count }, async (_, index) =>
+      by(writing, subject, named(`${subject.kind === 'user' ? subject.name : ''}${String(index)}`)),
     );
   const waiting = [
     many(alice, writesInFlightMax),
@@ -186,7 +186,7 @@ test('the bytes of writes in flight are bounded in sum, and no user takes all of
   const writing = await Writing.open(t, { rates: writeRates(0, 0), through });
   const large = (name: string): Command =>
     create(body({ metadata: { name, annotations: { text: 'x'.repeat(250_000) } } }));
-  const waiting = Array.from({ length: 400 }, async (_, place) => by(writing, alice, large(`a${String(place)}`)));
+  const waiting = Array.from({ length: 400 }, async (_, index) => by(writing, alice, large(`a${String(index)}`)));
   const others = ['bob', 'carol', 'dave', 'root'].map(async (name) => by(writing, userOf(name), large(name)));
   t.ok(writing.held.sum <= 268_435_456 && writing.held.sum > 128_000_000, `${String(writing.held.sum)} bytes are held`);
   open();
@@ -220,7 +220,7 @@ test('writes that wait for one object are served in turn by user, and no user ta
     ...subject,
     kind: 'user' as const,
   })) as [Subject & { kind: 'user' }, Subject & { kind: 'user' }];
-  const waiting = Array.from({ length: writesWaitingPerObjectMax }, async (_, place) => label(ofAlice, place % 200));
+  const waiting = Array.from({ length: writesWaitingPerObjectMax }, async (_, index) => label(ofAlice, index % 200));
   const late = [label(ofBob, 0), label(ofBob, 1)];
   t.strictSame(tally(await Promise.all(late)), { ok: 2 });
   t.ok(order.length < 10, `${String(order.length)} writes were done by then`);
