@@ -46,7 +46,12 @@ export class RoleTable {
         rule.kind === 'resource' && rule.resourceNames !== undefined && rule.resourceNames.length > 0
           ? new NameSet(rule.resourceNames)
           : undefined;
-      const ready: ReadyRule = { grant: { role: role.name, rule }, place: index, anyVerb: rule.verbs.includes('*'), names };
+      const ready: ReadyRule = {
+        grant: { role: role.name, rule },
+        place: index,
+        anyVerb: rule.verbs.includes('*'),
+        names,
+      };
       if (rule.kind === 'resource') {
         for (const group of new Set(rule.apiGroups)) this.#addResources(group, rule.resources, ready);
       } else {
