@@ -20,7 +20,7 @@ export type Answer =
       readonly headers?: readonly string[];
       readonly contentType?: string;
       readonly holdMsMax?: number;
-      readonly place?: SnapshotSlot;
+      readonly slot?: SnapshotSlot;
     }
   | { readonly kind: 'empty'; readonly status: 204 | 304; readonly headers: readonly string[] }
   /** A plugin's response: its headers override the platform's. */

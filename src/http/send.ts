@@ -165,7 +165,7 @@ export function eventStreamHead(headers: ReadonlyMap<string, string>, requestId:
 
 async function sendStream(
   { req, res, requestId }: Recipient,
-  { chunks, holdMsMax, place }: Extract<Answer, { kind: 'stream' }>,
+  { chunks, holdMsMax, slot }: Extract<Answer, { kind: 'stream' }>,
   { clock, log }: Edge,
 ): Promise<void> {
   const timer =
@@ -182,10 +182,10 @@ async function sendStream(
       await sendChunk(
         res,
         chunk,
-        place === undefined
+        slot === undefined
           ? undefined
           : {
-              place,
+              slot,
               cutOff: () => {
                 cutOff(res, { requestId, log });
               },
@@ -202,13 +202,13 @@ async function sendStream(
 async function sendChunk(
   res: ServerResponse,
   chunk: Uint8Array,
-  held: { readonly place: SnapshotSlot; readonly cutOff: () => void } | undefined,
+  held: { readonly slot: SnapshotSlot; readonly cutOff: () => void } | undefined,
 ): Promise<void> {
   for (let start = 0; start < chunk.length; start += streamPieceBytesMax) {
     if (res.write(chunk.subarray(start, start + streamPieceBytesMax))) continue;
-    held?.place.waits(held.cutOff);
+    held?.slot.waits(held.cutOff);
     await drained(res);
-    held?.place.took();
+    held?.slot.took();
     if (res.destroyed) return;
   }
 }

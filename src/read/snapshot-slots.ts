@@ -26,7 +26,7 @@ export type SnapshotSlot = {
 };
 
 type Held = { readonly client: Client; waitsSince: number | undefined; onStalled: () => void };
-type Waiter = { readonly client: Client; settle(place: SnapshotSlot | undefined): void };
+type Waiter = { readonly client: Client; settle(slot: SnapshotSlot | undefined): void };
 
 /** The interval at which stalled readers are checked while others queue. */
 const lookMs = 1_000;
@@ -74,8 +74,8 @@ export class SnapshotSlots {
 
   /** A slot, now or in turn. Undefined if the queue is full, the wait timed out or `signal` aborted. */
   async take(client: Client, signal?: AbortSignal): Promise<SnapshotSlot | undefined> {
-    const place = this.tryTake(client);
-    if (place !== undefined) return place;
+    const slot = this.tryTake(client);
+    if (slot !== undefined) return slot;
     const key = accountOf(client);
     const waiting = this.#waitingOf.get(key) ?? 0;
     if (this.#waiting.size >= snapshotWaitersMax || waiting >= snapshotWaitersPerUserMax || signal?.aborted === true)

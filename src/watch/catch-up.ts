@@ -132,13 +132,13 @@ export class Replay {
 
   /** Sends the present objects, all as of one position, from which the watch continues. */
   async state(signal: AbortSignal): Promise<void> {
-    const place = await this.#source.reader.snapshots.take(this.#watcher.plan.client, signal);
-    if (place === undefined && signal.aborted) throw new LogSilentError('the wait for a snapshot was cancelled');
-    if (place === undefined) throw new SnapshotsExhaustedError(this.#source.reader.snapshots.held);
+    const slot = await this.#source.reader.snapshots.take(this.#watcher.plan.client, signal);
+    if (slot === undefined && signal.aborted) throw new LogSilentError('the wait for a snapshot was cancelled');
+    if (slot === undefined) throw new SnapshotsExhaustedError(this.#source.reader.snapshots.held);
     try {
       await this.#state();
     } finally {
-      place.release();
+      slot.release();
     }
   }
 

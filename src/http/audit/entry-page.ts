@@ -34,22 +34,22 @@ export function paceOf(
 export function entryPage(
   { envelope, opening = ',"items":[' }: { readonly envelope: string; readonly opening?: string },
   entries: readonly Uint8Array[],
-  place: SnapshotSlot,
+  slot: SnapshotSlot,
 ): Answer {
   const parts: Uint8Array[] = [Buffer.from(`${envelope.slice(0, -1)}${opening}`)];
   for (const [index, entry] of entries.entries()) parts.push(...(index === 0 ? [] : [comma]), entry);
   const bytes = Buffer.concat([...parts, Buffer.from(']}')]);
-  if (bytes.length > listJoinedBytesMax) return { kind: 'stream', chunks: onceRead(bytes, place), place };
+  if (bytes.length > listJoinedBytesMax) return { kind: 'stream', chunks: onceRead(bytes, slot), slot };
   return bytesAnswer(bytes);
 }
 
 const comma = Buffer.from(',');
 
 /** Yields the bytes once. The end or the `return` of this generator releases the slot. */
-async function* onceRead(bytes: Buffer, place: SnapshotSlot): AsyncGenerator<Uint8Array> {
+async function* onceRead(bytes: Buffer, slot: SnapshotSlot): AsyncGenerator<Uint8Array> {
   try {
     yield await Promise.resolve(bytes);
   } finally {
-    place.release();
+    slot.release();
   }
 }

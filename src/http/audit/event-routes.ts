@@ -80,16 +80,16 @@ async function list(exchange: Exchange, dependencies: EventRoutesDependencies): 
   const range = rangeOf(exchange, query, { ...dependencies, head: token.head });
   if (!range.ok) return refusal(range.problem);
   const disconnected = disconnectSignalOf(exchange.res);
-  const place = await reader.snapshots.take(readerOf(exchange), disconnected);
-  if (place === undefined) return disconnected.aborted ? takenOver : refusal(tooManyReading);
+  const slot = await reader.snapshots.take(readerOf(exchange), disconnected);
+  if (slot === undefined) return disconnected.aborted ? takenOver : refusal(tooManyReading);
   const asked = { query, range: range.value, head: token.head, from: token.from, form: requested.form };
-  const answer = await page({ exchange, disconnected, ...asked }, dependencies, place).catch((error: unknown) => {
-    place.release();
+  const answer = await page({ exchange, disconnected, ...asked }, dependencies, slot).catch((error: unknown) => {
+    slot.release();
     if (disconnected.aborted) return takenOver;
     if (error instanceof UnreadableEventsError) return refusal(unreadable);
     throw error;
   });
-  if (answer.kind !== 'stream') place.release();
+  if (answer.kind !== 'stream') slot.release();
   return answer;
 }
 
@@ -134,7 +134,7 @@ function rangeOf(
   return resolveRange(range, { head, now: clock.now(), isKnown, positionAt });
 }
 
-async function page(asked: Asked, dependencies: EventRoutesDependencies, place: SnapshotSlot): Promise<Answer> {
+async function page(asked: Asked, dependencies: EventRoutesDependencies, slot: SnapshotSlot): Promise<Answer> {
   const { exchange, query, range, head, disconnected, form } = asked;
   const { type, source, reader } = dependencies;
   const pace = paceOf(exchange, reader, disconnected);
@@ -148,13 +148,13 @@ async function page(asked: Asked, dependencies: EventRoutesDependencies, place: 
   const metadata = metadataOf({ head, next }, query);
   const { apiVersion, kind } = form?.listKind ?? { apiVersion: type.apiVersion, kind: `${type.kind}List` };
   const envelope = JSON.stringify({ apiVersion, kind, metadata });
-  if (form === undefined) return entryPage({ envelope }, items, place);
+  if (form === undefined) return entryPage({ envelope }, items, slot);
   const rows: Buffer[] = [];
   for (const item of items) {
     rows.push(form.items(item, exchange.clock.now()).bytes);
     if (pace.isOver()) await pace.next();
   }
-  return entryPage({ envelope, opening: form.listOpening }, rows, place);
+  return entryPage({ envelope, opening: form.listOpening }, rows, slot);
 }
 
 function metadataOf(

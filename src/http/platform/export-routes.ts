@@ -53,15 +53,15 @@ async function exportLog(exchange: Exchange, dependencies: ExportRoutesDependenc
   const notYet = await awaitAudit(audit, reader.position(), exchange);
   if (notYet !== undefined) return notYet;
   const signal = disconnectSignalOf(exchange.res);
-  const place = await reader.snapshots.take(readerOf(exchange), signal);
-  if (place === undefined) return signal.aborted ? takenOver : refusal(tooManyReading);
-  const answer = await beginning({ exchange, signal, place }, requested, dependencies).catch((error: unknown) => {
-    place.release();
+  const slot = await reader.snapshots.take(readerOf(exchange), signal);
+  if (slot === undefined) return signal.aborted ? takenOver : refusal(tooManyReading);
+  const answer = await beginning({ exchange, signal, slot }, requested, dependencies).catch((error: unknown) => {
+    slot.release();
     if (signal.aborted) return takenOver;
     if (!(error instanceof SigningRefusedError)) throw error;
     return refusal(problem('unavailable', error.message, { retryAfterSeconds: 5 }));
   });
-  if (answer.kind !== 'stream') place.release();
+  if (answer.kind !== 'stream') slot.release();
   return answer;
 }
 
@@ -87,16 +87,16 @@ async function beginning(
   return answerOf(begun, { range: resolved.range, checkpoint }, dependencies);
 }
 
-type Beginning = { readonly exchange: Exchange; readonly signal: AbortSignal; readonly place: SnapshotSlot };
+type Beginning = { readonly exchange: Exchange; readonly signal: AbortSignal; readonly slot: SnapshotSlot };
 
 function answerOf(
-  { exchange, signal, place }: Beginning,
+  { exchange, signal, slot }: Beginning,
   request: ExportRequest,
   dependencies: ExportRoutesDependencies,
 ): Answer {
   const pace = paceOf(exchange, dependencies.reader);
   const chunks = ended(exportedLog(request, dependencies, { pace, signal }), {
-    place,
+    slot,
     onError: (error) => {
       dependencies.logger.warn('an export has failed', { requestId: exchange.requestId, error: String(error) });
     },
@@ -108,14 +108,14 @@ function answerOf(
     chunks: isGzipped ? gzipped(chunks) : chunks,
     contentType: 'application/jsonl',
     headers: [...encoding, 'Vary', 'Accept-Encoding'],
-    place,
+    slot,
   };
 }
 
-type Ending = { readonly place: SnapshotSlot; readonly onError: (error: unknown) => void };
+type Ending = { readonly slot: SnapshotSlot; readonly onError: (error: unknown) => void };
 
 /** Passes chunks on, and turns an error into the last line: the response has already begun. */
-async function* ended(chunks: AsyncIterable<Uint8Array>, { place, onError }: Ending): AsyncGenerator<Uint8Array> {
+async function* ended(chunks: AsyncIterable<Uint8Array>, { slot, onError }: Ending): AsyncGenerator<Uint8Array> {
   try {
     yield* chunks;
   } catch (error) {
@@ -123,7 +123,7 @@ async function* ended(chunks: AsyncIterable<Uint8Array>, { place, onError }: End
     const message = error instanceof ExportMismatchError ? error.message : 'the event log cannot be read now';
     yield jsonLine({ kind: 'Failure', message });
   } finally {
-    place.release();
+    slot.release();
   }
 }
 

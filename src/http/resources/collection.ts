@@ -26,7 +26,7 @@ type Asked = Keyed & { readonly request: ListRequest };
 /** Lists as of a position that the audit indexes have folded. */
 export type PastLists = MomentPorts['audit'] & { readonly lists: ListsAt };
 type AskedPast = { readonly asked: Asked; readonly past: PastLists };
-type SlotHolder = Asked & { readonly exchange: Exchange; readonly place: SnapshotSlot };
+type SlotHolder = Asked & { readonly exchange: Exchange; readonly slot: SnapshotSlot };
 type Streamed = {
   readonly page: Omit<ListPage, 'items'>;
   readonly items: AsyncIterable<Uint8Array>;
@@ -99,18 +99,18 @@ export class Collections {
     if (!moment.ok) return moment.answer;
     const { position } = moment;
     const signal = disconnectSignalOf(exchange.res);
-    const place = await reader.snapshots.take(readerOf(exchange), signal);
-    if (place === undefined) return signal.aborted ? takenOver : refusal(tooManyReading);
+    const slot = await reader.snapshots.take(readerOf(exchange), signal);
+    if (slot === undefined) return signal.aborted ? takenOver : refusal(tooManyReading);
     try {
       const options = { position, account: accountOf(readerOf(exchange)), signal };
       const page = await past.lists.listAt(type, asked.request.query, options);
-      if (page !== undefined) return this.#stream({ exchange, ...asked, place }, page);
-      place.release();
+      if (page !== undefined) return this.#stream({ exchange, ...asked, slot }, page);
+      slot.release();
       return refusal(
         problem('unavailable', `values of ${type.plural} are being read from the log`, { retryAfterSeconds: 5 }),
       );
     } catch (error) {
-      place.release();
+      slot.release();
       if (signal.aborted) return takenOver;
       if (!(error instanceof UnreadableLogError)) throw error;
       return refusal(problem('unavailable', error.message, { retryAfterSeconds: 1 }));
@@ -122,8 +122,8 @@ export class Collections {
     const listed = this.#ports.reader.list(type.key, request.query);
     if (!('rest' in listed) && listed.items instanceof Uint8Array)
       return bytesAnswer(this.#joined(exchange, asked, { ...listed, items: listed.items }));
-    const place = this.#ports.reader.snapshots.tryTake(readerOf(exchange));
-    if (place !== undefined) return this.#placed({ exchange, ...asked, place }, () => listed);
+    const slot = this.#ports.reader.snapshots.tryTake(readerOf(exchange));
+    if (slot !== undefined) return this.#placed({ exchange, ...asked, slot }, () => listed);
     if ('leave' in listed) listed.leave();
     return this.#inTurn(exchange, type, asked);
   }
@@ -131,21 +131,21 @@ export class Collections {
   /** Reads in a slot. The state may have changed while the request waited for it. */
   async #inTurn(exchange: Exchange, type: ResourceType, asked: Asked): Promise<Answer> {
     const { reader } = this.#ports;
-    const place = await reader.snapshots.take(readerOf(exchange), disconnectSignalOf(exchange.res));
-    if (place === undefined) return refusal(tooManyReading);
+    const slot = await reader.snapshots.take(readerOf(exchange), disconnectSignalOf(exchange.res));
+    if (slot === undefined) return refusal(tooManyReading);
     const turn = reader.snapshots.turn(readerOf(exchange));
     if (turn !== undefined) await turn;
-    return this.#placed({ exchange, ...asked, place }, () => reader.list(type.key, asked.request.query));
+    return this.#placed({ exchange, ...asked, slot }, () => reader.list(type.key, asked.request.query));
   }
 
   async #placed(holder: SlotHolder, list: () => ListPage | LongList): Promise<Answer> {
-    const { exchange, place } = holder;
+    const { exchange, slot } = holder;
     const disconnected = disconnectSignalOf(exchange.res);
     try {
       const listed = list();
       return this.#stream(holder, 'rest' in listed ? await listed.rest(disconnected) : listed);
     } catch (error) {
-      place.release();
+      slot.release();
       if (disconnected.aborted) return takenOver;
       if (error instanceof SnapshotsExhaustedError) return refusal(tooManyReading);
       throw error;
@@ -154,16 +154,16 @@ export class Collections {
 
   /** Releases the slot at once if the list needs no snapshot. */
   #stream(holder: SlotHolder, { items, ...page }: ListPage): Answer {
-    const { exchange, place } = holder;
+    const { exchange, slot } = holder;
     if (!(items instanceof Uint8Array)) {
       return {
         kind: 'stream',
         chunks: this.#streamed(holder, { page, items: items() }),
         holdMsMax: snapshotHoldMsMax,
-        place,
+        slot,
       };
     }
-    place.release();
+    slot.release();
     return bytesAnswer(this.#joined(exchange, { ...holder, key: undefined }, { ...page, items }));
   }
 
@@ -186,7 +186,7 @@ export class Collections {
 
   /** Reading starts with the first chunk; the end of the stream, or its abandonment, releases the slot. */
   async *#streamed(
-    { exchange, request, form, place }: SlotHolder,
+    { exchange, request, form, slot }: SlotHolder,
     { page, items }: Streamed,
   ): AsyncGenerator<Uint8Array> {
     try {
@@ -201,7 +201,7 @@ export class Collections {
       // A list of the past ends with an error when its client disconnects.
       if (!exchange.res.closed) throw error;
     } finally {
-      place.release();
+      slot.release();
     }
   }
 

@@ -53,16 +53,16 @@ export async function answerHistory(exchange: Exchange, target: HistoryTarget, p
   if (begin === 'absent') return refusal(problem('not-found', notFound(target, name)));
   if (begin === 'foreign') return refusal(problem('bad-request', 'continue: is not a token of this query'));
   const disconnected = disconnectSignalOf(exchange.res);
-  const place = await reader.snapshots.take(readerOf(exchange), disconnected);
-  if (place === undefined) return disconnected.aborted ? takenOver : refusal(tooManyReading);
-  const answer = await readPage({ exchange, target, query, begin, disconnected }, ports, place).catch(
+  const slot = await reader.snapshots.take(readerOf(exchange), disconnected);
+  if (slot === undefined) return disconnected.aborted ? takenOver : refusal(tooManyReading);
+  const answer = await readPage({ exchange, target, query, begin, disconnected }, ports, slot).catch(
     (error: unknown) => {
       if (disconnected.aborted) return takenOver;
       if (!(error instanceof UnreadableHistoryError)) throw error;
       return refusal(problem('unavailable', 'the event log cannot be read now', { retryAfterSeconds: 1 }));
     },
   );
-  if (answer.kind !== 'stream') place.release();
+  if (answer.kind !== 'stream') slot.release();
   return answer;
 }
 
@@ -74,12 +74,12 @@ type Read = {
   readonly disconnected: AbortSignal;
 };
 
-async function readPage(read: Read, { reader, log }: HistoryPorts, place: SnapshotSlot): Promise<Answer> {
+async function readPage(read: Read, { reader, log }: HistoryPorts, slot: SnapshotSlot): Promise<Answer> {
   const { exchange, target, query, begin, disconnected } = read;
   const stream = streamName(`object:${target.key}/${target.name}`);
   const page = await readHistory(log, { ...query, ...begin, stream }, paceOf(exchange, reader, disconnected));
   const isUnknown = query.token === undefined && page.entries.length === 0 && page.next === undefined;
-  return isUnknown ? refusal(problem('not-found', absentDetail(target, query.uid))) : answered(read, page, place);
+  return isUnknown ? refusal(problem('not-found', absentDetail(target, query.uid))) : answered(read, page, slot);
 }
 
 /** A refusal, if this node has not folded the state that the previous page showed or that the request requires. */
@@ -110,7 +110,7 @@ function absentDetail(target: HistoryTarget, uid: string | undefined): string {
   return uid === undefined ? detail : `${detail} with the uid ${shown(uid)}`;
 }
 
-function answered({ target, query, begin }: Read, page: HistoryPage, place: SnapshotSlot): Answer {
+function answered({ target, query, begin }: Read, page: HistoryPage, slot: SnapshotSlot): Answer {
   const { position, through } = begin;
   const resourceVersion = position.toString();
   const metadata =
@@ -118,5 +118,5 @@ function answered({ target, query, begin }: Read, page: HistoryPage, place: Snap
       ? { resourceVersion }
       : { resourceVersion, continue: encodeHistoryToken({ position, through, next: page.next }, query.identity) };
   const envelope = JSON.stringify({ apiVersion: target.apiVersion, kind: 'ObjectHistory', metadata });
-  return entryPage({ envelope }, page.entries, place);
+  return entryPage({ envelope }, page.entries, slot);
 }

@@ -170,7 +170,7 @@ test('a list that fits one answer takes no snapshot slot', async (t) => {
   const places = Array.from({ length: snapshotSlotsMax }, (_, index) =>
     reader.snapshots.tryTake({ user: `u${String(index)}`, address: `a${String(index)}` }),
   );
-  t.ok(places.every((place) => place !== undefined));
+  t.ok(places.every((slot) => slot !== undefined));
   t.equal(reader.snapshots.tryTake({ user: 'admin', address: '127.0.0.1' }), undefined, 'all are taken');
   reader.snapshots.take = async () => Promise.resolve(undefined);
   t.match(await (await edge.call(type.path)).json(), { kind: 'WidgetList', items: [] });

@@ -102,12 +102,12 @@ async function readEntries(
   { number, width }: TilePath,
 ): Promise<Buffer | undefined> {
   const signal = disconnectSignalOf(exchange.res);
-  const place = await reader.snapshots.take(readerOf(exchange), signal);
-  if (place === undefined) return undefined;
+  const slot = await reader.snapshots.take(readerOf(exchange), signal);
+  if (slot === undefined) return undefined;
   const read = { log, categories, signal, pace: paceOf(exchange, reader, signal) };
   try {
     return await fromLog(entryBundle(tree, { first: number * tileWidth, count: width }, read));
   } finally {
-    place.release();
+    slot.release();
   }
 }
