@@ -1,24 +1,43 @@
-import { open, rename } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
+/** The name of a file that is not complete yet ends with this suffix. */
+export const draftSuffix = '.new';
+
 /**
- * Replaces a file with a file that only its owner can read. When the promise resolves, the new text is on disk at
- * `path`. An earlier crash leaves the old or the new file.
+ * Replaces a file with a file that only its owner can read. When the promise resolves, the new content is on disk at
+ * `path`. An earlier crash leaves the old or the new file. After an error the draft is removed.
  */
-export async function writeDurably(path: string, text: string): Promise<void> {
-  const draft = `${path}.new`;
-  const written = await open(draft, 'w', 0o600);
+export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
+  const draft = `${path}${draftSuffix}`;
   try {
-    await written.writeFile(text);
-    await written.sync();
-  } finally {
-    await written.close();
+    await writeDraft(draft, content);
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
   }
-  await rename(draft, path);
-  const folder = await open(dirname(path), 'r');
+  await syncFolder(dirname(path));
+}
+
+/** Writes the entries of a folder to disk: new names, renamed files and removals. */
+export async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
   try {
     await folder.sync();
   } finally {
     await folder.close();
+  }
+}
+
+async function writeDraft(draft: string, content: string | Uint8Array): Promise<void> {
+  // A draft of a killed process may be readable by others, or a link.
+  await rm(draft, { force: true });
+  const file = await open(draft, 'wx', 0o600);
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
   }
 }
