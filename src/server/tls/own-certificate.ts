@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 
@@ -9,6 +9,7 @@ import { certificateNames, type CertificateNames } from '../../config/certificat
 import type { Config } from '../../config/config.ts';
 import { readPair, type CertificateFiles, type CertificatePair } from '../../config/tls-files.ts';
 import { privateDir } from '../../disk/data-dir.ts';
+import { writeDurably } from '../../disk/durable-file.ts';
 import { authorityYears, certificateDays, clockSkewMs, renewalShare } from '../../limits/tls.ts';
 import type { Issued } from './issue-certificate.ts';
 
@@ -35,8 +36,8 @@ export async function ownCertificate(
   const to = Math.min(now + certificateDays * dayMs, Date.parse(end));
   const issued = await issueCertificate(authority, { names, validity: { from: now - clockSkewMs, to } });
   // After a crash in between there is no pair, and the next start makes another one.
-  writePrivate(files.key, issued.key);
-  writePrivate(files.certificate, issued.certificate);
+  await writeDurably(files.key, issued.key);
+  await writeDurably(files.certificate, issued.certificate);
   const made = presentIn(files);
   if (made === undefined) throw new Error(`the certificate in ${dir} cannot be read back`);
   return made;
@@ -74,8 +75,8 @@ async function authorityIn(dataDir: string, now: number): Promise<Issued> {
     const { makeAuthority } = await import('./issue-certificate.ts');
     const made = await makeAuthority({ from: now - clockSkewMs, to: yearsAfter(now, authorityYears) });
     // The certificate is written last: without it no client trusts the key.
-    writePrivate(files.key, made.key);
-    writePrivate(files.certificate, made.certificate);
+    await writeDurably(files.key, made.key);
+    await writeDurably(files.certificate, made.certificate);
     return made;
   }
   const read = readPair(files);
@@ -97,17 +98,4 @@ function expiryProblem({ expiresAt }: CertificatePair, now: number): string | un
 function yearsAfter(at: number, years: number): number {
   const date = new Date(at);
   return date.setUTCFullYear(date.getUTCFullYear() + years);
-}
-
-/** Writes a file that only its owner can read. When the file has its name, it is whole and on disk. */
-function writePrivate(path: string, text: string): void {
-  const draft = `${path}.new`;
-  const descriptor = openSync(draft, 'w', 0o600);
-  try {
-    writeSync(descriptor, text);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-  renameSync(draft, path);
 }
