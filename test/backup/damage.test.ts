@@ -196,6 +196,7 @@ test('what a killed backup has left is removed, and folders of other logs or lat
     'segment-0000003-0001.records',
     'segment-0000003-0002.records.part',
     'manifest-0000003.json.part',
+    'manifest-0000003.json.new',
   ])
     await writeFile(join(dir, name), 'a part');
   await writeFile(join(dir, 'a note of the operator'), 'kept');

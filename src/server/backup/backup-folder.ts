@@ -1,17 +1,8 @@
-import {
-  closeSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { messageOf } from '../../base/error-message.ts';
+import { draftSuffix } from '../../disk/durable-file.ts';
 import { backupManifestBytesMax } from '../../limits/backup.ts';
 import { BackupDamagedError, BackupRefusedError } from './backup-errors.ts';
 import {
@@ -104,18 +95,8 @@ export function assertSegments(folder: string, { manifests }: BackupChain): void
 export function removeLeftovers(folder: string, { manifests }: BackupChain): void {
   const named = new Set(manifests.flatMap(({ segments }) => segments.map(({ file }) => file)));
   for (const name of readdirSync(folder)) {
-    const isLeft = name.endsWith(partSuffix) ? isOurs(name) : segmentPattern.test(name) && !named.has(name);
+    const isLeft = suffixOfPart(name) !== undefined ? isOurs(name) : segmentPattern.test(name) && !named.has(name);
     if (isLeft) rmSync(join(folder, name), { force: true });
-  }
-}
-
-/** Writes the folder entry of each file to disk (fsync). */
-export function syncFolder(folder: string): void {
-  const opened = openSync(folder, 'r');
-  try {
-    fsyncSync(opened);
-  } finally {
-    closeSync(opened);
   }
 }
 
@@ -134,8 +115,14 @@ function readManifest(folder: string, name: string): Buffer {
 }
 
 function isOurs(name: string): boolean {
-  const whole = name.endsWith(partSuffix) ? name.slice(0, -partSuffix.length) : name;
+  const suffix = suffixOfPart(name) ?? '';
+  const whole = name.slice(0, name.length - suffix.length);
   return manifestPattern.test(whole) || segmentPattern.test(whole);
+}
+
+/** Manifests are written durably, segments by the backup. */
+function suffixOfPart(name: string): string | undefined {
+  return [partSuffix, draftSuffix].find((suffix) => name.endsWith(suffix));
 }
 
 function exists(path: string): boolean {

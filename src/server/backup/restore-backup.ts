@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { VerifierKey } from '../../audit/proof/signed-note.ts';
 import { StartError } from '../../base/start-error.ts';
 import { privateDir } from '../../disk/data-dir.ts';
+import { syncFolder } from '../../disk/durable-file.ts';
 import { refuseFullDisk } from '../../disk/start-space.ts';
 import { restoringFolder } from '../../disk/store-file.ts';
 import { prepareStoreFiles } from '../../disk/store-files.ts';
@@ -11,7 +12,6 @@ import { restoreBatchBytesMax, restoreBatchRecordsMax } from '../../limits/backu
 import { startRestoredEpoch, type EpochWriting } from '../../log-tools/log-epoch.ts';
 import { openLmdbLog } from '../../log/lmdb/lmdb-log.ts';
 import { RecordWriter, type RawRecord } from '../../log/lmdb/lmdb-records.ts';
-import { syncFolder } from './backup-folder.ts';
 import { verifiedRecords, type VerifiedBackup } from './verify-backup.ts';
 
 export type Restore = Omit<EpochWriting, 'signal'> & {
@@ -56,9 +56,9 @@ export async function restoreBackup({ folder, dataDir, keys, onRecord, ...ids }:
     prepareStoreFiles({ data: join(staging, 'data.mdb'), lock: join(staging, 'lock.mdb'), isFolder: true });
     const verified = await writeRecords(staging, verifiedRecords(folder, keys), onRecord);
     const epoch = await beginEpoch(staging, ids);
-    syncFolder(staging);
+    await syncFolder(staging);
     renameSync(staging, join(dataDir, 'log'));
-    syncFolder(dataDir);
+    await syncFolder(dataDir);
     return { ...verified, epoch };
   } finally {
     rmSync(staging, { recursive: true, force: true });

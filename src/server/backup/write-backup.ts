@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { showByteCount } from '../../base/byte-count.ts';
 import { systemClock } from '../../base/clock.ts';
+import { syncFolder, writeDurably } from '../../disk/durable-file.ts';
 import { reserveOf } from '../../disk/disk-reserve.ts';
 import { spaceOf } from '../../disk/disk-space.ts';
 import { backupPieceBytesMax, backupReportMs, backupSegmentsMax, backupsMax } from '../../limits/backup.ts';
@@ -11,18 +12,13 @@ import { isLeafStream } from '../../audit/proof/leaf-entry.ts';
 import { RecordReader } from '../../log/lmdb/lmdb-records.ts';
 import { assertContinued } from './assert-continued.ts';
 import { BackupDamagedError, BackupRefusedError, BackupStoppedError } from './backup-errors.ts';
-import {
-  assertSegments,
-  prepareFolder,
-  readChain,
-  removeLeftovers,
-  syncFolder,
-  type BackupChain,
-} from './backup-folder.ts';
+import { assertSegments, prepareFolder, readChain, removeLeftovers, type BackupChain } from './backup-folder.ts';
 import type { BackupMessage, BackupSummary, BackupTask } from './backup-task.ts';
 import { RecordTree, shownRoot, signedTree } from './backup-tree.ts';
 import {
+  encodeManifest,
   hexDigest,
+  manifestName,
   partSuffix,
   segmentName,
   unsignedLengthMax,
@@ -31,7 +27,6 @@ import {
   type SegmentEntry,
 } from './manifest.ts';
 import { readSegment, SegmentWriter } from './segment-file.ts';
-import { writeManifest } from './write-manifest.ts';
 
 export type BackupPorts = {
   readonly post: (message: BackupMessage) => void;
@@ -97,7 +92,7 @@ export class BackupRun {
       this.#parts.add(join(folder, file));
       renameSync(join(folder, `${file}${partSuffix}`), join(folder, file));
     }
-    syncFolder(folder);
+    await syncFolder(folder);
     const manifest: Manifest = {
       ...span,
       ...this.#task.identity,
@@ -107,7 +102,9 @@ export class BackupRun {
       ...(chain.digest === undefined ? {} : { previous: chain.digest }),
       tree: copied,
     };
-    writeManifest(folder, manifest);
+    const path = join(folder, manifestName(manifest.number));
+    this.#parts.add(path);
+    await writeDurably(path, encodeManifest(manifest));
     // The manifest exists, so the backup is complete.
     this.#parts.clear();
     return manifest;
