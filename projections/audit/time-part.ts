@@ -68,7 +68,7 @@ export class TimePart implements AuditPart, LogTimes {
   positionAt(timeMs: number, head: LogPosition): LogPosition | undefined {
     const number = lastThat((one) => {
       const block = this.#blocks.get(one);
-      return block !== undefined && (decoded(block).times[0] ?? Infinity) <= timeMs;
+      return block !== undefined && firstTime(block) <= timeMs;
     });
     const { times, positions } = this.#read(number ?? 0);
     const next = positions[times.findIndex((time) => time > timeMs)] ?? this.#read((number ?? 0) + 1).positions[0];
@@ -145,6 +145,11 @@ function encoded({ times, positions }: Entries): Buffer {
     [lastTime, lastPosition] = [time, position];
   }
   return bytes.subarray(0, at);
+}
+
+/** The first time in a block, without decoding the other entries. */
+function firstTime(block: Uint8Array): number {
+  return block.length === 0 ? Infinity : new VarintReader(block).next();
 }
 
 function decoded(block: Uint8Array = new Uint8Array()): Entries {
