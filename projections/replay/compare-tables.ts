@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto';
-
 import { isObject } from '../../src/base/guards.ts';
 import type { Steps } from '../../src/base/steps.ts';
 import type { Difference } from '../../src/read/replay.ts';
-import { viewedTables, type TablesSnapshot, type ViewedEntry, type ViewedTable } from '../lmdb-view.ts';
+import { viewedTables, type TablesSnapshot, type ViewedTable } from '../lmdb-view.ts';
 import { decodeRow, encodeRow } from '../row.ts';
+import { differenceOfBytes, differenceOfPresence, hashesOf, placeOf, type Sides } from './differing-bytes.ts';
 import { firstPointer } from './first-pointer.ts';
+import { merged } from './merge-entries.ts';
 
 /** By table: the number of entries compared so far. */
 export type CountedTables = Record<ViewedTable, number>;
@@ -37,66 +37,8 @@ export function* compareTables(
 
 const entriesPerStep = 256;
 
-export type Merged = {
-  readonly key: string;
-  readonly left: Buffer | undefined;
-  readonly right: Buffer | undefined;
-};
-
-/** The entries of both sides by key; each side is sorted by the bytes of its keys. */
-export function* merged(left: Iterable<ViewedEntry>, right: Iterable<ViewedEntry>): Generator<Merged, undefined> {
-  const [lefts, rights] = [new Side(left), new Side(right)];
-  try {
-    for (;;) {
-      const order = orderOf(lefts.key, rights.key);
-      const key = order <= 0 ? lefts.key : rights.key;
-      if (key === undefined) return;
-      yield { key, left: order <= 0 ? lefts.take() : undefined, right: order >= 0 ? rights.take() : undefined };
-    }
-  } finally {
-    lefts.end();
-    rights.end();
-  }
-}
-
-/** The entries of one side, and the next entry of this side. */
-class Side {
-  readonly #entries: Iterator<ViewedEntry, unknown>;
-  #next: ViewedEntry | undefined;
-
-  constructor(entries: Iterable<ViewedEntry>) {
-    this.#entries = entries[Symbol.iterator]();
-    this.take();
-  }
-
-  get key(): string | undefined {
-    return this.#next?.key;
-  }
-
-  take(): Buffer | undefined {
-    const taken = this.#next?.value;
-    const step = this.#entries.next();
-    this.#next = step.done === true ? undefined : step.value;
-    return taken;
-  }
-
-  end(): void {
-    this.#entries.return?.();
-  }
-}
-
-/** Compares two keys; undefined, the end of a side, sorts after all keys. */
-function orderOf(one: string | undefined, other: string | undefined): number {
-  if (one === other) return 0;
-  if (one === undefined) return 1;
-  return other === undefined ? -1 : Buffer.compare(Buffer.from(one), Buffer.from(other));
-}
-
-type Sides = { readonly live: Buffer | undefined; readonly replayed: Buffer | undefined };
-
 function differenceIn(table: ViewedTable, key: string, { live, replayed }: Sides): string | undefined {
-  if (live === undefined) return 'the log says that it exists, and the live read model lacks it';
-  if (replayed === undefined) return 'the live read model has it, and the log does not say so';
+  if (live === undefined || replayed === undefined) return differenceOfPresence({ live, replayed });
   switch (table) {
     case 'rows':
       return differenceOfRows(live, replayed);
@@ -104,20 +46,16 @@ function differenceIn(table: ViewedTable, key: string, { live, replayed }: Sides
       return live.equals(replayed) ? undefined : 'the secret differs; its contents are not shown';
     case 'meta':
       return key === 'checkpoint'
-        ? differenceOfTexts(withoutTime(live), withoutTime(replayed))
-        : differenceOfTexts(live, replayed);
+        ? differenceOfBytes(withoutTime(live), withoutTime(replayed))
+        : differenceOfBytes(live, replayed);
     default:
-      return differenceOfTexts(live, replayed);
+      return differenceOfBytes(live, replayed);
   }
 }
 
 function withoutTime(checkpoint: Buffer): Buffer {
   const members: unknown = JSON.parse(checkpoint.toString());
   return Buffer.from(JSON.stringify(isObject(members) ? { ...members, time: 0 } : members));
-}
-
-function differenceOfTexts(live: Buffer, replayed: Buffer): string | undefined {
-  return live.equals(replayed) ? undefined : `${placeOf(live, replayed)}; ${hashesOf(live, replayed)}`;
 }
 
 function differenceOfRows(live: Buffer, replayed: Buffer): string | undefined {
@@ -141,18 +79,4 @@ function readable(row: Buffer): Buffer | undefined {
   } catch {
     return undefined;
   }
-}
-
-function placeOf(live: Buffer, replayed: Buffer): string {
-  let at = 0;
-  while (at < live.length && live[at] === replayed[at]) at += 1;
-  return `they differ from byte ${String(at)}`;
-}
-
-function hashesOf(live: Buffer, replayed: Buffer): string {
-  return `SHA-256 ${hashOf(live)} live, ${hashOf(replayed)} replayed`;
-}
-
-function hashOf(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }

@@ -1,5 +1,5 @@
 import { objectOfRow } from '../../../projections/index/index-entries.ts';
-import { merged } from '../../../projections/replay/compare-tables.ts';
+import { merged } from '../../../projections/replay/merge-entries.ts';
 import type { TablesSnapshot } from '../../../projections/lmdb-view.ts';
 import { jsonLine } from '../../base/json-line.ts';
 import { atOnce } from '../../base/steps.ts';

@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto';
+
+/** The bytes of one entry in the live table and in the replayed table. */
+export type Sides = { readonly live: Buffer | undefined; readonly replayed: Buffer | undefined };
+
+/** The difference of an entry that only one side has; undefined if both sides have the entry. */
+export function differenceOfPresence({ live, replayed }: Sides): string | undefined {
+  if (live === undefined) return 'the log says that it exists, and the live read model lacks it';
+  return replayed === undefined ? 'the live read model has it, and the log does not say so' : undefined;
+}
+
+/** The first different byte, and the hashes of both sides; undefined if the bytes are equal. */
+export function differenceOfBytes(live: Buffer, replayed: Buffer): string | undefined {
+  return live.equals(replayed) ? undefined : `${placeOf(live, replayed)}; ${hashesOf(live, replayed)}`;
+}
+
+export function placeOf(live: Buffer, replayed: Buffer): string {
+  return `they differ from byte ${String(firstDifferentByte(live, replayed))}`;
+}
+
+export function firstDifferentByte(live: Buffer, replayed: Buffer): number {
+  let at = 0;
+  while (at < live.length && live[at] === replayed[at]) at += 1;
+  return at;
+}
+
+export function hashesOf(live: Buffer, replayed: Buffer): string {
+  return `SHA-256 ${hashOf(live)} live, ${hashOf(replayed)} replayed`;
+}
+
+function hashOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
