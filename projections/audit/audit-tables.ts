@@ -6,11 +6,19 @@ import type { AuditEnvironment, AuditPart, TableOptions } from './audit-part.ts'
 
 const databasesMax = 32;
 
+/** A table of a part, by the name of its database, and the encoding of its keys. */
+export type AuditTableName = {
+  readonly part: string;
+  readonly name: string;
+  readonly keys: 'ordered-binary' | 'uint32' | 'binary';
+};
+
 /** The LMDB environment of the audit models: one checkpoint, and the tables of each part. */
 export class AuditTables {
   readonly #environment: LmdbEnvironment;
   readonly #parts: readonly AuditPart[];
   readonly #tables: Database[] = [];
+  readonly #names: AuditTableName[] = [];
   readonly #meta: Database<string, string>;
 
   /** Clears all tables if the stored formats of the parts differ: the fold then begins at the start of the log. */
@@ -22,6 +30,11 @@ export class AuditTables {
     const formats = JSON.stringify(parts.map(({ name, format }) => [name, format]));
     if (this.#meta.get('formats') !== formats) this.#clear(formats);
     this.#environment.opened();
+  }
+
+  /** The tables of all parts, in the order of the parts. */
+  names(): readonly AuditTableName[] {
+    return this.#names;
   }
 
   checkpoint(): Checkpoint | undefined {
@@ -55,19 +68,24 @@ export class AuditTables {
   }
 
   #environmentOf({ name: prefix }: AuditPart): AuditEnvironment {
-    const opened = <Table extends Database>(table: Table): Table => {
+    const { root } = this.#environment;
+    const opened = <Table extends Database>(
+      name: string,
+      keys: AuditTableName['keys'],
+      open: (options: { readonly name: string; readonly keyEncoding: AuditTableName['keys'] }) => Table,
+    ): Table => {
+      const table = open({ name: `${prefix}:${name}`, keyEncoding: keys });
       this.#tables.push(table);
+      this.#names.push({ part: prefix, name: `${prefix}:${name}`, keys });
       return table;
     };
-    const { root } = this.#environment;
-    const named = (name: string): string => `${prefix}:${name}`;
     return {
       openTable: <Value>(name: string, options: TableOptions) =>
-        opened(root.openDB<Value, string>({ name: named(name), ...options })),
+        opened(name, 'ordered-binary', (named) => root.openDB<Value, string>({ ...named, ...options })),
       openNumberedTable: <Value>(name: string, options: TableOptions) =>
-        opened(root.openDB<Value, number>({ name: named(name), ...options, keyEncoding: 'uint32' })),
+        opened(name, 'uint32', (named) => root.openDB<Value, number>({ ...named, ...options })),
       openBinaryTable: <Value>(name: string, options: TableOptions) =>
-        opened(root.openDB<Value, Uint8Array>({ name: named(name), ...options, keyEncoding: 'binary' })),
+        opened(name, 'binary', (named) => root.openDB<Value, Uint8Array>({ ...named, ...options })),
     };
   }
 }

@@ -10,19 +10,21 @@ export type RebuildOptions = {
   readonly until: LogPosition;
   /** Called after each batch; may throw to end the work. */
   readonly onBatch: () => void | Promise<void>;
+  /** The folded categories; those of the object read model by default. */
+  readonly categories?: readonly string[];
 };
 
 /** Folds the log's events from the fold's position on, in batches of the log's size. */
 export async function rebuild(
   log: Pick<EventLog, 'readAll'>,
   fold: Pick<Fold, 'position' | 'apply'>,
-  { until, onBatch }: RebuildOptions,
+  { until, onBatch, categories = foldedCategories }: RebuildOptions,
 ): Promise<void> {
   if (until <= fold.position()) return;
   const events = log.readAll({
     after: fold.position(),
     until,
-    categories: foldedCategories,
+    categories,
     turn: () => Promise.resolve(),
   });
   for await (const batch of events) {

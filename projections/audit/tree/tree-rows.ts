@@ -3,7 +3,7 @@ import { must } from '../../../src/base/unreachable.ts';
 import type { Table } from '../audit-part.ts';
 
 /** The hashes in a row. A full tile has 16 rows; an append of one event rewrites at most 640 bytes of each level. */
-const rowEntries = 16;
+export const rowEntries = 16;
 const positionBytes = 8;
 /** The maximum number of rows of a tile level: a tree has at most 2^33 leaves. */
 const rowsMax = 2 ** 29;
@@ -91,6 +91,12 @@ export class TreeRows {
 
 function widthOf(level: number): number {
   return level === 0 ? hashBytes + positionBytes : hashBytes;
+}
+
+/** The tile level and the number of the row with a key, and the bytes of each entry of the row. */
+export function rowPlace(key: number): { readonly level: number; readonly row: number; readonly width: number } {
+  const level = Math.floor(key / rowsMax);
+  return { level, row: key % rowsMax, width: widthOf(level) };
 }
 
 function keyOf(level: number, index: number): number {

@@ -1,0 +1,80 @@
+import { join } from 'node:path';
+import { open, type Database, type RootDatabase, type Transaction } from 'lmdb';
+
+import { decodeCheckpoint, type Checkpoint } from '../checkpoint.ts';
+import { tablesFile } from '../lmdb-use.ts';
+import type { AuditTableName } from './audit-tables.ts';
+
+/** A text, an unsigned 32-bit number or plain bytes, by the encoding of the table's keys. */
+export type AuditKey = string | number | Uint8Array;
+export type AuditEntry = { readonly key: AuditKey; readonly value: Buffer };
+
+/** The tables of the audit models in one committed state; valid until `release`. */
+export type AuditSnapshot = {
+  checkpoint(): Checkpoint | undefined;
+  /** The formats of the parts, by name. */
+  formats(): ReadonlyMap<string, number>;
+  /** The entries of a table, in the order of the keys. Each value is a copy of the stored bytes. */
+  entries(name: string): Iterable<AuditEntry>;
+  release(): void;
+};
+
+/** The library's types leave out the options. */
+type Readable = Database<Buffer, AuditKey> & {
+  get(key: AuditKey, options: { readonly transaction: Transaction }): Buffer | undefined;
+};
+
+/** A second handle on audit tables that another thread may write; it reads the stored bytes. */
+export class AuditView {
+  readonly #root: RootDatabase;
+  readonly #meta: Readable;
+  readonly #tables: ReadonlyMap<string, Readable>;
+
+  constructor(dir: string, names: readonly AuditTableName[]) {
+    this.#root = open({
+      path: join(dir, tablesFile),
+      noSubdir: true,
+      readOnly: true,
+      maxDbs: names.length + 2,
+      maxReaders: 1024,
+      encoding: 'binary',
+    });
+    const openTable = (name: string, keyEncoding: AuditTableName['keys']): Readable =>
+      this.#root.openDB({ name, keyEncoding, encoding: 'binary' });
+    this.#meta = openTable('meta', 'ordered-binary');
+    this.#tables = new Map(names.map(({ name, keys }) => [name, openTable(name, keys)]));
+  }
+
+  snapshot(): AuditSnapshot {
+    // Without this the snapshot may use a transaction that began in an earlier turn.
+    this.#root.resetReadTxn();
+    const transaction: Transaction = this.#root.useReadTransaction();
+    let isHeld = true;
+    return {
+      checkpoint: () => {
+        const text = this.#meta.get('checkpoint', { transaction });
+        return text === undefined ? undefined : decodeCheckpoint(text.toString());
+      },
+      formats: () => formatsIn(this.#meta.get('formats', { transaction })?.toString()),
+      entries: (name) => this.#tables.get(name)?.getRange({ transaction }) ?? [],
+      release: () => {
+        if (isHeld) transaction.done();
+        isHeld = false;
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#root.close();
+  }
+}
+
+function formatsIn(text = '[]'): ReadonlyMap<string, number> {
+  const formats: unknown = JSON.parse(text);
+  const entries: readonly unknown[] = Array.isArray(formats) ? formats : [];
+  return new Map(entries.filter(isFormat));
+}
+
+function isFormat(entry: unknown): entry is readonly [name: string, format: number] {
+  return Array.isArray(entry) && typeof entry[0] === 'string' && typeof entry[1] === 'number';
+}
