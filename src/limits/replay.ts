@@ -2,6 +2,8 @@
 
 /** The memory of the thread that replays: it folds without indexes, so that it needs little beside one batch. */
 export const replayHeapMegabytesMax = 512;
+/** The memory of the thread that replays the audit indexes: one batch, and the last blocks of 4,096 terms. */
+export const replayAuditHeapMegabytesMax = 256;
 /**
  * The memory of the names that a replay of an embedded log holds before it writes them: a name takes about 300 bytes,
  * so that more than half a million objects are written once.

@@ -5,7 +5,10 @@
  * other contents.
  */
 export type Difference = {
-  /** `rows`, `gone`, `heads`, `secrets` or `meta`; in memory: `index <name> of <type>`, `permissions: <table>`. */
+  /**
+   * `rows`, `gone`, `heads`, `secrets` or `meta`; in memory: `index <name> of <type>`, `permissions: <table>`; of the
+   * audit indexes: `audit`, `tree`, `versions`, `times` or `events`.
+   */
   readonly table: string;
   readonly key: string;
   readonly detail: string;

@@ -19,7 +19,12 @@ test('a replay is refused while the indexes of a type are being built, and start
   if (!decoded.ok) throw new Error(decoded.mistakes.join('\n'));
   const { models, clock } = await Writing.open(t, { type: widgets });
   const permissions = new PermissionTables({ reader: models, feed: models, domain });
-  const live = { models, permissions, domain, clock, disk: { isShort: () => false } };
+  const audit = {
+    position: () => models.position(),
+    unavailable: () => undefined,
+    reached: async () => Promise.resolve('reached' as const),
+  };
+  const live = { models, audit, permissions, domain, clock, disk: { isShort: () => false } };
   const replays = new Replays({ config: decoded.config, reserveBytes: 0, clock, live });
   const built = models.buildIndexes(widgets);
   const { signal } = new AbortController();

@@ -98,7 +98,7 @@ test('a replay of a stopped server names what was changed', async (t) => {
   for (const [what, table, change, found] of cases) {
     const dataDir = await mkdtemp(join(tmpdir(), 'ledgerplane-tampered-'));
     t.teardown(async () => rm(dataDir, { recursive: true, force: true }));
-    for (const part of ['log', 'read-models'])
+    for (const part of ['log', 'read-models', 'audit-models'])
       await cp(join(server.dataDir, part), join(dataDir, part), { recursive: true });
     await tamper(dataDir, table, change);
     const run = await replayStopped(dataDir);

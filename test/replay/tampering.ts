@@ -1,20 +1,36 @@
 import { join } from 'node:path';
 
-import { open } from 'lmdb';
+import { open, type Key } from 'lmdb';
 
-/** A table of a stopped server's read models. */
-export type Tampered = {
-  get(key: string): Buffer | undefined;
-  keys(): readonly string[];
-  put(key: string, value: Buffer): void;
-  remove(key: string): void;
+/** A table of a stopped server. */
+export type Tampered<TableKey extends Key = string> = {
+  get(key: TableKey): Buffer | undefined;
+  keys(): readonly TableKey[];
+  put(key: TableKey, value: Buffer): void;
+  remove(key: TableKey): void;
+};
+
+export type TamperedTable = {
+  readonly folder: 'read-models' | 'audit-models';
+  readonly table: string;
+  readonly keyEncoding?: 'uint32' | 'binary';
 };
 
 /** Changes a table of a stopped server's read models, as anybody with its disk could. */
 export async function tamper(dataDir: string, table: string, change: (entries: Tampered) => void): Promise<void> {
-  const path = join(dataDir, 'read-models', 'tables.mdb');
-  const root = open({ path, noSubdir: true, maxDbs: 6, encoding: 'binary' });
-  const entries = root.openDB<Buffer, string>({ name: table, encoding: 'binary' });
+  await tamperWith(dataDir, { folder: 'read-models', table }, change);
+}
+
+/** The same for a table of either kind of models, and any keys. */
+export async function tamperWith<TableKey extends Key>(
+  dataDir: string,
+  { folder, table, keyEncoding }: TamperedTable,
+  change: (entries: Tampered<TableKey>) => void,
+): Promise<void> {
+  const path = join(dataDir, folder, 'tables.mdb');
+  const root = open({ path, noSubdir: true, maxDbs: 32, encoding: 'binary' });
+  const keys = keyEncoding === undefined ? {} : { keyEncoding };
+  const entries = root.openDB<Buffer, TableKey>({ name: table, encoding: 'binary', ...keys });
   change({
     get: (key) => entries.get(key),
     keys: () => [...entries.getKeys()],

@@ -83,7 +83,7 @@ async function shown(
   { output, stderr }: CommandContext,
 ): Promise<boolean> {
   const notes = print ? stderr : output;
-  let shownPercent = 0;
+  const showProgress = progressOn(stderr);
   let isEqual: boolean | undefined;
   for await (const line of lines) {
     if (objectOpening.equals(line.subarray(0, objectOpening.length))) {
@@ -99,12 +99,7 @@ async function shown(
     const { value } = decoded;
     const kind = textOf(value, 'kind');
     if (kind === 'Failure') throw commandError(printable(textOf(value, 'message') ?? 'the replay failed'));
-    if (kind === 'Progress') {
-      const percent = Number(memberOf(value, 'percent'));
-      if (percent < shownPercent + progressStep) continue;
-      shownPercent = percent;
-      stderr.write(`replayed ${String(percent)} %, ${countOf(value, 'events')} events\n`);
-    }
+    if (kind === 'Progress') showProgress(value);
     if (kind !== 'Result') continue;
     notes.write(resultText(value));
     isEqual = memberOf(value, 'equal') !== false;
@@ -116,13 +111,30 @@ async function shown(
 
 const progressStep = 10;
 
+/** Writes a line for every ten percent of each thread. */
+function progressOn(stderr: CommandContext['stderr']): (progress: Json) => void {
+  const shownPercents = new Map<string, number>();
+  return (progress) => {
+    const [percent, of] = [Number(memberOf(progress, 'percent')), textOf(progress, 'of') ?? ''];
+    if (percent < (shownPercents.get(of) ?? 0) + progressStep) return;
+    shownPercents.set(of, percent);
+    const suffix = of === 'audit' ? ' of the audit indexes' : '';
+    stderr.write(`replayed ${String(percent)} %, ${countOf(progress, 'events')} events${suffix}\n`);
+  };
+}
+
 function resultText(result: Json): string {
   const [position, events, objects] = [
     textOf(result, 'position') ?? '',
     countOf(result, 'events'),
     countOf(result, 'objects'),
   ];
-  const state = `position ${printable(position)}: ${events} events, ${objects} objects\n`;
+  const audit = memberOf(result, 'audit');
+  const auditState =
+    audit === undefined
+      ? ''
+      : `audit indexes: position ${printable(textOf(audit, 'position') ?? '')}, ${countOf(audit, 'events')} events\n`;
+  const state = `position ${printable(position)}: ${events} events, ${objects} objects\n${auditState}`;
   const compared = memberOf(result, 'compared');
   if (compared === undefined) return state;
   const counts = Object.entries(compared ?? {}).map(([table, count]) => `${printable(table)} ${String(count)}`);

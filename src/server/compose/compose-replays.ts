@@ -11,12 +11,13 @@ export function composeReplays(core: Core, authorize: Authorize): ComposedReplay
   const {
     config,
     models,
+    audit,
     registry,
     disk,
     accessTables: { permissions },
     edge: { domain, clock },
   } = core;
-  const live = { models, permissions, domain, clock, disk };
+  const live = { models, permissions, audit: audit.models, domain, clock, disk };
   const replays = new Replays({ config, clock, live, reserveBytes: disk.reserveBytes });
   const isKnownType = (text: string): boolean => {
     if (!/^[a-z][a-z0-9-]*(?:\.[a-z0-9.-]+)?$/u.test(text)) return false;

@@ -15,12 +15,14 @@ import {
   replayPauseMs,
   replaySliceMs,
 } from '../../limits/replay.ts';
+import type { AuditProgress } from '../../read/audit-progress.ts';
 import type { Difference } from '../../read/replay.ts';
 import type { ReplayThread } from './replay-thread.ts';
 
 export type LiveModels = {
   readonly models: ObjectModels;
   readonly permissions: PermissionTables;
+  readonly audit: AuditProgress;
   readonly domain: string;
   readonly clock: Clock;
   readonly disk: { isShort(): boolean };

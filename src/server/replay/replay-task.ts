@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts';
+import type { LogPosition } from '../../log/log.ts';
 import type { Compared, Difference, Moment, RefusalReason, Selected } from '../../read/replay.ts';
 import type { ThreadMessage } from '../threads/message-thread.ts';
 
@@ -9,6 +10,11 @@ export type ReplayWork =
    * these models during the replay.
    */
   | { readonly kind: 'compare'; readonly live: string; readonly isShared: boolean }
+  /**
+   * Replays all events up to the position of the live audit indexes in the folder `live`. `atLeast`: a position that
+   * these indexes will reach, because this process folds them; undefined: no process writes them.
+   */
+  | { readonly kind: 'compare-audit'; readonly live: string; readonly atLeast: LogPosition | undefined }
   | { readonly kind: 'until'; readonly until: Moment }
   /** The changes between two moments. */
   | { readonly kind: 'diff'; readonly from: Moment; readonly until: Moment };
@@ -50,6 +56,13 @@ export type ReplayMessage =
   /** Whole lines of the response, about objects of one type. The thread then waits for `more`. */
   | { readonly kind: 'lines'; readonly type: string; readonly bytes: Uint8Array }
   | { readonly kind: 'done'; readonly summary: Summary };
+
+export type ReplayPorts = {
+  readonly post: (message: ReplayMessage) => void;
+  /** Sends a message; resolves when it was taken. */
+  readonly send: (message: ReplayMessage) => Promise<void>;
+  readonly isStopped: () => boolean;
+};
 
 /** The message to the thread after the last lines were taken. */
 export const more = 'more';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import type { Clock } from '../../base/clock.ts';
 import { privateDir } from '../../disk/data-dir.ts';
-import { replayHeapMegabytesMax, replayMeetMsMax } from '../../limits/replay.ts';
+import { replayAuditHeapMegabytesMax, replayHeapMegabytesMax, replayMeetMsMax } from '../../limits/replay.ts';
 import { MessageThread } from '../threads/message-thread.ts';
 import { cellCount, gate, gateCell, more, stopCell, type ReplayTask, type ReplayMessage } from './replay-task.ts';
 import { replayWorkerUrl } from './replay-worker.ts';
@@ -26,13 +26,18 @@ export class ReplayThread {
   constructor(task: Omit<ReplayTask, 'dir' | 'cells'>, clock: Clock) {
     this.#dir = join(privateDir(join(task.config.dataDir, replayFolder)), randomUUID());
     const workerData: ReplayTask = { ...task, dir: this.#dir, cells: this.#cells };
-    const heapMegabytesMax = replayHeapMegabytesMax;
+    const heapMegabytesMax = task.work.kind === 'compare-audit' ? replayAuditHeapMegabytesMax : replayHeapMegabytesMax;
     this.#thread = new MessageThread({ url: replayWorkerUrl, name: 'replay', workerData, heapMegabytesMax, clock });
   }
 
   /** The next message; undefined after the last one. */
   async next(): Promise<ReplayMessage | undefined> {
     return this.#thread.next();
+  }
+
+  /** Whether a message waits to be taken. */
+  hasNext(): boolean {
+    return this.#thread.hasNext();
   }
 
   /** Notifies the thread that the last lines were taken. */

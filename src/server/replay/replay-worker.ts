@@ -3,9 +3,10 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 import { messageOf } from '../../base/error-message.ts';
 import { yieldToRequests } from '../threads/yield-to-requests.ts';
+import { AuditReplay } from './audit-replay.ts';
 import { Replay } from './replay.ts';
 import { RefusedError, StoppedError } from './replay-errors.ts';
-import { more, stopCell, type ReplayTask, type ReplayMessage } from './replay-task.ts';
+import { more, stopCell, type ReplayMessage, type ReplayPorts, type ReplayTask } from './replay-task.ts';
 
 export const replayWorkerUrl: string = import.meta.url;
 
@@ -18,7 +19,7 @@ async function run(task: ReplayTask): Promise<void> {
   parentPort?.on('message', (message) => {
     if (message === more) taken.shift()?.();
   });
-  const replay = new Replay(task, {
+  const ports: ReplayPorts = {
     post,
     isStopped: () => Atomics.load(task.cells, stopCell) !== 0,
     send: async (message) => {
@@ -27,7 +28,9 @@ async function run(task: ReplayTask): Promise<void> {
         taken.push(resolve);
       });
     },
-  });
+  };
+  const { work } = task;
+  const replay = work.kind === 'compare-audit' ? new AuditReplay({ ...task, work }, ports) : new Replay(task, ports);
   try {
     mkdirSync(task.dir, { recursive: true, mode: 0o700 });
     await replay.run();

@@ -1,32 +1,19 @@
-import { statfsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-
 import { LmdbTables } from '../../../projections/lmdb-tables.ts';
-import { tablesFile } from '../../../projections/lmdb-use.ts';
 import { LmdbView, type TablesSnapshot } from '../../../projections/lmdb-view.ts';
 import { compareTables, noTables } from '../../../projections/replay/compare-tables.ts';
-import { showByteCount } from '../../base/byte-count.ts';
-import { systemClock } from '../../base/clock.ts';
-import { spaceOf } from '../../disk/disk-space.ts';
 import { prepareStoreFiles } from '../../disk/store-files.ts';
 import { replayReportMs } from '../../limits/replay.ts';
 import type { FoundedLog } from '../../log/founded-log.ts';
-import { epochShift, type LogPosition } from '../../log/log.ts';
+import type { LogPosition } from '../../log/log.ts';
 import type { Difference, Moment } from '../../read/replay.ts';
 import { openReplayedFold, type ReplayedFold } from './replayed-fold.ts';
 import { openReplayedLog } from './replayed-log.ts';
-import { RefusedError, StoppedError } from './replay-errors.ts';
+import { RefusedError } from './replay-errors.ts';
+import { bytesOfTables, ReplayProgress } from './replay-progress.ts';
 import { printChanges } from './print-changes.ts';
 import { printObjects } from './print-objects.ts';
 import { resolveMoment } from './resolve-moment.ts';
-import { gate, gateCell, type ReplayTask, type ReplayMessage } from './replay-task.ts';
-
-export type ReplayPorts = {
-  readonly post: (message: ReplayMessage) => void;
-  /** Sends a message; resolves when it was taken. */
-  readonly send: (message: ReplayMessage) => Promise<void>;
-  readonly isStopped: () => boolean;
-};
+import { gate, gateCell, type ReplayPorts, type ReplayTask } from './replay-task.ts';
 
 type Span = { readonly from: LogPosition; readonly until: LogPosition };
 
@@ -38,11 +25,12 @@ export class Replay {
   #log: FoundedLog | undefined;
   #tables: LmdbTables | undefined;
   #views: LmdbView[] = [];
-  #reportedAt = systemClock.monotonic();
+  readonly #progress: ReplayProgress;
 
   constructor(task: ReplayTask, ports: ReplayPorts) {
     this.#task = task;
     this.#ports = ports;
+    this.#progress = new ReplayProgress(task, ports);
   }
 
   async run(): Promise<void> {
@@ -56,6 +44,8 @@ export class Replay {
       case 'until':
         await this.#showState(models, await this.#resolve(work.until, log));
         break;
+      case 'compare-audit':
+        throw new RangeError('audit indexes have a replay of their own');
       case 'diff':
         await this.#showChanges(models, await this.#resolveBoth(work, log));
     }
@@ -72,7 +62,7 @@ export class Replay {
   async #compareLive(models: ReplayedFold, live: string, log: FoundedLog): Promise<void> {
     const view = this.#view(live);
     const until = this.#beginComparison(view, log);
-    this.#accept(tablesBytes(live));
+    this.#accept(bytesOfTables(live));
     await this.#rebuild(models, until);
     await this.#compare(models, view);
     await this.#print();
@@ -107,7 +97,7 @@ export class Replay {
   }
 
   #accept(neededBytes: number): void {
-    this.#assertRoom(neededBytes);
+    this.#progress.assertRoom(neededBytes);
     this.isAccepted = true;
     this.#ports.post({ kind: 'accepted' });
   }
@@ -134,7 +124,7 @@ export class Replay {
 
   async #resolve(moment: Moment, log: FoundedLog): Promise<LogPosition> {
     return resolveMoment(moment, log, () => {
-      this.#goOn();
+      this.#progress.goOn();
     });
   }
 
@@ -165,21 +155,11 @@ export class Replay {
 
   async #rebuild(models: ReplayedFold, until: LogPosition): Promise<void> {
     const log = await this.#openLog();
-    const start = epochShift(log.identity().epoch);
+    const { epoch } = log.identity();
     const onBatch = (): void => {
-      this.#goOn();
-      if (systemClock.monotonic() - this.#reportedAt < replayReportMs) return;
-      this.#reportedAt = systemClock.monotonic();
-      this.#assertRoom(0);
-      const [done, all] = [models.position() - start, until - start];
-      const percent = done >= all ? 100 : Number((done * 100n) / all);
-      this.#ports.post({ kind: 'progress', position: models.position().toString(), events: models.folded(), percent });
+      this.#progress.report(models, { until, epoch });
     };
     await models.rebuild(log, { until, onBatch });
-  }
-
-  #goOn(): void {
-    if (this.#ports.isStopped()) throw new StoppedError();
   }
 
   async #compare(models: ReplayedFold, view: LmdbView): Promise<void> {
@@ -197,7 +177,7 @@ export class Replay {
           difference = step.value;
           break;
         }
-        this.#goOn();
+        this.#progress.goOn();
       }
       replayed.release();
       this.#ports.post({ kind: 'compared', difference, compared: counted });
@@ -215,7 +195,7 @@ export class Replay {
       this.#ports.post({ kind: 'waits' });
       while (Atomics.load(cells, gateCell) === gate.closed) {
         Atomics.wait(cells, gateCell, gate.closed, replayReportMs);
-        this.#goOn();
+        this.#progress.goOn();
       }
       const snapshot = view.snapshot();
       if (Atomics.compareExchange(cells, gateCell, gate.asked, gate.taken) === gate.asked) {
@@ -225,19 +205,4 @@ export class Replay {
       snapshot.release();
     }
   }
-
-  #assertRoom(needed: number): void {
-    const { dir, reserveBytes } = this.#task;
-    const { freeBytes } = spaceOf(statfsSync(dir));
-    if (freeBytes - needed >= reserveBytes) return;
-    throw new RefusedError(
-      'insufficient-storage',
-      `not enough free disk space for a replay: ${showByteCount(freeBytes)} are free, it needs about ` +
-        `${showByteCount(needed)} beside the reserve of ${showByteCount(reserveBytes)}`,
-    );
-  }
-}
-
-function tablesBytes(dir: string): number {
-  return statSync(join(dir, tablesFile)).size;
 }

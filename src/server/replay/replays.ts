@@ -2,6 +2,7 @@ import { join } from 'node:path';
 
 import { messageOf } from '../../base/error-message.ts';
 import { jsonLine } from '../../base/json-line.ts';
+import { must } from '../../base/unreachable.ts';
 import type { HeldModels } from '../../../projections/replay/held-models.ts';
 import type { Config } from '../../config/config.ts';
 import type {
@@ -14,9 +15,10 @@ import type {
   ReplayRequest,
 } from '../../read/replay.ts';
 import { OneAtATime, type Run } from '../threads/one-at-a-time.ts';
+import { AuditComparison, type AuditComparisonResult } from './audit-comparison.ts';
 import { checkMemory, holdWith, NotHeldError, type CheckedMemory, type LiveModels } from './check-memory.ts';
 import { ReplayThread } from './replay-thread.ts';
-import type { ReplayTask, ReplayWork, ReplayMessage } from './replay-task.ts';
+import type { ReplayTask, ReplayWork, ReplayMessage, Summary } from './replay-task.ts';
 
 export type ReplaysOptions = {
   readonly config: Config;
@@ -38,11 +40,10 @@ export class Replays implements Replayer {
   async start(request: ReplayRequest): Promise<ReplayAnswer | ReplayRefusal> {
     const busy = this.#turns.busy();
     if (busy !== undefined) return busy;
-    const building = this.#options.live?.models.building()[0];
-    if (building !== undefined)
-      return { ok: false, reason: 'unavailable', detail: `the indexes of ${building} are being built` };
+    const unavailable = this.#unavailable(request);
+    if (unavailable !== undefined) return { ok: false, reason: 'unavailable', detail: unavailable };
     return this.#turns.serve(request.signal, (ending) => {
-      return new ReplayRun(this.#taskOf(request), request, { ...this.#options, ending });
+      return new ReplayRun(this.#tasksOf(request), request, { ...this.#options, ending });
     });
   }
 
@@ -50,7 +51,17 @@ export class Replays implements Replayer {
     await this.#turns.stop();
   }
 
-  #taskOf({ from, until, print }: ReplayRequest): Omit<ReplayTask, 'dir' | 'cells'> {
+  /** The reason why there can be no replay now. */
+  #unavailable({ until }: ReplayRequest): string | undefined {
+    const { live } = this.#options;
+    if (live === undefined) return undefined;
+    const { models, audit } = live;
+    const [building] = models.building();
+    if (building !== undefined) return `the indexes of ${building} are being built`;
+    return until === undefined && audit.position() < models.position() ? audit.unavailable() : undefined;
+  }
+
+  #tasksOf({ from, until, print }: ReplayRequest): Tasks {
     const { config, reserveBytes, live } = this.#options;
     const { dataDir, eventLog, platformDomain } = config;
     const work: ReplayWork =
@@ -59,33 +70,48 @@ export class Replays implements Replayer {
         : from === undefined
           ? { kind: 'until', until }
           : { kind: 'diff', from, until };
-    return { config: { dataDir, eventLog, platformDomain }, reserveBytes, work, print };
+    const main = { config: { dataDir, eventLog, platformDomain }, reserveBytes, work, print };
+    const audit: ReplayWork = {
+      kind: 'compare-audit',
+      live: join(dataDir, 'audit-models'),
+      atLeast: live?.models.position(),
+    };
+    return { main, audit: work.kind === 'compare' ? { ...main, print: undefined, work: audit } : undefined };
   }
 }
 
+type Task = Omit<ReplayTask, 'dir' | 'cells'>;
+/** `audit`: the comparison of the audit indexes, in a thread of its own; undefined: there is none. */
+type Tasks = { readonly main: Task; readonly audit: Task | undefined };
 type RunOptions = ReplaysOptions & { readonly ending: AbortSignal };
 type Checked = Promise<CheckedMemory | { readonly failed: string }>;
 
-/** One replay, from the start of its thread to the last line of the response. */
+/** One replay, from the start of its threads to the last line of the response. */
 class ReplayRun implements Run<RefusalReason> {
   readonly #request: ReplayRequest;
   readonly #options: RunOptions;
   readonly #thread: ReplayThread;
+  readonly #auditThread: ReplayThread | undefined;
+  #isAccepted = false;
   readonly #left = new AbortController();
   readonly #signal: AbortSignal;
   #held: HeldModels | undefined;
   #memory: Checked | undefined;
   #comparison: { readonly difference: Difference | undefined; readonly compared: Compared } | undefined;
 
-  constructor(task: Omit<ReplayTask, 'dir' | 'cells'>, request: ReplayRequest, options: RunOptions) {
+  constructor({ main, audit }: Tasks, request: ReplayRequest, options: RunOptions) {
     this.#request = request;
     this.#options = options;
     this.#signal = AbortSignal.any([options.ending, this.#left.signal]);
-    this.#thread = new ReplayThread(task, options.clock);
+    this.#thread = new ReplayThread(main, options.clock);
+    this.#auditThread = audit === undefined ? undefined : new ReplayThread(audit, options.clock);
   }
 
   async next(): Promise<ReplayMessage | undefined> {
-    return this.#thread.next();
+    const message = await this.#thread.next();
+    if (this.#isAccepted || message?.kind !== 'accepted') return message;
+    this.#isAccepted = true;
+    return this.#auditThread === undefined ? message : this.#auditThread.next();
   }
 
   async *lines(): AsyncGenerator<Uint8Array> {
@@ -94,10 +120,14 @@ class ReplayRun implements Run<RefusalReason> {
         const message = await this.next();
         this.#signal.throwIfAborted();
         if (message === undefined) throw new NotHeldError('the replay ended before its last line');
+        if (message.kind === 'done') {
+          yield* this.#result(message.summary);
+          return;
+        }
         const line = message.kind === 'lines' ? this.#shown(message) : await this.#lineOf(message);
         if (line !== undefined) yield line;
         if (message.kind === 'lines') this.#thread.takeMore();
-        isOver = message.kind === 'done' || message.kind === 'failed';
+        isOver = message.kind === 'failed';
       }
     } catch (error) {
       if (!this.#signal.aborted && !(error instanceof NotHeldError)) throw error;
@@ -112,7 +142,7 @@ class ReplayRun implements Run<RefusalReason> {
   async stop(): Promise<void> {
     if (!this.#left.signal.aborted) this.#left.abort();
     await this.#memory;
-    await this.#thread.stop();
+    await Promise.all([this.#thread.stop(), this.#auditThread?.stop()]);
   }
 
   async #lineOf(message: Exclude<ReplayMessage, { kind: 'lines' }>): Promise<Uint8Array | undefined> {
@@ -124,8 +154,6 @@ class ReplayRun implements Run<RefusalReason> {
       case 'compared':
         this.#comparison = message;
         return undefined;
-      case 'done':
-        return this.#result(message.summary);
       case 'failed':
         return failure(message.detail);
       default:
@@ -144,19 +172,36 @@ class ReplayRun implements Run<RefusalReason> {
     return undefined;
   }
 
-  async #result(summary: Extract<ReplayMessage, { kind: 'done' }>['summary']): Promise<Uint8Array> {
+  async *#result(summary: Summary): AsyncGenerator<Uint8Array> {
     const result = { kind: 'Result', ...summary };
-    if (this.#comparison === undefined) return jsonLine(result);
+    const tables = this.#comparison;
+    if (tables === undefined) {
+      yield jsonLine(result);
+      return;
+    }
     const memory = await this.#memory;
-    if (memory !== undefined && 'failed' in memory) return failure(memory.failed);
-    const difference = this.#comparison.difference ?? memory?.difference;
-    const compared = { ...this.#comparison.compared, ...(memory === undefined ? {} : { indexes: memory.indexes }) };
-    return jsonLine({
+    if (memory !== undefined && 'failed' in memory) throw new NotHeldError(memory.failed);
+    const audit = yield* this.#auditResult();
+    const difference = tables.difference ?? memory?.difference ?? audit.difference;
+    const indexes = memory === undefined ? {} : { indexes: memory.indexes };
+    const { position, events } = audit.summary;
+    yield jsonLine({
       ...result,
-      compared,
+      audit: { position, events },
+      compared: { ...tables.compared, ...indexes, ...audit.compared },
       equal: difference === undefined,
       ...(difference === undefined ? {} : { difference }),
     });
+  }
+
+  async *#auditResult(): AsyncGenerator<Uint8Array, AuditComparisonResult> {
+    const messages = new AuditComparison(must(this.#auditThread, 'a comparison has this thread')).result();
+    for (;;) {
+      const step = await messages.next();
+      this.#signal.throwIfAborted();
+      if (step.done === true) return step.value;
+      yield jsonLine({ ...step.value, kind: 'Progress', of: 'audit' });
+    }
   }
 }
 

@@ -32,7 +32,10 @@ export const stoppedReplays: StoppedReplays = {
     const ending = new AbortController();
     try {
       removeReplays(dataDir);
-      if (asked.value.until === undefined) assertTables(join(dataDir, 'read-models'));
+      if (asked.value.until === undefined) {
+        assertTables(join(dataDir, 'read-models'), 'read models');
+        assertTables(join(dataDir, 'audit-models'), 'audit indexes');
+      }
       const reserveBytes = reserveOf(diskSpaceNow(dataDir), config.diskReserveBytes);
       const replays = new Replays({ config, reserveBytes, clock: context.clock, live: undefined });
       const started = await replays.start({ ...asked.value, mayRead: () => true, signal: ending.signal });
@@ -66,7 +69,7 @@ async function locked(dataDir: string): ReturnType<typeof takeDataDir> {
 }
 
 /** Refuses invalid tables: opening them could end the process. */
-function assertTables(dir: string): void {
+function assertTables(dir: string, what: string): void {
   if (!isTrustworthy(dir))
-    throw commandError('the read models are missing or not valid: the next start rebuilds them from the log');
+    throw commandError(`the ${what} are missing or not valid: the next start rebuilds them from the log`);
 }

@@ -68,6 +68,11 @@ export class MessageThread<Message> {
     return this.#messages.shift();
   }
 
+  /** Whether a message waits to be taken. */
+  hasNext(): boolean {
+    return this.#messages.length > 0;
+  }
+
   send(message: string): void {
     this.#worker.postMessage(message);
   }
