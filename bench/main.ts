@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { Bench } from './bench.ts';
 import type { Measure } from './bench.ts';
 import { auditReplay } from './measures/audit-replay.ts';
+import { auditList } from './measures/audit/audit-list.ts';
 import { auditTree } from './measures/audit/audit-tree.ts';
 import { collect100k } from './measures/collect-100k.ts';
 import { create } from './measures/create.ts';
@@ -31,6 +32,7 @@ import { history } from './measures/history.ts';
 import { table500 } from './measures/table-500.ts';
 import { update } from './measures/update.ts';
 import { verifyExport } from './measures/audit/verify-export.ts';
+import { versionIndex } from './measures/audit/version-index.ts';
 import { watchFanOut } from './measures/watch/watch-fan-out.ts';
 import { watchLatency } from './measures/watch/watch-latency.ts';
 import { isMet, printJson, printText } from './result.ts';
@@ -59,6 +61,8 @@ const measures: readonly Measure[] = [
   restartMillion,
   auditReplay,
   auditTree,
+  auditList,
+  versionIndex,
   verifyExport,
   pageMillion,
   hostile,

@@ -35,11 +35,22 @@ export async function get(url: string, name: string): Promise<Stored> {
   return JSON.parse((await send(url, 'GET', `${widgetsPath}/${name}`)).toString('utf8')) as Stored;
 }
 
+/** Waits while the server builds what a request needs: on a machine that does other work, it is ready before. */
+export async function served(url: string, path: string): Promise<void> {
+  for (;;) {
+    const answer = await fetch(url + path, { headers: { authorization } });
+    await answer.arrayBuffer();
+    if (answer.status !== 503) return;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+}
+
 /** Throws unless the measured work happened: `actual` must equal `expected`. */
 export function expect(what: string, actual: unknown, expected: unknown): void {
   if (actual !== expected) throw new Error(`${what}: expected ${String(expected)}, found ${String(actual)}`);
 }
 
 export async function expectTotal(url: string, expected: number): Promise<void> {
+  await served(url, `${widgetsPath}?size=1`);
   expect('widgets stored', (await list(url, 'size=1')).total, expected);
 }

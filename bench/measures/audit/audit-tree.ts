@@ -15,6 +15,7 @@ import { authorization, headers } from '../../subject/server.ts';
 
 const batchEvents = 32;
 const proofs = 20_000;
+const versions = 10;
 
 /**
  * A tree of a million leaves: the CPU time that a leaf adds to the fold of its event, over all threads, and the time of
@@ -109,7 +110,7 @@ function batchFrom(first: number): readonly RecordedEvent[] {
 }
 
 async function ofServer(bench: Bench, count: number): Promise<Result> {
-  return bench.withSubject(await bench.seeded(count), async ({ url }) => {
+  return bench.withSubject(await bench.seeded(count / versions, versions), async ({ url }) => {
     const path = '/audit/tree/inclusion?index=';
     // The tree is built in the background at the first start.
     let first = await fetch(`${url}${path}5`, { headers: { authorization } });
