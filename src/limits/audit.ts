@@ -31,6 +31,12 @@ export const witnessRetryMs = 1_000;
 /** How often the leader signs the tree, if it has grown, and how often it appends the root to the log. */
 export const treeSigningMs = 60_000;
 export const treeHeadMs = 3_600_000;
+/**
+ * Leaves that are compared with the log in one step, before a signature. A request for a signature waits this long for
+ * the comparison, which then goes on without it.
+ */
+export const comparedLeavesMax = 8_192;
+export const treeComparisonWaitMs = 3_000;
 /** The pause after a failed append of a key, and between looks at one that waits for a signature. */
 export const keyRetryMs = 5_000;
 /** After this time without a signature the leader's key begins a chain: no other node has a trusted key. */

@@ -3,6 +3,7 @@ import type { TreeSize } from '../../command/event.ts';
 import type { FoldedTree } from '../../read/folded-tree.ts';
 import { checkpointText, originOf } from '../proof/checkpoint.ts';
 import type { NodeSigner } from '../keys/node-signer.ts';
+import type { LeafCheck } from './leaf-check.ts';
 
 /** The size and root of a tree, with the signed note that states them. */
 export type SignedCheckpoint = TreeSize & { readonly note: string };
@@ -20,6 +21,8 @@ export type CheckpointSignerDependencies = {
   readonly signer: NodeSigner;
   /** Returns the reason why this node must not sign yet; undefined if it may sign. */
   readonly hindrance: () => string | undefined;
+  /** Compares the tree with the log before each signature; undefined for a log in this process's files. */
+  readonly leaves?: Pick<LeafCheck, 'hindrance'> | undefined;
   /** The largest size that this node has signed for each origin, stored on disk. */
   readonly signed: {
     last(origin: string): TreeSize | undefined;
@@ -90,12 +93,14 @@ export class CheckpointSigner {
   }
 
   async #signNow(): Promise<Signing> {
-    const { tree, signer, signed } = this.#dependencies;
+    const { tree, signer, signed, leaves } = this.#dependencies;
     const { origin } = this;
     const refused = this.#rollback(origin);
     if (refused !== undefined) return this.#refuse(refused);
     const size = tree.size();
     const root = tree.root(size);
+    const unlike = leaves === undefined ? undefined : await this.#unlike(leaves, size);
+    if (unlike !== undefined) return unlike;
     const encoded = Buffer.from(root).toString('base64');
     try {
       if (signed.last(origin)?.size !== size) await signed.record(origin, { size, root: encoded });
@@ -106,6 +111,14 @@ export class CheckpointSigner {
     const note = signer.sign(origin, checkpointText({ origin, size, root }));
     this.#last = { origin, size, root: encoded, note };
     return { ok: true, checkpoint: this.#last };
+  }
+
+  /** The refusal of a tree that is not, or not yet, equal to the log. */
+  async #unlike(leaves: Pick<LeafCheck, 'hindrance'>, size: number): Promise<SigningRefusal | undefined> {
+    const found = await leaves.hindrance(size, this.signedSize);
+    if (found?.isFault === true) return this.#refuse(found.detail);
+    const detail = found?.detail ?? this.#dependencies.hindrance();
+    return detail === undefined ? undefined : { ok: false, reason: 'unavailable', detail };
   }
 
   /** Returns the difference between the tree and the last signed tree; undefined if the tree extends it. */

@@ -42,7 +42,9 @@ type Stage = {
 
 const own = new NodeSigner(Buffer.alloc(32, 7));
 
-function stage(signed: Signed, tree = new Texts()): Stage {
+type Leaves = ConstructorParameters<typeof CheckpointSigner>[0]['leaves'];
+
+function stage(signed: Signed, { tree = new Texts(), leaves }: { tree?: Texts; leaves?: Leaves } = {}): Stage {
   const refusals: string[] = [];
   const made: Omit<Stage, 'signer'> & { signer?: CheckpointSigner } = {
     tree,
@@ -57,6 +59,7 @@ function stage(signed: Signed, tree = new Texts()): Stage {
     signer: own,
     hindrance: () => made.hindrance,
     signed,
+    leaves,
     onRefused: (detail) => {
       refusals.push(detail);
     },
@@ -215,4 +218,36 @@ test('the latest trees are remembered, and a damaged record stops the start', as
     t.throws(() => new SignedTrees(dir), { name: 'StartError', message: /signed\.json is damaged/u }, text);
   }
   t.not(readFileSync(join(dir, 'signed.json'), 'utf8'), '', 'it is left as it is');
+});
+
+test('nothing is signed or recorded before the leaves equal the log', async (t) => {
+  const dir = folder(t);
+  const asked: (readonly [size: number, known: number])[] = [];
+  const found: (Awaited<ReturnType<NonNullable<Leaves>['hindrance']>> | 'indexes')[] = [
+    { detail: 'one leaf of three', isFault: false },
+    { detail: 'leaf 1 is another one', isFault: true },
+    'indexes',
+  ];
+  const leaves: Leaves = {
+    hindrance: async (size, known) => {
+      asked.push([size, known]);
+      const next = found.shift();
+      if (next !== 'indexes') return Promise.resolve(next);
+      at.hindrance = 'the indexes are being built';
+      return undefined;
+    },
+  };
+  const at: Stage = stage(new SignedTrees(dir), { leaves });
+  at.tree.leaves = ['a', 'b', 'c'];
+  t.equal(await signedSize(at), 'one leaf of three');
+  t.strictSame(at.refusals, [], 'a comparison that goes on is no fault');
+  t.equal(await signedSize(at), 'no checkpoint can be signed: leaf 1 is another one');
+  t.strictSame(at.refusals, ['leaf 1 is another one']);
+  t.equal(await signedSize(at), 'the indexes are being built', 'the tree was dropped meanwhile');
+  t.equal(new SignedTrees(dir).last('svc.run/tree'), undefined);
+  at.hindrance = undefined;
+  t.equal(await signedSize(at), 3);
+  at.tree.leaves = ['a', 'b', 'c', 'd'];
+  t.equal(await signedSize(at), 4);
+  t.strictSame(asked.at(-1), [4, 3], 'signed leaves are known');
 });

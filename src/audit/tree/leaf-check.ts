@@ -1,0 +1,144 @@
+import { messageOf } from '../../base/error-message.ts';
+import { within, type Clock } from '../../base/clock.ts';
+import { serviceController } from '../../base/service-controller.ts';
+import { comparedLeavesMax, treeComparisonWaitMs } from '../../limits/audit.ts';
+import { logStart, type EventLog, type LogPosition, type RecordedEvent } from '../../log/log.ts';
+import type { FoldedTree } from '../../read/folded-tree.ts';
+import { isLeafStream } from '../proof/leaf-entry.ts';
+import { ChangedLeafError, entryOf } from './entries.ts';
+
+/** The log has an event that this node's subscription left out, so the tree lacks its leaf. */
+export class LeftOutError extends Error {
+  constructor({ id, stream, position }: RecordedEvent) {
+    super(
+      `the log has event ${id} of ${stream} at position ${position.toString()}, which the subscription of the audit ` +
+        'indexes left out',
+    );
+    this.name = 'LeftOutError';
+  }
+}
+
+/** The reason to sign nothing now. `isFault`: the tree or the log is wrong, or the log does not show all leaves. */
+export type LeafHindrance = { readonly detail: string; readonly isFault: boolean };
+
+type Outcome = 'running' | { readonly hindrance: LeafHindrance | undefined };
+
+export type LeafCheckDependencies = {
+  readonly log: Pick<EventLog, 'readAllBackward'>;
+  /** The categories of the events that are folded into the tree. */
+  readonly categories: readonly string[];
+  readonly tree: Pick<FoldedTree, 'size' | 'positionOf' | 'hashes' | 'lastHead'>;
+  readonly clock: Clock;
+  /** Called once: the tree must be built again. */
+  readonly onLeftOut: (error: LeftOutError) => void;
+  /** Leaves that are compared in one step; `comparedLeavesMax` by default. */
+  readonly leavesMax?: number;
+};
+
+/**
+ * Compares the leaves of the tree with the log by backward reads, which share nothing with the subscription that built
+ * the tree. So an event that a log server left out of the subscription is noticed, in any stream and also if no other
+ * event of its stream follows. Leaves are compared once, from the oldest on.
+ */
+export class LeafCheck {
+  readonly #dependencies: LeafCheckDependencies;
+  readonly #stop = serviceController();
+  /** The number of leaves that are compared, or need no comparison. */
+  #compared = 0;
+  #running: Promise<LeafHindrance | undefined> | undefined;
+  #leftOut: LeafHindrance | undefined;
+
+  constructor(dependencies: LeafCheckDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /**
+   * Returns undefined once the first `size` leaves are those of the log. A long comparison continues after the call
+   * has returned. The first `known` leaves need no comparison, nor do those of the last `TreeHead`, whose root the fold
+   * has compared.
+   */
+  async hindrance(size: number, known: number): Promise<LeafHindrance | undefined> {
+    const { clock, tree } = this.#dependencies;
+    this.#compared = Math.max(this.#compared, known, tree.lastHead()?.size ?? 0);
+    const until = clock.monotonic() + treeComparisonWaitMs;
+    while (this.#compared < size) {
+      if (this.#leftOut !== undefined) return this.#leftOut;
+      const running = (this.#running ??= this.#compareAll().finally(() => {
+        this.#running = undefined;
+      }));
+      const outcome = await this.#outcomeOf(running, until - clock.monotonic());
+      if (outcome === 'running') return { detail: this.#progress(size), isFault: false };
+      if (outcome.hindrance !== undefined) return outcome.hindrance;
+    }
+    return undefined;
+  }
+
+  /** Ends a comparison that runs. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #outcomeOf(running: Promise<LeafHindrance | undefined>, ms: number): Promise<Outcome> {
+    const { clock } = this.#dependencies;
+    const seen: { outcome: Outcome } = { outcome: 'running' };
+    const ended = running.then((hindrance) => {
+      seen.outcome = { hindrance };
+    });
+    await within(ended, { clock, ms, signal: this.#stop.signal });
+    return seen.outcome;
+  }
+
+  #progress(size: number): string {
+    return `the tree is being compared with the log: ${String(this.#compared)} of ${String(size)} leaves`;
+  }
+
+  async #compareAll(): Promise<LeafHindrance | undefined> {
+    const { tree, onLeftOut, leavesMax = comparedLeavesMax } = this.#dependencies;
+    try {
+      for (const size = tree.size(); this.#compared < size;) {
+        const until = Math.min(size, this.#compared + leavesMax);
+        await this.#compare(this.#compared, until);
+        if (this.#stop.signal.aborted) return { detail: 'this node is stopping', isFault: false };
+        this.#compared = Math.max(this.#compared, until);
+      }
+      return undefined;
+    } catch (error) {
+      if (error instanceof ChangedLeafError) return { detail: error.message, isFault: true };
+      if (!(error instanceof LeftOutError))
+        return { detail: `the tree cannot be compared with the log: ${messageOf(error)}`, isFault: false };
+      this.#leftOut = { detail: error.message, isFault: true };
+      onLeftOut(error);
+      return this.#leftOut;
+    }
+  }
+
+  /** Compares the leaves from `from` to below `until`, from the newest on. */
+  async #compare(from: number, until: number): Promise<void> {
+    const { log, tree, categories } = this.#dependencies;
+    const { signal } = this.#stop;
+    const last = tree.positionOf(until - 1);
+    // The read begins at an event: a log may refuse other positions.
+    const before = until < tree.size() ? { before: tree.positionOf(until) } : {};
+    const after = from === 0 ? logStart : tree.positionOf(from - 1);
+    let left = until;
+    for await (const batch of log.readAllBackward({ ...before, after, categories, signal })) {
+      for (const recorded of batch) {
+        if (!isLeafStream(recorded.stream) || recorded.position > last) continue;
+        if (left === from) throw new LeftOutError(recorded);
+        this.#compareLeaf(left - 1, recorded);
+        left -= 1;
+      }
+    }
+    // A log server that was deposed may show an earlier end of the log for a while.
+    if (left > from && !signal.aborted) throw new ChangedLeafError(left - 1);
+  }
+
+  #compareLeaf(index: number, recorded: RecordedEvent): void {
+    const { tree } = this.#dependencies;
+    const expected: LogPosition = tree.positionOf(index);
+    if (recorded.position > expected) throw new LeftOutError(recorded);
+    if (recorded.position < expected) throw new ChangedLeafError(index);
+    entryOf(tree, index, recorded);
+  }
+}
