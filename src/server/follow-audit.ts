@@ -4,6 +4,7 @@ import type { AuditModels } from '../../projections/audit/audit-models.ts';
 import { catchUp, CheckpointMismatchError, FoldError, follow, verifyCheckpoint } from '../../projections/runner.ts';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/error-message.ts';
+import type { LeftOutError } from '../audit/tree/leaf-check.ts';
 import { StartError } from '../base/start-error.ts';
 import { serviceController } from '../base/service-controller.ts';
 import type { Config } from '../config/config.ts';
@@ -57,6 +58,16 @@ export class AuditFollower {
     this.#stop.abort();
     await this.#following;
     await this.#options.columns?.close();
+  }
+
+  /** Ends the node: its indexes lack an event. The indexes are empty then, so the next start builds them again. */
+  async leftOut(error: LeftOutError): Promise<void> {
+    const { audit, onFatal } = this.#options;
+    audit.setUnavailable(error.message);
+    await this.stop();
+    audit.clear();
+    const advice = 'the next start builds the audit indexes again from the log';
+    onFatal(new StartError(`${error.message}; ${advice}`, { exitCode: 1, cause: error }));
   }
 
   async #follow(): Promise<void> {

@@ -5,6 +5,7 @@ import { auditedCategories } from '../../../projections/audit/audit-models.ts';
 import { NodeKeys } from '../../audit/keys/node-keys.ts';
 import { NodeSigner } from '../../audit/keys/node-signer.ts';
 import { CheckpointSigner } from '../../audit/tree/checkpoint-signer.ts';
+import { LeafCheck, type LeftOutError } from '../../audit/tree/leaf-check.ts';
 import { TreeHeads } from '../../audit/tree/tree-heads.ts';
 import { privateDir } from '../../disk/data-dir.ts';
 import { nodeKey } from '../../disk/node-key.ts';
@@ -26,13 +27,17 @@ export type ComposedTree = {
   stop(): Promise<void>;
 };
 
-/** Rejects with `StartError` if the key, or the record of its signatures, is damaged. */
-export async function composeTree(core: Core): Promise<ComposedTree> {
+/**
+ * Rejects with `StartError` if the key, or the record of its signatures, is damaged. `onLeftOut` is called if the tree
+ * lacks an event of the log.
+ */
+export async function composeTree(core: Core, onLeftOut: (error: LeftOutError) => void): Promise<ComposedTree> {
   const { audit, config, eventLog, models } = core;
   const dir = privateDir(join(config.dataDir, 'keys'));
   const own = new NodeSigner(await nodeKey(dir));
   const keys = composeKeys(core, own);
-  const signer = composeSigner(core, { own, keys, signed: new SignedTrees(dir) });
+  const leaves = composeLeafCheck(core, onLeftOut);
+  const signer = composeSigner(core, { own, keys, leaves, signed: new SignedTrees(dir) });
   const heads = composeHeads(core, signer);
   const proofs = treeRoutes({
     tree: audit.tree,
@@ -52,7 +57,7 @@ export async function composeTree(core: Core): Promise<ComposedTree> {
       heads.open();
     },
     stop: async () => {
-      await Promise.all([keys.stop(), heads.stop()]);
+      await Promise.all([keys.stop(), heads.stop(), leaves?.stop()]);
     },
   };
 }
@@ -101,15 +106,30 @@ function composeKeys(core: Core, signer: NodeSigner): NodeKeys {
   });
 }
 
-type SignerParts = { readonly own: NodeSigner; readonly keys: NodeKeys; readonly signed: SignedTrees };
+/** A log in this process's files has no server that could leave out an event. */
+function composeLeafCheck(
+  { audit, edge, eventLog: log }: Core,
+  onLeftOut: (error: LeftOutError) => void,
+): LeafCheck | undefined {
+  if (log.scan !== undefined) return undefined;
+  return new LeafCheck({ log, categories: auditedCategories, tree: audit.tree, clock: edge.clock, onLeftOut });
+}
 
-function composeSigner({ audit, edge, eventLog }: Core, { own, keys, signed }: SignerParts): CheckpointSigner {
+type SignerParts = {
+  readonly own: NodeSigner;
+  readonly keys: NodeKeys;
+  readonly leaves: LeafCheck | undefined;
+  readonly signed: SignedTrees;
+};
+
+function composeSigner({ audit, edge, eventLog }: Core, { own, keys, leaves, signed }: SignerParts): CheckpointSigner {
   return new CheckpointSigner({
     domain: edge.domain,
     treeId: () => eventLog.tree(),
     tree: audit.tree,
     signer: own,
     signed,
+    leaves,
     hindrance: () => audit.models.unavailable() ?? keys.hindrance(),
     onRefused: (detail) => {
       edge.log.error('no checkpoint can be signed', { reason: detail });

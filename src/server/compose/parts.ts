@@ -11,6 +11,7 @@ import { composePlugins, type Plugins } from './compose-plugins.ts';
 import { composeBackups, type ComposedBackups } from './compose-backups.ts';
 import { composeReplays, type ComposedReplays } from './compose-replays.ts';
 import { composeReconcilers, type Reconcilers } from './compose-reconcilers.ts';
+import type { LeftOutError } from '../../audit/tree/leaf-check.ts';
 import { composeTree, type ComposedTree } from './compose-tree.ts';
 import { composeUniqueness, type UniqueIndexes } from './compose-uniqueness.ts';
 import type { Core } from './core.ts';
@@ -95,7 +96,7 @@ export async function composeParts(core: Core, options: PartsOptions, startup: S
     },
   );
   const replays = await openReplays(core, guarded.access, startup);
-  const proving = await openProving(core, startup);
+  const proving = await openProving(core, auditFollower, startup);
   const folds = { follower, auditFollower };
   return { ...guarded, ...folds, levels, declarer, readiness, reconcilers, unique, replays, ...proving };
 }
@@ -121,10 +122,11 @@ async function openAuditFollower(
   );
 }
 
-async function openTree(core: Core, startup: Startup): Promise<ComposedTree> {
+async function openTree(core: Core, follower: AuditFollower, startup: Startup): Promise<ComposedTree> {
+  const onLeftOut = (error: LeftOutError): void => void follower.leftOut(error);
   return startup.phase(
     'compose the tree',
-    async () => composeTree(core),
+    async () => composeTree(core, onLeftOut),
     async (one) => one.stop(),
   );
 }
@@ -138,8 +140,12 @@ async function openReplays(core: Core, { authorize }: Access, startup: Startup):
 }
 
 /** Composes the tree and then backups, because a backup ends at a signed checkpoint of the tree. */
-async function openProving(core: Core, startup: Startup): Promise<Pick<Parts, 'tree' | 'backups'>> {
-  const tree = await openTree(core, startup);
+async function openProving(
+  core: Core,
+  follower: AuditFollower,
+  startup: Startup,
+): Promise<Pick<Parts, 'tree' | 'backups'>> {
+  const tree = await openTree(core, follower, startup);
   const backups = await startup.phase(
     'compose backups',
     () => composeBackups(core, tree.reader),

@@ -58,6 +58,8 @@ export type Faults = {
   read: ((asked: ReadAsked) => ReadFault | undefined) | undefined;
   /** Called with each event that the server sends to a reader of the whole log. */
   sent: ((stream: string) => void) | undefined;
+  /** Whether a subscription to streams with these prefixes leaves out this event, which it should send. */
+  leftOut: ((event: { readonly stream: string }, prefixes: readonly string[]) => boolean) | undefined;
   /** The server drops a live subscription if its client is this many events behind. */
   liveLagMax: number;
   /** The server reports a conflict at once, although the conflicting event may not be readable yet. */
@@ -71,6 +73,7 @@ export function noFaults(): Faults {
     append: undefined,
     read: undefined,
     sent: undefined,
+    leftOut: undefined,
     liveLagMax: 4_096,
     earlyConflicts: false,
     stalled: false,

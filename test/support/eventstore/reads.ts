@@ -169,6 +169,13 @@ export class Reader {
     return (event) => regex.test(subject(event));
   }
 
+  /** The filter of a subscription, with what it leaves out by a fault. */
+  #subscribed(): (event: StoredEvent) => boolean {
+    const wanted = this.#filter();
+    const prefixes = this.#options.getFilter()?.getStreamIdentifier()?.getPrefixList() ?? [];
+    return (event) => wanted(event) && this.#faults.leftOut?.(event, prefixes) !== true;
+  }
+
   async #readStream(): Promise<void> {
     const options = this.#options.getStream();
     const name = Buffer.from(options?.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
@@ -209,7 +216,7 @@ export class Reader {
   async #followAll(): Promise<void> {
     const position = this.#position(0);
     const fromStart = this.#options.getAll()?.hasStart() === true;
-    const wanted = this.#filter();
+    const wanted = this.#subscribed();
     const interval =
       searchWindowOf(this.#options) * Math.max(1, this.#options.getFilter()?.getCheckpointintervalmultiplier() ?? 1);
     const checkpoints = this.#options.hasFilter();
