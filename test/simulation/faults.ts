@@ -45,6 +45,8 @@ export type Faults = {
   readonly staleObjectReads: number;
   /** At each delivery: an append of an object is left out. */
   readonly gaps: number;
+  /** At each delivery to the audit indexes: an event of any stream is left out. */
+  readonly auditGaps: number;
   /** At each delivery of a server: the subscription is dropped, or delivers some events again. */
   readonly drops: number;
   readonly calls: Latency;
@@ -67,6 +69,7 @@ export const noFaults: Faults = {
   staleReads: 0,
   staleObjectReads: 0,
   gaps: 0,
+  auditGaps: 0,
   drops: 0,
   calls: { usual: 2, tailChance: 0, tail: 0 },
   feed: { usual: 3, tailChance: 0, tail: 0 },
@@ -110,6 +113,7 @@ function drawn(random: Random): Faults {
     staleReads: some(0.05, 0.4),
     staleObjectReads: some(0.05, 0.4, 0.25),
     gaps: some(0.3, 0.9, 0.15),
+    auditGaps: some(0.005, 0.05, 0.15),
     drops: some(0.01, 0.15, 0.5),
     calls: latency(random, 1),
     feed: latency(random, 3),

@@ -1,3 +1,4 @@
+import { isLeafStream } from '../../src/audit/proof/leaf-entry.ts';
 import type { ProposedEvent, RecordedEvent, StreamName } from '../../src/log/log.ts';
 import type { Cluster } from './cluster.ts';
 import type { Coverage } from './coverage.ts';
@@ -43,6 +44,7 @@ export class Passage {
   readonly #world: Surroundings;
   readonly #crash: (why: string) => void;
   #hasGap = false;
+  #hasAuditGap = false;
 
   constructor(world: Surroundings, { link, life, crash }: Traveller) {
     this.#world = world;
@@ -58,6 +60,11 @@ export class Passage {
   /** Its subscription left out an event, which must stop the node. */
   get hasGap(): boolean {
     return this.#hasGap;
+  }
+
+  /** The subscription of the audit indexes left out an event, so no tree of this life may be signed. */
+  get hasAuditGap(): boolean {
+    return this.#hasGap || this.#hasAuditGap;
   }
 
   callMs(): number {
@@ -136,6 +143,21 @@ export class Passage {
     if (place === -1) return batch;
     this.#hasGap = true;
     this.note('gap in a subscription');
+    return batch.filter((_event, at) => at !== place);
+  }
+
+  /** What the subscription of the audit indexes delivers of `taken`: now and then it leaves out a leaf's append. */
+  deliveredToAudit(taken: readonly RecordedEvent[]): readonly RecordedEvent[] {
+    const { random, faults } = this.#world;
+    const batch = this.delivered(taken);
+    if (!random.chance(faults().auditGaps)) return batch;
+    const places = batch.flatMap(({ stream, endsAppend }, at) =>
+      isLeafStream(stream) && endsAppend && batch[at - 1]?.endsAppend !== false ? [at] : [],
+    );
+    if (places.length === 0) return batch;
+    const place = random.pick(places);
+    this.#hasAuditGap = true;
+    this.note('gap in the subscription of the audit indexes');
     return batch.filter((_event, at) => at !== place);
   }
 

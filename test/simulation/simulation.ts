@@ -13,6 +13,7 @@ import { History, nameOfStream } from './history.ts';
 import { Random } from './random.ts';
 import { Releases, release } from './releases.ts';
 import { SharedLog } from './log/shared-log.ts';
+import { TrueTree } from './log/true-tree.ts';
 import { checkRows, SimClient } from './clients/sim-client.ts';
 import { selections } from './selections.ts';
 import { SimDuel } from './clients/sim-duel.ts';
@@ -87,6 +88,8 @@ class Simulation {
   #faults: Faults;
   #working: number;
   #failure: { readonly error: unknown } | undefined;
+  /** When the faults ceased. */
+  #calmMs = Infinity;
 
   constructor(seed: number, { coverage, tables, isTraced, patience }: Given) {
     this.#pool = tables;
@@ -119,6 +122,7 @@ class Simulation {
       openTables: () => tables.take(),
       openTree: () => tables.trees.take(),
       roots: new Map(),
+      truth: new TrueTree(shared),
       hotSerial: 's1',
       releases: Releases.of(seed),
       lives: new Map(),
@@ -287,6 +291,7 @@ class Simulation {
   #calm(): void {
     this.#timeline.add(() => 'the faults cease');
     this.#faults = noFaults;
+    this.#calmMs = this.#timeline.now;
     for (const node of this.#nodes) node.setClockRight();
     for (const node of this.#nodes) {
       node.link.downUntil = 0;
@@ -305,8 +310,9 @@ class Simulation {
   /** Invariant 12. */
   #unsettled(): readonly string[] {
     const end = this.#end();
-    const waiting = this.#nodes.flatMap(({ name, serving }) => {
+    const waiting = this.#nodes.flatMap(({ name, serving, signedMs }) => {
       if (serving === undefined) return [`${name} does not serve`];
+      if (signedMs <= this.#calmMs) return [`${name} signs no tree`];
       return serving.models.position() === end
         ? []
         : [`${name} is at ${serving.models.position().toString()}, not at ${end.toString()}`];

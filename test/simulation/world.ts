@@ -9,6 +9,7 @@ import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { facts as sampleFacts, valuesOf as serialOf, widgetType } from '../support/sample.ts';
 import type { History } from './history.ts';
 import type { Releases } from './releases.ts';
+import type { TrueTree } from './log/true-tree.ts';
 import type { SimTree } from './node/tree-pool.ts';
 import type { Surroundings } from './passage.ts';
 import type { LmdbTables } from '../../projections/lmdb-tables.ts';
@@ -36,6 +37,7 @@ export type World = Surroundings & {
   readonly openTree: () => SimTree;
   /** The roots of the tree that nodes have had, in base64, by size. */
   readonly roots: Map<number, string>;
+  readonly truth: TrueTree;
   readonly uuid: () => string;
   /** Of every node's door, in the whole run. */
   readonly appendBytesMax: number | undefined;

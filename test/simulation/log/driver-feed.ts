@@ -135,8 +135,14 @@ export class DriverFeed {
       .filter((event, at) => event !== this.#skipped && !cluster.isRemoved(again + at) && this.#isWanted(event));
     this.#next = Math.max(before, end);
     const isNew = again === before;
-    for (const event of this.#isFollowed && isNew ? this.#passage.delivered(batch) : batch)
+    for (const event of this.#isFollowed && isNew ? this.#delivered(batch) : batch)
       this.#push(messageOf(stored(event)));
+  }
+
+  /** The audit indexes alone follow accesses. */
+  #delivered(batch: readonly RecordedEvent[]): readonly RecordedEvent[] {
+    const isAudit = this.#wanted.prefixes.some((prefix) => prefix.endsWith('access:'));
+    return isAudit ? this.#passage.deliveredToAudit(batch) : this.#passage.delivered(batch);
   }
 
   /**

@@ -14,6 +14,8 @@ export type WayToLog = {
   readonly rejectInFlight: () => void;
   /** Its subscription left out an event, which must stop the node. */
   readonly hasGap: () => boolean;
+  /** The subscription of the audit indexes left out an event: no tree of this life may be signed. */
+  readonly hasAuditGap: () => boolean;
 };
 
 /** The port with all that it leaves open, or the adapter of EventStoreDB over a driver and servers that fail. */
@@ -28,6 +30,7 @@ export function wayToLog(world: Surroundings, traveller: Traveller, clock: Clock
       log.rejectInFlight();
     },
     hasGap: () => log.hasGap,
+    hasAuditGap: () => log.hasAuditGap,
   };
 }
 
@@ -45,5 +48,6 @@ function wayToCluster(world: Surroundings, traveller: Traveller, clock: Clock): 
       for (const driver of drivers) driver.breakAll();
     },
     hasGap: () => passage.hasGap,
+    hasAuditGap: () => passage.hasAuditGap,
   };
 }

@@ -48,6 +48,11 @@ export class NodeLog implements EventLog {
     return this.#passage.hasGap;
   }
 
+  /** The subscription of the audit indexes left out an event. */
+  get hasAuditGap(): boolean {
+    return this.#passage.hasAuditGap;
+  }
+
   async append(
     stream: StreamName,
     events: readonly ProposedEvent[],
@@ -238,7 +243,9 @@ export class NodeLog implements EventLog {
       const most = random.chance(0.5) ? random.between(1, 4) : logReadAheadEventsMax;
       const whole = shared.wholeAppends(next, next + most);
       next += whole.length;
-      const batch = this.#passage.delivered(this.#batch(whole, categories));
+      const taken = this.#batch(whole, categories);
+      const isAudit = categories?.includes('access') === true;
+      const batch = isAudit ? this.#passage.deliveredToAudit(taken) : this.#passage.delivered(taken);
       if (batch.some(({ id }) => this.#own.has(id) && this.#inFlight.size > 0))
         this.#passage.note('delivered, perhaps before its acknowledgement');
       if (batch.length > 0) yield batch;

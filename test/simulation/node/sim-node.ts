@@ -14,6 +14,7 @@ import type { WatchPlan } from '../../../src/watch/watch-plan.ts';
 import { domain } from '../../support/sample.ts';
 import type { RecordingSink } from '../../watch/recording-sink.ts';
 import { foldTree } from './tree-fold.ts';
+import type { SignedTree } from './sim-signing.ts';
 import type { SimTree } from './tree-pool.ts';
 import { nodeParts, type NodeParts, type Serving } from './node-parts.ts';
 import type { Link } from '../passage.ts';
@@ -39,6 +40,9 @@ export class SimNode {
   readonly #world: World;
   #tables: LmdbTables;
   #tree: SimTree;
+  /** A subscription left out an event since the tree was empty. */
+  #treeHasGap = false;
+  readonly #signed: SignedTree = { last: undefined, atMs: -1 };
   #skewMs: number;
   #life: Life;
   #way: WayToLog | undefined;
@@ -73,6 +77,11 @@ export class SimNode {
     return this.#serving;
   }
 
+  /** When it has last signed a tree, in ms of the run. */
+  get signedMs(): number {
+    return this.#signed.atMs;
+  }
+
   /** The bytes of a row, as they are stored. */
   row(name: string): Buffer | undefined {
     return this.#tables.row(type.key, name);
@@ -95,8 +104,12 @@ export class SimNode {
     coverage.note(`started with read models ${how}`);
     const life = (this.#life = new Life(timeline));
     if (how !== 'kept') this.#tables = this.#world.openTables();
-    // The tree has no stream of its own to find a gap by: what was folded past one is rebuilt.
-    if (how === 'lost' || this.#way?.hasGap() === true) this.#tree = this.#world.openTree();
+    if (this.#way?.hasAuditGap() === true) this.#treeHasGap = true;
+    this.#way = undefined;
+    if (how === 'lost') {
+      this.#tree = this.#world.openTree();
+      this.#treeHasGap = false;
+    }
     // Before the read models are opened, which begin where the tables end.
     if (how === 'behind') this.#foldSome();
     void this.#serve(life).catch(this.#world.fail);
@@ -288,7 +301,14 @@ export class SimNode {
       clock,
       logger: silent,
       folded: this.#tree,
-      hasGap: () => way.hasGap(),
+      hasGap: () => this.#treeHasGap || way.hasAuditGap(),
+      signed: this.#signed,
+      onLeftOut: () => {
+        if (!life.alive) return;
+        this.#way = undefined;
+        this.#treeHasGap = false;
+        this.crash('its tree lacked an event', ['kept']);
+      },
       isOver: () => !life.alive,
     });
   }

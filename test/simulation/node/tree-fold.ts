@@ -3,8 +3,10 @@ import type { Clock } from '../../../src/base/clock.ts';
 import type { FoundedLog } from '../../../src/log/founded-log.ts';
 import type { RecordedEvent } from '../../../src/log/log.ts';
 import type { PluginLogger } from '../../../src/plugin/api/plugin.ts';
+import { LeftOutError } from '../../../src/audit/tree/leaf-check.ts';
 import { AuditFollower } from '../../../src/server/follow-audit.ts';
 import type { World } from '../world.ts';
+import { signTrees, type SignedTree } from './sim-signing.ts';
 import type { SimTree } from './tree-pool.ts';
 
 export type TreeFoldGiven = {
@@ -13,8 +15,11 @@ export type TreeFoldGiven = {
   readonly clock: Clock;
   readonly logger: PluginLogger;
   readonly folded: SimTree;
-  /** A subscription of this life left out an event: what it folds is not the log. */
+  /** A subscription left out an event since the tables were empty: what they hold is not the log. */
   readonly hasGap: () => boolean;
+  readonly signed: SignedTree;
+  /** The tables are empty again, and the node ends. */
+  readonly onLeftOut: () => void;
   /** The life is over: nothing of it may reach the tables, which the next one has. */
   readonly isOver: () => boolean;
 };
@@ -27,14 +32,18 @@ class LifeModels extends AuditModels {
     this.#isOver = isOver;
   }
 
+  override clear(): void {
+    if (!this.#isOver()) super.clear();
+  }
+
   override apply(batch: readonly RecordedEvent[]): number {
     return this.#isOver() ? batch.length : super.apply(batch);
   }
 }
 
-/** Folds the tree as a server does, and compares each root with those of all nodes and lives. */
+/** Folds and signs the tree as a server does, and compares each root with those of all nodes and lives. */
 export function foldTree(world: World, given: TreeFoldGiven): void {
-  const { name, log, clock, logger, hasGap, isOver } = given;
+  const { name, log, clock, logger, hasGap, isOver, signed } = given;
   const { tables, tree } = given.folded;
   const parts = [tree];
   const audit = new LifeModels({ tables, parts, identity: () => log.identity(), clock }, isOver);
@@ -49,5 +58,16 @@ export function foldTree(world: World, given: TreeFoldGiven): void {
       world.fail(new Error(`${name} has another root of ${String(size)} leaves than a node had before`));
     else world.coverage.note('equal roots');
   });
-  new AuditFollower({ config: { dataDir: '' }, log, audit, clock, logger, onFatal: world.fail }).start();
+  const onFatal = (error: Error): void => {
+    if (error.cause instanceof LeftOutError) given.onLeftOut();
+    else world.fail(error);
+  };
+  const follower = new AuditFollower({ config: { dataDir: '' }, log, audit, clock, logger, onFatal });
+  follower.start();
+  const onLeftOut = (error: LeftOutError): void => {
+    if (!hasGap()) world.fail(error);
+    world.coverage.note('an event that was left out is noticed');
+    void follower.leftOut(error);
+  };
+  signTrees(world, { name, log, clock, audit, tree, signed, onLeftOut });
 }
