@@ -63,6 +63,72 @@ test('colours are for terminals, and JSON is a line for each event', async (t) =
   for (const line of lines) t.match(JSON.parse(line), { kind: 'Event', position: /^\d+$/u });
 });
 
+test('audit list says that more events follow, and how to list them', async (t) => {
+  const server = await given(t);
+  const positions: string[] = [];
+  for (const name of ['a', 'b', 'c', 'd', 'e']) positions.push(await make(server, name));
+  const namesOf = ({ out }: CommandRun): string =>
+    [...out.matchAll(/widgets.example.com\/(\w)/gu)].map(([, name]) => name).join('');
+  const first = await audit(server, ['list', ...ofWidgets, '--limit', '2']);
+  t.match(first, {
+    code: 0,
+    err: /^ledgerplane: more events follow: list them with --since \d+, raise --limit, or .*--newest\n$/u,
+  });
+  const [, since = ''] = /--since (\d+)/u.exec(first.err) ?? [];
+  const second = await audit(server, ['list', ...ofWidgets, '--since', since, '--limit', '3']);
+  t.strictSame([namesOf(first), namesOf(second), second.err], ['ab', 'cde', ''], 'the last page has no note');
+  const newest = await audit(server, ['list', ...ofWidgets, '--newest', '--limit', '4']);
+  t.match(newest.err, /^ledgerplane: older events follow: list them with --until \d+, raise --limit\n$/u);
+  const [, until = ''] = /--until (\d+)/u.exec(newest.err) ?? [];
+  const oldest = await audit(server, ['list', ...ofWidgets, '--newest', '--until', until]);
+  t.strictSame([namesOf(newest), namesOf(oldest), oldest.err], ['edcb', 'a', '']);
+  const json = await audit(server, ['list', ...ofWidgets, '--limit', '1', '--output', 'json']);
+  t.equal(json.out.split('\n').length, 2, 'the note is not on standard output');
+});
+
+test('audit list finds a type by its names, and says which types it cannot find', async (t) => {
+  const server = await given(t);
+  const of = async (type: string): Promise<CommandRun> => audit(server, ['list', '--type', type]);
+  t.strictSame(await of('widget'), { code: 0, out: '', err: '' }, 'a type that has no events yet');
+  await make(server, 'lamp');
+  const { out } = await of('widgets.example.com');
+  t.match(out, /widgets.example.com\/lamp/u);
+  for (const type of ['widgets', 'Widget', 'widget.example.com'])
+    t.strictSame(await of(type), { code: 0, out, err: '' });
+  t.match((await of('platform')).out, /platform\//u, 'a category of streams');
+  t.match((await of('users')).out, /users\/admin/u, 'a type of the core group');
+  for (const type of ['lamps', 'lamps.example.com', 'lease'])
+    t.match(await of(type), {
+      code: 1,
+      out: '',
+      err: new RegExp(`no event is of the type "${type}", and the server`, 'u'),
+    });
+  t.match(await of('no,such'), { code: 2, err: /"no,such" is not a type: write <plural> or <plural>.<group>/u });
+  t.match(await audit(server, ['follow', '--type', 'lamps']), { code: 1, err: /no event is of the type "lamps"/u });
+});
+
+test('events are found by request, correlation, uid, address and other members', async (t) => {
+  const server = await given(t);
+  await make(server, 'lamp');
+  await make(server, 'bulb');
+  const { out: json } = await audit(server, ['list', '--name', 'lamp', ...ofWidgets, '--output', 'json']);
+  const { uid, correlationId } = JSON.parse(json) as { readonly uid: string; readonly correlationId: string };
+  for (const more of [
+    ['--request-id', 'make-lamp'],
+    ['--correlation', correlationId, ...ofWidgets],
+    ['--uid', uid, '--verb', 'create'],
+    ['--address', '127.0.0.1', '--where', 'name=lamp,event=ObjectCreated'],
+  ]) {
+    const { code, out, err } = await audit(server, ['list', ...more]);
+    t.equal(code, 0, err);
+    t.match(out, /^\S+ {2}ObjectCreated {2}widgets.example.com\/lamp .*\n$/u, more.join(' '));
+  }
+  t.match(await audit(server, ['list', '--where', 'colour=red']), {
+    code: 1,
+    err: /field label not supported: colour/u,
+  });
+});
+
 test('audit follow prints what happens after a position', async (t) => {
   const server = await given(t);
   const first = await make(server, 'lamp');

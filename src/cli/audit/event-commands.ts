@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 
 import type { CommandContext } from '../command-context.ts';
-import type { FollowOptions, ListOptions } from './list-events.ts';
+import type { FollowOptions } from './follow-events.ts';
+import type { ListOptions } from './list-events.ts';
 
 type Listing = {
   readonly context: CommandContext;
@@ -16,7 +17,12 @@ export function addEventCommands(audit: Command, { context, connected }: Listing
       .option('--actor <name>', 'events by this user, or system:<part>')
       .option('--type <type>', 'events of this type alone: <plural>.<group>, or a category of streams, such as access')
       .option('--name <name>', 'events of objects with this name alone')
+      .option('--uid <uid>', 'events of the object with this uid alone')
       .option('--verb <verb>', 'events of requests with this verb alone')
+      .option('--address <address>', 'events of requests from this address alone')
+      .option('--request-id <id>', 'the event that this request wrote')
+      .option('--correlation <id>', 'all effects of this request, also those of reconcilers')
+      .option('--where <selector>', 'further conditions, as in a fieldSelector: event=ObjectDeleted,plugin=blog')
       .option('--output <form>', 'text, or json for JSON lines', 'text');
   selecting(audit.command('list').description('print events of the whole log'))
     .option('--since <moment>', 'events from this time (RFC 3339) or position on')
@@ -31,7 +37,7 @@ export function addEventCommands(audit: Command, { context, connected }: Listing
     .option('--since <position>', 'begin with the events after this position of the log')
     .option('--limit <count>', 'end after as many events')
     .action(async (options: FollowOptions) => {
-      const { followEvents } = await import('./list-events.ts');
+      const { followEvents } = await import('./follow-events.ts');
       await followEvents(options, context);
     });
 }

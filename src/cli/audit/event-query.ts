@@ -1,0 +1,104 @@
+import type { Json } from '../../base/json.ts';
+import { listOf } from '../answer-member.ts';
+import type { CommandContext } from '../command-context.ts';
+import type { ConnectionOptions } from '../connection.ts';
+import { commandError, usageError } from '../failure.ts';
+import { coloursFor } from '../history/history-command.ts';
+import { servedPath } from '../history/type-path.ts';
+import type { ServerClient } from '../server-client.ts';
+import { eventLine } from './event-line.ts';
+
+/** The options of the commands that select events. Each except `output` is a condition, and all must be met. */
+export type EventOptions = ConnectionOptions & {
+  readonly actor?: string;
+  readonly type?: string;
+  readonly name?: string;
+  readonly uid?: string;
+  readonly verb?: string;
+  readonly address?: string;
+  readonly requestId?: string;
+  readonly correlation?: string;
+  /** Further conditions, as a selector. */
+  readonly where?: string;
+  readonly output?: string;
+};
+
+/** The options that are conditions on one field, each with its field. */
+const fields = [
+  ['actor', 'actor'],
+  ['name', 'name'],
+  ['uid', 'uid'],
+  ['verb', 'verb'],
+  ['address', 'address'],
+  ['requestId', 'requestId'],
+  ['correlation', 'correlationId'],
+] as const satisfies readonly (readonly [keyof EventOptions, string])[];
+
+/** The path of the events in the API, as segments. */
+export function eventsPath(domain: string): readonly string[] {
+  return ['apis', `audit.${domain}`, 'v1alpha1', 'events'];
+}
+
+/** The conditions of the options; `type` is verified first. @throws CommandFailure for a type that the server lacks. */
+export async function conditionsOf(
+  options: EventOptions,
+  { client, path }: { readonly client: ServerClient; readonly path: readonly string[] },
+): Promise<readonly string[]> {
+  const { type, where } = options;
+  const equal = fields.flatMap(([option, field]) => {
+    const value = options[option];
+    return value === undefined ? [] : [`${field}=${escaped(value)}`];
+  });
+  const ofType = type === undefined ? [] : [`type=${escaped(await typeOf(type, client, path))}`];
+  return [...ofType, ...equal, ...(where === undefined ? [] : [where])];
+}
+
+/** A moment is a position of the log or a time. */
+export function boundOf(operator: '>=' | '<=', moment: string | undefined): readonly string[] {
+  if (moment === undefined) return [];
+  return [`${/^\d+$/u.test(moment) ? 'position' : 'time'}${operator}${escaped(moment)}`];
+}
+
+/** The selector of all conditions, as parameters of a query. */
+export function selectorOf(conditions: readonly string[]): Readonly<Record<string, string>> {
+  return conditions.length === 0 ? {} : { fieldSelector: conditions.join(',') };
+}
+
+/**
+ * The type as events name it. Events of a type that the server does not serve any more remain, and those of no object
+ * have the category of their stream as a type.
+ */
+async function typeOf(type: string, client: ServerClient, path: readonly string[]): Promise<string> {
+  const query = { ...selectorOf([`type=${escaped(type)}`]), limit: '1' };
+  const found = await client.send({ method: 'GET', path, query });
+  if (listOf(found, 'items').length > 0) return type;
+  const served = await servedPath(client, type);
+  if (served === undefined)
+    throw commandError(
+      `no event is of the type ${JSON.stringify(type)}, and the server does not serve it: ` +
+        `write <plural>.<group>, or a category of streams, such as access`,
+    );
+  const [root, group = '', ...rest] = served;
+  const plural = rest.at(-1) ?? '';
+  return root === 'api' ? plural : `${plural}.${group}`;
+}
+
+/** In a selector, these characters have a backslash before them. */
+function escaped(value: string): string {
+  return value.replaceAll(/[,=\\()]/gu, (sign) => `\\${sign}`);
+}
+
+/** @throws CommandFailure for anything but a whole number from 1. */
+export function limitOf(text: string): number {
+  if (/^[1-9]\d{0,8}$/u.test(text)) return Number(text);
+  throw usageError('--limit must be a whole number from 1');
+}
+
+/** Prints events as lines of text or of JSON. */
+export function printerFor({ output = 'text' }: EventOptions, context: CommandContext): (event: Json) => void {
+  if (output !== 'text' && output !== 'json') throw usageError('--output must be text or json');
+  const colours = coloursFor(context);
+  return (event) => {
+    context.output.write(output === 'json' ? `${JSON.stringify(event)}\n` : eventLine(event, colours));
+  };
+}
