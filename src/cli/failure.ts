@@ -9,6 +9,25 @@ export class CommandFailure extends Error {
   }
 }
 
+/** The server cannot be reached, or the connection ended within its answer. */
+export class ConnectionFailure extends CommandFailure {
+  constructor(message: string) {
+    super(message, 1);
+    this.name = 'ConnectionFailure';
+  }
+}
+
+/** The server refused the request, with this status. */
+export class RefusalFailure extends CommandFailure {
+  readonly status: number;
+
+  constructor(message: string, status: number) {
+    super(message, 1);
+    this.name = 'RefusalFailure';
+    this.status = status;
+  }
+}
+
 /** The command line is invalid; nothing was sent. */
 export function usageError(message: string): CommandFailure {
   return new CommandFailure(message, 2);

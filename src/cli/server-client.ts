@@ -4,8 +4,7 @@ import type { Json } from '../base/json.ts';
 import { jsonDepthMax } from '../limits/requests.ts';
 import { commandAnswerMs } from '../limits/settings.ts';
 import { listOf, textOf } from './answer-member.ts';
-import { commandError } from './failure.ts';
-import type { CommandFailure } from './failure.ts';
+import { CommandFailure, commandError, ConnectionFailure, RefusalFailure } from './failure.ts';
 import { begin, bounded, exchange, type Answered } from './http-exchange.ts';
 import { linesOf } from './audit/lines-of.ts';
 import type { Identity } from './identity.ts';
@@ -25,6 +24,8 @@ export type Call = {
   readonly body?: unknown;
   /** The answer may be gzipped on its way. */
   readonly isCompressed?: boolean;
+  /** Ends the connection of a response that is read by lines. */
+  readonly signal?: AbortSignal;
   /** In place of a body: a file to upload in the form field `file`. */
   readonly file?: { readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> };
 };
@@ -73,19 +74,26 @@ export class ServerClient {
     );
   }
 
-  /** Sends JSON, and returns the lines of the response as they arrive; throws a refusal with its reason. */
-  async *lines({ method, path, query = {}, body, isCompressed = false }: Call): AsyncGenerator<Uint8Array> {
+  /**
+   * Sends JSON, and returns the lines of the response as they arrive. Throws a refusal with its reason, and a
+   * ConnectionFailure if the response does not arrive whole.
+   */
+  async *lines({ method, path, query = {}, body, isCompressed, signal }: Call): AsyncGenerator<Uint8Array> {
     const gone = new AbortController();
-    const coding = isCompressed ? { 'accept-encoding': 'gzip' } : {};
+    const coding = isCompressed === true ? { 'accept-encoding': 'gzip' } : {};
     const headers = { ...headersOf(this.#identity, method, body !== undefined), ...coding };
     const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
     try {
-      const sent = { method, headers, body: bytes, ca: this.#ca, signal: gone.signal };
+      const ends = signal === undefined ? gone.signal : AbortSignal.any([gone.signal, signal]);
+      const sent = { method, headers, body: bytes, ca: this.#ca, signal: ends };
       const answer = await begin(this.#target(path, query), sent).catch((error: unknown) => {
-        throw commandError(`cannot reach ${this.#url.origin}: ${reasonOf(error)}`);
+        throw this.#unreachable(error);
       });
       if (answer.status < 200 || answer.status > 299) this.#answered(answer.status, await bounded(answer.body));
       yield* linesOf(answer.body);
+    } catch (error) {
+      if (error instanceof CommandFailure) throw error;
+      throw new ConnectionFailure(`the connection to ${this.#url.origin} was lost: ${reasonOf(error)}`);
     } finally {
       gone.abort();
     }
@@ -111,17 +119,19 @@ export class ServerClient {
       const headers = { ...headersOf(this.#identity, method, body !== undefined), ...sent.headers };
       return await exchange(target, { method, headers, body: sent.bytes, ca: this.#ca, signal: giveUp.signal });
     } catch (error) {
-      throw commandError(
-        giveUp.signal.aborted
-          ? `${this.#url.origin} did not answer within ${String(commandAnswerMs / 1_000)} s`
-          : `cannot reach ${this.#url.origin}: ${reasonOf(error)}`,
-      );
+      if (!giveUp.signal.aborted) throw this.#unreachable(error);
+      const seconds = String(commandAnswerMs / 1_000);
+      throw new ConnectionFailure(`${this.#url.origin} did not answer within ${seconds} s`);
     } finally {
       timer.cancel();
     }
   }
 
-  #refusal(status: number, body: Json | undefined): CommandFailure {
+  #unreachable(error: unknown): ConnectionFailure {
+    return new ConnectionFailure(`cannot reach ${this.#url.origin}: ${reasonOf(error)}`);
+  }
+
+  #refusal(status: number, body: Json | undefined): RefusalFailure {
     const words = textOf(body, 'message') ?? textOf(body, 'detail') ?? 'no reason was given';
     const reason = textOf(body, 'reason');
     const lines = [
@@ -138,7 +148,7 @@ export class ServerClient {
           `set LEDGERPLANE_TOKEN, or use --user`,
       );
     }
-    return commandError(lines.join('\n'));
+    return new RefusalFailure(lines.join('\n'), status);
   }
 }
 

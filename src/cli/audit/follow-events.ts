@@ -1,18 +1,21 @@
-import { delay } from '../../base/clock.ts';
+import { delay, type Clock, type Timer } from '../../base/clock.ts';
 import { decodeJson, type Json } from '../../base/json.ts';
 import { jsonDepthMax } from '../../limits/requests.ts';
 import { memberOf, textOf } from '../answer-member.ts';
 import type { CommandContext } from '../command-context.ts';
 import { connect } from '../connection.ts';
-import { commandError, usageError } from '../failure.ts';
-import type { ServerClient } from '../server-client.ts';
+import { commandError, type CommandFailure, ConnectionFailure, RefusalFailure, usageError } from '../failure.ts';
+import type { Call, ServerClient } from '../server-client.ts';
 import { printable } from '../text-table.ts';
 import { conditionsOf, eventsPath, limitOf, printerFor, selectorOf, type EventOptions } from './event-query.ts';
 
 export type FollowOptions = EventOptions & { readonly since?: string; readonly limit?: string };
 
-/** Before a watch that the server has ended begins again. */
-const againMs = 1_000;
+/** The wait before the connection is tried again: doubled after each attempt in vain. */
+const firstWaitMs = 250;
+const longestWaitMs = 30_000;
+/** A connection without a sign of life for this time is lost: the server sends one every 10 s. */
+const silenceMs = 30_000;
 
 /** Prints events as they happen, from now on or after a position, until the command is interrupted. */
 export async function followEvents(options: FollowOptions, context: CommandContext): Promise<void> {
@@ -22,10 +25,10 @@ export async function followEvents(options: FollowOptions, context: CommandConte
   if (since !== undefined && !/^\d{1,30}$/u.test(since)) throw usageError('--since must be a position of the log');
   const { client, domain } = await connect(options, context);
   const path = eventsPath(domain);
-  const begin = since ?? (await headOf(client, path));
+  const head = await headOf(client, path);
   const where = await conditionsOf(options, { client, path });
   let left = limit;
-  for await (const event of changes(client, { path, begin, where }, context)) {
+  for await (const event of changes(client, { path, begin: since ?? head, where }, context)) {
     print(event);
     left -= 1;
     if (left <= 0) return;
@@ -34,23 +37,91 @@ export async function followEvents(options: FollowOptions, context: CommandConte
 
 type Followed = { readonly path: readonly string[]; readonly begin: string; readonly where: readonly string[] };
 
-/** The events after a position. A watch that the server has ended begins again where it was. */
-async function* changes(
-  client: ServerClient,
-  { path, begin, where }: Followed,
-  { clock }: CommandContext,
-): AsyncGenerator<Json> {
-  for (let position = begin; ;) {
-    const query = { ...selectorOf(where), watch: 'true', allowWatchBookmarks: 'true', resourceVersion: position };
-    for await (const line of client.lines({ method: 'GET', path, query })) {
-      if (line.length === 0) continue;
-      const { type, object } = changeOf(line);
-      if (type === 'ERROR') break;
-      position = textOf(object, 'metadata', 'resourceVersion') ?? position;
-      if (type !== 'BOOKMARK') yield object;
-    }
-    await delay(clock, againMs);
+type Progress = {
+  /** Everything up to this position has been shown. */
+  position: string;
+  /** Attempts to connect since the last sign of life. */
+  attempts: number;
+};
+
+/**
+ * The events after a position, each once. A watch that ends begins again after the last position that it showed, as
+ * soon as the server answers.
+ */
+async function* changes(client: ServerClient, followed: Followed, context: CommandContext): AsyncGenerator<Json> {
+  const progress: Progress = { position: followed.begin, attempts: 0 };
+  for (;;) {
+    yield* untilItEnds(client, followed, { context, progress });
+    await delay(context.clock, Math.min(firstWaitMs * 2 ** progress.attempts, longestWaitMs));
+    progress.attempts = Math.min(progress.attempts + 1, attemptsMax);
   }
+}
+
+/** The events of one watch. @throws CommandFailure for an end that remains. */
+async function* untilItEnds(
+  client: ServerClient,
+  { path, where }: Followed,
+  { context: { clock, stderr }, progress }: { readonly context: CommandContext; readonly progress: Progress },
+): AsyncGenerator<Json> {
+  const resourceVersion = progress.position;
+  const query = { ...selectorOf(where), watch: 'true', allowWatchBookmarks: 'true', resourceVersion };
+  try {
+    for await (const { type, object } of watched(client, { method: 'GET', path, query }, clock)) {
+      if (progress.attempts > 0) stderr.write('ledgerplane: connected again\n');
+      progress.attempts = 0;
+      progress.position = textOf(object, 'metadata', 'resourceVersion') ?? progress.position;
+      if (type === 'ADDED') yield object;
+    }
+  } catch (error) {
+    const { position, attempts } = progress;
+    const { message } = passing(error, position);
+    if (attempts === 0) stderr.write(`ledgerplane: ${message}: going on after position ${position} ${whenItIs}\n`);
+  }
+}
+
+const whenItIs = 'as soon as the server answers';
+/** Later waits are the longest one. */
+const attemptsMax = 10;
+
+type Change = { readonly type: string; readonly object: Json };
+
+const signOfLife: Change = { type: '', object: {} };
+
+/** The changes and signs of life of one watch. @throws ConnectionFailure or RefusalFailure at its end. */
+async function* watched(client: ServerClient, call: Call, clock: Clock): AsyncGenerator<Change, never> {
+  for await (const line of linesUntilSilence(client, call, clock))
+    yield line.length === 0 ? signOfLife : changeOf(line);
+  throw new ConnectionFailure('the server has ended the watch');
+}
+
+/** @throws ConnectionFailure when the server was silent for too long. */
+async function* linesUntilSilence(client: ServerClient, call: Call, clock: Clock): AsyncGenerator<Uint8Array> {
+  const silence = new AbortController();
+  const begin = (): Timer =>
+    clock.after(silenceMs, () => {
+      silence.abort();
+    });
+  let timer = begin();
+  try {
+    for await (const line of client.lines({ ...call, signal: silence.signal })) {
+      timer.cancel();
+      yield line;
+      timer = begin();
+    }
+  } catch (error) {
+    if (!silence.signal.aborted) throw error;
+    throw new ConnectionFailure(`the server was silent for ${String(silenceMs / 1_000)} s`);
+  } finally {
+    timer.cancel();
+  }
+}
+
+/** The failure that a later attempt may not have. @throws CommandFailure for one that remains. */
+function passing(error: unknown, position: string): CommandFailure {
+  if (error instanceof ConnectionFailure) return error;
+  if (!(error instanceof RefusalFailure)) throw error;
+  if (error.status >= 500 || error.status === 408 || error.status === 429) return error;
+  throw commandError(`cannot go on after position ${position}: ${error.message}`);
 }
 
 async function headOf(client: ServerClient, path: readonly string[]): Promise<string> {
@@ -58,15 +129,14 @@ async function headOf(client: ServerClient, path: readonly string[]): Promise<st
   return textOf(await client.send({ method: 'GET', path, query }), 'metadata', 'resourceVersion') ?? '0';
 }
 
-/** A line of a watch. An error that only a later request can repair ends the watch; any other one ends the command. */
-function changeOf(line: Uint8Array): { readonly type: string; readonly object: Json } {
+/** A line of a watch. @throws RefusalFailure for an error, which ends the watch. */
+function changeOf(line: Uint8Array): Change {
   const decoded = decodeJson(line, { depthMax: jsonDepthMax });
   const type = decoded.ok ? textOf(decoded.value, 'type') : undefined;
   const object = decoded.ok ? memberOf(decoded.value, 'object') : undefined;
   if (type === undefined || object === undefined)
     throw commandError('the server answered with a line that is no event');
-  const code = memberOf(object, 'code');
-  if (type === 'ERROR' && code !== 503 && code !== 429)
-    throw commandError(printable(textOf(object, 'message') ?? 'the watch failed'));
-  return { type, object };
+  if (type !== 'ERROR') return { type, object };
+  const status = Number(memberOf(object, 'code'));
+  throw new RefusalFailure(printable(textOf(object, 'message') ?? 'the watch failed'), status);
 }

@@ -1,5 +1,5 @@
 import { commandAnswerBytesMax } from '../../limits/settings.ts';
-import { commandError } from '../failure.ts';
+import { commandError, ConnectionFailure } from '../failure.ts';
 
 /** Yields the lines of a response body without their line feeds. The last line must be complete. */
 export async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -19,7 +19,7 @@ export async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<
       throw commandError(`a line of the answer is longer than ${String(commandAnswerBytesMax)} bytes`);
     if (left.length > 0) rest.push(left);
   }
-  if (restBytes > 0) throw commandError('the answer ended within a line: the connection was lost');
+  if (restBytes > 0) throw new ConnectionFailure('the answer ended within a line: the connection was lost');
 }
 
 const newline = 0x0a;

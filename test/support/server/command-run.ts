@@ -15,6 +15,8 @@ export type CommandSetting = {
   /** True if standard output is a terminal. */
   readonly isTerminal?: boolean;
   readonly clock?: Clock;
+  /** Called with each text on standard output or standard error. */
+  readonly onText?: (text: string) => void;
 };
 
 /** Runs one command in this process, with the whole program except its process. */
@@ -27,6 +29,7 @@ export async function runCommand(
     folder = '/nonexistent',
     isTerminal = false,
     clock = systemClock,
+    onText,
   }: CommandSetting = {},
 ): Promise<CommandRun> {
   const texts = { out: '', err: '' };
@@ -36,11 +39,13 @@ export async function runCommand(
       isTTY: isTerminal,
       write: (text) => {
         texts.out += text;
+        onText?.(text);
       },
     },
     stderr: {
       write: (text) => {
         texts.err += text;
+        onText?.(text);
       },
     },
     variables,
