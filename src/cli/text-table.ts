@@ -25,3 +25,10 @@ export function textTable(headings: readonly string[], rows: readonly (readonly 
 function lengthOf(text: string): number {
   return Array.from(text).length;
 }
+
+const pluralOf: Readonly<Record<string, string>> = { leaf: 'leaves' };
+
+/** A number with its noun: `1 event`, `2,000 events`. */
+export function counted(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? noun : (pluralOf[noun] ?? `${noun}s`)}`;
+}

@@ -9,9 +9,12 @@ export type ExportPlace = Moment | { readonly kind: 'leaf'; readonly index: numb
 /** The index of the first leaf, and the index after the last leaf. */
 export type LeafRange = { readonly from: number; readonly until: number };
 
+/** A place before which a range begins with `from`, or behind which it begins with `after`. */
+export type RangeStart = { readonly kind: 'from' | 'after'; readonly place: ExportPlace };
+
 export type RequestedRange = {
-  /** The exclusive start of the range; undefined means the beginning of the log. */
-  readonly after: ExportPlace | undefined;
+  /** The start of the range; undefined means the beginning of the log. */
+  readonly start: RangeStart | undefined;
   /** The inclusive end of the range; undefined means the last leaf that this node has folded. */
   readonly until: ExportPlace | undefined;
 };
@@ -32,14 +35,31 @@ export type ResolvedRange =
 type Leaves = { readonly ok: true; readonly leaves: number } | Extract<ResolvedRange, { ok: false }>;
 
 /** Returns the leaves between two places, both of which this node must have folded. */
-export function leafRange({ after, until }: RequestedRange, dependencies: RangeDependencies): ResolvedRange {
+export function leafRange({ start, until }: RequestedRange, dependencies: RangeDependencies): ResolvedRange {
   const size = dependencies.tree.size();
-  const first = after === undefined ? { ok: true as const, leaves: 0 } : leavesUpTo(after, dependencies);
+  const first = start === undefined ? { ok: true as const, leaves: 0 } : leavesBefore(start, dependencies);
   if (!first.ok) return first;
   const last = until === undefined ? { ok: true as const, leaves: size } : leavesUpTo(until, dependencies);
   if (!last.ok) return last;
   const range = { from: first.leaves, until: last.leaves };
-  return range.from > range.until ? refused('bad-request', 'after is later than until') : { ok: true, range };
+  return range.from > range.until
+    ? refused('bad-request', `${start?.kind ?? 'from'} is later than until`)
+    : { ok: true, range };
+}
+
+/** Returns the number of leaves before a range. */
+function leavesBefore({ kind, place }: RangeStart, dependencies: RangeDependencies): Leaves {
+  const upTo = leavesUpTo(place, dependencies);
+  if (kind === 'after' || !upTo.ok) return upTo;
+  const { tree, position, times } = dependencies;
+  switch (place.kind) {
+    case 'leaf':
+      return { ok: true, leaves: place.index };
+    case 'position':
+      return { ok: true, leaves: place.position === 0n ? 0 : tree.leavesUntil(logPosition(place.position - 1n)) };
+    case 'time':
+      return { ok: true, leaves: tree.leavesUntil(times.positionAt(place.timeMs - 1, position()) ?? logStart) };
+  }
 }
 
 /** Returns the number of leaves up to and including a place. */

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readSync, truncateSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 
 import { parseExportLine, type ExportHeader } from '../../audit/proof/export-lines.ts';
 import { usageError } from '../failure.ts';
@@ -18,40 +18,55 @@ export type BegunExport = {
 };
 
 /**
- * Returns undefined if the file does not exist or has no complete line.
+ * Returns undefined if the file does not exist or has no more than the beginning of a header. `name` is the name of the
+ * file in messages.
  *
- * @throws CommandFailure if the file is not an export.
+ * @throws CommandFailure if the file is not an export or cannot be read.
  */
-export async function begunExport(path: string): Promise<BegunExport | undefined> {
+export async function begunExport(path: string, name: string): Promise<BegunExport | undefined> {
   if (!existsSync(path)) return undefined;
   let begun: BegunExport | undefined;
-  const isGzipped = beginsGzip(path);
   try {
+    const isGzipped = beginsGzip(path);
     for await (const line of linesOfFile(path)) {
       const parsed = parseExportLine(line);
-      if (!parsed.ok) throw notContinued(path, `line ${String((begun?.lines ?? 0) + 1)} is no line of an export`);
-      begun = advanced(begun, parsed.record, { path, isGzipped, bytes: line.length + 1 });
+      if (!parsed.ok) throw notContinued(name, `line ${String((begun?.lines ?? 0) + 1)} is no line of an export`);
+      begun = advanced(begun, parsed.record, { name, isGzipped, bytes: line.length + 1 });
     }
   } catch (error) {
-    if (!(error instanceof BrokenFileError && error.isCut)) throw error;
+    if (!isCut(error, begun)) throw failureOf(error, name);
   }
   return begun;
 }
 
-/** Removes the incomplete line at the end of the file. */
-export function cutToLines(path: string, { isGzipped, bytes }: BegunExport): void {
-  if (!isGzipped) truncateSync(path, bytes);
+/** Whether a file ends within an export. */
+function isCut(error: unknown, begun: BegunExport | undefined): boolean {
+  return error instanceof BrokenFileError && error.isCut && (begun !== undefined || mayBecomeHeader(error.rest));
 }
 
-type Line = { readonly path: string; readonly isGzipped: boolean; readonly bytes: number };
+function failureOf(error: unknown, name: string): unknown {
+  if (error instanceof BrokenFileError) return notContinued(name, error.isCut ? 'it is no export' : error.message);
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? usageError(`${printable(name)} cannot be read (${code})`) : error;
+}
+
+const headerOpening = '{"kind":"Export",';
+
+/** Whether a line that is cut may be the beginning of a header. */
+function mayBecomeHeader(rest: Uint8Array): boolean {
+  const text = Buffer.from(rest).toString();
+  return text.startsWith(headerOpening) || headerOpening.startsWith(text);
+}
+
+type Line = { readonly name: string; readonly isGzipped: boolean; readonly bytes: number };
 
 function advanced(
   begun: BegunExport | undefined,
   record: Extract<ReturnType<typeof parseExportLine>, { ok: true }>['record'],
-  { path, isGzipped, bytes }: Line,
+  { name, isGzipped, bytes }: Line,
 ): BegunExport {
   if (begun === undefined) {
-    if (record.kind !== 'Export') throw notContinued(path, 'it does not begin with a header');
+    if (record.kind !== 'Export') throw notContinued(name, 'it does not begin with a header');
     return { header: record, next: record.from, isComplete: false, isGzipped, lines: 1, bytes };
   }
   const grown = { ...begun, lines: begun.lines + 1, bytes: begun.bytes + bytes };
@@ -59,11 +74,11 @@ function advanced(
   if (record.kind === 'Checkpoint') return grown;
   if (record.kind === 'Event' && record.index === begun.next && !begun.isComplete)
     return { ...grown, next: begun.next + 1 };
-  throw notContinued(path, `line ${String(grown.lines)} does not continue the lines before it`);
+  throw notContinued(name, `line ${String(grown.lines)} does not continue the lines before it`);
 }
 
-function notContinued(path: string, detail: string): Error {
-  return usageError(`${printable(path)} cannot be continued: ${detail}`);
+function notContinued(name: string, detail: string): Error {
+  return usageError(`${printable(name)} cannot be continued: ${detail}`);
 }
 
 function beginsGzip(path: string): boolean {

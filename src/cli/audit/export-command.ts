@@ -1,4 +1,4 @@
-import { existsSync, unlinkSync } from 'node:fs';
+import { existsSync, statSync, unlinkSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import { parseExportLine, type ExportHeader } from '../../audit/proof/export-lines.ts';
@@ -6,8 +6,8 @@ import type { CommandContext } from '../command-context.ts';
 import { connect, type ConnectionOptions } from '../connection.ts';
 import { CommandFailure, commandError, usageError } from '../failure.ts';
 import { printable } from '../text-table.ts';
-import { begunExport, cutToLines, type BegunExport } from './begun-export.ts';
-import { openOutput, type ExportOutput, type OutputFile } from './export-output.ts';
+import { begunExport, type BegunExport } from './begun-export.ts';
+import { lazyOutput, type ExportOutput, type OutputFile } from './export-output.ts';
 
 export type ExportOptions = ConnectionOptions & {
   readonly from?: string;
@@ -34,36 +34,35 @@ async function writtenTo(name: string, options: ExportOptions, context: CommandC
   if (existsSync(path)) throw usageError(`${printable(name)} exists: --resume continues it, or choose another name`);
   await inFile(name, { path, gzip, keep: undefined }, async (output) => {
     const header = await received(options, queryOf(from, until), { context, begun: undefined, output });
-    context.stderr.write(`exported leaves ${rangeText(header)} to ${printable(name)}\n`);
+    context.stderr.write(`exported ${rangeText(header)} to ${printable(name)}\n`);
   });
 }
 
 async function continuedIn(name: string, options: ExportOptions, context: CommandContext): Promise<void> {
   const path = resolve(context.folder, name);
-  const begun = await begunExport(path);
+  const begun = await begunExport(path, name);
   if (begun === undefined) {
     if (existsSync(path)) unlinkSync(path);
     await writtenTo(name, options, context);
     return;
   }
-  const range = `leaves ${rangeText(begun.header)}`;
+  const range = rangeText(begun.header);
   if (begun.isComplete) {
     context.stderr.write(`${printable(name)} is complete: ${range}\n`);
     return;
   }
   if (options.from !== undefined || options.until !== undefined)
     throw usageError('--resume continues with the range of the file: omit --from and --until');
-  cutToLines(path, begun);
   await inFile(name, { path, gzip: begun.isGzipped, keep: begun }, async (output) => {
     await received(options, restOf(begun), { context, begun, output });
     context.stderr.write(`exported ${range} to ${printable(name)}, from leaf ${String(begun.next)} on\n`);
   });
 }
 
-/** Closes the file even if `write` fails; the file then ends with a complete line. */
+/** Closes the file even if `write` fails. The file then ends with a complete line; without a line, no file remains. */
 async function inFile(name: string, file: OutputFile, write: (output: ExportOutput) => Promise<void>): Promise<void> {
+  const output = lazyOutput(file);
   try {
-    const output = await openOutput(file);
     try {
       await write(output);
     } finally {
@@ -71,8 +70,20 @@ async function inFile(name: string, file: OutputFile, write: (output: ExportOutp
     }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    throw typeof code === 'string' ? commandError(`cannot write ${printable(name)} (${code})`) : error;
+    const failure = typeof code === 'string' ? commandError(`cannot write ${printable(name)} (${code})`) : error;
+    if (!removedIfEmpty(file.path) || !output.isBegun() || !(failure instanceof CommandFailure)) throw failure;
+    throw new CommandFailure(
+      `${failure.message}\n${printable(name)} keeps the lines that arrived: continue it with --resume`,
+      failure.exitCode,
+    );
   }
+}
+
+/** Removes a file without content. Returns whether a file remains. */
+function removedIfEmpty(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.size === 0) unlinkSync(path);
+  return stats !== undefined && stats.size > 0;
 }
 
 type Receiving = {
@@ -92,18 +103,15 @@ async function received(
   const lines = client.lines({ method: 'GET', path, query, isCompressed: options.gzip === true });
   let header: ExportHeader | undefined;
   let last: Uint8Array = new Uint8Array();
-  try {
-    for await (const line of lines) {
-      if (startsWith(line, failureOpening)) throw commandError(`the server could not go on: ${messageOf(line)}`);
-      last = line;
-      if (header !== undefined || begun === undefined) await output.write(line);
-      header ??= headerIn(line, begun);
-    }
-  } catch (error) {
-    if (error instanceof CommandFailure) throw error;
-    throw lost(error);
+  for await (const line of lines) {
+    if (startsWith(line, failureOpening)) throw commandError(`the server could not go on: ${messageOf(line)}`);
+    last = line;
+    const isHeader = header === undefined;
+    header ??= headerIn(line, begun);
+    if (!isHeader || begun === undefined) await output.write(line);
   }
-  if (header === undefined || !startsWith(last, endOpening)) throw lost(undefined);
+  if (header === undefined || !startsWith(last, endOpening))
+    throw commandError('the connection was lost before the end of the export');
   return header;
 }
 
@@ -123,21 +131,15 @@ function headerIn(line: Uint8Array, begun: BegunExport | undefined): ExportHeade
   return header;
 }
 
-/** Returns the query parameters of a range. `from` is inclusive; the server's parameter `after` is exclusive. */
+/** Returns the query parameters of a range. */
 function queryOf(from: string | undefined, until: string | undefined): Readonly<Record<string, string>> {
-  return { ...(from === undefined ? {} : afterOf(from)), ...(until === undefined ? {} : { until }) };
+  return { ...(from === undefined ? {} : { from }), ...(until === undefined ? {} : { until }) };
 }
 
-function afterOf(from: string): Readonly<Record<string, string>> {
-  const [, leaf] = /^leaf:(\d{1,15})$/u.exec(from) ?? [];
-  if (leaf !== undefined) return Number(leaf) === 0 ? {} : { after: `leaf:${String(Number(leaf) - 1)}` };
-  if (/^\d{1,40}$/u.test(from)) return BigInt(from) === 0n ? {} : { after: (BigInt(from) - 1n).toString() };
-  return { after: from };
-}
-
-/** Returns the query parameters of the leaves that the file lacks. */
+/** Returns the query parameters of the leaves that the file lacks: `after`, since it may lack only the last line. */
 function restOf({ header: { until }, next }: BegunExport): Readonly<Record<string, string>> {
-  return { ...afterOf(`leaf:${String(next)}`), ...(until === 0 ? {} : { until: `leaf:${String(until - 1)}` }) };
+  const after = next === 0 ? {} : { after: `leaf:${String(next - 1)}` };
+  return { ...after, ...(until === 0 ? {} : { until: `leaf:${String(until - 1)}` }) };
 }
 
 function textOutput({ output }: CommandContext): ExportOutput {
@@ -162,10 +164,6 @@ function messageOf(line: Uint8Array): string {
 }
 
 function rangeText({ from, until }: ExportHeader): string {
-  return from === until ? 'none' : `${String(from)} to ${String(until - 1)}`;
-}
-
-function lost(cause: unknown): CommandFailure {
-  const reason = cause instanceof Error ? ` (${printable(cause.message)})` : '';
-  return commandError(`the connection was lost before the end of the export${reason}: continue with --resume`);
+  if (from === until) return 'no leaves';
+  return until - from === 1 ? `leaf ${String(from)}` : `leaves ${String(from)} to ${String(until - 1)}`;
 }

@@ -4,14 +4,18 @@ import { createGunzip } from 'node:zlib';
 
 import { exportLineBytesMax, exportUnpackedFreeBytes, exportUnpackedRatioMax } from '../../limits/audit.ts';
 
-/** The file does not consist of complete lines. `isCut`: the file may be the beginning of an export. */
+/** The file does not consist of complete lines. */
 export class BrokenFileError extends Error {
+  /** Whether the file may be the beginning of an export. */
   readonly isCut: boolean;
+  /** The first bytes of the incomplete line; empty if they are unknown. */
+  readonly rest: Uint8Array;
 
-  constructor(detail: string, isCut: boolean) {
+  constructor(detail: string, isCut: boolean, rest: Uint8Array = new Uint8Array()) {
     super(detail);
     this.name = 'BrokenFileError';
     this.isCut = isCut;
+    this.rest = rest;
   }
 }
 
@@ -90,7 +94,7 @@ async function* wholeLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
       throw new BrokenFileError(`a line is longer than ${String(exportLineBytesMax)} bytes: it is no export`, false);
     if (left.length > 0) rest.push(left);
   }
-  if (restBytes > 0) throw new BrokenFileError('the file is cut short: it ends within a line', true);
+  if (restBytes > 0) throw new BrokenFileError('the file is cut short: it ends within a line', true, rest[0]);
 }
 
 const newline = 0x0a;

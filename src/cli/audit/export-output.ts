@@ -1,4 +1,4 @@
-import { createWriteStream, renameSync, type WriteStream } from 'node:fs';
+import { createWriteStream, renameSync, rmSync, truncateSync, type WriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { createGzip, type Gzip } from 'node:zlib';
 
@@ -22,9 +22,20 @@ export type OutputFile = {
 
 const newline = Buffer.from('\n');
 
+/** Returns an output that opens, and so creates, its file with the first line. */
+export function lazyOutput(file: OutputFile): ExportOutput & { isBegun(): boolean } {
+  let opened: Promise<ExportOutput> | undefined;
+  return {
+    isBegun: () => opened !== undefined,
+    write: async (line) => (await (opened ??= openOutput(file))).write(line),
+    close: async () => (await opened)?.close(),
+  };
+}
+
 /** Opens the file. An existing file is never overwritten: `keep` continues it. Rejects with the system's error. */
-export async function openOutput({ path, gzip, keep }: OutputFile): Promise<ExportOutput> {
+async function openOutput({ path, gzip, keep }: OutputFile): Promise<ExportOutput> {
   if (!gzip) {
+    if (keep !== undefined) truncateSync(path, keep.bytes);
     const flags = keep === undefined ? 'wx' : 'r+';
     const file = createWriteStream(path, { flags, mode: 0o600, start: keep?.bytes ?? 0 });
     return outputTo(file, file);
@@ -37,13 +48,22 @@ export async function openOutput({ path, gzip, keep }: OutputFile): Promise<Expo
   packer.pipe(file);
   const output = outputTo(packer, file);
   if (keep === undefined) return output;
-  await copyLines(path, keep.lines, output);
+  const replacing = async (work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      rmSync(target, { force: true });
+      throw error;
+    }
+  };
+  await replacing(async () => copyLines(path, keep.lines, output));
   return {
     write: (line) => output.write(line),
-    close: async () => {
-      await output.close();
-      renameSync(target, path);
-    },
+    close: async () =>
+      replacing(async () => {
+        await output.close();
+        renameSync(target, path);
+      }),
   };
 }
 

@@ -4,7 +4,7 @@ import { memberOf, textOf } from '../answer-member.ts';
 import type { CommandContext } from '../command-context.ts';
 import { connect, type ConnectionOptions } from '../connection.ts';
 import { commandError } from '../failure.ts';
-import { printable } from '../text-table.ts';
+import { counted, printable } from '../text-table.ts';
 
 export type ReplayOptions = ConnectionOptions & {
   readonly until?: string;
@@ -119,22 +119,22 @@ function progressOn(stderr: CommandContext['stderr']): (progress: Json) => void 
     if (percent < (shownPercents.get(of) ?? 0) + progressStep) return;
     shownPercents.set(of, percent);
     const suffix = of === 'audit' ? ' of the audit indexes' : '';
-    stderr.write(`replayed ${String(percent)} %, ${countOf(progress, 'events')} events${suffix}\n`);
+    stderr.write(`replayed ${String(percent)} %, ${countOf(progress, 'event')}${suffix}\n`);
   };
 }
 
 function resultText(result: Json): string {
   const [position, events, objects] = [
     textOf(result, 'position') ?? '',
-    countOf(result, 'events'),
-    countOf(result, 'objects'),
+    countOf(result, 'event'),
+    countOf(result, 'object'),
   ];
   const audit = memberOf(result, 'audit');
   const auditState =
     audit === undefined
       ? ''
-      : `audit indexes: position ${printable(textOf(audit, 'position') ?? '')}, ${countOf(audit, 'events')} events\n`;
-  const state = `position ${printable(position)}: ${events} events, ${objects} objects\n${auditState}`;
+      : `audit indexes: position ${printable(textOf(audit, 'position') ?? '')}, ${countOf(audit, 'event')}\n`;
+  const state = `position ${printable(position)}: ${events}, ${objects}\n${auditState}`;
   const compared = memberOf(result, 'compared');
   if (compared === undefined) return state;
   const counts = Object.entries(compared ?? {}).map(([table, count]) => `${printable(table)} ${String(count)}`);
@@ -147,7 +147,7 @@ function resultText(result: Json): string {
   return `${state}compared: ${counts.join(', ')}\n${outcome}\n`;
 }
 
-function countOf(value: Json, member: string): string {
-  const count = memberOf(value, member);
-  return typeof count === 'number' ? count.toLocaleString('en') : '?';
+function countOf(value: Json, noun: 'event' | 'object'): string {
+  const count = memberOf(value, `${noun}s`);
+  return typeof count === 'number' ? counted(count, noun) : `? ${noun}s`;
 }

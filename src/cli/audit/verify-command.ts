@@ -4,7 +4,7 @@ import { ExportVerifier, type ExportProblem, type VerifiedExport } from '../../a
 import type { VerifierKey } from '../../audit/proof/signed-note.ts';
 import type { CommandContext } from '../command-context.ts';
 import { commandError, usageError, type CommandFailure } from '../failure.ts';
-import { printable } from '../text-table.ts';
+import { counted, printable } from '../text-table.ts';
 import { BrokenFileError, linesOfFile } from './export-file.ts';
 import { verifierKeys } from './verifier-keys.ts';
 
@@ -51,17 +51,19 @@ function unreadable(error: unknown): unknown {
 
 function summaryOf({ header, checkpoint, agreeing, positions }: VerifiedExport): string {
   const { from, until, log, epoch, origin } = header;
-  const count = (value: number): string => value.toLocaleString('en');
   const [first, last] = positions ?? [];
-  const range =
-    first === undefined || last === undefined
-      ? 'no events'
-      : `leaves ${String(from)} to ${String(until - 1)}, positions ${first.toString()} to ${last.toString()}`;
+  const places =
+    until - from === 1
+      ? `leaf ${String(from)}, position ${String(first)}`
+      : `leaves ${String(from)} to ${String(until - 1)}, positions ${String(first)} to ${String(last)}`;
+  const range = first === undefined ? 'no leaves' : places;
   return [
-    `verified: ${count(until - from)} events, ${range}`,
+    `verified: ${counted(until - from, 'event')}, ${range}`,
     `log ${printable(log)}, epoch ${String(epoch)} (as the file says), tree ${printable(origin)}`,
-    `the signed checkpoint of ${count(checkpoint.size)} leaves has the root ${base64(checkpoint.root)}`,
-    `${count(agreeing)} checkpoints and tree heads agree with the events`,
+    `the signed checkpoint of ${counted(checkpoint.size, 'leaf')} has the root ${base64(checkpoint.root)}`,
+    agreeing === 1
+      ? '1 checkpoint or tree head agrees with the events'
+      : `${counted(agreeing, 'checkpoint')} and tree heads agree with the events`,
   ]
     .map((line) => `${line}\n`)
     .join('');

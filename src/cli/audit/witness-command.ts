@@ -12,7 +12,7 @@ import type { CommandContext } from '../command-context.ts';
 import { connect, type ConnectionOptions } from '../connection.ts';
 import { commandError, type CommandFailure } from '../failure.ts';
 import type { ServerClient } from '../server-client.ts';
-import { printable } from '../text-table.ts';
+import { counted, printable } from '../text-table.ts';
 import { KeptCheckpoints, type KeptCheckpoint } from './kept-checkpoints.ts';
 import { trustedKeys } from './trusted-keys.ts';
 
@@ -42,8 +42,11 @@ export async function witness(options: WitnessOptions, context: CommandContext):
   if (before !== undefined) await compare(client, before, shown);
   kept.keep(shown);
   const { size, origin } = shown.checkpoint;
-  const since = before === undefined ? 'is the first one of this tree' : `extends the one of ${count(before)} leaves`;
-  context.output.write(`${printable(origin)}: the checkpoint of ${size.toLocaleString('en')} leaves ${since}\n`);
+  const since =
+    before === undefined
+      ? 'is the first one of this tree'
+      : `extends the one of ${counted(before.checkpoint.size, 'leaf')}`;
+  context.output.write(`${printable(origin)}: the checkpoint of ${counted(size, 'leaf')} ${since}\n`);
 }
 
 type Asking = { readonly last: KeptCheckpoint | undefined; readonly context: CommandContext };
@@ -120,8 +123,4 @@ function disagreement(before: KeptCheckpoint, shown: KeptCheckpoint, detail: str
 
 function printedNote(note: string): string {
   return note.split('\n').map(printable).join('\n').trimEnd();
-}
-
-function count({ checkpoint }: KeptCheckpoint): string {
-  return checkpoint.size.toLocaleString('en');
 }

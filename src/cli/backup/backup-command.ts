@@ -5,7 +5,7 @@ import { memberOf, textOf } from '../answer-member.ts';
 import type { CommandContext } from '../command-context.ts';
 import { connect, type ConnectionOptions } from '../connection.ts';
 import { commandError } from '../failure.ts';
-import { printable } from '../text-table.ts';
+import { counted, printable } from '../text-table.ts';
 
 export type BackupOptions = ConnectionOptions & { readonly name?: string };
 
@@ -46,11 +46,11 @@ function resultText(result: Json): string {
   const unsigned = textOf(result, 'unsigned');
   const added =
     memberOf(result, 'written') === true
-      ? `backup ${String(count('number'))}: ${count('events').toLocaleString('en')} events, ` +
+      ? `backup ${String(count('number'))}: ${counted(count('events'), 'event')}, ` +
         `${showByteCount(count('bytes'))}, verified`
       : `nothing new: backup ${String(count('number'))} has all events`;
   return (
-    `${folder}\n${added}\nup to position ${String(count('position'))}, ${size.toLocaleString('en')} leaves with root ` +
+    `${folder}\n${added}\nup to position ${String(count('position'))}, ${counted(size, 'leaf')} with root ` +
     `${printable(textOf(tree, 'root') ?? '')}\n` +
     `${isSigned ? 'the' : 'no'} checkpoint of this tree is signed` +
     `${unsigned === undefined ? '' : `: ${printable(unsigned)}`}\n`

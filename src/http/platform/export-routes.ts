@@ -127,7 +127,7 @@ async function* ended(chunks: AsyncIterable<Uint8Array>, { slot, onError }: Endi
   }
 }
 
-const ownNames = ['after', 'until'];
+const ownNames = ['from', 'after', 'until'];
 /** Parameters of lists that an export does not support: ignoring them would return a wrong result. */
 const ofListsOnly = ['labelSelector', 'fieldSelector', 'sort', 'page', 'size', 'limit', 'continue', 'resourceVersion'];
 
@@ -138,9 +138,13 @@ function ownProblem(query: URLSearchParams): Problem | undefined {
 
 /** Decodes the range; returns a text for an invalid query. */
 function decodeRange(query: URLSearchParams): RequestedRange | string {
-  const [after, until] = [placeIn(query, 'after'), placeIn(query, 'until')];
+  const [from, after, until] = [placeIn(query, 'from'), placeIn(query, 'after'), placeIn(query, 'until')];
+  if (typeof from === 'string') return from;
   if (typeof after === 'string') return after;
-  return typeof until === 'string' ? until : { after, until };
+  if (typeof until === 'string') return until;
+  if (from !== undefined && after !== undefined) return 'from and after cannot be combined';
+  if (from !== undefined) return { start: { kind: 'from', place: from }, until };
+  return { start: after === undefined ? undefined : { kind: 'after', place: after }, until };
 }
 
 function placeIn(query: URLSearchParams, name: string): ExportPlace | string | undefined {
