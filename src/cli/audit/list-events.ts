@@ -22,7 +22,10 @@ export type ListOptions = EventOptions & {
 /** The maximum number of events in a page. */
 const pageMax = 500;
 
-/** Prints events of the log, page by page, and a note if more follow. A page may have fewer events than the request asks for. */
+/**
+ * Prints events of the log, page by page, and a note if more follow. A page may have fewer events than the request asks
+ * for.
+ */
 export async function listEvents(options: ListOptions, context: CommandContext): Promise<void> {
   const { since, until, newest = false } = options;
   const limit = limitOf(options.limit ?? '20');
