@@ -14,6 +14,7 @@ import { addNewPlugin } from './new-plugin.ts';
 import type { UninstallOptions } from './plugin-commands.ts';
 import type { RoleListOptions } from './role-commands.ts';
 import { settingsText } from './settings-text.ts';
+import { gathered } from './audit/gathered.ts';
 import type { CommandContext } from './command-context.ts';
 import type { TokenCreateOptions } from './token-commands.ts';
 import type { TypesOptions } from './types/write-types.ts';
@@ -220,10 +221,6 @@ function connected(command: Command): Command {
     .option('--server <url>', 'address of the server; by default LEDGERPLANE_SERVER, or HOST and PORT of the settings')
     .option('--user <name>', 'log in as this user; reads LEDGERPLANE_PASSWORD or prompts')
     .option('--domain <domain>', 'platform domain of the server; by default PLATFORM_DOMAIN of the settings');
-}
-
-function gathered(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
 }
 
 /** The error in the arguments. The text does not repeat the value of an unknown option, which may be a secret. */

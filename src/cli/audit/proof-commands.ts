@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 
+import { gathered } from './gathered.ts';
 import type { CommandContext } from '../command-context.ts';
 import type { ExportOptions } from './export-command.ts';
 import type { VerifyOptions } from './verify-command.ts';
@@ -44,8 +45,4 @@ export function addProofCommands(
       const { witness } = await import('./witness-command.ts');
       await witness(options, context);
     });
-}
-
-function gathered(value: string, all: readonly string[] = []): readonly string[] {
-  return [...all, value];
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 
+import { gathered } from '../audit/gathered.ts';
 import type { CommandContext } from '../command-context.ts';
 import type { BackupOptions } from './backup-command.ts';
 
@@ -45,8 +46,4 @@ function withKeys(command: Command): Command {
     'a public key that must have signed the last checkpoint, or a file of keys; may be repeated',
     gathered,
   );
-}
-
-function gathered(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
 }

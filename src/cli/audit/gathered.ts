@@ -1,0 +1,4 @@
+/** Collects the values of an option that may be repeated. */
+export function gathered(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
