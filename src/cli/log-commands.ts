@@ -3,10 +3,13 @@ import type { Command } from 'commander';
 import { logCopyInFlightEvents, logCopyInFlightEventsMax } from '../limits/log.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { usageError } from './failure.ts';
+import { gathered } from './audit/gathered.ts';
 import type { CommandContext } from './command-context.ts';
 
 /** `log`: a log in the syntax of EVENT_LOG; undefined: the log of the settings. */
 export type LogOptions = { readonly log: string | undefined };
+/** `checkpoint`: a file with a checkpoint to compare with the log, and keys that may have signed it. */
+export type LogInfoOptions = LogOptions & { readonly checkpoint: string | undefined; readonly keys: readonly string[] };
 export type LogCopyOptions = {
   readonly from: string;
   readonly to: string;
@@ -20,7 +23,7 @@ export type LogCopyOptions = {
 export type LogCommands = {
   copy(options: LogCopyOptions, context: CommandContext): Promise<void>;
   startEpoch(options: LogOptions, context: CommandContext): Promise<void>;
-  describe(options: LogOptions, context: CommandContext): Promise<void>;
+  describe(options: LogInfoOptions, context: CommandContext): Promise<void>;
 };
 
 type CopyOptions = {
@@ -31,6 +34,7 @@ type CopyOptions = {
   readonly inFlight?: string;
 };
 type LogFlags = { readonly log?: string };
+type LogInfoFlags = LogFlags & { readonly checkpoint?: string; readonly key?: readonly string[] };
 
 const places =
   '\nA log is embedded:<DATA_DIR>, embedded: alone for the DATA_DIR of the settings, or ' +
@@ -63,9 +67,16 @@ export function addLogCommands(
     .command('info')
     .description('show the identity, epoch and size of a log')
     .option('--log <log>', 'by default EVENT_LOG')
+    .option('--checkpoint <file>', 'check that the log begins with the events of a checkpoint that you have kept')
+    .option(
+      '--key <key>',
+      'a public key that must have signed the checkpoint, or a file of keys; may be repeated',
+      gathered,
+    )
     .addHelpText('after', places)
-    .action(async (options: LogFlags) => {
-      await (await loadCommands()).describe({ log: options.log }, context);
+    .action(async ({ log: place, checkpoint, key = [] }: LogInfoFlags) => {
+      if (checkpoint === undefined && key.length > 0) throw usageError('--key is for --checkpoint');
+      await (await loadCommands()).describe({ log: place, checkpoint, keys: key }, context);
     });
   log
     .command('new-epoch')

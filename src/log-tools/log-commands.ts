@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { MessageChannel } from 'node:worker_threads';
 
 import { messageOf } from '../base/error-message.ts';
-import { CommandFailure } from '../cli/failure.ts';
-import type { LogCommands, LogCopyOptions, LogOptions } from '../cli/log-commands.ts';
+import { verifierKeys } from '../cli/audit/verifier-keys.ts';
+import { CommandFailure, usageError } from '../cli/failure.ts';
+import { printable } from '../cli/text-table.ts';
+import type { LogCommands, LogCopyOptions, LogInfoOptions, LogOptions } from '../cli/log-commands.ts';
 import type { CommandContext } from '../cli/command-context.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { StartError } from '../base/start-error.ts';
@@ -13,6 +15,7 @@ import { takeDataDir } from '../disk/data-dir.ts';
 import { resourceFailure } from '../disk/resource-failure.ts';
 import { refuseFullDisk } from '../disk/start-space.ts';
 import { copyLog } from './log-copy.ts';
+import { keptCheckpoint, type KeptCheckpoint } from './log-checkpoint.ts';
 import { LogCopyError } from './log-copy-cursor.ts';
 import { EpochRefusedError, startRestoredEpoch } from './log-epoch.ts';
 import { isSameLocation, logLocation, withoutCredentials, type LogLocation } from './log-location.ts';
@@ -64,18 +67,20 @@ export const logCommands: LogCommands = {
     });
   },
 
-  describe: async ({ log }: LogOptions, context) => {
+  describe: async ({ log, checkpoint, keys }: LogInfoOptions, context) => {
+    const kept = checkpoint === undefined ? undefined : checkpointIn(checkpoint, keys, context);
     const place = requestedLocation(log, context);
     await withLogs([place], context, async (logs) => {
       const lines = await describeLog(await logs.open(place, { mustExist: true }), {
         clock: context.clock,
         signal: logs.signal,
+        checkpoint: kept,
         print: (line) => {
           context.stderr.write(`${line}\n`);
         },
       });
       context.output.write(
-        [['log', place.shown], ...lines].map(([name = '', value = '']) => `${name.padEnd(10)}${value}\n`).join(''),
+        [['log', place.shown], ...lines].map(([name = '', value = '']) => `${name.padEnd(9)} ${value}\n`).join(''),
       );
     });
   },
@@ -105,6 +110,18 @@ function placeOf(option: string, words: string, settings: ReturnType<typeof sett
   } catch (error) {
     throw failureOf(error, []);
   }
+}
+
+function checkpointIn(path: string, keys: readonly string[], { folder }: CommandContext): KeptCheckpoint {
+  let text: string;
+  try {
+    text = readFileSync(resolve(folder, path), 'utf8');
+  } catch (error) {
+    throw usageError(`--checkpoint: ${printable(path)} cannot be read: ${printable(messageOf(error))}`);
+  }
+  const kept = keptCheckpoint(text, keys.length === 0 ? [] : verifierKeys(keys, folder));
+  if (typeof kept === 'string') throw usageError(`--checkpoint: ${printable(path)} ${kept}`);
+  return kept;
 }
 
 type OpenLogs = {

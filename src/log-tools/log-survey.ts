@@ -1,18 +1,27 @@
 import type { Clock } from '../base/clock.ts';
+import type { TreeSize } from '../command/event.ts';
+import { agreement, type KeptCheckpoint } from './log-checkpoint.ts';
 import { CopyProgress } from './log-copy-progress.ts';
 import { FoundedLog, readFounding } from '../log/founded-log.ts';
-import { logStart, type EventLog } from '../log/log.ts';
+import { logStart, type EventLog, type RecordedEvent } from '../log/log.ts';
+import { LogTree } from './log-tree.ts';
 
 export type SurveyOptions = {
   readonly clock: Clock;
   readonly print: (line: string) => void;
   readonly signal: AbortSignal;
+  /** The checkpoint to compare with the log. */
+  readonly checkpoint: KeptCheckpoint | undefined;
 };
 
 /** The category of package streams: each package of a plugin has its own stream. */
 const packageStreams = 'package:';
 
-/** The properties of a log for the operator, as names and values. Reads the log to its end, so damage is detected. */
+/**
+ * The properties of a log for the operator, as names and values. Reads the log to its end, so damage is detected.
+ *
+ * @throws LogDiffersError if the log does not agree with the checkpoint.
+ */
 export async function describeLog(
   log: EventLog,
   options: SurveyOptions,
@@ -22,14 +31,18 @@ export async function describeLog(
   progress.begin('reading');
   let events = 0;
   const packages = new Set<string>();
+  const tree = new TreeUntil(options.checkpoint?.size);
   for await (const batch of log.readAll({ after: logStart, signal: options.signal })) {
     events += batch.length;
-    for (const { stream } of batch) {
-      if (stream.startsWith(packageStreams)) packages.add(stream);
+    for (const event of batch) {
+      if (event.stream.startsWith(packageStreams)) packages.add(event.stream);
+      tree.add(event);
       progress.advance();
     }
   }
   options.signal.throwIfAborted();
+  const { size, root } = tree.now();
+  const agrees = options.checkpoint && agreement(options.checkpoint, { there: tree.there, size });
   if (founding === undefined)
     return [
       ['id', 'none: no server has used it yet'],
@@ -45,7 +58,35 @@ export async function describeLog(
     ['events', events.toString()],
     ...(packages.size === 0 ? [] : [['packages', packages.size.toString()] as const]),
     ['head', head],
+    ['tree', `${size.toString()} leaves with root ${root}`],
+    ...(agrees === undefined ? [] : [['checkpoint', agrees] as const]),
   ];
+}
+
+/** The tree over all events of a log, and the tree that it was at one size. */
+class TreeUntil {
+  readonly #tree = new LogTree();
+  readonly #size: number | undefined;
+  /** The tree at the size; undefined before the log has as many leaves. */
+  there: TreeSize | undefined;
+
+  constructor(size: number | undefined) {
+    this.#size = size;
+    this.#look();
+  }
+
+  add(event: RecordedEvent): void {
+    this.#tree.add(event);
+    this.#look();
+  }
+
+  now(): TreeSize {
+    return this.#tree.now();
+  }
+
+  #look(): void {
+    if (this.there === undefined && this.#tree.size === this.#size) this.there = this.#tree.now();
+  }
 }
 
 /** The position of the log's end in the format of a `resourceVersion`. */

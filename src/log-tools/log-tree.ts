@@ -11,6 +11,10 @@ export class LogTree {
     if (isLeafStream(event.stream)) this.#range.append(leafOf(event));
   }
 
+  get size(): number {
+    return this.#range.until;
+  }
+
   now(): TreeSize {
     return { size: this.#range.until, root: Buffer.from(this.#range.root()).toString('base64') };
   }

@@ -91,7 +91,8 @@ test('an embedded log is copied into another folder, and again changes nothing',
       code: 0,
       out: new RegExp(
         `^log +embedded:\\S+two\\nid +[0-9a-f-]{36}\\ndomain +svc\\.run\\nepoch +1 \\(copied from log ${sourceId}, ` +
-          `epoch 0\\)\\nevents +${String(events.length + 2)}\\nhead +1\\d{19}\\n$`,
+          `epoch 0\\)\\nevents +${String(events.length + 2)}\\nhead +1\\d{19}\\n` +
+          'tree +\\d+ leaves with root \\S+=\\n$',
         'u',
       ),
     });

@@ -1,0 +1,50 @@
+import { parseCheckpoint, type Checkpoint } from '../audit/proof/checkpoint.ts';
+import { parseNote, verifyNote, type VerifierKey } from '../audit/proof/signed-note.ts';
+import type { TreeSize } from '../command/event.ts';
+
+/** A checkpoint that somebody has kept. `isVerified`: one of the given keys has signed it. */
+export type KeptCheckpoint = Checkpoint & { readonly isVerified: boolean };
+
+/** The log does not begin with the leaves of a checkpoint. */
+export class LogDiffersError extends Error {
+  constructor(detail: string) {
+    super(detail);
+    this.name = 'LogDiffersError';
+  }
+}
+
+/** Returns the checkpoint of a note, or the reason to refuse the note. Without keys its signature is not checked. */
+export function keptCheckpoint(text: string, keys: readonly VerifierKey[]): KeptCheckpoint | string {
+  const note = parseNote(text);
+  const checkpoint = note === undefined ? undefined : parseCheckpoint(note.text);
+  if (note === undefined || checkpoint === undefined) return 'is not a signed checkpoint';
+  if (keys.length === 0) return { ...checkpoint, isVerified: false };
+  const verdict = verifyNote(note, keys);
+  if (verdict === 'signed') return { ...checkpoint, isVerified: true };
+  return verdict === 'forged' ? 'has a signature that is wrong' : 'is not signed by a given key';
+}
+
+/**
+ * Describes the agreement of a log with a checkpoint. `there`: the tree of the log at the size of the checkpoint, and
+ * `size`: the size of the whole tree. A new epoch begins a new tree with the same first leaves.
+ *
+ * @throws LogDiffersError if the log has other leaves, or fewer.
+ */
+export function agreement(
+  { origin, size, root, isVerified }: KeptCheckpoint,
+  log: { readonly there: TreeSize | undefined; readonly size: number },
+): string {
+  if (log.there === undefined)
+    throw new LogDiffersError(
+      `the log has only ${String(log.size)} leaves, and the checkpoint ${String(size)}: ` +
+        'events that were signed are lost',
+    );
+  const signed = Buffer.from(root).toString('base64');
+  if (log.there.root !== signed)
+    throw new LogDiffersError(
+      `the first ${String(size)} leaves of the log have the root ${log.there.root}, and the checkpoint ${signed}: ` +
+        'events that were signed have been changed',
+    );
+  const signature = isVerified ? 'signed by a given key' : 'not checked against a key: use --key';
+  return `of ${origin}, ${signature}: ${String(size)} leaves, as this log has them`;
+}
