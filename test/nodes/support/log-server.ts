@@ -1,9 +1,11 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { connect, createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Test } from 'tap';
 
 import { eventStorePrefixDefault } from '../../../src/config/eventstore-prefix.ts';
@@ -19,6 +21,8 @@ export type LogServer = Required<LogAt> & {
 };
 
 export const realServer = process.env['TEST_EVENTSTORE_URL'];
+/** A program that stops a member of the cluster, which is started again by its supervisor. */
+const stopMember = process.env['TEST_EVENTSTORE_STOP_MEMBER'];
 
 /** Said by each run, so that nobody takes the test server for the real one. */
 export function commentServer(t: Test): void {
@@ -26,15 +30,33 @@ export function commentServer(t: Test): void {
     realServer === undefined
       ? 'over the test server: TEST_EVENTSTORE_URL is not set, so no real EventStoreDB was asked'
       : 'over the server that TEST_EVENTSTORE_URL names, with its connections cut where the test server would be ' +
-          'killed',
+          'killed; over a cluster, with a member stopped by the program that TEST_EVENTSTORE_STOP_MEMBER names',
   );
 }
 
 /** An empty log: the test server as a process that is killed; or a part of a real one, cut off as if it were. */
 export async function startLogServer(t: Test): Promise<LogServer> {
-  const server = realServer === undefined ? await startTestProcess() : await startCutOff(realServer);
+  const server = await openLogServer();
   t.teardown(async () => server.stop());
   return server;
+}
+
+async function openLogServer(): Promise<LogServer> {
+  if (realServer === undefined) return startTestProcess();
+  return /^esdb\+discover:|,/u.test(realServer) ? openCluster(realServer) : startCutOff(realServer);
+}
+
+/** A part of a cluster. Its members name each other to their clients, so no door can stand before them. */
+function openCluster(url: string): LogServer {
+  return {
+    url,
+    prefix: `test-${randomUUID()}-`,
+    kill: async () => {
+      if (stopMember !== undefined) await promisify(execFile)(stopMember);
+    },
+    restart: async () => Promise.resolve(),
+    stop: async () => Promise.resolve(),
+  };
 }
 
 async function startTestProcess(): Promise<LogServer> {
