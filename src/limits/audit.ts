@@ -36,6 +36,8 @@ export const treeHeadMs = 3_600_000;
  * the comparison, which then goes on without it.
  */
 export const comparedLeavesMax = 8_192;
+/** How often new leaves are compared without a request. */
+export const treeComparisonMs = 60_000;
 export const treeComparisonWaitMs = 3_000;
 /** The pause after a failed append of a key, and between looks at one that waits for a signature. */
 export const keyRetryMs = 5_000;

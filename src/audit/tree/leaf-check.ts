@@ -1,7 +1,7 @@
 import { messageOf } from '../../base/error-message.ts';
-import { within, type Clock } from '../../base/clock.ts';
+import { within, type Clock, type Timer } from '../../base/clock.ts';
 import { serviceController } from '../../base/service-controller.ts';
-import { comparedLeavesMax, treeComparisonWaitMs } from '../../limits/audit.ts';
+import { comparedLeavesMax, treeComparisonMs, treeComparisonWaitMs } from '../../limits/audit.ts';
 import { logStart, type EventLog, type LogPosition, type RecordedEvent } from '../../log/log.ts';
 import type { FoldedTree } from '../../read/folded-tree.ts';
 import { isLeafStream } from '../proof/leaf-entry.ts';
@@ -31,6 +31,8 @@ export type LeafCheckDependencies = {
   readonly clock: Clock;
   /** Called once: the tree must be built again. */
   readonly onLeftOut: (error: LeftOutError) => void;
+  /** Called with each fault that a comparison without a signature finds, once while it lasts. */
+  readonly onFault?: (detail: string) => void;
   /** Leaves that are compared in one step; `comparedLeavesMax` by default. */
   readonly leavesMax?: number;
 };
@@ -47,6 +49,8 @@ export class LeafCheck {
   #compared = 0;
   #running: Promise<LeafHindrance | undefined> | undefined;
   #leftOut: LeafHindrance | undefined;
+  #timer: Timer | undefined;
+  #fault: string | undefined;
 
   constructor(dependencies: LeafCheckDependencies) {
     this.#dependencies = dependencies;
@@ -73,8 +77,25 @@ export class LeafCheck {
     return undefined;
   }
 
+  /**
+   * From now on compares new leaves each minute while `isReady`, so that a signature waits for few of them, and a node
+   * that nobody asks for one notices what its indexes lack.
+   */
+  open(isReady: () => boolean): void {
+    if (this.#stop.signal.aborted) return;
+    const { clock, tree } = this.#dependencies;
+    this.#timer = clock.after(treeComparisonMs, () => {
+      const compared = isReady() ? this.hindrance(tree.size(), 0) : Promise.resolve(undefined);
+      void compared.then((found) => {
+        this.#report(found);
+        this.open(isReady);
+      });
+    });
+  }
+
   /** Ends a comparison that runs. */
   async stop(): Promise<void> {
+    this.#timer?.cancel();
     this.#stop.abort();
     await this.#running;
   }
@@ -87,6 +108,12 @@ export class LeafCheck {
     });
     await within(ended, { clock, ms, signal: this.#stop.signal });
     return seen.outcome;
+  }
+
+  #report(found: LeafHindrance | undefined): void {
+    const fault = found?.isFault === true ? found.detail : undefined;
+    if (fault !== undefined && fault !== this.#fault) this.#dependencies.onFault?.(fault);
+    this.#fault = fault;
   }
 
   #progress(size: number): string {

@@ -55,6 +55,7 @@ export async function composeTree(core: Core, onLeftOut: (error: LeftOutError) =
     open: () => {
       keys.open();
       heads.open();
+      leaves?.open(() => audit.models.unavailable() === undefined);
     },
     stop: async () => {
       await Promise.all([keys.stop(), heads.stop(), leaves?.stop()]);
@@ -112,7 +113,16 @@ function composeLeafCheck(
   onLeftOut: (error: LeftOutError) => void,
 ): LeafCheck | undefined {
   if (log.scan !== undefined) return undefined;
-  return new LeafCheck({ log, categories: auditedCategories, tree: audit.tree, clock: edge.clock, onLeftOut });
+  return new LeafCheck({
+    log,
+    categories: auditedCategories,
+    tree: audit.tree,
+    clock: edge.clock,
+    onLeftOut,
+    onFault: (detail) => {
+      edge.log.error('the tree is not equal to the log', { reason: detail });
+    },
+  });
 }
 
 type SignerParts = {

@@ -11,7 +11,7 @@ import { AuditTables } from '../../../projections/audit/audit-tables.ts';
 import { TreePart } from '../../../projections/audit/tree/tree-part.ts';
 import { isLeafStream } from '../../../src/audit/proof/leaf-entry.ts';
 import { LeafCheck, type LeafHindrance, type LeftOutError } from '../../../src/audit/tree/leaf-check.ts';
-import { treeComparisonWaitMs } from '../../../src/limits/audit.ts';
+import { treeComparisonMs, treeComparisonWaitMs } from '../../../src/limits/audit.ts';
 import { logPosition, logStart, streamName, type EventLog, type RecordedEvent } from '../../../src/log/log.ts';
 import { FakeClock } from '../../support/clocks/fake-clock.ts';
 import { settled } from '../../support/clocks/turns.ts';
@@ -194,5 +194,29 @@ test('a log that cannot be read is no fault, and the comparison is repeated', as
   t.strictSame(await checked.hindrance(2, 0), { detail, isFault: false });
   isAway = false;
   t.equal(await checked.hindrance(2, 0), undefined);
+  await checked.stop();
+});
+
+test('each minute new leaves are compared, once the indexes are ready, and a fault is reported once', async (t) => {
+  const log = await logOf(['object:widgets/a', 'object:widgets/b', 'claim:x', 'object:widgets/c']);
+  const events = await eventsOf(log);
+  fold(events.filter((_event, place) => place !== 2));
+  const [faults, found]: [string[], LeftOutError[]] = [[], []];
+  const onFault = (detail: string): void => void faults.push(detail);
+  const onLeftOut = (error: LeftOutError): void => void found.push(error);
+  const checked = new LeafCheck({ log, categories, tree, clock, onLeftOut, onFault });
+  let isReady = false;
+  checked.open(() => isReady);
+  const minute = async (): Promise<void> => {
+    clock.advance(treeComparisonMs);
+    await settled();
+  };
+  await minute();
+  t.strictSame(found, [], 'the indexes are being built');
+  isReady = true;
+  await minute();
+  await minute();
+  t.equal(found.length, 1);
+  t.strictSame(faults, [found[0]?.message]);
   await checked.stop();
 });
