@@ -2,7 +2,7 @@ import type { BuildProgress, Unindexed } from '../src/read/index-build.ts';
 import { Slices } from '../src/base/slices.ts';
 import type { Clock } from '../src/base/clock.ts';
 import { namePageObjectsMax } from '../src/limits/lists.ts';
-import { clockDifferenceMsMax } from '../src/limits/log.ts';
+import { clockDifferenceMsMax, projectionBatchEventsMax } from '../src/limits/log.ts';
 import { nameLengthMax } from '../src/limits/objects.ts';
 import { isOfEpoch, logStart, type LogIdentity, type LogPosition, type RecordedEvent } from '../src/log/log.ts';
 import type {
@@ -54,6 +54,7 @@ export type ObjectModelDependencies = {
  */
 export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fold {
   readonly categories = foldedCategories;
+  readonly sliceEventsMax = projectionBatchEventsMax;
   readonly #tables: LmdbTables;
   readonly #identity: () => LogIdentity;
   readonly #types: (key: TypeKey) => ResourceType | undefined;

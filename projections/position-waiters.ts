@@ -14,6 +14,10 @@ export class PositionWaiters {
     this.#clock = clock;
   }
 
+  get size(): number {
+    return this.#waiters.length;
+  }
+
   /** Waits for a position that is not reached yet. */
   wait(
     position: LogPosition,

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { logReadAheadEventsMax, projectionBatchEventsMax } from '../src/limits/log.ts';
+import { logReadAheadEventsMax } from '../src/limits/log.ts';
 import {
   epochShift,
   logStart,
@@ -14,6 +14,8 @@ import {
 export type Fold = {
   /** The folded streams, by the part of their names before the colon. */
   readonly categories: readonly string[];
+  /** The number of events of one transaction, which bounds the delay of requests. */
+  readonly sliceEventsMax: number;
   /** The position of the last folded event; `logStart` initially. */
   position(): LogPosition;
   /** The log and the event of the checkpoint. They are verified against the log before anything is folded. */
@@ -69,32 +71,33 @@ export async function catchUp(
 
 /**
  * Folds each new event as it becomes durable; resolves when `signal` aborts, rejects when the log or a fold fails.
- * `isLast`: other folds of the same events go first.
+ * `rest`: other folds of the same events go first, and each batch is folded once the wait after the one before is over.
  */
 export async function follow(
   log: EventLog,
   fold: Fold,
   signal: AbortSignal,
-  { isLast = false }: { readonly isLast?: boolean } = {},
+  { rest }: { readonly rest?: (signal: AbortSignal) => Promise<void> } = {},
 ): Promise<void> {
   for await (const batch of log.subscribe({ after: fold.position(), categories: fold.categories, signal })) {
-    if (isLast) await nextTurn();
-    await applySlices(fold, batch, batch.length > projectionBatchEventsMax ? 'yield' : 'at-once');
+    if (rest !== undefined) await nextTurn();
+    await applySlices(fold, batch, batch.length > fold.sliceEventsMax ? 'yield' : 'at-once');
+    await rest?.(signal);
   }
 }
 
 async function applySlices(fold: Fold, batch: readonly RecordedEvent[], pace: 'yield' | 'at-once'): Promise<void> {
   for (let start = 0; start < batch.length;) {
-    const end = sliceEnd(batch, start);
+    const end = sliceEnd(batch, start, fold.sliceEventsMax);
     start += apply(fold, start === 0 && end === batch.length ? batch : batch.slice(start, end));
     // Requests are answered while a long log is folded, or a slow index function runs.
     if (pace === 'yield' || start < batch.length) await nextTurn();
   }
 }
 
-/** The end of a slice of whole appends: at most `projectionBatchEventsMax` events, unless a single append has more. */
-function sliceEnd(batch: readonly RecordedEvent[], start: number): number {
-  const most = start + projectionBatchEventsMax;
+/** The end of a slice of whole appends: at most `eventsMax` events, unless a single append has more. */
+function sliceEnd(batch: readonly RecordedEvent[], start: number, eventsMax: number): number {
+  const most = start + eventsMax;
   if (most >= batch.length) return batch.length;
   for (let end = most; end > start; end -= 1) if (batch[end - 1]?.endsAppend === true) return end;
   const next = batch.findIndex(({ endsAppend }, index) => index >= most && endsAppend);

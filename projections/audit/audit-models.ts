@@ -1,4 +1,5 @@
 import type { Clock } from '../../src/base/clock.ts';
+import { auditRestMs, auditSliceEventsMax } from '../../src/limits/audit.ts';
 import { logStart, type LogIdentity, type LogPosition, type RecordedEvent } from '../../src/log/log.ts';
 import type { AuditProgress } from '../../src/read/audit-progress.ts';
 import type { Checkpoint } from '../checkpoint.ts';
@@ -33,19 +34,24 @@ export type AuditModelDependencies = {
  */
 export class AuditModels implements Fold, AuditProgress {
   readonly categories = auditedCategories;
+  readonly sliceEventsMax = auditSliceEventsMax;
   readonly #tables: AuditTables;
   readonly #parts: readonly AuditPart[];
   readonly #identity: () => LogIdentity;
+  readonly #clock: Clock;
   readonly #waiters: PositionWaiters;
   readonly #listeners = new Set<(batch: readonly RecordedEvent[]) => void>();
   #position: LogPosition;
   #events: number;
+  /** Ends the wait in `rest`; undefined while nothing waits there. */
+  #endRest: (() => void) | undefined;
   #unavailable: string | undefined = 'the audit indexes are not open yet';
 
   constructor({ tables, parts, identity, clock }: AuditModelDependencies) {
     this.#tables = tables;
     this.#parts = parts;
     this.#identity = identity;
+    this.#clock = clock;
     this.#waiters = new PositionWaiters(clock);
     const { position = logStart, events = 0 } = tables.checkpoint() ?? {};
     [this.#position, this.#events] = [position, events];
@@ -81,7 +87,29 @@ export class AuditModels implements Fold, AuditProgress {
     position: LogPosition,
     options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
   ): Promise<'reached' | 'timeout' | 'aborted'> {
-    return position <= this.#position ? 'reached' : this.#waiters.wait(position, options);
+    if (position <= this.#position) return 'reached';
+    const outcome = this.#waiters.wait(position, options);
+    this.#endRest?.();
+    return outcome;
+  }
+
+  /**
+   * Waits before the next batch, unless a request waits for a position: a commit of many events costs less for each
+   * event than many commits do.
+   */
+  async rest(signal: AbortSignal): Promise<void> {
+    if (signal.aborted || this.#waiters.size > 0) return;
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        timer.cancel();
+        signal.removeEventListener('abort', end);
+        this.#endRest = undefined;
+        resolve();
+      };
+      const timer = this.#clock.after(auditRestMs, end);
+      signal.addEventListener('abort', end, { once: true });
+      this.#endRest = end;
+    });
   }
 
   /** Calls `listener` with each batch after its commit, in the same turn. `listener` must not throw. */

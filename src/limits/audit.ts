@@ -10,6 +10,12 @@ export const historyReadEventsMax = 2_000;
 export const historyReadBytesMax = 8_388_608;
 /** Bytes of one read of the log: with the largest event, the memory of a page's events. */
 export const historyReadBatchBytes = 2_097_152;
+/**
+ * The audit indexes are folded in batches: after one, the next waits this long for more events. A commit of 256 events
+ * takes half the time of four commits of 64.
+ */
+export const auditRestMs = 50;
+export const auditSliceEventsMax = 256;
 /** A request that needs the audit indexes waits this long until they have folded a position. */
 export const auditFoldWaitMs = 3_000;
 /** A line of an export: an event of the largest size, with each byte as an escape, and room for its other members. */

@@ -104,7 +104,7 @@ export class AuditFollower {
     signal.throwIfAborted();
     audit.setUnavailable(undefined);
     logger.info('the audit indexes follow the log', { events: audit.folded() });
-    await follow(log, audit, signal, { isLast: true });
+    await follow(log, audit, signal, { rest: async () => audit.rest(signal) });
   }
 }
 

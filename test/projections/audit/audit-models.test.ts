@@ -10,6 +10,7 @@ import { AuditModels, auditedCategories } from '../../../projections/audit/audit
 import type { AuditPart } from '../../../projections/audit/audit-part.ts';
 import { AuditTables } from '../../../projections/audit/audit-tables.ts';
 import { catchUp, follow, FoldError } from '../../../projections/runner.ts';
+import { auditRestMs } from '../../../src/limits/audit.ts';
 import { logPosition, streamName, type RecordedEvent } from '../../../src/log/log.ts';
 import { FakeClock } from '../../support/clocks/fake-clock.ts';
 import { appended, proposed } from '../../support/memory/log-events.ts';
@@ -70,9 +71,13 @@ function folderOf(t: Test): string {
   return dir;
 }
 
-function opened(dir: string, part: Counter): { readonly models: AuditModels; readonly tables: AuditTables } {
+function opened(
+  dir: string,
+  part: Counter,
+  clock = new FakeClock(),
+): { readonly models: AuditModels; readonly tables: AuditTables } {
   const tables = new AuditTables(dir, [part]);
-  const models = new AuditModels({ tables, parts: [part], identity: () => identity, clock: new FakeClock() });
+  const models = new AuditModels({ tables, parts: [part], identity: () => identity, clock });
   return { models, tables };
 }
 
@@ -134,11 +139,49 @@ test('a reader waits until a position is folded', async (t) => {
   t.type(models.unavailable(), 'string');
   models.setUnavailable(undefined);
   const stop = new AbortController();
-  const following = follow(log, models, stop.signal, { isLast: true });
+  const following = follow(log, models, stop.signal, { rest: async (ended) => models.rest(ended) });
   const reached = models.reached(logPosition(2n), { timeoutMs: 1_000 });
   await written(log, 'claim:one', 'access:node');
   t.equal(await reached, 'reached');
   t.equal(part.count('access:node'), 1);
+  stop.abort();
+  await following;
+  await tables.close();
+});
+
+test('events that are appended while the fold rests are folded in one commit', async (t) => {
+  const log = new MemoryLog();
+  const clock = new FakeClock();
+  const { models, tables } = opened(folderOf(t), new Counter(), clock);
+  const stop = new AbortController();
+  const sizes: number[] = [];
+  let begun: (value: unknown) => void = () => undefined;
+  const nextRest = async (): Promise<unknown> =>
+    new Promise((resolve) => {
+      begun = resolve;
+    });
+  models.subscribe(({ length }) => {
+    sizes.push(length);
+  });
+  const rest = async (ended: AbortSignal): Promise<void> => {
+    const resting = models.rest(ended);
+    begun(undefined);
+    return resting;
+  };
+  await written(log, 'claim:one');
+  const first = nextRest();
+  const following = follow(log, models, stop.signal, { rest });
+  await first;
+  await written(log, 'claim:two', 'claim:three');
+  await written(log, 'claim:four');
+  t.strictSame(sizes, [1]);
+  const second = nextRest();
+  clock.advance(auditRestMs);
+  await second;
+  t.strictSame(sizes, [1, 3]);
+
+  await written(log, 'claim:five');
+  t.equal(await models.reached(logPosition(5n), { timeoutMs: 1_000 }), 'reached', 'a request ends the rest');
   stop.abort();
   await following;
   await tables.close();
