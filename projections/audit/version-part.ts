@@ -1,5 +1,3 @@
-import { hash } from 'node:crypto';
-
 import {
   epochShift,
   logPosition,
@@ -9,6 +7,7 @@ import {
   type RecordedEvent,
   type StreamRevision,
 } from '../../src/log/log.ts';
+import { sha256 } from '../../src/audit/proof/merkle.ts';
 import type { VersionReader } from '../../src/read/versions.ts';
 import type { TypeKey } from '../../src/resource/type/index-entry.ts';
 import type { AuditEnvironment, AuditPart, Table } from './audit-part.ts';
@@ -22,6 +21,8 @@ const prefix = 'object:';
 const empty = new Uint8Array();
 
 type Blocks = Table<Buffer, Uint8Array>;
+/** The library's types omit the result: true if the entry was written. */
+type CreatingTable = { putSync(key: Uint8Array, value: Buffer, options: { readonly noOverwrite: true }): unknown };
 /** Consecutive events of one stream. */
 type Run = { readonly first: number; readonly positions: number[] };
 
@@ -49,7 +50,7 @@ export class VersionPart implements AuditPart, VersionReader {
   readonly #clashes = new Set<string>();
   readonly #newClashes = new Set<string>();
 
-  constructor({ identity, digest = (stream) => hash('sha256', stream, 'buffer') }: VersionPartOptions) {
+  constructor({ identity, digest = sha256 }: VersionPartOptions) {
     this.#identity = identity;
     this.#digest = digest;
   }
@@ -106,8 +107,9 @@ export class VersionPart implements AuditPart, VersionReader {
   }
 
   #append(stream: string, { first, positions }: Run): void {
-    const key = first === 0 ? this.#newKeyOf(stream) : this.#keyOf(stream);
-    for (let done = 0; done < positions.length;) {
+    const begun = first === 0 ? positions.slice(0, blockLength) : [];
+    const key = first === 0 ? this.#begin(stream, begun) : this.#keyOf(stream);
+    for (let done = begun.length; done < positions.length;) {
       const revision = first + done;
       const number = Math.floor(revision / blockLength);
       const block = key.block(number) ?? empty;
@@ -120,15 +122,18 @@ export class VersionPart implements AuditPart, VersionReader {
     }
   }
 
-  /** The key of a new stream: the whole digest if another stream has the same short key. */
-  #newKeyOf(stream: string): BlockKey {
+  /** Writes the first block of a new stream: its key is the whole digest if another stream has the same short key. */
+  #begin(stream: string, positions: readonly number[]): BlockKey {
     const digest = this.#digest(stream);
+    const block = extended(empty, endOf(empty), positions);
     const short = new BlockKey(this.#blocks, digest.subarray(0, shortKeyBytes));
-    if (short.block(0) === undefined) return short;
+    if (short.create(block)) return short;
+    const whole = new BlockKey(this.#clashing, digest);
+    if (!whole.create(block)) throw new Error(`the first revision of ${stream} is already indexed`);
     const clash = shortTextOf(digest);
     if (!this.#clashes.has(clash)) this.#newClashes.add(clash);
     this.#clashes.add(clash);
-    return new BlockKey(this.#clashing, digest);
+    return whole;
   }
 
   #keyOf(stream: string): BlockKey {
@@ -156,6 +161,12 @@ class BlockKey {
     const bytes = this.#table.getBinaryFast(this.#of(number));
     // The library returns a longer buffer, and sets the `length` of the buffer to that of the value.
     return bytes?.subarray(0, bytes.length);
+  }
+
+  /** Writes the first block; false if it exists. */
+  create(block: Buffer): boolean {
+    const table: CreatingTable = this.#table;
+    return table.putSync(this.#of(0), block, { noOverwrite: true }) === true;
   }
 
   put(number: number, block: Buffer): void {
