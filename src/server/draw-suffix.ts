@@ -1,8 +1,23 @@
-import { randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 
 const suffixAlphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
+const suffixLength = 5;
+/** Larger bytes are skipped: with them, the first characters of the alphabet would be likelier than the others. */
+const byteMax = 256 - (256 % suffixAlphabet.length) - 1;
+/** A call of the generator costs as much as the bytes of many suffixes. */
+const poolBytes = 1_024;
+
+let pool = Buffer.alloc(0);
+let used = 0;
 
 /** The random suffix of a `generateName` (decision 1.5). */
 export function drawSuffix(): string {
-  return Array.from({ length: 5 }, () => suffixAlphabet[randomInt(suffixAlphabet.length)] ?? 'a').join('');
+  let suffix = '';
+  while (suffix.length < suffixLength) {
+    if (used === pool.length) [pool, used] = [randomBytes(poolBytes), 0];
+    const byte = pool[used] ?? 0;
+    used += 1;
+    if (byte <= byteMax) suffix += suffixAlphabet.charAt(byte % suffixAlphabet.length);
+  }
+  return suffix;
 }
