@@ -1,10 +1,10 @@
 /** What a caller with the right credentials is answered before the first administrator exists. */
 import { test } from 'tap';
 
-import type { HashRequest, HashResult } from '../../src/auth/passwords/password-hash-queue.ts';
-import { noHashCost, Passwords } from '../../src/auth/passwords/password.ts';
-import { ask } from '../support/ask.ts';
-import { adminAuthorization, startTestServer, testPassword } from '../support/server/start-server.ts';
+import type { HashRequest, HashResult } from '../../../src/auth/passwords/password-hash-queue.ts';
+import { noHashCost, Passwords } from '../../../src/auth/passwords/password.ts';
+import { ask } from '../../support/ask.ts';
+import { adminAuthorization, startTestServer, testPassword } from '../../support/server/start-server.ts';
 
 /** Hashes wait for the test: the administrator's is the first one made. */
 class HeldPasswords extends Passwords {

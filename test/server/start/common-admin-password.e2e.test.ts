@@ -1,6 +1,6 @@
 import { test } from 'tap';
 
-import { startTestServer } from '../support/server/start-server.ts';
+import { startTestServer } from '../../support/server/start-server.ts';
 
 test('a first start with a common ADMIN_PASSWORD ends with 2, and a later start continues', async (t) => {
   const dataDir = t.testdir();

@@ -5,9 +5,9 @@ import { open } from 'lmdb';
 import t, { test } from 'tap';
 import type { Test } from 'tap';
 
-import { prepareStoreFiles } from '../../src/disk/store-files.ts';
-import { runCommandLine } from '../support/server/command-line.ts';
-import { noSmallDisk, smallDisk, type SmallDisk } from '../support/server/small-disk.ts';
+import { prepareStoreFiles } from '../../../src/disk/store-files.ts';
+import { runCommandLine } from '../../support/server/command-line.ts';
+import { noSmallDisk, smallDisk, type SmallDisk } from '../../support/server/small-disk.ts';
 
 t.setTimeout(300_000);
 

@@ -1,10 +1,10 @@
 /** What `/readyz` says while plugins start. */
 import { test } from 'tap';
 
-import { awaitPlugins } from '../../src/server/await-plugins.ts';
-import { pluginsWaitMs } from '../../src/limits/plugins.ts';
-import { Readiness } from '../../src/server/readiness.ts';
-import { FakeClock } from '../support/clocks/fake-clock.ts';
+import { awaitPlugins } from '../../../src/server/await-plugins.ts';
+import { pluginsWaitMs } from '../../../src/limits/plugins.ts';
+import { Readiness } from '../../../src/server/readiness.ts';
+import { FakeClock } from '../../support/clocks/fake-clock.ts';
 
 test('the plugins that are starting are named, and none once all have started', async (t) => {
   const clock = new FakeClock();
