@@ -1,5 +1,6 @@
 import { ofTypes } from '../../audit/stream/event-selection.ts';
 import { logStart } from '../../log/log.ts';
+import type { ObjectReader } from '../../read/objects.ts';
 import type { AuditProgress } from '../../read/audit-progress.ts';
 import type { Selection } from '../../resource/query/list-query.ts';
 import type { Watched, WatchPlan, WatchStart } from '../../watch/watch-plan.ts';
@@ -10,7 +11,11 @@ import type { WatchRequest } from '../watch/watching.ts';
 import { decodeEventSelector } from './decode-events-query.ts';
 import { scopeOf, type Allows, type EventScope, type EventScopes } from './event-scope.ts';
 
-export type EventWatchesDependencies = EventScopes & { readonly audit: Pick<AuditProgress, 'unavailable'> };
+export type EventWatchesDependencies = EventScopes & {
+  readonly audit: Pick<AuditProgress, 'unavailable'>;
+  /** The read models, which are folded before the audit indexes. */
+  readonly reader: Pick<ObjectReader, 'position'>;
+};
 
 /**
  * Decodes watches of events, and remembers for each watch the types with events that its user could read at its start.
@@ -36,7 +41,27 @@ export class EventWatches {
     const fields = [...plan.value.selection.fields, ...(scope === undefined ? [] : [ofTypes(scope)])];
     const selection = { labels: [], fields };
     this.#scopes.set(selection, scope);
-    return { ok: true, value: { ...plan.value, start: startOf(plan.value.start), selection } };
+    return { ok: true, value: { ...plan.value, start: this.#startOf(plan.value.start), selection } };
+  }
+
+  /**
+   * Returns the start of a watch: no client has seen an event after it, although the audit indexes may not have folded
+   * all events before it. Events never change, so a watch of all events starts after `logStart`, and can resume at any
+   * position.
+   */
+  #startOf(start: WatchStart): WatchStart {
+    const folded = this.#dependencies.reader.position();
+    switch (start.kind) {
+      case 'after':
+        return start;
+      case 'now':
+        return { kind: 'after', position: folded };
+      case 'state': {
+        if (!start.marksEnd) return { kind: 'after', position: logStart };
+        const { notBefore = folded } = start;
+        return { ...start, notBefore: notBefore > folded ? notBefore : folded };
+      }
+    }
   }
 
   /** Whether a watch that starts now, with the rights in `allows`, would show equal events. */
@@ -64,12 +89,4 @@ function selectorProblem(query: URLSearchParams): Problem | undefined {
   return misplaced === undefined
     ? undefined
     : problem('bad-request', `${misplaced}: is not a parameter of a watch of events`);
-}
-
-/**
- * Returns the start of a watch. Events never change, so a watch of all events starts after `logStart`, and can resume
- * at any position.
- */
-function startOf(start: WatchStart): WatchStart {
-  return start.kind === 'state' && !start.marksEnd ? { kind: 'after', position: logStart } : start;
 }

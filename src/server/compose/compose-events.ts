@@ -27,7 +27,7 @@ export function composeEvents(core: Core, authorize: Authorize): ComposedEvents 
   const type = eventType(edge.domain);
   const allows = allowedBy((subject, request) => authorize(subject, request).allowed);
   const scopes: EventScopes = { type, allows, objectTypes: () => audit.events.objectTypes() };
-  const watches = new EventWatches({ ...scopes, audit: audit.models });
+  const watches = new EventWatches({ ...scopes, audit: audit.models, reader: models });
   let typeCount = 0;
   const hub = composeHub(core, type, () => {
     const types = audit.events.objectTypes().length;
