@@ -4,6 +4,9 @@
 export const replayHeapMegabytesMax = 512;
 /** The memory of the thread that replays the audit indexes: one batch, and the last blocks of 4,096 terms. */
 export const replayAuditHeapMegabytesMax = 256;
+/** The events, and the bytes of events, of one transaction of the audit indexes. A larger one writes a page once. */
+export const replayAuditBatchEventsMin = 4_096;
+export const replayAuditBatchBytesMin = 8_388_608;
 /**
  * The memory of the names that a replay of an embedded log holds before it writes them: a name takes about 300 bytes,
  * so that more than half a million objects are written once.

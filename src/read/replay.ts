@@ -46,7 +46,8 @@ export type ReplayRefusal = {
 };
 
 /**
- * JSON lines, each with its `kind`: `Progress`, `Object`, `Change`, and one `Result` or `Failure` at the end. The
+ * JSON lines, each with its `kind`: `Progress`, `Object`, `Change`, `Compared` when all but the audit indexes is
+ * compared, and one `Result` or `Failure` at the end. The
  * iteration must be started; when it ends or is abandoned, the replay ends and its files are removed.
  */
 export type ReplayAnswer = { readonly ok: true; readonly lines: AsyncIterable<Uint8Array> };

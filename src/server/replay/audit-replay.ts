@@ -10,13 +10,19 @@ import { encodeCheckpoint, type Checkpoint } from '../../../projections/checkpoi
 import { differenceAt } from '../../../projections/replay/audit-place.ts';
 import { compareAudit, type CountedParts } from '../../../projections/replay/compare-audit.ts';
 import { differenceOfBytes } from '../../../projections/replay/differing-bytes.ts';
+import { gathered } from '../../../projections/replay/gathered.ts';
 import { rebuild } from '../../../projections/replay/rebuild.ts';
 import { delay, systemClock } from '../../base/clock.ts';
 import { must } from '../../base/unreachable.ts';
 import { prepareStoreFiles } from '../../disk/store-files.ts';
-import { replayMeetingsMax, replayMeetPauseMs } from '../../limits/replay.ts';
+import {
+  replayAuditBatchBytesMin,
+  replayAuditBatchEventsMin,
+  replayMeetingsMax,
+  replayMeetPauseMs,
+} from '../../limits/replay.ts';
 import type { FoundedLog } from '../../log/founded-log.ts';
-import { epochShift, logPosition, type LogIdentity, type LogPosition } from '../../log/log.ts';
+import { epochShift, logPosition, type EventLog, type LogIdentity, type LogPosition } from '../../log/log.ts';
 import type { Difference } from '../../read/replay.ts';
 import { RefusedError } from './replay-errors.ts';
 import { bytesOfTables, ReplayProgress } from './replay-progress.ts';
@@ -104,7 +110,9 @@ export class AuditReplay {
     const onBatch = (): void => {
       this.#progress.report(models, { until, epoch });
     };
-    await rebuild(log, models, { until, onBatch, categories: auditedCategories });
+    const size = { eventsMin: replayAuditBatchEventsMin, bytesMin: replayAuditBatchBytesMin };
+    const larger: Pick<EventLog, 'readAll'> = { readAll: (options) => gathered(log.readAll(options), size) };
+    await rebuild(larger, models, { until, onBatch, categories: auditedCategories });
   }
 
   async #compare(models: AuditModels, view: AuditView): Promise<void> {

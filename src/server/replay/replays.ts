@@ -181,14 +181,16 @@ class ReplayRun implements Run<RefusalReason> {
     }
     const memory = await this.#memory;
     if (memory !== undefined && 'failed' in memory) throw new NotHeldError(memory.failed);
+    const found = tables.difference ?? memory?.difference;
+    const compared = { ...tables.compared, ...(memory === undefined ? {} : { indexes: memory.indexes }) };
+    yield jsonLine({ ...result, kind: 'Compared', compared, equal: found === undefined });
     const audit = yield* this.#auditResult();
-    const difference = tables.difference ?? memory?.difference ?? audit.difference;
-    const indexes = memory === undefined ? {} : { indexes: memory.indexes };
+    const difference = found ?? audit.difference;
     const { position, events } = audit.summary;
     yield jsonLine({
       ...result,
       audit: { position, events },
-      compared: { ...tables.compared, ...indexes, ...audit.compared },
+      compared: { ...compared, ...audit.compared },
       equal: difference === undefined,
       ...(difference === undefined ? {} : { difference }),
     });
