@@ -1,6 +1,7 @@
 import type { Measure } from '../bench.ts';
 import { expect, expectTotal, served } from '../subject/client.ts';
 import { authorization } from '../subject/server.ts';
+import { canReadUsage, usageOf } from '../subject/usage.ts';
 
 type Result = {
   readonly kind: string;
@@ -16,10 +17,12 @@ export const auditReplay: Measure = {
   name: 'audit-replay',
   run: async (bench) => {
     const count = bench.scaled(100_000);
-    return bench.withSubject(await bench.seeded(count, versions), async ({ url }) => {
+    return bench.withSubject(await bench.seeded(count, versions), async ({ url, pid }) => {
       await expectTotal(url, count);
       await served(url, '/apis/audit.svc.run/v1alpha1/events?limit=1');
+      const before = cpuSeconds(pid);
       const { tablesMs, allMs, last } = await replayed(url);
+      const cpuUs = ((cpuSeconds(pid) - before) * 1_000_000) / (count * versions);
       const { kind, equal, events = 0, audit } = JSON.parse(last) as Result;
       expect('the last line', `${kind} ${String(equal)}`, 'Result true');
       expect('events of the audit indexes', (audit?.events ?? 0) >= count * versions, true);
@@ -30,12 +33,18 @@ export const auditReplay: Measure = {
           unit: 'events/s',
           floor: 100_000,
           bound: 'value at least',
-          note: `${((events / allMs) * 1_000).toFixed(0)} events/s with the audit indexes, in a second thread`,
+          note:
+            `${((events / allMs) * 1_000).toFixed(0)} events/s with the audit indexes, in a second thread; ` +
+            `${cpuUs.toFixed(0)} µs of CPU an event, of all threads`,
         },
       ];
     });
   },
 };
+
+function cpuSeconds(pid: number): number {
+  return canReadUsage ? usageOf(pid).cpuSeconds : NaN;
+}
 
 /** The time until all but the audit indexes is compared, and until everything is. */
 async function replayed(url: string): Promise<{ tablesMs: number; allMs: number; last: string }> {
