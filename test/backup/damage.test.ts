@@ -1,4 +1,5 @@
 /** Whatever happens to the files of a backup is noticed, and its place is named. */
+import { copyFileSync } from 'node:fs';
 import { cp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -211,6 +212,35 @@ test('what a killed backup has left is removed, and folders of other logs or lat
   const branch = join(task.backupDir, 'branch');
   await withLog(branch, async (log) => writeSource(log, written(30)));
   await t.rejects(runBackup({ ...task, logDir: branch }), { reason: 'already-exists', message: /before a restore/u });
+});
+
+test('of two servers that write to a folder at once, one fails, and the files of the other stay', async (t) => {
+  const { dir, task } = await given(t);
+  await appendSome(task);
+  const ahead = join(task.backupDir, 'ahead');
+  await cp(dir, ahead, { recursive: true });
+  t.match(await runBackup({ ...task, name: 'ahead' }), { number: 3 });
+  const names = [...(await filesOf(ahead)).keys()].filter((name) => name.includes('-0000003'));
+  for (const written of [names, names.filter((name) => name.startsWith('segment'))]) {
+    let outcome: unknown;
+    for (let turn = 0; ; turn += 1) {
+      for (const name of names) await rm(join(dir, name), { force: true });
+      let left = turn;
+      const other = (): boolean => {
+        if ((left -= 1) === -1) for (const name of written) copyFileSync(join(ahead, name), join(dir, name));
+        return false;
+      };
+      outcome = await runBackup(task, other).catch((error: unknown) => error);
+      if (left >= 0) break;
+      t.match(outcome, { message: /one was changed during the backup: another server writes to it/u }, String(turn));
+      t.strictSame(
+        [...(await filesOf(dir)).keys()].filter((name) => name.includes('-0000003')),
+        written,
+      );
+      t.equal(problemIn(dir), undefined);
+    }
+    t.match(outcome, { number: 3 }, 'without the other one it ends');
+  }
 });
 
 test('a folder belongs to one epoch: a restored server is refused, and the old server goes on', async (t) => {

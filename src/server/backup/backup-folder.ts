@@ -91,6 +91,20 @@ export function assertSegments(folder: string, { manifests }: BackupChain): void
   }
 }
 
+/**
+ * Checks that the names of a new backup's files are free. Another server with a copy of the log may write to the folder
+ * at the same time; no lock works on every network file system.
+ *
+ * @throws BackupRefusedError
+ */
+export function assertFree(folder: string, names: readonly string[]): void {
+  if (names.some((name) => exists(join(folder, name))))
+    throw new BackupRefusedError(
+      'already-exists',
+      `${folder} was changed during the backup: another server writes to it; choose another name`,
+    );
+}
+
 /** Removes the files of a backup that did not end: partial files, and segments that no manifest names. */
 export function removeLeftovers(folder: string, { manifests }: BackupChain): void {
   const named = new Set(manifests.flatMap(({ segments }) => segments.map(({ file }) => file)));

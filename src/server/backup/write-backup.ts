@@ -12,7 +12,14 @@ import { isLeafStream } from '../../audit/proof/leaf-entry.ts';
 import { RecordReader } from '../../log/lmdb/lmdb-records.ts';
 import { assertContinued } from './assert-continued.ts';
 import { BackupDamagedError, BackupRefusedError, BackupStoppedError } from './backup-errors.ts';
-import { assertSegments, prepareFolder, readChain, removeLeftovers, type BackupChain } from './backup-folder.ts';
+import {
+  assertFree,
+  assertSegments,
+  prepareFolder,
+  readChain,
+  removeLeftovers,
+  type BackupChain,
+} from './backup-folder.ts';
 import type { BackupMessage, BackupSummary, BackupTask } from './backup-task.ts';
 import { RecordTree, shownRoot, signedTree } from './backup-tree.ts';
 import {
@@ -88,6 +95,8 @@ export class BackupRun {
     for (const entry of segments) await this.#verify(folder, { entry, tree, span });
     const copied = this.#signed(tree.summary());
     this.#goOn();
+    const name = manifestName(span.number);
+    assertFree(folder, [name, ...segments.map(({ file }) => file)]);
     for (const { file } of segments) {
       this.#parts.add(join(folder, file));
       renameSync(join(folder, `${file}${partSuffix}`), join(folder, file));
@@ -102,9 +111,11 @@ export class BackupRun {
       ...(chain.digest === undefined ? {} : { previous: chain.digest }),
       tree: copied,
     };
-    const path = join(folder, manifestName(manifest.number));
-    this.#parts.add(path);
-    await writeDurably(path, encodeManifest(manifest));
+    assertFree(folder, [name]);
+    this.#parts.add(join(folder, name));
+    await writeDurably(join(folder, name), encodeManifest(manifest));
+    // Another server may have removed segments before the manifest named them.
+    assertSegments(folder, { manifests: [manifest], digest: undefined });
     // The manifest exists, so the backup is complete.
     this.#parts.clear();
     return manifest;
