@@ -2,8 +2,11 @@ import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { VerifierKey } from '../../audit/proof/signed-note.ts';
+import { showByteCount } from '../../base/byte-count.ts';
 import { StartError } from '../../base/start-error.ts';
 import { privateDir } from '../../disk/data-dir.ts';
+import { diskSpaceNow } from '../../disk/disk-space.ts';
+import { ResourceError } from '../../disk/resource-failure.ts';
 import { syncFolder } from '../../disk/durable-file.ts';
 import { refuseFullDisk } from '../../disk/start-space.ts';
 import { restoringFolder } from '../../disk/store-file.ts';
@@ -12,6 +15,8 @@ import { restoreBatchBytesMax, restoreBatchRecordsMax } from '../../limits/backu
 import { startRestoredEpoch, type EpochWriting } from '../../log-tools/log-epoch.ts';
 import { openLmdbLog } from '../../log/lmdb/lmdb-log.ts';
 import { RecordWriter, type RawRecord } from '../../log/lmdb/lmdb-records.ts';
+import { BackupDamagedError } from './backup-errors.ts';
+import { readChain } from './backup-folder.ts';
 import { verifiedRecords, type VerifiedBackup } from './verify-backup.ts';
 
 export type Restore = Omit<EpochWriting, 'signal'> & {
@@ -49,6 +54,7 @@ export function refuseUsedDataDir(dataDir: string): void {
  */
 export async function restoreBackup({ folder, dataDir, keys, onRecord, ...ids }: Restore): Promise<Restored> {
   refuseFullDisk(dataDir);
+  assertRoom(folder, dataDir);
   const staging = join(dataDir, restoringFolder);
   rmSync(staging, { recursive: true, force: true });
   privateDir(staging);
@@ -60,9 +66,25 @@ export async function restoreBackup({ folder, dataDir, keys, onRecord, ...ids }:
     renameSync(staging, join(dataDir, 'log'));
     await syncFolder(dataDir);
     return { ...verified, epoch };
+  } catch (error) {
+    // LMDB reports the first write that a full disk has cut short as an error of the device.
+    if (!(error instanceof BackupDamagedError)) refuseFullDisk(dataDir);
+    throw error;
   } finally {
     rmSync(staging, { recursive: true, force: true });
   }
+}
+
+/** The log has all bytes of the segments, and pages of LMDB around them. */
+function assertRoom(folder: string, dataDir: string): void {
+  const { freeBytes } = diskSpaceNow(dataDir);
+  const segments = readChain(folder).manifests.flatMap((manifest) => manifest.segments);
+  const needed = segments.reduce((sum, { bytes }) => sum + bytes, 0);
+  if (freeBytes >= needed) return;
+  throw new ResourceError(
+    `the disk of ${dataDir} has ${showByteCount(freeBytes)} free, and the restored log needs at least ` +
+      `${showByteCount(needed)}: free space on that disk or enlarge it, and start again`,
+  );
 }
 
 async function writeRecords(

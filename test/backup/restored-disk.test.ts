@@ -1,0 +1,50 @@
+/** A restore needs room for the whole log, and leaves nothing on a disk without it. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { test } from 'tap';
+
+import { systemClock } from '../../src/base/clock.ts';
+import { restoreBackup } from '../../src/server/backup/restore-backup.ts';
+import { idOf } from '../support/id-of.ts';
+import { noSmallDisk, smallDisk } from '../support/server/small-disk.ts';
+import { runCommand } from '../support/server/command-run.ts';
+import { domain, sourceId, writeSource } from '../log-copy/source-log.ts';
+import { folder, runBackup, withLog } from './backup-stage.ts';
+
+const small = noSmallDisk === undefined ? {} : { skip: noSmallDisk };
+
+test('a restore onto a disk without room is refused or fails with advice, and leaves nothing', small, async (t) => {
+  const dir = await folder(t);
+  const task = { logDir: join(dir, 'log'), backupDir: dir, identity: { logId: sourceId, epoch: 0, domain } };
+  const written = Array.from({ length: 30 }, (_, place) => ({
+    stream: `object:things/${String(place)}`,
+    bytes: 200_000,
+  }));
+  await withLog(task.logDir, async (log) => writeSource(log, written));
+  await runBackup(task);
+  const disk = smallDisk(t, 32 * 1_048_576);
+  const dataDir = join(disk.dir, 'data');
+  const restore = async (freeMib: number): ReturnType<typeof runCommand> => {
+    disk.fill(freeMib * 1_048_576);
+    return runCommand(['restore', join(dir, 'one')], { variables: { DATA_DIR: dataDir } });
+  };
+  t.match(await restore(1), { code: 1, err: /is full: 1\.0 MiB are free, 4\.0 MiB are needed/u });
+  t.match(await restore(5), {
+    code: 1,
+    out: '',
+    err: /data has 5\.0 MiB free, and the restored log needs at least \d+[\d.]* MiB: free space/u,
+  });
+  disk.clear();
+  const ids = { clock: systemClock, uuid: () => idOf('an event of the restore') };
+  let records = 0;
+  const onRecord = (): void => {
+    if ((records += 1) === 5) disk.fill(65_536);
+  };
+  await t.rejects(restoreBackup({ ...ids, folder: join(dir, 'one'), dataDir, keys: [], onRecord }), {
+    name: 'StartError',
+    message: /is full: .* are free, 4\.0 MiB are needed; free space on that disk/u,
+  });
+  t.strictSame(readdirSync(dataDir), []);
+  t.match(await restore(24), { code: 0, out: /epoch 1 begins/u });
+});
