@@ -3,12 +3,18 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 
 import { join } from 'node:path';
 
 import { parseCheckpoint, type Checkpoint } from '../../audit/proof/checkpoint.ts';
-import { parseNote } from '../../audit/proof/signed-note.ts';
-import { usageError } from '../failure.ts';
+import { parseNote, parseVerifierKey, verifyNote, type VerifierKey } from '../../audit/proof/signed-note.ts';
+import { usageError, type CommandFailure } from '../failure.ts';
 import { printable } from '../text-table.ts';
 
 /** A checkpoint with the signed note that proves it. */
-export type KeptCheckpoint = { readonly note: string; readonly checkpoint: Checkpoint };
+export type KeptCheckpoint = ShownCheckpoint & {
+  /** The path of its file within the folder. */
+  readonly path: string;
+};
+
+/** A checkpoint with its signed note, as a server shows it. */
+export type ShownCheckpoint = { readonly note: string; readonly checkpoint: Checkpoint };
 
 /**
  * The checkpoints in a folder, each in the file `<tree>/<size>.note`. `<tree>` is the SHA-256 of the tree's origin. The
@@ -21,53 +27,97 @@ export class KeptCheckpoints {
     this.#dir = dir;
   }
 
-  /** Returns the largest checkpoint of the tree with this origin, by default of the latest tree. */
-  last(origin?: string): KeptCheckpoint | undefined {
-    const latest = origin === undefined ? this.#read('last')?.trim() : treeName(origin);
-    if (latest === undefined || !/^[0-9a-f]{64}$/u.test(latest)) return undefined;
-    const sizes = this.#names(latest).flatMap((name) => {
-      const [, size] = /^(\d{1,16})\.note$/u.exec(name) ?? [];
-      return size === undefined ? [] : [Number(size)];
-    });
-    return sizes.length === 0 ? undefined : this.#checkpoint(join(latest, `${String(Math.max(...sizes))}.note`));
+  /** Returns the largest checkpoint of the latest tree; undefined before the first checkpoint. */
+  last(): KeptCheckpoint | undefined {
+    const trees = this.#trees();
+    if (trees.length === 0) return undefined;
+    const latest = this.#read('last')?.trim() ?? '';
+    if (!trees.includes(latest)) throw this.#damaged('last', 'it names no tree of the folder');
+    return this.#of(latest).at(-1);
   }
 
-  keep({ note, checkpoint: { origin, size } }: KeptCheckpoint): void {
+  /** Returns all checkpoints of a tree, in the order of their sizes. */
+  of(origin: string): readonly KeptCheckpoint[] {
+    return this.#of(treeName(origin));
+  }
+
+  /**
+   * Verifies the signatures of all checkpoints, of all trees. `keysOf` returns the trusted keys of a tree.
+   *
+   * @throws CommandFailure that names the first damaged file.
+   */
+  verify(keysOf: (origin: string) => readonly VerifierKey[]): void {
+    for (const { note, checkpoint, path } of this.#trees().flatMap((tree) => this.#of(tree))) {
+      const parsed = parseNote(note);
+      const verdict = parsed === undefined ? 'unsigned' : verifyNote(parsed, keysOf(checkpoint.origin));
+      if (verdict === 'forged') throw this.#damaged(path, 'the signature of its checkpoint is wrong');
+      if (verdict === 'unsigned') throw this.#damaged(path, 'none of the known keys has signed its checkpoint');
+    }
+  }
+
+  keep({ note, checkpoint: { origin, size } }: ShownCheckpoint): void {
     const name = treeName(origin);
     mkdirSync(join(this.#dir, name), { recursive: true, mode: 0o700 });
     this.#write(join(name, `${String(size)}.note`), note);
     this.#write('last', `${name}\n`);
   }
 
-  keys(): readonly string[] {
-    return (this.#read('keys') ?? '').split('\n').filter((line) => line !== '');
+  /** Returns the trusted keys; none before the first checkpoint. */
+  keys(): readonly VerifierKey[] {
+    const lines = (this.#read('keys') ?? '').split('\n').filter((line) => line !== '');
+    return lines.map((line, at) => {
+      const key = parseVerifierKey(line);
+      if (key === undefined) throw this.#damaged('keys', `line ${String(at + 1)} is no verifier key`);
+      return key;
+    });
   }
 
   keepKeys(keys: readonly string[]): void {
     this.#write('keys', keys.map((key) => `${key}\n`).join(''));
   }
 
-  #checkpoint(path: string): KeptCheckpoint {
+  #trees(): readonly string[] {
+    return this.#names('').filter((name) => /^[0-9a-f]{64}$/u.test(name));
+  }
+
+  #of(tree: string): readonly KeptCheckpoint[] {
+    const sizes = this.#names(tree).flatMap((name) => {
+      const [, size] = /^(\d{1,16})\.note$/u.exec(name) ?? [];
+      return size === undefined ? [] : [Number(size)];
+    });
+    return sizes.toSorted((one, other) => one - other).map((size) => this.#checkpoint(tree, size));
+  }
+
+  #checkpoint(tree: string, size: number): KeptCheckpoint {
+    const path = join(tree, `${String(size)}.note`);
     const note = this.#read(path) ?? '';
     const checkpoint = parseCheckpoint(parseNote(note)?.text ?? '');
-    if (checkpoint === undefined)
-      throw usageError(`${printable(join(this.#dir, path))} is damaged: it is no checkpoint`);
-    return { note, checkpoint };
+    if (checkpoint === undefined) throw this.#damaged(path, 'it is no checkpoint');
+    if (treeName(checkpoint.origin) !== tree || checkpoint.size !== size)
+      throw this.#damaged(path, 'its checkpoint is of another tree or size');
+    return { note, checkpoint, path };
+  }
+
+  #damaged(path: string, detail: string): CommandFailure {
+    return usageError(`${printable(join(this.#dir, path))} is damaged: ${detail}`);
   }
 
   #names(folder: string): readonly string[] {
-    try {
-      return readdirSync(join(this.#dir, folder));
-    } catch {
-      return [];
-    }
+    return this.#unlessMissing(folder, (path) => readdirSync(path)) ?? [];
   }
 
   #read(path: string): string | undefined {
+    return this.#unlessMissing(path, (file) => readFileSync(file, 'utf8'));
+  }
+
+  #unlessMissing<T>(path: string, read: (path: string) => T): T | undefined {
+    const full = join(this.#dir, path);
     try {
-      return readFileSync(join(this.#dir, path), 'utf8');
-    } catch {
-      return undefined;
+      return read(full);
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+      if (code === 'ENOENT') return undefined;
+      throw usageError(`${printable(full)} cannot be read (${code})`);
     }
   }
 

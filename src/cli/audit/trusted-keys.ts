@@ -1,7 +1,7 @@
 import { isVouched, keysName, rawKeyOf, verifierKeyOfRaw } from '../../audit/keys/key-statement.ts';
-import { parseVerifierKey, verifierKeyText, type VerifierKey } from '../../audit/proof/signed-note.ts';
+import { verifierKeyText, type VerifierKey } from '../../audit/proof/signed-note.ts';
 import { listOf, textOf } from '../answer-member.ts';
-import { commandError } from '../failure.ts';
+import { commandError, usageError } from '../failure.ts';
 import type { ServerClient } from '../server-client.ts';
 import type { KeptCheckpoints } from './kept-checkpoints.ts';
 import { verifierKeys } from './verifier-keys.ts';
@@ -25,10 +25,7 @@ export async function trustedKeys({ client, given, folder, kept }: Trusting): Pr
   if (textOf(answer, 'kind') !== 'TreeKeyList' || origin === undefined)
     throw commandError('the server answered with something that is no list of keys');
   const domain = origin.slice(0, origin.lastIndexOf('/'));
-  const known = [
-    ...(given.length === 0 ? [] : verifierKeys(given, folder)),
-    ...kept.keys().flatMap((text) => parseVerifierKey(text) ?? []),
-  ].map(rawKeyOf);
+  const known = knownKeys(given, folder, kept);
   const trusted = new Set(known);
   for (const item of listOf(answer, 'items')) {
     const [key, by, note] = [textOf(item, 'key'), textOf(item, 'signedBy'), textOf(item, 'note')];
@@ -38,6 +35,14 @@ export async function trustedKeys({ client, given, folder, kept }: Trusting): Pr
   }
   kept.keepKeys([...trusted].flatMap((key) => textOfRaw(keysName(domain), key)));
   return [...trusted].flatMap((key) => verifierKeyOfRaw(origin, key) ?? []);
+}
+
+/** Returns the raw keys that are trusted before the server answers; none in a first run without `--key`. */
+function knownKeys(given: readonly string[], folder: string, kept: KeptCheckpoints): readonly string[] {
+  const known = [...(given.length === 0 ? [] : verifierKeys(given, folder)), ...kept.keys()];
+  if (known.length === 0 && kept.last() !== undefined)
+    throw usageError('the folder has checkpoints and no keys: name the trusted keys with --key');
+  return known.map(rawKeyOf);
 }
 
 function textOfRaw(name: string, key: string): readonly string[] {

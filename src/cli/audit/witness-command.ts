@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 
+import { rawKeyOf, verifierKeyOfRaw } from '../../audit/keys/key-statement.ts';
 import { parseCheckpoint, type Checkpoint } from '../../audit/proof/checkpoint.ts';
 import type { Hash } from '../../audit/proof/merkle.ts';
 import { isConsistent } from '../../audit/proof/proofs.ts';
@@ -13,7 +14,7 @@ import { connect, type ConnectionOptions } from '../connection.ts';
 import { commandError, type CommandFailure } from '../failure.ts';
 import type { ServerClient } from '../server-client.ts';
 import { counted, printable } from '../text-table.ts';
-import { KeptCheckpoints, type KeptCheckpoint } from './kept-checkpoints.ts';
+import { KeptCheckpoints, type KeptCheckpoint, type ShownCheckpoint } from './kept-checkpoints.ts';
 import { trustedKeys } from './trusted-keys.ts';
 
 export type WitnessOptions = ConnectionOptions & {
@@ -25,8 +26,8 @@ export type WitnessOptions = ConnectionOptions & {
 const defaultDir = 'ledgerplane-witness';
 
 /**
- * Requests a checkpoint from the server, verifies it and stores it in `dir`. The checkpoint must extend the last
- * checkpoint of the same tree in `dir`. Otherwise the command prints both checkpoints and fails.
+ * Verifies the checkpoints in `dir`, requests one from the server, verifies it and stores it in `dir`. It must extend
+ * each checkpoint of the same tree in `dir`. Otherwise the command prints both checkpoints and fails.
  */
 export async function witness(options: WitnessOptions, context: CommandContext): Promise<void> {
   const { client } = await connect(options, context);
@@ -34,12 +35,14 @@ export async function witness(options: WitnessOptions, context: CommandContext):
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const kept = new KeptCheckpoints(dir);
   const keys = await trustedKeys({ client, given: options.key ?? [], folder: context.folder, kept });
+  kept.verify((origin) => keys.flatMap((key) => verifierKeyOfRaw(origin, rawKeyOf(key)) ?? []));
   const last = kept.last();
   const shown = await newestCheckpoint(client, keys, { last, context });
   if (last !== undefined && last.checkpoint.origin !== shown.checkpoint.origin)
     refuseOtherTree(last, shown, options.newTree === true);
-  const before = kept.last(shown.checkpoint.origin);
-  if (before !== undefined) await compare(client, before, shown);
+  const ofTree = kept.of(shown.checkpoint.origin);
+  for (const one of ofTree.toReversed()) await compare(client, one, shown);
+  const before = ofTree.at(-1);
   kept.keep(shown);
   const { size, origin } = shown.checkpoint;
   const since =
@@ -56,7 +59,7 @@ async function newestCheckpoint(
   client: ServerClient,
   keys: readonly VerifierKey[],
   { last, context }: Asking,
-): Promise<KeptCheckpoint> {
+): Promise<ShownCheckpoint> {
   for (let tried = 0; ; tried += 1) {
     const shown = await signedCheckpoint(client, keys);
     const isBehind =
@@ -66,7 +69,7 @@ async function newestCheckpoint(
   }
 }
 
-async function signedCheckpoint(client: ServerClient, keys: readonly VerifierKey[]): Promise<KeptCheckpoint> {
+async function signedCheckpoint(client: ServerClient, keys: readonly VerifierKey[]): Promise<ShownCheckpoint> {
   const text = await client.text({ method: 'GET', path: ['audit', 'tree', 'checkpoint'] });
   const note = parseNote(text);
   const checkpoint = note === undefined ? undefined : parseCheckpoint(note.text);
@@ -83,7 +86,7 @@ async function signedCheckpoint(client: ServerClient, keys: readonly VerifierKey
 }
 
 /** @throws CommandFailure unless `shown` extends `before`. */
-async function compare(client: ServerClient, before: KeptCheckpoint, shown: KeptCheckpoint): Promise<void> {
+async function compare(client: ServerClient, before: KeptCheckpoint, shown: ShownCheckpoint): Promise<void> {
   const [old, now] = [before.checkpoint, shown.checkpoint];
   if (now.size < old.size)
     throw disagreement(before, shown, 'the server shows an older tree than before: its log was rolled back, or hides');
@@ -107,7 +110,7 @@ async function consistency(client: ServerClient, old: Checkpoint, now: Checkpoin
   });
 }
 
-function refuseOtherTree(last: KeptCheckpoint, shown: KeptCheckpoint, isExpected: boolean): void {
+function refuseOtherTree(last: KeptCheckpoint, shown: ShownCheckpoint, isExpected: boolean): void {
   if (isExpected) return;
   throw disagreement(
     last,
@@ -117,7 +120,7 @@ function refuseOtherTree(last: KeptCheckpoint, shown: KeptCheckpoint, isExpected
   );
 }
 
-function disagreement(before: KeptCheckpoint, shown: KeptCheckpoint, detail: string): CommandFailure {
+function disagreement(before: KeptCheckpoint, shown: ShownCheckpoint, detail: string): CommandFailure {
   return commandError(`${detail}\nkept:\n${printedNote(before.note)}\nshown now:\n${printedNote(shown.note)}`);
 }
 

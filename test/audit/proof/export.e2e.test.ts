@@ -7,8 +7,11 @@ import { gunzipSync } from 'node:zlib';
 
 import { test, type Test } from 'tap';
 
+import { checkpointText, parseCheckpoint, type Checkpoint } from '../../../src/audit/proof/checkpoint.ts';
 import { exportLine, parseExportLine, type ExportRecord } from '../../../src/audit/proof/export-lines.ts';
 import { Administration, as } from '../../support/server/administration.ts';
+import { noteSigner, parseNote, signNote } from '../../../src/audit/proof/signed-note.ts';
+import { nodeKey } from '../../../src/disk/node-key.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { runCommandLine } from '../../support/server/command-line.ts';
 import { runCommand, type CommandRun } from '../../support/server/command-run.ts';
@@ -216,29 +219,52 @@ test('a witness keeps checkpoints, and reports two that do not agree', async (t)
   t.match(await elsewhere('--key', other.key, '--new-tree'), { code: 0, out: /the first one of this tree/u });
 });
 
+type Kept = {
+  /** The folder of its tree. */
+  readonly folder: string;
+  readonly path: string;
+  readonly note: string;
+  readonly checkpoint: Checkpoint;
+  /** Another checkpoint of this tree, signed with the node's own key: as if its operator had written another history. */
+  readonly signed: (other: Partial<Checkpoint>) => string;
+};
+
+/** The only checkpoint that the witness in the folder `w` has. */
+async function keptIn(folder: string, { dataDir }: TestServer): Promise<Kept> {
+  const [tree = ''] = readdirSync(join(folder, 'w')).filter((name) => /^[0-9a-f]{64}$/u.test(name));
+  const ofTree = join(folder, 'w', tree);
+  const [name = ''] = readdirSync(ofTree);
+  const note = readFileSync(join(ofTree, name), 'utf8');
+  const checkpoint = parseCheckpoint(parseNote(note)?.text ?? '');
+  if (checkpoint === undefined) throw new Error(`no checkpoint: ${note}`);
+  const signer = noteSigner(checkpoint.origin, await nodeKey(join(dataDir, 'keys')));
+  const signed = (other: Partial<Checkpoint>): string =>
+    signNote(checkpointText({ ...checkpoint, ...other }), [signer]);
+  return { folder: ofTree, path: join(ofTree, name), note, checkpoint, signed };
+}
+
+const rootText = ({ root }: Pick<Checkpoint, 'root'>): string => Buffer.from(root).toString('base64');
+
 test('a witness prints both of two checkpoints of one tree that do not agree', async (t) => {
   const { server, folder, run } = await given(t);
   const settled = async (): Promise<CommandRun> => run('witness', '--dir', 'w');
   await settled();
-  const [tree = ''] = readdirSync(join(folder, 'w')).filter((name) => /^[0-9a-f]{64}$/u.test(name));
-  const [name = ''] = readdirSync(join(folder, 'w', tree));
-  const path = join(folder, 'w', tree, name);
-  const note = readFileSync(path, 'utf8');
-  const lines = note.split('\n');
-  const another = [...lines.slice(0, 2), Buffer.alloc(32, 1).toString('base64'), ...lines.slice(3)].join('\n');
-  writeFileSync(path, another);
+  const { path, note, checkpoint, signed, folder: ofTree } = await keptIn(folder, server);
+  const root = Buffer.alloc(32, 1);
+  writeFileSync(path, signed({ root }));
   const same = await settled();
   t.match(same, { code: 1, err: /two checkpoints do not agree: the log was changed/u });
-  for (const root of [lines[2], another.split('\n')[2]]) t.ok(same.err.includes(root ?? '-'), 'both are printed');
+  for (const one of [checkpoint, { root }]) t.ok(same.err.includes(rootText(one)), 'both are printed');
   await create(server, 'stool');
   t.match(await settled(), { code: 1, err: /two checkpoints do not agree/u }, 'nor does a later one');
-  writeFileSync(path, 'nothing');
-  t.match(await settled(), { code: 2, err: /is damaged: it is no checkpoint/u });
   writeFileSync(path, note);
   t.match(await settled(), { code: 0, out: /extends the one of/u });
+  writeFileSync(path, signed({ root }));
+  t.match(await settled(), { code: 1, err: /two checkpoints do not agree/u }, 'each earlier one is compared');
+  writeFileSync(path, note);
   // The kept one is larger than any that the server can show: as if its log had been rolled back.
-  const size = String(Number(lines[1]) + 1_000);
-  writeFileSync(join(folder, 'w', tree, `${size}.note`), [lines[0], size, ...lines.slice(2)].join('\n'));
+  const size = checkpoint.size + 1_000;
+  writeFileSync(join(ofTree, `${String(size)}.note`), signed({ size }));
   const hurried = {
     ...systemClock,
     after: (ms: number, run: () => void) => systemClock.after(ms > 9_999 ? ms : 0, run),
@@ -253,6 +279,39 @@ test('a witness prints both of two checkpoints of one tree that do not agree', a
   });
   t.equal(await ownProcess.exited(), 1, 'the process waits for its retries');
   t.match(ownProcess.stderr(), /an older tree than before/u);
+});
+
+test('a witness verifies what it has kept, and names a damaged file', async (t) => {
+  const { server, folder, run } = await given(t);
+  const settled = async (...more: readonly string[]): Promise<CommandRun> => run('witness', '--dir', 'w', ...more);
+  await settled();
+  const { path, note, checkpoint, signed, folder: ofTree } = await keptIn(folder, server);
+  const keys = join(folder, 'w', 'keys');
+  const [kept, last] = [readFileSync(keys, 'utf8'), readFileSync(join(folder, 'w', 'last'), 'utf8')];
+  const stranger = signNote(checkpointText(checkpoint), [noteSigner(checkpoint.origin, Buffer.alloc(32, 5))]);
+  const forged = note.replace(rootText(checkpoint), rootText({ root: Buffer.alloc(32, 1) }));
+  const cases: readonly (readonly [file: string, content: string, detail: RegExp])[] = [
+    [path, 'nothing', /\.note is damaged: it is no checkpoint/u],
+    [path, '', /\.note is damaged: it is no checkpoint/u],
+    [path, forged, /\.note is damaged: the signature of its checkpoint is wrong/u],
+    [path, stranger, /\.note is damaged: none of the known keys has signed its checkpoint/u],
+    [path, signed({ size: 1 }), /\.note is damaged: its checkpoint is of another tree or size/u],
+    [join(folder, 'w', 'last'), 'x', /last is damaged: it names no tree of the folder/u],
+    [keys, `${kept}none\n`, /keys is damaged: line 2 is no verifier key/u],
+    [keys, '', /the folder has checkpoints and no keys: name the trusted keys with --key/u],
+  ];
+  for (const [file, content, detail] of cases) {
+    writeFileSync(file, content);
+    t.match(await settled(), { code: 2, out: '', err: detail });
+    writeFileSync(path, note);
+    writeFileSync(keys, kept);
+    writeFileSync(join(folder, 'w', 'last'), last);
+  }
+  // An earlier one counts as well.
+  await create(server, 'stool');
+  t.match(await settled(), { code: 0, out: /extends the one of/u });
+  writeFileSync(join(ofTree, `${String(checkpoint.size)}.note`), forged);
+  t.match(await settled(), { code: 2, err: /the signature of its checkpoint is wrong/u });
 });
 
 test('signed checkpoints in a long export name the place of a change that was covered up', async (t) => {
