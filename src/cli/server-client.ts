@@ -24,6 +24,8 @@ export type Call = {
   readonly body?: unknown;
   /** The answer may be gzipped on its way. */
   readonly isCompressed?: boolean;
+  /** The media type of the response; JSON by default. */
+  readonly accept?: string;
   /** Ends the connection of a response that is read by lines. */
   readonly signal?: AbortSignal;
   /** In place of a body: a file to upload in the form field `file`. */
@@ -108,7 +110,7 @@ export class ServerClient {
     return target;
   }
 
-  async #exchange({ method, path, query = {}, body, file }: Call): Promise<Answered> {
+  async #exchange({ method, path, query = {}, body, file, accept }: Call): Promise<Answered> {
     const target = this.#target(path, query);
     const giveUp = new AbortController();
     const timer = this.#clock.after(commandAnswerMs, () => {
@@ -116,7 +118,8 @@ export class ServerClient {
     });
     try {
       const sent = await bodyOf(body, file);
-      const headers = { ...headersOf(this.#identity, method, body !== undefined), ...sent.headers };
+      const wanted = accept === undefined ? {} : { accept };
+      const headers = { ...headersOf(this.#identity, method, body !== undefined), ...sent.headers, ...wanted };
       return await exchange(target, { method, headers, body: sent.bytes, ca: this.#ca, signal: giveUp.signal });
     } catch (error) {
       if (!giveUp.signal.aborted) throw this.#unreachable(error);

@@ -1,7 +1,7 @@
 import { isObject } from '../base/guards.ts';
 import type { ClientPreconditions, TypeName } from '../plugin/api/plugin.ts';
 import { decodeList, decodeObject, isAboutObject, metadataOf } from './decode-answer.ts';
-import type { CallOptions, RemoteCalls, RemoteListQuery, WriteOptions } from './remote-client.ts';
+import type { CallOptions, GetOptions, RemoteCalls, RemoteListQuery, WriteOptions } from './remote-client.ts';
 import { pathOf, type Requests } from './requests.ts';
 
 /** The calls of a plugin's `Client`, over HTTP. */
@@ -16,8 +16,8 @@ export function callsOf(requests: Requests): RemoteCalls {
     return decodeObject<T>(await requests.text(response, signal));
   };
   return {
-    get: async <T>(type: TypeName, name: string, { signal }: CallOptions = {}) => {
-      const response = await requests.answer(pathOf(type, name), { signal });
+    get: async <T>(type: TypeName, name: string, { signal, at }: GetOptions = {}) => {
+      const response = await requests.answer(pathOf(type, name), { query: { at }, signal });
       const text = await requests.text(response, signal);
       if (response.ok) return decodeObject<T>(text);
       if (response.status === 404 && isAboutObject(text, name)) return undefined;

@@ -107,7 +107,7 @@ export function decodeRefusal(
 /** Whether a 404 refers to the object of this name; otherwise the path is unknown, or a proxy answered. */
 export function isAboutObject(text: string, name: string): boolean {
   const message = objectIn(text)?.['message'];
-  return typeof message === 'string' && message.endsWith(`"${name}" not found`);
+  return typeof message === 'string' && message.replace(/ at position \d+$/u, '').endsWith(`"${name}" not found`);
 }
 
 function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {

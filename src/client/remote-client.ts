@@ -14,16 +14,20 @@ import type { ChangeEvent, WatchEvent, WatchOptions } from './watch.ts';
 /** Options of a single call. */
 export type CallOptions = { readonly signal?: AbortSignal | undefined };
 export type WriteOptions = ClientPreconditions & CallOptions;
-/** `at`: the objects as they were at a position of the log (a `resourceVersion`) or a time (RFC 3339). */
-export type RemoteListQuery = ClientListQuery & CallOptions & { readonly at?: string | undefined };
+/** Asks for the past: a position of the log (a `resourceVersion`) or a time (RFC 3339). */
+type AtMoment = { readonly at?: string | undefined };
+/** `at`: the object as it was at that moment, also one that has been deleted since. */
+export type GetOptions = CallOptions & AtMoment;
+/** `at`: the objects as they were at that moment. */
+export type RemoteListQuery = ClientListQuery & CallOptions & AtMoment;
 
 /**
  * A `Client` over HTTP. Each call sends one request. After a `ConnectionError` it is unknown whether a write took
  * place, and the caller handles `retryAfterSeconds` of a `ClientError`. Watches and informers retry by themselves.
  */
 export type RemoteClient = {
-  /** Undefined if no object has this name; rejects if the type does not exist. */
-  get<T = PluginObject>(type: TypeName & Typed<T>, name: string, options?: CallOptions): Promise<T | undefined>;
+  /** Undefined if no object has this name, or had it at that moment; rejects if the type does not exist. */
+  get<T = PluginObject>(type: TypeName & Typed<T>, name: string, options?: GetOptions): Promise<T | undefined>;
   list<T = PluginObject>(type: TypeName & Typed<T>, query?: RemoteListQuery): Promise<ClientList<T>>;
   create<T = PluginObject>(type: TypeName & Typed<T>, object: object, options?: CallOptions): Promise<T>;
   update<T = PluginObject>(type: TypeName & Typed<T>, object: object, options?: WriteOptions): Promise<T>;

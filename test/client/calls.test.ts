@@ -50,6 +50,13 @@ test('the calls are those of plugin code, with its errors', async (t) => {
   t.match(await rejection(client.get(unknown, 'lamp')), { reason: 'NotFound' }, 'a type that does not exist');
   t.equal((await client.delete(widget, 'lamp', { uid })).metadata.name, 'lamp');
   t.equal(await client.get(widget, 'lamp'), undefined);
+  const past: Widget | undefined = await client.get(widget, 'lamp', { at: resourceVersion });
+  t.strictSame(past, made, 'the first state of an object that has been deleted');
+  t.equal(await client.get(widget, 'nothing', { at: resourceVersion }), undefined);
+  const before = String(Number(resourceVersion) - 1);
+  t.equal(await client.get(widget, 'lamp', { at: before }), undefined, 'before its creation');
+  t.match(await rejection(client.get(widget, 'lamp', { at: 'lately' })), { reason: 'BadRequest' });
+  t.strictSame((await client.list(widget, { at: resourceVersion })).items, [made]);
   await t.rejects(client.update(widget, { spec: {} }), TypeError);
 });
 

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { CommandContext } from '../command-context.ts';
 import { addEventCommands } from './event-commands.ts';
 import { addProofCommands } from './proof-commands.ts';
+import type { ShowOptions } from './show-command.ts';
 import type { DiffOptions, ReplayOptions, StoppedReplays } from './replay-command.ts';
 
 type Auditing = {
@@ -19,6 +20,17 @@ export function addAuditCommands(program: Command, { context, result, stoppedRep
     .description('list events, replay the log, compare the read models with it, export it, verify exports');
   addProofCommands(audit, context, connected);
   addEventCommands(audit, { context, connected });
+  connected(
+    audit
+      .command('show <type> <name>')
+      .description('print an object as it was at a position of the log, or at a time (RFC 3339)'),
+  )
+    .requiredOption('--at <moment>', 'the position or the time')
+    .option('--output <form>', 'yaml, or json', 'yaml')
+    .addHelpText('after', '\n<type> is <plural> or <plural>.<group>. Deleted objects are shown as well.')
+    .action(async (type: string, name: string, options: ShowOptions) =>
+      (await import('./show-command.ts')).showObject(type, name, options, context),
+    );
   connected(
     audit.command('replay').description('rebuild the read models from the log, and compare them with the live ones'),
   )
