@@ -225,7 +225,7 @@ type Kept = {
   readonly path: string;
   readonly note: string;
   readonly checkpoint: Checkpoint;
-  /** Another checkpoint of this tree, signed with the node's own key: as if its operator had written another history. */
+  /** Another checkpoint of this tree with the signature of the node: its operator has written another history. */
   readonly signed: (other: Partial<Checkpoint>) => string;
 };
 
