@@ -8,7 +8,7 @@ import { Administration, as, core } from '../support/server/administration.ts';
 import { startTestServer, type TestServer } from '../support/server/start-server.ts';
 import { startStalledNodes } from '../nodes/support/stalled-nodes.ts';
 
-t.setTimeout(100_000);
+t.setTimeout(280_000);
 
 const widgets = '/apis/example.com/v1alpha1/widgets';
 const lamp = `${widgets}/lamp`;

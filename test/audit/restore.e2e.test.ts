@@ -4,7 +4,7 @@ import t, { test, type Test } from 'tap';
 import { Administration, as, core, passwordOf } from '../support/server/administration.ts';
 import { startTestServer, type TestServer } from '../support/server/start-server.ts';
 
-t.setTimeout(100_000);
+t.setTimeout(280_000);
 
 const widgets = '/apis/example.com/v1alpha1/widgets';
 const lamp = `${widgets}/lamp`;

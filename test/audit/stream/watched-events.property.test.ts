@@ -167,7 +167,7 @@ test('what a watcher receives, joined over all its watches, is the list: each ev
         for (const { reader } of stage.open) reader.close();
       }
     }),
-    { numRuns: 12, endOnFailure: true },
+    { numRuns: 8, endOnFailure: true },
   );
   t.ok(received > 100, `${String(received)} events`);
   t.ok(resumed > 5, `${String(resumed)} watches resumed`);
