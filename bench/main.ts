@@ -6,6 +6,8 @@ import { Bench } from './bench.ts';
 import type { Measure } from './bench.ts';
 import { auditReplay } from './measures/audit-replay.ts';
 import { auditList } from './measures/audit/audit-list.ts';
+import { getAt } from './measures/audit/get-at.ts';
+import { listAt } from './measures/audit/list-at.ts';
 import { auditTree } from './measures/audit/audit-tree.ts';
 import { collect100k } from './measures/collect-100k.ts';
 import { create } from './measures/create.ts';
@@ -60,6 +62,8 @@ const measures: readonly Measure[] = [
   pluginStart,
   restartMillion,
   auditReplay,
+  getAt,
+  listAt,
   auditTree,
   auditList,
   versionIndex,

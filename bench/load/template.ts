@@ -1,6 +1,7 @@
 /**
  * A request as text with placeholders: `{n}` counts all requests of a run, `{c}` is the connection, `{k}` counts the
- * requests of one connection, and `{m}` is `{n}` modulo 1,000. Without placeholders it is compiled once to one buffer.
+ * requests of one connection, `{m}` is `{n}` modulo 1,000, and `{s}` are five digits that differ for 100,000 consecutive
+ * `{n}`, scattered. Without placeholders it is compiled once to one buffer.
  */
 export type RequestTemplate = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -11,7 +12,7 @@ export type RequestTemplate = {
 
 export type Places = { n: number; c: number; k: number };
 
-const place = /\{([nckm])\}/gu;
+const place = /\{([nckms])\}/gu;
 
 /** Returns a function that fills the placeholders and returns the request's text. */
 export function compileRequest(template: RequestTemplate): (places: Places) => Buffer | string {
@@ -52,5 +53,11 @@ function compileText(text: string): string | ((places: Places) => string) {
 }
 
 function valueAt(letter: string, places: Places): string {
+  if (letter === 's') return scattered(places.n);
   return (letter === 'm' ? places.n % 1_000 : places[letter as keyof Places]).toString();
+}
+
+function scattered(n: number): string {
+  // Neither 2 nor 5 divides the factor, so 100,000 consecutive numbers differ.
+  return ((n * 61_803) % 100_000).toString().padStart(5, '0');
 }

@@ -5,10 +5,10 @@ import { widgetsPath } from './widgets.ts';
 export type Listed = {
   readonly total: number;
   readonly items: readonly Stored[];
-  readonly metadata: { readonly resourceVersion: string };
+  readonly metadata: { readonly resourceVersion: string; readonly remainingItemCount?: number };
 };
 export type Stored = {
-  readonly metadata: { readonly name: string; readonly version: number };
+  readonly metadata: { readonly name: string; readonly version: number; readonly resourceVersion: string };
   readonly spec: { readonly size: number };
 };
 

@@ -64,14 +64,18 @@ async function append(log: EventLog, index: number, version: number): Promise<vo
 
 function widget(index: number, version: number, creationTimestamp: string): ResourceObject {
   const tier = tiers[index % tiers.length] ?? '';
-  // Spread over the indexes, so that the order by size differs from all other orders.
-  const size = ((index + version) * 7_919) % 1_001;
+  const size = seededSize(index, version);
   const { metadata, ...rest } = JSON.parse(
     widgetText({ name: seededName(index), size: size.toString(), tier, batch: (index % 1_000).toString() }),
   ) as ResourceObject;
   // The uid depends only on the name, so that all versions of an object have the same uid.
   const uid = `00000000-0000-4000-8000-${index.toString(16).padStart(12, '0')}`;
   return { ...rest, metadata: { ...metadata, uid, version, generation: version + 1, creationTimestamp } };
+}
+
+/** The sizes are spread over the indexes: the order by size differs from all other orders. */
+export function seededSize(index: number, version: number): number {
+  return ((index + version) * 7_919) % 1_001;
 }
 
 export function seededName(index: number): string {

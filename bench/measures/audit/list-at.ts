@@ -1,0 +1,107 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { Bench, Measure } from '../../bench.ts';
+import type { LoadResult } from '../../load/http-load.ts';
+import type { RequestTemplate } from '../../load/template.ts';
+import type { Result } from '../../result.ts';
+import { expect, list, type Listed } from '../../subject/client.ts';
+import { heldWhile } from '../../subject/metrics.ts';
+import { headers, type Subject } from '../../subject/server.ts';
+import { seededSize } from '../../subject/seed.ts';
+import { tiers, widgetsPath } from '../../subject/widgets.ts';
+import { inTheMiddle, middleOf, middleVersion, untilServed, type Middle } from './middle.ts';
+
+const pageSize = 20;
+const holdMsMax = 20;
+const query =
+  `labelSelector=example.com/tier%3Dgold&fieldSelector=spec.size%3E500&sort=spec.size,desc` +
+  `&limit=${String(pageSize)}`;
+
+/** Pages of 20 of 100,000 objects in the middle of a million events, by a label and an indexed field. */
+export const listAt: Measure = {
+  name: 'list-at',
+  run: async (bench) => {
+    const middle = await middleOf(bench);
+    const file = join(middle.dataDir, 'audit-models', 'tables.mdb');
+    let bytesBefore = NaN;
+    const results = await bench.withSubject(middle.dataDir, async ({ url }) => {
+      const position = await middle.position(url);
+      bytesBefore = statSync(file).size;
+      return [await built(url, position, middle), ...(await listed(bench, { url, position }, middle))];
+    });
+    const bytes = (statSync(file).size - bytesBefore) / middle.events;
+    return [
+      ...results,
+      { measure: 'columns: disk of an event', unit: 'bytes', value: bytes, note: '5 indexes, 2 labels' },
+    ];
+  },
+};
+
+/** The first list of a type makes the server read the type's columns from the log. */
+async function built(url: string, position: number, middle: Middle): Promise<Result> {
+  const begunMs = performance.now();
+  const { maxMs } = await heldWhile(url, async () => {
+    await untilServed(`${url}${widgetsPath}?at=${String(position)}&${query}`);
+  });
+  return {
+    measure: `columns of ${middle.events.toLocaleString('en')} events made: the longest hold`,
+    unit: 'ms',
+    value: maxMs,
+    floor: holdMsMax,
+    bound: 'value at most',
+    note: `${((performance.now() - begunMs) / 1_000).toFixed(1)} s`,
+  };
+}
+
+async function listed(
+  bench: Bench,
+  { url, position }: Pick<Subject, 'url'> & { readonly position: number },
+  middle: Middle,
+): Promise<readonly Result[]> {
+  expectPage(await list(url, `at=${String(position)}&${query}`), middle);
+  const load = async (first: number): Promise<LoadResult> => {
+    // Each request is for another position.
+    const request: RequestTemplate = { method: 'GET', path: `${widgetsPath}?at={n}&${query}`, headers };
+    return bench.loader.http({ url, request, connections: 1, status: 200, warmUp: 20, requests: 1_000, first });
+  };
+  const loads: LoadResult[] = [];
+  const { maxMs } = await heldWhile(url, async () => {
+    loads.push(await load(position));
+  });
+  // When only a part of the objects was created.
+  const parts: string[] = [];
+  const begin = position - middle.events / 2;
+  for (const share of [0.25, 0.5, 1]) {
+    const { p50Ms } = await load(Math.floor(begin + middle.objects * share));
+    parts.push(`${p50Ms.toFixed(1)} ms of ${(middle.objects * share).toLocaleString('en')}`);
+  }
+  const [{ p50Ms, p99Ms } = { p50Ms: NaN, p99Ms: NaN }] = loads;
+  return [
+    {
+      measure: inTheMiddle(middle, `LIST of ${String(pageSize)} of ${middle.objects.toLocaleString('en')} objects`),
+      unit: 'ms p99',
+      value: p99Ms,
+      floor: 50,
+      bound: 'value at most',
+      note: `p50 ${p50Ms.toFixed(1)} ms; p50 after the creation: ${parts.join(', ')}`,
+    },
+    {
+      measure: '… the longest hold of the event loop',
+      unit: 'ms',
+      value: maxMs,
+      floor: holdMsMax,
+      bound: 'value at most',
+    },
+  ];
+}
+
+function expectPage({ items, metadata }: Listed, { objects }: Middle): void {
+  const sizes = Array.from({ length: objects }, (_none, index) => index)
+    .filter((index) => tiers[index % tiers.length] === 'gold')
+    .map((index) => seededSize(index, middleVersion))
+    .filter((size) => size > 500)
+    .sort((left, right) => right - left);
+  expect('sizes', items.map(({ spec }) => spec.size).join(), sizes.slice(0, pageSize).join());
+  expect('remaining objects', metadata.remainingItemCount, sizes.length - pageSize);
+}
