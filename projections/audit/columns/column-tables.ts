@@ -1,8 +1,6 @@
-import { must } from '../../../src/base/unreachable.ts';
 import { NotServedError } from '../../../src/read/objects.ts';
 import type { TypeKey } from '../../../src/resource/type/index-entry.ts';
 import type { AuditEnvironment, Table } from '../audit-part.ts';
-import { firstPosition } from './segment/segment.ts';
 
 /** The columns of one type under one declaration of its indexes. Positions are within the epoch. */
 export type ColumnsRecord = {
@@ -120,18 +118,13 @@ export class ColumnTables {
     this.#segments.putSync(keyOf(id, changeKind, number), bytes);
   }
 
-  /** A segment of changes. @throws NotServedError if the columns were dropped meanwhile. */
+  /**
+   * A segment of changes, valid until the next read of a table in this turn.
+   *
+   * @throws NotServedError if the columns were dropped meanwhile.
+   */
   changes(type: TypeKey, id: number, number: number): Buffer {
     return this.#segment(type, keyOf(id, changeKind, number));
-  }
-
-  /** The segments of changes with numbers from `from` to `to` (exclusive) that begin at or before `position`. */
-  *changesUpTo(type: TypeKey, id: number, { from, to, position }: ChangesRange): Generator<Buffer, undefined> {
-    for (let number = from; number < to; number++) {
-      const bytes = this.changes(type, id, number);
-      if (firstPosition(bytes) > position) return;
-      yield bytes;
-    }
   }
 
   putChunk(id: number, [position, chunk]: readonly [position: number, chunk: number], bytes: Buffer): void {
@@ -151,20 +144,19 @@ export class ColumnTables {
     return at === undefined ? undefined : { position: at, chunks, from: first };
   }
 
-  /** The segments of a snapshot. @throws NotServedError if the columns were dropped meanwhile. */
-  *chunks(type: TypeKey, id: number, snapshot: SnapshotRecord | undefined): Generator<Buffer, undefined> {
-    for (let chunk = 0; chunk < (snapshot?.chunks ?? 0); chunk++)
-      yield this.#segment(type, chunkKey(id, must(snapshot, 'it has chunks').position, chunk));
+  /** A segment of a snapshot; see `changes`. */
+  chunk(type: TypeKey, id: number, [position, chunk]: readonly [position: number, chunk: number]): Buffer {
+    return this.#segment(type, chunkKey(id, position, chunk));
   }
 
+  /** Without a copy of its own: a list reads hundreds of segments, and garbage of that size delays all requests. */
   #segment(type: TypeKey, key: Buffer): Buffer {
-    const bytes = this.#segments.get(key);
+    const bytes = this.#segments.getBinaryFast(key);
     if (bytes === undefined) throw new NotServedError(type);
-    return bytes;
+    // The library returns a longer buffer, and sets the `length` of the buffer to that of the value.
+    return bytes.subarray(0, bytes.length);
   }
 }
-
-export type ChangesRange = { readonly from: number; readonly to: number; readonly position: number };
 
 const dropPrefix = 'drop:';
 

@@ -126,9 +126,11 @@ export class TypeColumns {
     const from = before?.from ?? 0;
     const source = {
       layout: this.layout,
-      before: this.#tables.chunks(key, id, before),
-      changes: sealed - from,
-      change: (number: number) => this.#tables.changes(key, id, from + number),
+      before: {
+        count: before?.chunks ?? 0,
+        read: (number: number) => this.#tables.chunk(key, id, [before?.position ?? 0, number]),
+      },
+      changes: { count: sealed - from, read: (number: number) => this.#tables.changes(key, id, from + number) },
     };
     const chunks = yield* this.#chunks(source, [id, position]);
     this.#commit({ ...this.#record, changed: 0 }, () => {
@@ -141,7 +143,7 @@ export class TypeColumns {
     let [chunks, read] = [0, 0];
     const chunk = new Chunk(this.#bounds);
     for (const row of snapshotRows(source)) {
-      if (++read % rowsPerStep === 0) yield;
+      if (row === undefined || ++read % rowsPerStep === 0) yield;
       if (row !== undefined) chunk.add(row);
       if (!chunk.isFull()) continue;
       this.#putChunk([id, position, chunks++], yield* encodeSegment(chunk.take(), this.layout));
@@ -161,22 +163,26 @@ export class TypeColumns {
    */
   held(position: number): Steps<HeldColumns> {
     const { id, sealed } = this.#record;
+    const { key } = this.type;
     const snapshot = this.#tables.snapshot(id, position);
-    const rows = this.#rowsUpTo(position);
-    const range = { from: snapshot?.from ?? 0, to: sealed, position };
-    return this.#prepared(rows, {
+    const from = snapshot?.from ?? 0;
+    return this.#prepared(this.#rowsUpTo(position), {
       layout: this.layout,
-      snapshot: this.#tables.chunks(this.type.key, id, snapshot),
-      changes: this.#tables.changesUpTo(this.type.key, id, range),
+      snapshot: {
+        count: snapshot?.chunks ?? 0,
+        read: (number) => this.#tables.chunk(key, id, [snapshot?.position ?? 0, number]),
+      },
+      changes: { count: sealed - from, read: (number) => this.#tables.changes(key, id, from + number) },
     });
   }
 
   *#prepared(rows: readonly Row[], { layout, snapshot, changes }: HeldColumns): Steps<HeldColumns> {
-    if (rows.length === 0) return { layout, snapshot, changes };
     const latest: Buffer[] = [];
     for (let from = 0; from < rows.length; from += this.#bounds.segmentRows)
       latest.push(yield* this.#encoded(rows.slice(from, from + this.#bounds.segmentRows)));
-    return { layout, snapshot, changes: joined(changes, latest) };
+    const read = (number: number): Buffer =>
+      number < changes.count ? changes.read(number) : must(latest[number - changes.count], 'the segment was encoded');
+    return { layout, snapshot, changes: { count: changes.count + latest.length, read } };
   }
 
   *#encoded(rows: readonly Row[]): Steps<Buffer> {
@@ -233,10 +239,11 @@ export class TypeColumns {
   #load(): void {
     const { id, sealed, open } = this.#record;
     const bytes = this.#tables.changes(this.type.key, id, sealed);
-    const segment = new Segment(bytes, this.layout, this.layout.keys());
+    const segment = new Segment(bytes, this.layout);
+    const positions = segment.positions();
     for (let row = 0; row < open; row++) {
       const entry = entryAt(segment, row, this.layout.length);
-      const [position = 0, ordinal] = [segment.positions[row], segment.ordinals[row]];
+      const [position = 0, ordinal] = [positions[row], segment.ordinals[row]];
       this.#push({ position, ordinal, entry, name: entry?.name, objects: 0, bytes: bytesOf(entry) });
     }
   }
@@ -258,9 +265,4 @@ function begun(
     tables.putRecord(key, record);
   });
   return must(record, 'the transaction ran');
-}
-
-function* joined(first: Iterable<Buffer>, then: readonly Buffer[]): Generator<Buffer, undefined> {
-  yield* first;
-  yield* then;
 }

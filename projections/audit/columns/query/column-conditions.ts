@@ -86,17 +86,16 @@ function beyondPrefix(keys: KeyDictionary, prefix: string): number {
   return low;
 }
 
-/** For each of the first `rows` rows: 1 if the row has an object and meets every condition, else 0. */
-export function holdingRows(segment: Segment, conditions: readonly ColumnCondition[], rows: number): Uint8Array {
-  const holding = Uint8Array.from(segment.alive.subarray(0, rows));
+/** Clears `holding`, which has 1 for each selected row, for the rows that do not meet every condition. */
+export function keepHolding(segment: Segment, conditions: readonly ColumnCondition[], holding: Uint8Array): void {
   for (const { column, negated, ranges } of conditions) {
+    if (!holding.includes(1)) return;
     const values = segment.column(column);
     const wanted = new Uint8Array(values.keys.size + 1);
     for (const [low, high] of ranges(values.keys)) if (low < high) wanted.fill(1, low, high);
     if (values.starts === undefined) keepSingle(holding, values.ids, { wanted, negated });
     else keepMulti(holding, values, { wanted, negated });
   }
-  return holding;
 }
 
 type Kept = { readonly wanted: Uint8Array; readonly negated: boolean };

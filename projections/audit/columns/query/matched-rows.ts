@@ -1,57 +1,69 @@
-import { inStrides, strideMax, type Steps } from '../../../../src/base/steps.ts';
+import { strideMax, type Steps } from '../../../../src/base/steps.ts';
 import { must } from '../../../../src/base/unreachable.ts';
 import type { IndexKey } from '../../../../src/resource/type/index-entry.ts';
 import type { OrderPlace, SortKey } from '../../../../src/resource/query/list-query.ts';
 import { missingText } from '../../../index/index-columns.ts';
 import type { ColumnLayout } from '../segment/column-layout.ts';
-import type { Segment, SegmentColumn } from '../segment/segment.ts';
+import { Segment, type SegmentColumn, type Segments } from '../segment/segment.ts';
+import { Numbers } from './numbers.ts';
 
 /** The places of the columns of the name and the creation time, which are equal for all types. */
-export const nameColumn = 0;
-export const createdColumn = 1;
+const nameColumn = 0;
+const createdColumn = 1;
 
-/** The rows that a query selects, over several segments. A match is the number of a selected row. */
+/** The sort key of each match: `missing` for a match without a value. */
+type KeyOrder = SortKey & { readonly keys: Numbers | string[]; readonly missing: IndexKey };
+
+type SelectedRows = {
+  readonly segment: Segment;
+  /** For each of the first rows: 1 if the query selects the row. */
+  readonly holding: Uint8Array;
+};
+
+/**
+ * The rows that a query selects, over several segments. A match is the number of a selected row. Of most objects only
+ * the values by which they are sorted are kept: their names stay in the segments.
+ */
 export class Matches {
-  readonly #segments: Segment[] = [];
-  #segmentOf = new Uint32Array(1_024);
-  #rowOf = new Uint32Array(1_024);
-  #size = 0;
+  readonly sort: readonly KeyOrder[];
+  readonly created = new Numbers();
+  readonly #layout: readonly ColumnLayout[];
+  readonly #parts: { readonly source: Segments; readonly number: number; names: SegmentColumn | undefined }[] = [];
+  readonly #partOf = new Numbers();
+  readonly #rowOf = new Numbers();
+
+  constructor(layout: readonly ColumnLayout[], sort: readonly SortKey[]) {
+    this.#layout = layout;
+    this.sort = sort.map((key) => {
+      const isText = layout[key.index]?.isText === true;
+      return { ...key, keys: isText ? [] : new Numbers(), missing: isText ? missingText : Infinity };
+    });
+  }
 
   get size(): number {
-    return this.#size;
+    return this.#rowOf.length;
   }
 
-  /** Opens the next segment. After this call, `add` adds rows of this segment. */
-  open(segment: Segment): void {
-    this.#segments.push(segment);
-  }
-
-  add(row: number): void {
-    if (this.#size === this.#rowOf.length) {
-      this.#segmentOf = grown(this.#segmentOf);
-      this.#rowOf = grown(this.#rowOf);
+  /** Adds the selected rows of the segment of `source` with this number. */
+  add(source: Segments, number: number, { segment, holding }: SelectedRows): void {
+    const part = this.#parts.length;
+    for (let row = holding.indexOf(1); row !== -1; row = holding.indexOf(1, row + 1)) {
+      this.#partOf.push(part);
+      this.#rowOf.push(row);
+      this.created.push(Number(keyAt(segment.column(createdColumn), row, 'least')));
+      for (const { index, direction, keys, missing } of this.sort) {
+        const key = keyAt(segment.column(index), row, direction === 'asc' ? 'least' : 'greatest') ?? missing;
+        if (keys instanceof Numbers) keys.push(Number(key));
+        else keys.push(String(key));
+      }
     }
-    this.#segmentOf[this.#size] = this.#segments.length - 1;
-    this.#rowOf[this.#size] = row;
-    this.#size += 1;
+    if (this.#partOf.at(this.size - 1) === part) this.#parts.push({ source, number, names: undefined });
   }
 
   name(match: number): string {
-    return String(this.#value(match, nameColumn));
-  }
-
-  /** The sort key of each match; `missing` for a match without a value. */
-  *keys(column: number, end: 'least' | 'greatest', missing: IndexKey): Steps<readonly IndexKey[]> {
-    const keys = new Array<IndexKey>(this.#size);
-    yield* inStrides(this.#size, (from, to) => {
-      for (let match = from; match < to; match++) keys[match] = this.#value(match, column, end) ?? missing;
-    });
-    return keys;
-  }
-
-  #value(match: number, place: number, end: 'least' | 'greatest' = 'least'): IndexKey | undefined {
-    const segment = must(this.#segments[this.#segmentOf[match] ?? 0], 'a match is of an open segment');
-    return keyAt(segment.column(place), this.#rowOf[match] ?? 0, end);
+    const part = must(this.#parts[this.#partOf.at(match)], 'a match is of a segment');
+    part.names ??= new Segment(part.source.read(part.number), this.#layout).copyOf(nameColumn);
+    return String(keyAt(part.names, this.#rowOf.at(match), 'least'));
   }
 }
 
@@ -64,60 +76,42 @@ function keyAt({ keys, starts, ids }: SegmentColumn, row: number, end: 'least' |
   return from === to ? undefined : keys.key(ids[end === 'least' ? from : to - 1] ?? 0);
 }
 
-function grown(numbers: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
-  const larger = new Uint32Array(numbers.length * 2);
-  larger.set(numbers);
-  return larger;
-}
-
-type KeyOrder = SortKey & { readonly keys: readonly IndexKey[]; readonly missing: IndexKey };
-
 /** The order of matches: the sort keys, then newest first, then by name, as in a live list. */
 export class MatchOrder {
   readonly #matches: Matches;
-  readonly #sort: readonly KeyOrder[];
-  readonly #created: readonly IndexKey[];
   readonly #names: string[] = [];
 
-  private constructor(matches: Matches, sort: readonly KeyOrder[], created: readonly IndexKey[]) {
+  constructor(matches: Matches) {
     this.#matches = matches;
-    this.#sort = sort;
-    this.#created = created;
-  }
-
-  static *of(matches: Matches, sort: readonly SortKey[], layout: readonly ColumnLayout[]): Steps<MatchOrder> {
-    const keyed: KeyOrder[] = [];
-    for (const key of sort) {
-      const missing = layout[key.index]?.isText === true ? missingText : Infinity;
-      const keys = yield* matches.keys(key.index, key.direction === 'asc' ? 'least' : 'greatest', missing);
-      keyed.push({ ...key, keys, missing });
-    }
-    return new MatchOrder(matches, keyed, yield* matches.keys(createdColumn, 'least', 0));
   }
 
   compare(a: number, b: number): number {
-    for (const key of this.#sort) {
-      const compared = compareKeys(key, key.keys[a] ?? key.missing, key.keys[b] ?? key.missing);
+    const { sort, created } = this.#matches;
+    for (const key of sort) {
+      const compared = compareKeys(key, keyOf(key, a), keyOf(key, b));
       if (compared !== 0) return compared;
     }
-    const [createdA, createdB] = [this.#created[a] ?? 0, this.#created[b] ?? 0];
+    const [createdA, createdB] = [created.at(a), created.at(b)];
     if (createdA !== createdB) return createdA > createdB ? -1 : 1;
     return a === b ? 0 : this.name(a) < this.name(b) ? -1 : 1;
   }
 
   /** Whether a match is after a place in the order. There need not be an object at the place. */
   isAfter(match: number, place: OrderPlace): boolean {
-    for (const [at, key] of this.#sort.entries()) {
-      const compared = compareKeys(key, key.keys[match] ?? key.missing, place.keys[at] ?? key.missing);
+    for (const [at, key] of this.#matches.sort.entries()) {
+      const compared = compareKeys(key, keyOf(key, match), place.keys[at] ?? key.missing);
       if (compared !== 0) return compared > 0;
     }
-    const created = Number(this.#created[match]);
+    const created = this.#matches.created.at(match);
     return created === place.created ? this.name(match) > place.name : created < place.created;
   }
 
   placeOf(match: number): OrderPlace {
-    const keys = this.#sort.map(({ keys: all, missing }) => (all[match] === missing ? undefined : all[match]));
-    return { keys, created: Number(this.#created[match]), name: this.name(match) };
+    const keys = this.#matches.sort.map((key) => {
+      const own = keyOf(key, match);
+      return own === key.missing ? undefined : own;
+    });
+    return { keys, created: this.#matches.created.at(match), name: this.name(match) };
   }
 
   name(match: number): string {
@@ -134,6 +128,10 @@ export class MatchOrder {
     }
     return found.subarray(0, count);
   }
+}
+
+function keyOf({ keys, missing }: KeyOrder, match: number): IndexKey {
+  return keys instanceof Numbers ? keys.at(match) : (keys[match] ?? missing);
 }
 
 function compareKeys({ nulls, missing, direction }: KeyOrder, a: IndexKey, b: IndexKey): number {

@@ -44,7 +44,7 @@ function countOf(keys: readonly IndexKey[]): Buffer {
   return count;
 }
 
-/** The keys at offset `at`, and the offset after them. Copies the keys, and decodes a text when it is read. */
+/** The keys at offset `at`, and the offset after them. The dictionary reads from `bytes`, and decodes a key when asked. */
 export function decodeKeys(
   bytes: Buffer,
   at: number,
@@ -52,36 +52,24 @@ export function decodeKeys(
 ): { readonly keys: KeyDictionary; readonly end: number } {
   const size = bytes.readUInt32LE(at);
   const start = at + 4;
-  if (!isText) {
-    const end = start + 8 * size;
-    return { keys: new NumberKeys(new Float64Array(copied(bytes, start, end))), end };
-  }
-  const ends = new Uint32Array(copied(bytes, start, start + 4 * size));
-  const wideAt = start + 4 * size;
-  const textsAt = wideAt + size;
-  const end = textsAt + (ends[size - 1] ?? 0);
-  return { keys: new TextKeys(ends, Buffer.from(copied(bytes, wideAt, end))), end };
-}
-
-function copied(bytes: Buffer, from: number, to: number): ArrayBuffer {
-  const copy = new Uint8Array(to - from);
-  copy.set(bytes.subarray(from, to));
-  return copy.buffer;
+  if (!isText) return { keys: new NumberKeys(bytes, start, size), end: start + 8 * size };
+  const keys = new TextKeys(bytes, start, size);
+  return { keys, end: keys.end };
 }
 
 class NumberKeys implements KeyDictionary {
-  readonly #numbers: Float64Array;
+  readonly size: number;
+  readonly #bytes: Buffer;
+  readonly #start: number;
 
-  constructor(numbers: Float64Array) {
-    this.#numbers = numbers;
-  }
-
-  get size(): number {
-    return this.#numbers.length;
+  constructor(bytes: Buffer, start: number, size: number) {
+    this.#bytes = bytes;
+    this.#start = start;
+    this.size = size;
   }
 
   key(id: number): number {
-    return this.#numbers[id] ?? Infinity;
+    return this.#bytes.readDoubleLE(this.#start + 8 * id);
   }
 
   lower(key: IndexKey): number {
@@ -90,32 +78,35 @@ class NumberKeys implements KeyDictionary {
 }
 
 class TextKeys implements KeyDictionary {
-  readonly #ends: Uint32Array;
-  /** One byte for each text, 1 for UTF-16 and 0 for Latin-1; then the texts. */
+  readonly size: number;
   readonly #bytes: Buffer;
-  /** The decoded texts by id: sorting reads a few texts many times. */
-  readonly #known: string[] = [];
+  /** The offset of the ends; then one byte for each text, 1 for UTF-16 and 0 for Latin-1; then the texts. */
+  readonly #start: number;
 
-  constructor(ends: Uint32Array, bytes: Buffer) {
-    this.#ends = ends;
+  constructor(bytes: Buffer, start: number, size: number) {
     this.#bytes = bytes;
+    this.#start = start;
+    this.size = size;
   }
 
-  get size(): number {
-    return this.#ends.length;
+  /** The offset after the texts. */
+  get end(): number {
+    return this.#endOf(this.size - 1);
   }
 
   key(id: number): string {
-    return (this.#known[id] ??= this.#decoded(id));
+    const isWide = this.#bytes[this.#start + 4 * this.size + id] === 1;
+    return this.#bytes.toString(isWide ? 'utf16le' : 'latin1', this.#endOf(id - 1), this.#endOf(id));
   }
 
   lower(key: IndexKey): number {
     return lowerOf(this, key);
   }
 
-  #decoded(id: number): string {
-    const from = this.size + (id === 0 ? 0 : (this.#ends[id - 1] ?? 0));
-    return this.#bytes.toString(this.#bytes[id] === 1 ? 'utf16le' : 'latin1', from, this.size + (this.#ends[id] ?? 0));
+  /** The offset after a text; of the text before the first one, the offset of the texts. */
+  #endOf(id: number): number {
+    const texts = this.#start + 5 * this.size;
+    return id < 0 ? texts : texts + this.#bytes.readUInt32LE(this.#start + 4 * id);
   }
 }
 

@@ -13,40 +13,68 @@ export type SegmentColumn = {
   readonly ids: Integers;
 };
 
-/** A decoded segment. It has copies of the requested columns only. */
+/** Encoded segments, numbered from 0. The bytes of `read` are valid until its next call, and in the same turn. */
+export type Segments = {
+  readonly count: number;
+  readonly read: (number: number) => Buffer;
+};
+
+/** A segment. It reads its texts and numbers from `bytes`, which must not change while it is used. */
 export class Segment {
   readonly ordinals: Integers;
-  readonly positions: Integers;
-  /** For each row: 1 if the row has an object, 0 for a deletion. */
-  readonly alive: Integers;
-  readonly #columns: ReadonlyMap<number, SegmentColumn>;
+  readonly #bytes: Buffer;
+  readonly #layout: readonly ColumnLayout[];
+  readonly #columns = new Map<number, SegmentColumn>();
+  #alive: Integers | undefined;
 
   /** `bytes`: a segment from `encodeSegment`. */
-  constructor(bytes: Buffer, layout: readonly ColumnLayout[], wanted: Iterable<number>) {
+  constructor(bytes: Buffer, layout: readonly ColumnLayout[]) {
+    this.#bytes = bytes;
+    this.#layout = layout;
     this.ordinals = unpackIntegers(bytes, blockAt(bytes, 0)).values;
-    this.positions = positionsOf(bytes);
-    this.alive = unpackIntegers(bytes, blockAt(bytes, 2)).values;
-    const columns = new Map<number, SegmentColumn>();
-    for (const place of wanted)
-      columns.set(place, columnOf(bytes, blockAt(bytes, 3 + place), must(layout[place], 'the type has the column')));
-    this.#columns = columns;
   }
 
   get rows(): number {
     return this.ordinals.length;
   }
 
+  /** The position of each row. */
+  positions(): Float64Array {
+    const at = blockAt(this.#bytes, 1);
+    const first = this.#bytes.readDoubleLE(at);
+    return Float64Array.from(unpackIntegers(this.#bytes, at + 8).values, (distance) => first + distance);
+  }
+
+  /** For each row: 1 if the row has an object, 0 for a deletion. */
+  get alive(): Integers {
+    return (this.#alive ??= unpackIntegers(this.#bytes, blockAt(this.#bytes, 2)).values);
+  }
+
   column(place: number): SegmentColumn {
-    return must(this.#columns.get(place), 'a column was requested when the segment was read');
+    let column = this.#columns.get(place);
+    if (column === undefined) {
+      const layout = must(this.#layout[place], 'the type has the column');
+      this.#columns.set(place, (column = columnOf(this.#bytes, blockAt(this.#bytes, 3 + place), layout)));
+    }
+    return column;
+  }
+
+  /** A column that is valid also when the bytes of the segment are not. */
+  copyOf(place: number): SegmentColumn {
+    const block = Buffer.from(this.#bytes.subarray(blockAt(this.#bytes, 3 + place), blockAt(this.#bytes, 4 + place)));
+    return columnOf(block, 0, must(this.#layout[place], 'the type has the column'));
   }
 
   /** The number of rows up to a position. */
   rowsUpTo(position: number): number {
+    const at = blockAt(this.#bytes, 1);
+    const distance = position - this.#bytes.readDoubleLE(at);
+    const distances = unpackIntegers(this.#bytes, at + 8).values;
     let low = 0;
     let high = this.rows;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((this.positions[middle] ?? 0) <= position) low = middle + 1;
+      if ((distances[middle] ?? 0) <= distance) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -55,20 +83,6 @@ export class Segment {
 
 function blockAt(bytes: Buffer, place: number): number {
   return place === 0 ? 4 + 4 * bytes.readUInt32LE(0) : bytes.readUInt32LE(4 * place);
-}
-
-/** The position of the first row, without decoding the others. */
-export function firstPosition(bytes: Buffer): number {
-  return bytes.readDoubleLE(blockAt(bytes, 1));
-}
-
-function positionsOf(bytes: Buffer): Float64Array {
-  const at = blockAt(bytes, 1);
-  const first = bytes.readDoubleLE(at);
-  const distances = unpackIntegers(bytes, at + 8).values;
-  const positions = new Float64Array(distances.length);
-  for (let row = 0; row < positions.length; row++) positions[row] = first + (distances[row] ?? 0);
-  return positions;
 }
 
 function columnOf(bytes: Buffer, at: number, { isText, multi }: ColumnLayout): SegmentColumn {
@@ -91,7 +105,7 @@ export function valuesAt({ keys, starts, ids }: SegmentColumn, row: number): rea
   return values;
 }
 
-/** The index entry of a row; undefined for a deletion. The segment must have all columns. */
+/** The index entry of a row; undefined for a deletion. `columns`: the number of columns. */
 export function entryAt(segment: Segment, row: number, columns: number): IndexEntry | undefined {
   if (segment.alive[row] !== 1) return undefined;
   const labels: Record<string, string> = {};
