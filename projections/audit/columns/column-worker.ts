@@ -198,6 +198,8 @@ export class ColumnWorker {
       const values = valuesOfEvent(event, columns.type, position);
       if (values !== undefined) columns.add(values);
       while (columns.isFull() && !(await inSlices(columns.seal(durable()), pace))) await this.#untilFolded();
+      // A list then reads the changes since a snapshot near its position, wherever in the log the position is.
+      if (columns.needsSnapshot()) await inSlices(columns.snapshot(), pace);
       if (pace.isOver()) await pace.next();
     }
   }

@@ -15,11 +15,12 @@ import { ObjectModels } from '../../../../projections/object-models.ts';
 import { catchUp } from '../../../../projections/runner.ts';
 import type { ObjectEvent } from '../../../../src/command/event.ts';
 import { encodeEvent } from '../../../../src/log/event-codec.ts';
-import { streamName, streamRevision, type LogPosition } from '../../../../src/log/log.ts';
+import { streamRevision, type LogPosition, type RecordedEvent, type StreamName } from '../../../../src/log/log.ts';
 import type { ListPage } from '../../../../src/read/objects.ts';
 import type { ListQuery } from '../../../../src/resource/query/list-query.ts';
 import { defineIndexes } from '../../../../src/resource/type/index-definition.ts';
 import type { IndexSpec } from '../../../../src/resource/type/index-spec.ts';
+import type { TypeKey } from '../../../../src/resource/type/index-entry.ts';
 import type { ResourceType } from '../../../../src/resource/type/resource-type.ts';
 import { FakeClock } from '../../../support/clocks/fake-clock.ts';
 import { idOf } from '../../../support/id-of.ts';
@@ -46,13 +47,14 @@ type Opened = {
   readonly audit: AuditModels;
   readonly part: ColumnPart;
   readonly lists: ColumnLists;
+  readonly versions: VersionPart;
 };
 
-/** Widgets with the indexes of one declaration. */
-export function typeOf(specs: readonly IndexSpec[]): ResourceType {
+/** A type with the indexes of one declaration. */
+export function typeOf(specs: readonly IndexSpec[], plural = 'widgets'): ResourceType {
   const defined = defineIndexes(specs);
   if (!defined.ok) throw new Error(defined.problems.join('; '));
-  return { ...widgetType(), indexes: defined.indexes, fingerprint: defined.fingerprint };
+  return { ...widgetType(plural), indexes: defined.indexes, fingerprint: defined.fingerprint };
 }
 
 /** A log in memory, and the read models with columns over it, on a disk that outlives them. */
@@ -62,20 +64,24 @@ export class ColumnStage {
   readonly errors: unknown[] = [];
   readonly #bounds: ColumnBounds;
   readonly #revisions = new Map<string, number>();
+  readonly #types = new Map<TypeKey, ResourceType>();
   #events = 0;
-  type: ResourceType | undefined;
   opened!: Opened;
 
   constructor(
     t: Test,
-    { type, bounds = smallBounds }: { readonly type: ResourceType; readonly bounds?: ColumnBounds },
+    { types, bounds = smallBounds }: { readonly types: readonly ResourceType[]; readonly bounds?: ColumnBounds },
   ) {
     this.dir = mkdtempSync(join(tmpdir(), 'ledgerplane-columns-'));
     this.#bounds = bounds;
-    this.type = type;
+    for (const type of types) this.#types.set(type.key, type);
     t.teardown(() => {
       rmSync(this.dir, { recursive: true, force: true });
     });
+  }
+
+  type(key: TypeKey): ResourceType | undefined {
+    return this.#types.get(key);
   }
 
   async open(): Promise<void> {
@@ -85,7 +91,7 @@ export class ColumnStage {
       tables,
       clock,
       identity: () => identity,
-      types: (key) => (key === this.type?.key ? this.type : undefined),
+      types: (key) => this.type(key),
     });
     const part = new ColumnPart({ identity: () => identity, clock, bounds: this.#bounds });
     const versions = new VersionPart({ identity: () => identity });
@@ -93,15 +99,9 @@ export class ColumnStage {
     const auditTables = new AuditTables(join(this.dir, 'audit'), parts);
     const audit = new AuditModels({ tables: auditTables, parts, identity: () => identity, clock });
     const objects = new ObjectsAt({ log: this.log, versions });
-    this.opened = {
-      tables,
-      models,
-      auditTables,
-      audit,
-      part,
-      lists: new ColumnLists({ columns: part, objects, clock }),
-    };
-    if (this.type !== undefined) part.register(this.type);
+    const lists = new ColumnLists({ columns: part, objects, clock });
+    this.opened = { tables, models, auditTables, audit, part, lists, versions };
+    for (const type of this.#types.values()) part.register(type);
     part.start({
       feed: models,
       log: this.log,
@@ -110,7 +110,7 @@ export class ColumnStage {
         if (this.opened.part === part) this.errors.push(error);
       },
     });
-    if (this.type !== undefined) await models.buildIndexes(this.type);
+    for (const type of this.#types.values()) await models.buildIndexes(type);
     await this.fold();
   }
 
@@ -126,19 +126,25 @@ export class ColumnStage {
     if (!clean) await part.close();
   }
 
-  async declare(type: ResourceType | undefined): Promise<void> {
+  /** Removes a type, and registers it with this declaration. */
+  async declare(key: TypeKey, type: ResourceType | undefined): Promise<void> {
     const { part, models } = this.opened;
-    const before = this.type;
-    this.type = type;
-    if (before !== undefined) part.remove(before.key);
+    if (this.#types.delete(key)) part.remove(key);
     if (type === undefined) return;
+    this.#types.set(key, type);
     part.register(type);
     await models.buildIndexes(type);
   }
 
+  /** Rebuilds all audit tables, as after a change of the format of a part. */
+  async rebuild(): Promise<void> {
+    this.opened.audit.clear();
+    await this.fold();
+  }
+
   /** Appends the events of one object, and returns the position of the last one. */
-  async append(name: string, ...events: readonly ObjectEvent[]): Promise<LogPosition> {
-    const revision = this.#revisions.get(name);
+  async append(stream: StreamName, ...events: readonly ObjectEvent[]): Promise<LogPosition> {
+    const revision = this.#revisions.get(stream);
     const proposed = events.map((event) => {
       this.#events += 1;
       const time = '2026-01-01T00:00:00.000Z';
@@ -151,15 +157,15 @@ export class ColumnStage {
         $correlationId: 'r',
       });
     });
-    this.#revisions.set(name, (revision ?? -1) + events.length);
+    this.#revisions.set(stream, (revision ?? -1) + events.length);
     const expected = revision === undefined ? 'absent' : streamRevision(revision);
-    return appended(await this.log.append(streamName(`object:widgets.example.com/${name}`), proposed, expected))
-      .position;
+    return appended(await this.log.append(stream, proposed, expected)).position;
   }
 
   /** As the first list of the type does; resolves at once. */
-  async request(): Promise<void> {
-    if (this.type !== undefined) await this.opened.part.ready(this.type, 0, AbortSignal.abort());
+  async request(key: TypeKey): Promise<void> {
+    const type = this.type(key);
+    if (type !== undefined) await this.opened.part.ready(type, 0, AbortSignal.abort());
   }
 
   async fold(): Promise<void> {
@@ -167,11 +173,24 @@ export class ColumnStage {
     await catchUp(this.log, this.opened.audit, { signal });
   }
 
-  async list(query: ListQuery, position: LogPosition): Promise<ListPage> {
-    if (this.type === undefined) throw new Error('the type is not registered');
-    const page = await this.opened.lists.listAt(this.type, query, { position, account: 'a', signal });
+  /** Undefined while the columns are incomplete. */
+  async listed(type: ResourceType, query: ListQuery, position: LogPosition): Promise<ListPage | undefined> {
+    return this.opened.lists.listAt(type, query, { position, account: 'a', signal });
+  }
+
+  async list(type: ResourceType, query: ListQuery, position: LogPosition): Promise<ListPage> {
+    const page = await this.listed(type, query, position);
     if (page === undefined) throw new Error('the columns are not complete');
     return page;
+  }
+
+  /** The event that a GET of the position shows; undefined before the object's first event. */
+  async eventAt(stream: StreamName, position: LogPosition): Promise<RecordedEvent | undefined> {
+    const [key = '', name = ''] = stream.slice('object:'.length).split('/');
+    const from = this.opened.versions.lastAt(key as TypeKey, name, position);
+    if (from === undefined) return undefined;
+    const [event] = await this.log.readStream(stream, { from, limit: 1 });
+    return event;
   }
 }
 
