@@ -214,3 +214,26 @@ test('a node that is behind waits for the position', async (t) => {
   for (const node of [first, second])
     t.match(await (await node.call(`${lamp}?at=${made.metadata.resourceVersion}`)).json(), { spec: { title: 'one' } });
 });
+
+test('a node refuses a position that only its audit indexes have folded', async (t) => {
+  const { first, second, stall } = await startStalledNodes(t);
+  const begun = await write(first, 'POST', widgets, { metadata: { name: 'begun' }, spec: { title: 'one' } });
+  const listAt = (position: string): string => `${widgets}?at=${position}&fieldSelector=metadata.name=lamp`;
+  // The second node has columns from now on.
+  while ((await second.call(listAt(begun.metadata.resourceVersion))).status !== 200) await new Promise(setImmediate);
+  stall.hold(({ categories }) => categories?.includes('access') !== true);
+  const made = await write(first, 'POST', widgets, { metadata: { name: 'lamp' }, spec: { title: 'one' } });
+  const paths = [`${lamp}?at=${made.metadata.resourceVersion}`, listAt(made.metadata.resourceVersion)];
+  for (const path of paths) {
+    let answer = await second.call(path);
+    while (answer.status === 400) answer = await second.call(path);
+    t.equal(answer.status, 503, path);
+    t.ok(Number(answer.headers.get('retry-after')) > 0);
+  }
+  stall.release();
+  for (const path of paths) {
+    let answer = await second.call(path);
+    while (answer.status === 503) answer = await second.call(path);
+    t.match(await answer.text(), /"name":"lamp"/u);
+  }
+});

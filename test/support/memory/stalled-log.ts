@@ -6,13 +6,16 @@ import type { EventLog, RecordedEvent, SubscribeOptions } from '../../../src/log
 export class StalledLog {
   #held: Promise<void> | undefined;
   #release: () => void = () => undefined;
+  #holds: (options: SubscribeOptions) => boolean = () => true;
 
   readonly open: OpenLog = async (config, options) => {
     const opened = await openLog(config, options);
     return { ...opened, log: this.#wrap(opened.log) };
   };
 
-  hold(): void {
+  /** `holds`: the subscriptions that pause; all, if it is left out. */
+  hold(holds: (options: SubscribeOptions) => boolean = () => true): void {
+    this.#holds = holds;
     this.#held ??= new Promise((resolve) => {
       this.#release = resolve;
     });
@@ -41,7 +44,7 @@ export class StalledLog {
 
   async *#subscribe(log: EventLog, options: SubscribeOptions): AsyncGenerator<readonly RecordedEvent[]> {
     for await (const batch of log.subscribe(options)) {
-      await this.#held;
+      if (this.#holds(options)) await this.#held;
       yield batch;
     }
   }

@@ -18,7 +18,7 @@ export type PastIndexes = {
 };
 
 export type MomentPorts = {
-  readonly reader: Pick<ObjectReader, 'position' | 'isKnown'>;
+  readonly reader: Pick<ObjectReader, 'position' | 'isKnown' | 'reached'>;
   readonly audit: Pick<PastIndexes, 'models' | 'times'>;
 };
 
@@ -62,7 +62,25 @@ export async function resolvePosition(
   const first = times.first();
   return first === undefined || position < first
     ? refused('bad-request', `at: ${asked} is before the log’s first event`)
-    : { ok: true, position };
+    : known(position, exchange, reader);
+}
+
+/**
+ * Waits until the read models of this node have folded the position too. Over EventStoreDB they have a subscription of
+ * their own and may be behind the audit indexes: they would not know a new name, and columns would lack its values.
+ */
+async function known(
+  position: LogPosition,
+  exchange: Exchange,
+  reader: Pick<ObjectReader, 'position' | 'reached'>,
+): Promise<Resolved> {
+  if (reader.position() >= position) return { ok: true, position };
+  const signal = disconnectSignalOf(exchange.res);
+  const reached = await reader.reached(position, { timeoutMs: freshnessWaitMs, signal });
+  if (reached === 'reached') return { ok: true, position };
+  if (reached === 'aborted') return { ok: false, answer: takenOver };
+  const detail = `this node has not folded ${position.toString()} yet`;
+  return { ok: false, answer: refusal(problem('unavailable', detail, { retryAfterSeconds: 1 })) };
 }
 
 async function resolveTime(
@@ -77,7 +95,7 @@ async function resolveTime(
   const position = times.positionAt(timeMs, models.position());
   return position === undefined
     ? refused('bad-request', `at: ${asked} is before the log’s first event`)
-    : { ok: true, position };
+    : known(position, exchange, reader);
 }
 
 function refused(reason: ProblemReason, detail: string): Resolved {
