@@ -1,7 +1,7 @@
 /**
  * A request as text with placeholders: `{n}` counts all requests of a run, `{c}` is the connection, `{k}` counts the
- * requests of one connection, `{m}` is `{n}` modulo 1,000, and `{s}` are five digits that differ for 100,000 consecutive
- * `{n}`, scattered. Without placeholders it is compiled once to one buffer.
+ * requests of one connection, `{m}` is `{n}` modulo 1,000, and `{s}` are five scattered digits: those of 100,000
+ * consecutive `{n}` differ. Without placeholders it is compiled once to one buffer.
  */
 export type RequestTemplate = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -74,8 +74,8 @@ function* matchesAt(held: HeldColumns, position: number, { selection, sort }: Li
 }
 
 /**
- * The number of rows of each segment of changes up to the position. Writes the last row of each object to `latest`. Rows
- * count from 1, over all segments.
+ * The number of rows of each segment of changes up to the position. Writes the last row of each object to `latest`.
+ * Rows count from 1, over all segments.
  */
 function* changedRows(
   { layout, changes }: HeldColumns,

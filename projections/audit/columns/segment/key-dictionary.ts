@@ -44,7 +44,7 @@ function countOf(keys: readonly IndexKey[]): Buffer {
   return count;
 }
 
-/** The keys at offset `at`, and the offset after them. The dictionary reads from `bytes`, and decodes a key when asked. */
+/** The keys at offset `at`, and the offset after them. The dictionary reads from `bytes`, and decodes single keys. */
 export function decodeKeys(
   bytes: Buffer,
   at: number,

@@ -26,7 +26,7 @@ function objectOf(number: number, size: number): ResourceObject {
   };
 }
 
-test('the first reading of the log writes snapshots on its way, so a list of any position reads few changes', async (t) => {
+test('the first reading of the log writes snapshots on its way, so a list reads few changes', async (t) => {
   const type = typeOf([{ name: 'spec.size', type: 'number' }]);
   const stage = new ColumnStage(t, { types: [type] });
   await stage.open();
