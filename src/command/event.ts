@@ -174,11 +174,13 @@ export type DomainEvent =
   | LevelEvent
   | NodeEvent;
 
-/** The actor and the request that caused an event (decision 10.1). */
+/** The actor and the request that caused an event (decision 10.1). `actor` is the first member: the codec finds it. */
 export type Cause = {
-  /** The user's name; `system:<part>` for the platform's own writes. */
+  /** The subject with the rights of the write: a user, `plugin:<name>`, or `system:<part>` of the platform. */
   readonly actor: string;
-  /** The name of the personal access token used. */
+  /** The user of the request for which a plugin made the write with its own rights. */
+  readonly onBehalfOf?: string;
+  /** The name of the personal access token of the request. */
   readonly token?: string;
   readonly verb: string;
   readonly requestId: string;

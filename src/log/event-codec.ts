@@ -1,4 +1,5 @@
 import { textIn } from './member-text.ts';
+import { requiredMembers } from './required-members.ts';
 import { LogCorruptError, NewerEventError, type LogPosition, type ProposedEvent, type RecordedEvent } from './log.ts';
 import type { IndexEntry } from '../resource/type/index-entry.ts';
 import { eventSchema, type DomainEvent, type EventMetadata, type ObjectEvent } from '../command/event.ts';
@@ -27,6 +28,8 @@ export type DecodedEvent = {
   readonly correlationId?: string | undefined;
   /** The same for its actor. */
   readonly actor?: string | undefined;
+  /** The same for the user for which a plugin wrote. */
+  readonly onBehalfOf?: string | undefined;
 };
 
 type ObjectOffsets = Pick<DecodedEvent, 'objectStart' | 'spliceAt'>;
@@ -51,8 +54,8 @@ export function encodeEvent(
   indexed?: KnownEntry,
 ): ProposedEvent {
   const data: Buffer & Written = Buffer.from(dataText(event), 'utf8');
-  const { time, declared, actor, $correlationId: correlationId } = metadata;
-  data[written] = withOffsets(event, data, { indexed, time, declared, correlationId, actor });
+  const { time, declared, actor, onBehalfOf, $correlationId: correlationId } = metadata;
+  data[written] = withOffsets(event, data, { indexed, time, declared, correlationId, actor, onBehalfOf });
   return { id, type: event.type, data, metadata: Buffer.from(JSON.stringify(metadata), 'utf8') };
 }
 
@@ -139,6 +142,17 @@ export function actorIn(recorded: RecordedEvent): string {
   return textIn(bytes, isFirst ? 0 : -1, actorMember) ?? decodeMetadata(recorded).actor;
 }
 
+const onBehalfOfMember = Buffer.from(',"onBehalfOf":"');
+
+/** The user for which a plugin wrote the event; undefined for other events. */
+export function onBehalfOfIn(recorded: RecordedEvent): string | undefined {
+  const known = (recorded.data as Written)[written];
+  if (known?.actor !== undefined) return known.onBehalfOf;
+  const bytes = buffer(recorded.metadata);
+  const at = bytes.lastIndexOf(onBehalfOfMember);
+  return at === -1 ? undefined : (textIn(bytes, at, onBehalfOfMember) ?? decodeMetadata(recorded).onBehalfOf);
+}
+
 const zero = 0x30;
 
 function isDigit(byte: number | undefined): boolean {
@@ -200,7 +214,7 @@ const unwritten = { indexed: undefined, time: undefined };
 function withOffsets(
   event: DomainEvent,
   data: Buffer,
-  known: Pick<DecodedEvent, 'indexed' | 'time' | 'declared' | 'correlationId' | 'actor'>,
+  known: Omit<DecodedEvent, 'event' | keyof ObjectOffsets>,
 ): DecodedEvent {
   if (!isObjectEvent(event) || event.object === undefined) return { event, objectStart: -1, spliceAt: -1, ...known };
   return { event, ...offsetsIn(data), ...known };
@@ -245,34 +259,8 @@ export function isObjectType(type: string): boolean {
   return Object.hasOwn(isObjects, type) && isObjects[type as DomainEvent['type']];
 }
 
-const required: Readonly<Record<DomainEvent['type'], readonly string[]>> = {
-  ObjectCreated: ['values', 'object'],
-  ObjectUpdated: ['values', 'object'],
-  ObjectDeletionRequested: ['values', 'object'],
-  ObjectDeleted: ['values', 'object'],
-  NameFenced: ['values'],
-  ValueClaimed: ['holder', 'through'],
-  ValueReleased: ['holder', 'through'],
-  PasswordSet: ['hash'],
-  TokenIssued: ['digest'],
-  EpochStarted: ['logId', 'domain', 'epoch', 'reason'],
-  CopyFinished: ['events'],
-  LeaseHeld: ['holder', 'leaseMs'],
-  LeaseReleased: ['holder'],
-  PackageChunk: ['index', 'count', 'data'],
-  LevelRaised: ['level'],
-  TreeHead: ['size', 'root', 'checkpoint'],
-  KeyOffered: ['key', 'note'],
-  KeySigned: ['key', 'by', 'note'],
-  NodeSeen: ['reads', 'beatMs'],
-  NodeLeft: [],
-  AccessRecorded: ['from', 'until', 'counts', 'entries'],
-  UniqueEnforced: ['declared', 'late', 'indexes'],
-  TypeDeclared: ['shape', 'code', 'plugin', 'version', 'unique', 'versions', 'stored'],
-};
-
 function decodeData(recorded: RecordedEvent): DomainEvent {
-  const members = Object.hasOwn(required, recorded.type) ? required[recorded.type as DomainEvent['type']] : undefined;
+  const members = requiredMembers(recorded.type);
   if (members === undefined)
     throw new NewerEventError(`event ${recorded.id} has the unknown type ${JSON.stringify(recorded.type)}`);
   const data = parse(recorded, recorded.data);

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'tap';
 
 import type { PlatformEvent } from '../../src/command/event.ts';
-import { actorIn, correlationIn, encodeEvent, stampOf } from '../../src/log/event-codec.ts';
+import { actorIn, correlationIn, encodeEvent, onBehalfOfIn, stampOf } from '../../src/log/event-codec.ts';
 import { FoundedLog, platformStream, readFounding, UnsuitableLogError } from '../../src/log/founded-log.ts';
 import {
   epochShift,
@@ -195,6 +195,18 @@ test('the actor of an event is found without parsing, however it is written', as
   t.equal(actorOf({ verb: '{"actor":"eve', actor: 'jane', ...rest }), 'jane', 'not the first member');
   t.equal(actorOf({ actor: 'a "quoted" \\ name', ...rest }), 'a "quoted" \\ name');
   t.equal(actorOf({ actor: 'Jörg', ...rest }), 'Jörg');
+});
+
+test('the user for which a plugin wrote is found without parsing, however it is written', async (t) => {
+  const inPlace = { stream, revision: streamRevision(0), position: logPosition(1n), endsAppend: true };
+  const userOf = (metadata: object): string | undefined =>
+    onBehalfOfIn({ ...proposed('a'), ...inPlace, metadata: Buffer.from(JSON.stringify(metadata)) });
+  const rest = { verb: 'create', userAgent: ',"onBehalfOf":"eve"', time: '2026', schema: 1, $correlationId: 'r' };
+  for (const name of ['jane', 'a "quoted" \\ name', 'Jörg', ',"onBehalfOf":"eve', '\\'])
+    t.equal(userOf({ actor: 'plugin:p', onBehalfOf: name, ...rest }), name);
+  t.equal(userOf({ actor: 'plugin:p', ...rest }), undefined);
+  t.equal(userOf({ actor: '","onBehalfOf":"eve', ...rest }), undefined);
+  t.equal(onBehalfOfIn({ ...platformEvent(started), ...inPlace }), undefined, 'of an event of this process');
 });
 
 test("an event's time is read without parsing, and an event of a later version is an error", async (t) => {

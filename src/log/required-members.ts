@@ -1,0 +1,34 @@
+import type { DomainEvent } from '../command/event.ts';
+
+const required: Readonly<Record<DomainEvent['type'], readonly string[]>> = {
+  ObjectCreated: ['values', 'object'],
+  ObjectUpdated: ['values', 'object'],
+  ObjectDeletionRequested: ['values', 'object'],
+  ObjectDeleted: ['values', 'object'],
+  NameFenced: ['values'],
+  ValueClaimed: ['holder', 'through'],
+  ValueReleased: ['holder', 'through'],
+  PasswordSet: ['hash'],
+  TokenIssued: ['digest'],
+  EpochStarted: ['logId', 'domain', 'epoch', 'reason'],
+  CopyFinished: ['events'],
+  LeaseHeld: ['holder', 'leaseMs'],
+  LeaseReleased: ['holder'],
+  PackageChunk: ['index', 'count', 'data'],
+  LevelRaised: ['level'],
+  TreeHead: ['size', 'root', 'checkpoint'],
+  KeyOffered: ['key', 'note'],
+  KeySigned: ['key', 'by', 'note'],
+  NodeSeen: ['reads', 'beatMs'],
+  NodeLeft: [],
+  AccessRecorded: ['from', 'until', 'counts', 'entries'],
+  UniqueEnforced: ['declared', 'late', 'indexes'],
+  TypeDeclared: ['shape', 'code', 'plugin', 'version', 'unique', 'versions', 'stored'],
+};
+
+const membersByType: ReadonlyMap<string, readonly string[]> = new Map(Object.entries(required));
+
+/** The members that the data of every event of a type has; undefined for an unknown type. */
+export function requiredMembers(type: string): readonly string[] | undefined {
+  return membersByType.get(type);
+}
