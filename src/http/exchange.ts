@@ -2,7 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { From } from '../auth/authentication/authenticator.ts';
 import type { Clock } from '../base/clock.ts';
-import type { Subject } from '../command/subject.ts';
+import type { Cause } from '../command/event.ts';
+import { actorOf, type Subject } from '../command/subject.ts';
+import { userAgentLengthMax } from '../limits/requests.ts';
 import type { NonResourceRequest, ResourceRequest } from '../resource/query/request-path.ts';
 import type { RequestMemory, Serving } from './body/request-memory.ts';
 
@@ -48,6 +50,23 @@ export function disconnectSignalOf(res: ServerResponse): AbortSignal {
 /** The origin of a log-in, with a signal for its client's disconnect. */
 export function fromOf({ sender, res }: Exchange): From {
   return { address: sender.address, signal: () => disconnectSignalOf(res) };
+}
+
+const traceParent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/u;
+
+/** The cause of the events that a request leads to. */
+export function causeOf({ req, subject, requestId, info, sender: { address } }: Exchange): Cause {
+  const userAgent = headerOf(req, 'user-agent');
+  const trace = headerOf(req, 'traceparent');
+  return {
+    actor: actorOf(subject),
+    ...(subject.kind === 'user' && subject.credential.kind === 'token' ? { token: subject.credential.name } : {}),
+    verb: info.verb,
+    requestId,
+    ...(address === '' ? {} : { address }),
+    ...(userAgent === undefined ? {} : { userAgent: userAgent.slice(0, userAgentLengthMax) }),
+    ...(trace !== undefined && traceParent.test(trace) ? { traceParent: trace } : {}),
+  };
 }
 
 /** A header as text; a repeated header is joined as HTTP allows. */

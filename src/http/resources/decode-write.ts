@@ -1,17 +1,12 @@
 import { isList, isObject } from '../../base/guards.ts';
-import { userAgentLengthMax } from '../../limits/requests.ts';
 import type { Json } from '../../base/json.ts';
 import type { Part, Patch, Preconditions, WriteContext } from '../../command/command.ts';
-import type { Cause } from '../../command/event.ts';
 import type { Propagation } from '../../command/propagation.ts';
-import { actorOf } from '../../command/subject.ts';
 import { ifMatchOf } from './conditional-requests.ts';
 import { shown, unsupported, type Decoded } from './decode-list-query.ts';
-import { disconnectSignalOf, headerOf, type Exchange } from '../exchange.ts';
+import { causeOf, disconnectSignalOf, type Exchange } from '../exchange.ts';
 import { problem, type Problem } from '../problem.ts';
 import { checkParameterNames } from '../query-names.ts';
-
-const traceParent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/u;
 
 /** The caller and options of a write, from the request's head; `dryRun` may also be in a DeleteOptions body. */
 export function writeContext(exchange: Exchange, { hasPast = false } = {}): Decoded<WriteContext> {
@@ -32,20 +27,6 @@ export function writeContext(exchange: Exchange, { hasPast = false } = {}): Deco
       subject,
       signal: () => disconnectSignalOf(exchange.res),
     },
-  };
-}
-
-function causeOf({ req, subject, requestId, info, sender: { address } }: Exchange): Cause {
-  const userAgent = headerOf(req, 'user-agent');
-  const trace = headerOf(req, 'traceparent');
-  return {
-    actor: actorOf(subject),
-    ...(subject.kind === 'user' && subject.credential.kind === 'token' ? { token: subject.credential.name } : {}),
-    verb: info.verb,
-    requestId,
-    ...(address === '' ? {} : { address }),
-    ...(userAgent === undefined ? {} : { userAgent: userAgent.slice(0, userAgentLengthMax) }),
-    ...(trace !== undefined && traceParent.test(trace) ? { traceParent: trace } : {}),
   };
 }
 
