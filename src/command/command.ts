@@ -90,6 +90,8 @@ export type WriteContext = {
    * caller.
    */
   readonly chargedTo?: Subject;
+  /** The address of the network that is charged for a visitor's write; the address of the cause when undefined. */
+  readonly chargedFrom?: string;
   /** Marks a write of the writer's own tokens, sessions or profile, for which stricter limits apply too. */
   readonly isOwn?: true;
   /**

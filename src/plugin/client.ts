@@ -39,12 +39,14 @@ export type ClientBinding = {
     request: ResourceRequest,
   ) => { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
   readonly subject: Subject;
-  /** The cause of the request for which the client acts. */
-  readonly cause: Omit<Cause, 'verb' | 'actor'>;
+  /** The cause of a write that begins now: that of the request for which the client acts, while it is in progress. */
+  readonly cause: () => Omit<Cause, 'verb' | 'actor'>;
   /** The event that the step of a reconciler follows, for which the client acts. */
   readonly causedBy?: CausingEvent | undefined;
   /** The subject that is charged by rate limits, if it is not `subject`. */
   readonly chargedTo?: Subject;
+  /** The address of `chargedTo`, also when the cause names it no longer. */
+  readonly chargedFrom?: string;
 };
 
 /** The generated API in-process, with the same authorization, writes and refusals as over HTTP. */
@@ -161,15 +163,16 @@ class BoundClient {
         'bad-request',
         `${type.key} has no status subresource: its status is written with the rest of the object`,
       );
-    const { cause, causedBy, subject, chargedTo = subject } = this.#binding;
+    const { cause, causedBy, subject, chargedTo = subject, chargedFrom } = this.#binding;
     const context: WriteContext = {
-      cause: { ...cause, actor: actorOf(subject), verb },
+      cause: { actor: actorOf(subject), ...cause(), verb },
       causedBy,
       dryRun: false,
       fieldValidation: undefined,
       origin: 'plugin',
       subject,
       chargedTo,
+      ...(chargedFrom === undefined ? {} : { chargedFrom }),
     };
     const outcome = await this.#dependencies.execute(type, made, context);
     if (!outcome.ok) throw this.#rejected(outcome.rejection);

@@ -21,7 +21,7 @@ async function staged(t: Test): Promise<Stage> {
 function clientOf({ registry, reader, execute }: Stage, authorize: ClientBinding['authorize']): Client {
   return createClient(
     { registry, reader, execute, refusalOf: (reason) => problems[reason] },
-    { authorize, subject: { kind: 'plugin', name: 'good' }, cause: { requestId: 'r1', plugin: 'good' } },
+    { authorize, subject: { kind: 'plugin', name: 'good' }, cause: () => ({ requestId: 'r1', plugin: 'good' }) },
   );
 }
 

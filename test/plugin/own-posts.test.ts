@@ -86,7 +86,7 @@ function clientOf({ registry, reader, execute }: Stage): Client {
     {
       authorize: authorizePlugin(registry, 'content'),
       subject: { kind: 'plugin', name: 'content' },
-      cause: { requestId: 'r1', plugin: 'content' },
+      cause: () => ({ requestId: 'r1', plugin: 'content' }),
     },
   );
 }

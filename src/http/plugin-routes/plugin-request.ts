@@ -1,17 +1,24 @@
 import { withoutBearer } from '../connection/bearer-subprotocol.ts';
 import type { Clock } from '../../base/clock.ts';
-import { actorOf } from '../../command/subject.ts';
+import type { Cause } from '../../command/event.ts';
+import { actorOf, type Subject } from '../../command/subject.ts';
 import type { RouteEndpoint } from '../../plugin/api/endpoints.ts';
 import type { Client, PluginLogger, RouteRequest } from '../../plugin/api/plugin.ts';
 import type { Violation } from '../../resource/type/resource-type.ts';
 import { refusal, takenOver, type Answer } from '../answer.ts';
-import type { Exchange } from '../exchange.ts';
+import { causeOf, type Exchange } from '../exchange.ts';
 import { problem } from '../problem.ts';
 import { decodeBody, mediaTypeOf, readBody } from '../body/read-body.ts';
 import { escapeToken } from '../../base/reference-token.ts';
 
 /** The caller that a plugin's clients are bound to. */
-type Caller = Pick<Exchange, 'subject' | 'requestId' | 'sender'>;
+export type Caller = {
+  readonly subject: Subject;
+  /** The cause of the request, which no plugin can change. */
+  readonly cause: Cause;
+  /** Whether the request is over: answered, abandoned, or its stream ended. */
+  readonly isOver: () => boolean;
+};
 
 /** The dependencies of all handlers' calls. */
 export type CallPorts = {
@@ -32,7 +39,11 @@ export function routeRequest(
 ): RouteRequest {
   return {
     ...parts,
-    ...clientsOf(plugin, exchange),
+    ...clientsOf(plugin, {
+      subject: exchange.subject,
+      cause: causeOf(exchange),
+      isOver: () => parts.signal.aborted,
+    }),
     query: queryOf(exchange.query),
     headers: headersOf(exchange),
     user: { name: actorOf(exchange.subject) },

@@ -91,16 +91,27 @@ function createClients({ registry, models, execute, authorize }: PluginParts): C
   const ownOf = (plugin: string, requestId: string): ClientBinding => ({
     authorize: authorizePlugin(registry, plugin),
     subject: { kind: 'plugin', name: plugin },
-    cause: { requestId, plugin },
+    cause: () => ({ requestId, plugin }),
   });
   return {
-    ofRequest: (plugin, { subject, requestId, sender: { address } }) => {
-      const own = ownOf(plugin, requestId);
-      const cause = { ...own.cause, ...(address === '' ? {} : { address }) };
+    ofRequest: (plugin, { subject, cause: { actor, verb: _verb, ...request }, isOver }) => {
+      const own = ownOf(plugin, request.requestId);
+      const cause = { ...request, plugin };
+      const onBehalf = { onBehalfOf: actor, ...cause };
       return {
-        client: createClient(ports, { authorize: (request) => authorize(subject, request), subject, cause }),
-        // A plugin's write on behalf of a caller is charged to the caller, whichever rights it uses.
-        pluginClient: createClient(ports, { ...own, cause, chargedTo: subject }),
+        client: createClient(ports, {
+          authorize: (wanted) => authorize(subject, wanted),
+          subject,
+          cause: () => cause,
+        }),
+        // A plugin may keep its client, so that later writes are not known to be those of the caller.
+        pluginClient: createClient(ports, {
+          ...own,
+          cause: () => (isOver() ? own.cause() : onBehalf),
+          // A plugin's write on behalf of a caller is charged to the caller, whichever rights it uses.
+          chargedTo: subject,
+          chargedFrom: request.address ?? '',
+        }),
       };
     },
     ofStep: (plugin, { isOver, causedBy }) => {

@@ -28,7 +28,8 @@ export class Admission {
 
   enter(context: WriteContext): Admitted | Refusal {
     const { clock, writers, held } = this.#dependencies;
-    const writer = writers.of(context.chargedTo ?? context.subject, context.cause.address);
+    const { chargedTo = context.subject, chargedFrom = context.cause.address } = context;
+    const writer = writers.of(chargedTo, chargedFrom);
     const refused = this.#refusePlace(writer) ?? refuseWrite(writer, context, clock);
     if (refused !== undefined) return refused;
     writer.writesInFlight += 1;
