@@ -1,6 +1,6 @@
 import { isOfObject, placeOf } from '../../src/read/event-place.ts';
 import { must } from '../../src/base/unreachable.ts';
-import { actorIn } from '../../src/log/event-codec.ts';
+import { actorIn, onBehalfOfIn } from '../../src/log/event-codec.ts';
 import { epochShift, logPosition, type LogIdentity, type LogPosition, type RecordedEvent } from '../../src/log/log.ts';
 import type { EventClause, EventIndex, EventWalk } from '../../src/read/event-index.ts';
 import type { VersionReader } from '../../src/read/versions.ts';
@@ -18,6 +18,7 @@ const objectType = 't';
 const category = 'c';
 const name = 'n';
 const actor = 'a';
+const onBehalfOf = 'o';
 
 /** The maximum number of objects that a condition on names looks up. */
 const objectsSoughtMax = 256;
@@ -31,12 +32,12 @@ export type EventPartOptions = {
 };
 
 /**
- * The positions of events by type, name and actor: the index of the audit stream. The version index has the positions
- * of an object's events: an entry here for each object's name would cost more than all other entries.
+ * The positions of events by type, name, actor and user: the index of the audit stream. The version index has the
+ * positions of an object's events: an entry here for each object's name would cost more than all other entries.
  */
 export class EventPart implements AuditPart, EventIndex {
   readonly name = 'events';
-  readonly format = 1;
+  readonly format = 2;
   readonly #versions: VersionReader;
   readonly #identity: EventPartOptions['identity'];
   #postings: Postings | undefined;
@@ -64,6 +65,8 @@ export class EventPart implements AuditPart, EventIndex {
       const place = placeOf(event.stream);
       const position = this.#within(event.position);
       postings.add(`${actor}${actorIn(event)}`, position);
+      const user = onBehalfOfIn(event);
+      if (user !== undefined) postings.add(`${onBehalfOf}${user}`, position);
       if (isOfObject(place)) {
         if (!types.has(place.type)) this.#newTypes.add(place.type);
         postings.add(`${objectType}${place.type}`, position);
@@ -184,7 +187,14 @@ export class EventPart implements AuditPart, EventIndex {
   }
 }
 
-/** The terms of a value. A type in a condition is a type of objects or a category of streams: both have a term. */
-function termsOf(field: 'type' | 'actor', value: string): readonly string[] {
-  return field === 'actor' ? [`${actor}${value}`] : [`${objectType}${value}`, `${category}${value}`];
+/** The characters of the terms of a field. A type in a condition is a type of objects or a category of streams. */
+const termsOfField = {
+  type: [objectType, category],
+  actor: [actor],
+  onBehalfOf: [onBehalfOf],
+  user: [actor, onBehalfOf],
+} as const;
+
+function termsOf(field: keyof typeof termsOfField, value: string): readonly string[] {
+  return termsOfField[field].map((character) => `${character}${value}`);
 }

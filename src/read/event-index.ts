@@ -1,7 +1,10 @@
 import type { LogPosition } from '../log/log.ts';
 
-/** A condition on an indexed field of events: the field must have one of `values`. */
-export type EventClause = { readonly field: 'type' | 'name' | 'actor'; readonly values: readonly string[] };
+/** A condition on an indexed field of events: one of the field's values must be one of `values`. */
+export type EventClause = {
+  readonly field: 'type' | 'name' | 'actor' | 'onBehalfOf' | 'user';
+  readonly values: readonly string[];
+};
 
 /** A step of a walk: `at` is the position of an event if `found`, else the place of the next step. */
 export type WalkStep = { readonly found: boolean; readonly at: LogPosition };

@@ -7,6 +7,8 @@ import { uidIn } from './uid-in.ts';
 /** The members of an event that a fieldSelector can name, beside `time` and `position`. */
 export const eventFields = [
   'actor',
+  'onBehalfOf',
+  'user',
   'type',
   'name',
   'uid',
@@ -36,8 +38,14 @@ export class EventValues {
     return (this.#metadata ??= decodeMetadata(this.event));
   }
 
+  /** All values of a field. `user` has two for a write on behalf of a user; any other field has one at most. */
+  allOf(field: EventField): readonly string[] {
+    const values = field === 'user' ? [this.of('actor'), this.of('onBehalfOf')] : [this.of(field)];
+    return values.filter((value) => value !== undefined);
+  }
+
   /** Returns undefined if the event has no value for the field. */
-  of(field: EventField): string | undefined {
+  of(field: Exclude<EventField, 'user'>): string | undefined {
     switch (field) {
       case 'type':
       case 'name':
@@ -77,6 +85,7 @@ export function causeMembers(metadata: EventMetadata): Readonly<Record<string, s
   return {
     time: metadata.time,
     actor: metadata.actor,
+    onBehalfOf: metadata.onBehalfOf,
     token: metadata.token,
     verb: metadata.verb,
     address: metadata.address,

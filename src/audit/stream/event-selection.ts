@@ -7,7 +7,7 @@ import { eventFields, EventValues, type EventField } from './event-fields.ts';
 
 /** The fields that exist only in the object's JSON. They are checked last, since the JSON may be long. */
 const ofObject: ReadonlySet<EventField | undefined> = new Set(['uid']);
-const indexed: ReadonlySet<EventField | undefined> = new Set(['type', 'name', 'actor']);
+const indexed: ReadonlySet<EventField | undefined> = new Set(['type', 'name', 'actor', 'onBehalfOf', 'user']);
 
 /** The conditions on the fields of an event. A selected event meets all of them. */
 export class EventSelection {
@@ -33,8 +33,7 @@ export class EventSelection {
     return this.requirements.every((requirement) => {
       const field = fieldOf(requirement);
       if (field === undefined || (ofObject.has(field) && !mayHold(event, requirement))) return false;
-      const value = values.of(field);
-      return matchesKeys(requirement, value === undefined ? [] : [stringKey(value)]);
+      return matchesKeys(requirement, values.allOf(field).map(stringKey));
     });
   }
 }

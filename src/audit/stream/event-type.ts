@@ -55,10 +55,7 @@ export class FieldKeys implements IndexEntry {
   }
 
   get keys(): readonly (readonly IndexKey[])[] {
-    return (this.#keys ??= eventFields.map((field) => {
-      const value = this.#values.of(field);
-      return value === undefined ? [] : [stringKey(value)];
-    }));
+    return (this.#keys ??= eventFields.map((field) => this.#values.allOf(field).map(stringKey)));
   }
 }
 
@@ -80,6 +77,7 @@ const printerColumns: readonly PrinterColumn[] = [
   { name: 'Type', type: 'string', pointer: '/type' },
   { name: 'Object', type: 'string', pointer: '/name' },
   { name: 'Actor', type: 'string', pointer: '/actor' },
+  { name: 'On Behalf Of', type: 'string', pointer: '/onBehalfOf', priority: 1 },
   { name: 'Verb', type: 'string', pointer: '/verb' },
   { name: 'Request', type: 'string', pointer: '/requestId', priority: 1 },
   { name: 'Address', type: 'string', pointer: '/address', priority: 1 },

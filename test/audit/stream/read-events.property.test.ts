@@ -28,26 +28,41 @@ const streams = [
   'access:node-1',
   'platform:log',
 ];
-const actors = ['jane', 'joe', 'system:collector', 'a "quoted" name'];
+const actors = ['jane', 'joe', 'system:collector', 'a "quoted" name', 'plugin:p'];
+/** The actor `plugin:p` writes for one of these, or for none. */
+const users = ['jane', 'a "quoted" name', undefined];
 const verbs = ['create', 'patch'];
 
-type Drawn = { readonly stream: number; readonly actor: number; readonly verb: number; readonly gap: number };
+type Drawn = {
+  readonly stream: number;
+  readonly actor: number;
+  readonly user: number;
+  readonly verb: number;
+  readonly gap: number;
+};
 
 const drawnLog = fc.array(
-  fc.record({ stream: fc.nat(7), actor: fc.nat(3), verb: fc.nat(1), gap: fc.integer({ min: 1, max: 900 }) }),
+  fc.record({
+    stream: fc.nat(7),
+    actor: fc.nat(4),
+    user: fc.nat(2),
+    verb: fc.nat(1),
+    gap: fc.integer({ min: 1, max: 900 }),
+  }),
   { maxLength: 80 },
 );
 
 function logOf(drawn: readonly Drawn[], epoch: number): readonly RecordedEvent[] {
   const revisions = new Map<string, number>();
   let position = epochShift(epoch);
-  return drawn.map(({ stream: place, actor, verb, gap }, index) => {
+  return drawn.map(({ stream: place, actor, user, verb, gap }, index) => {
     const stream = streams[place] ?? '';
     const revision = revisions.get(stream) ?? 0;
     revisions.set(stream, revision + 1);
     position += BigInt(gap);
     const request = { verb: verbs[verb], requestId: `r${String(index % 5)}` };
-    const metadata = { actor: actors[actor], ...request, time: '2026-01-01T00:00:00.000Z', schema: 1 };
+    const onBehalfOf = actors[actor] === 'plugin:p' ? users[user] : undefined;
+    const metadata = { actor: actors[actor], onBehalfOf, ...request, time: '2026-01-01T00:00:00.000Z', schema: 1 };
     const object = { metadata: { name: 'n', uid: `uid-${String(revision % 2)}` } };
     const isObject = stream.startsWith('object:');
     return {
@@ -68,6 +83,11 @@ type Condition = { readonly text: string; readonly holds: (event: RecordedEvent)
 
 function member(event: RecordedEvent, name: string): unknown {
   return (JSON.parse(Buffer.from(event.metadata).toString()) as Readonly<Record<string, unknown>>)[name];
+}
+
+function usersOf(event: RecordedEvent, field: string): readonly unknown[] {
+  const onBehalfOf = member(event, 'onBehalfOf');
+  return field === 'user' ? [member(event, 'actor'), onBehalfOf] : [onBehalfOf];
 }
 
 function typeOf({ stream }: RecordedEvent): string {
@@ -98,6 +118,12 @@ const conditions: fc.Arbitrary<Condition> = fc.oneof(
     text: `actor!=${actor}`,
     holds: (event: RecordedEvent) => member(event, 'actor') !== actor,
   })),
+  fc.constantFrom('onBehalfOf', 'user').chain((field) =>
+    fc.tuple(fc.constantFrom(...actors), fc.constantFrom('=', '!=')).map(([user, operator]) => ({
+      text: `${field}${operator}${user}`,
+      holds: (event: RecordedEvent) => usersOf(event, field).includes(user) === (operator === '='),
+    })),
+  ),
   fc.constantFrom(...verbs).map((verb) => ({
     text: `verb=${verb}`,
     holds: (event: RecordedEvent) => member(event, 'verb') === verb,
