@@ -14,7 +14,8 @@ type Listing = {
 export function addEventCommands(audit: Command, { context, connected }: Listing): void {
   const selecting = (command: Command): Command =>
     connected(command)
-      .option('--actor <name>', 'events by this user, or system:<part>')
+      .option('--actor <name>', 'events by this user, plugin:<name> or system:<part>, with its own rights')
+      .option('--by-user <name>', 'events by this user, and by plugins on behalf of this user')
       .option('--type <type>', 'events of this type alone: <plural>.<group>, or a category of streams, such as access')
       .option('--name <name>', 'events of objects with this name alone')
       .option('--uid <uid>', 'events of the object with this uid alone')

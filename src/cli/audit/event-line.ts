@@ -14,6 +14,7 @@ const colourOf: ReadonlyMap<string, string> = new Map([
 ]);
 /** The members that a line shows after the actor, if the event has them, each with the words before its value. */
 const causes: Readonly<Record<string, string>> = {
+  onBehalfOf: 'for',
   address: 'from',
   token: 'token',
   plugin: 'plugin',

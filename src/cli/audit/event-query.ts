@@ -11,6 +11,8 @@ import { eventLine } from './event-line.ts';
 /** The options of the commands that select events. Each except `output` is a condition, and all must be met. */
 export type EventOptions = ConnectionOptions & {
   readonly actor?: string;
+  /** An actor, or a user for which a plugin wrote. */
+  readonly byUser?: string;
   readonly type?: string;
   readonly name?: string;
   readonly uid?: string;
@@ -26,6 +28,7 @@ export type EventOptions = ConnectionOptions & {
 /** The options that are conditions on one field, each with its field. */
 const fields = [
   ['actor', 'actor'],
+  ['byUser', 'user'],
   ['name', 'name'],
   ['uid', 'uid'],
   ['verb', 'verb'],

@@ -14,6 +14,7 @@ const markOf: ReadonlyMap<string, { readonly sign: string; readonly colour: stri
 ]);
 /** The causes that an entry shows below its head, if it has them. */
 const causes: Readonly<Record<string, string>> = {
+  onBehalfOf: 'for',
   requestId: 'request',
   address: 'from',
   token: 'token',
