@@ -1,5 +1,5 @@
-import { logPosition, type LogPosition } from '../../log/log.ts';
-import { decodeParts, encodeParts, identityHash, isCount } from '../resources/page-token.ts';
+import type { LogPosition } from '../../log/log.ts';
+import { decodeParts, encodeParts, identityHash, isCount, positionOf } from '../resources/page-token.ts';
 
 /**
  * The content of a continue token for pages of events. A token is not secret and grants nothing: each of its values is
@@ -24,7 +24,6 @@ export type DecodedEventsToken =
 export type EventsIdentity = { readonly epoch: number; readonly query: readonly string[] };
 
 const tokenLengthMax = 256;
-const positionText = /^[1-9][0-9]{0,23}$/u;
 
 export function encodeEventsToken({ head, from }: EventsToken, { epoch, query }: EventsIdentity): string {
   return encodeParts([identityHash(query), epoch, head.toString(), from.toString()]);
@@ -34,15 +33,10 @@ export function decodeEventsToken(text: string, identity: EventsIdentity): Decod
   const malformed = { ok: false, problem: 'malformed' } as const;
   const parts = text.length > tokenLengthMax ? undefined : decodeParts(text, { count: 4, depthMax: 1 });
   if (parts === undefined) return malformed;
-  const [query, epoch, head, from] = parts;
+  const [query, epoch, last, begin] = parts;
   if (query !== identityHash(identity.query) || !isCount(epoch)) return malformed;
-  const places = [head, from].map(placeOf).filter((place) => place !== undefined);
-  const [last, begin] = places;
-  if (last === undefined || begin === undefined) return malformed;
+  const [head, from] = [positionOf(last), positionOf(begin)];
+  if (head === undefined || from === undefined) return malformed;
   if (epoch !== identity.epoch) return { ok: false, problem: 'expired' };
-  return begin > last ? malformed : { ok: true, token: { head: last, from: begin } };
-}
-
-function placeOf(part: unknown): LogPosition | undefined {
-  return typeof part === 'string' && positionText.test(part) ? logPosition(BigInt(part)) : undefined;
+  return from > head ? malformed : { ok: true, token: { head, from } };
 }

@@ -1,7 +1,7 @@
-import { logPosition, type LogPosition } from '../../log/log.ts';
+import { logStart, type LogPosition } from '../../log/log.ts';
 import type { OrderPlace } from '../../resource/query/list-query.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
-import { decodeParts, encodeParts, identityHash, isCount } from './page-token.ts';
+import { decodeParts, encodeParts, identityHash, isCount, positionOf } from './page-token.ts';
 
 /**
  * The continuation of a chain of pages. It is neither secret nor a permission, since all its parts are checked against
@@ -24,8 +24,6 @@ export type DecodedToken =
 /** The type, selection and order to which a token is bound. */
 export type QueryIdentity = { readonly type: ResourceType; readonly selects: readonly (readonly string[])[] };
 
-const positionText = /^[1-9][0-9]{0,23}$|^0$/u;
-
 export function encodeToken(token: ContinueToken, identity: QueryIdentity): string {
   const { keys, created, name } = token.after;
   return encodeParts([
@@ -43,13 +41,14 @@ export function decodeToken(text: string, identity: QueryIdentity): DecodedToken
   const malformed = { ok: false, problem: 'malformed' } as const;
   const parts = decodeParts(text, { count: 7, depthMax: 2 });
   if (parts === undefined) return malformed;
-  const [query, types, position, page, ...place] = parts;
+  const [query, types, first, page, ...place] = parts;
   if (query !== queryHash(identity)) return malformed;
   if (types !== fingerprint(identity)) return { ok: false, problem: 'expired' };
   const after = placeOf(place);
-  if (typeof position !== 'string' || !positionText.test(position) || !isCount(page) || after === undefined)
-    return malformed;
-  return { ok: true, token: { position: logPosition(BigInt(position)), page, after } };
+  // A list may be older than the first event.
+  const position = first === '0' ? logStart : positionOf(first);
+  if (position === undefined || !isCount(page) || after === undefined) return malformed;
+  return { ok: true, token: { position, page, after } };
 }
 
 function placeOf([created, name, keys]: readonly unknown[]): OrderPlace | undefined {

@@ -1,5 +1,5 @@
-import { logPosition, streamRevision, type LogPosition, type StreamRevision } from '../../log/log.ts';
-import { decodeParts, encodeParts, identityHash, isCount } from './page-token.ts';
+import { streamRevision, type LogPosition, type StreamRevision } from '../../log/log.ts';
+import { decodeParts, encodeParts, identityHash, isCount, positionOf } from './page-token.ts';
 
 /**
  * The continuation of a chain of pages of an object's history. Like the token of a list it is neither secret nor a
@@ -20,7 +20,6 @@ export type HistoryToken = {
 export type HistoryIdentity = readonly (string | undefined)[];
 
 const tokenLengthMax = 256;
-const positionText = /^[1-9][0-9]{0,23}$/u;
 
 export function encodeHistoryToken({ position, through, next }: HistoryToken, identity: HistoryIdentity): string {
   return encodeParts([identityHash(identity), position.toString(), through, next]);
@@ -31,13 +30,9 @@ export function decodeHistoryToken(text: string, identity: HistoryIdentity): His
   if (text.length > tokenLengthMax) return undefined;
   const parts = decodeParts(text, { count: 4, depthMax: 1 });
   if (parts === undefined) return undefined;
-  const [query, position, through, next] = parts;
-  if (query !== identityHash(identity) || typeof position !== 'string' || !positionText.test(position))
-    return undefined;
+  const [query, first, through, next] = parts;
+  const position = positionOf(first);
+  if (query !== identityHash(identity) || position === undefined) return undefined;
   if (!isCount(through) || !isCount(next) || next > through) return undefined;
-  return {
-    position: logPosition(BigInt(position)),
-    through: streamRevision(through),
-    next: streamRevision(next),
-  };
+  return { position, through: streamRevision(through), next: streamRevision(next) };
 }

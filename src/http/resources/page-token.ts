@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 
 import { decodeJson } from '../../base/json.ts';
+import { logPosition, type LogPosition } from '../../log/log.ts';
 
 /**
  * Encodes the parts of a continuation token as JSON in base64url, without padding. A token is neither secret nor a
@@ -27,4 +28,11 @@ export function identityHash(identity: unknown): string {
 
 export function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+const positionText = /^[1-9][0-9]{0,23}$/u;
+
+/** The position of an event; undefined for a part that is no such position. */
+export function positionOf(part: unknown): LogPosition | undefined {
+  return typeof part === 'string' && positionText.test(part) ? logPosition(BigInt(part)) : undefined;
 }
