@@ -1,4 +1,5 @@
-import { isOfEpoch, logPosition, logStart, type LogPosition } from '../../log/log.ts';
+import { logPosition, logStart, type LogPosition } from '../../log/log.ts';
+import { momentProblem } from '../../read/moment-problem.ts';
 import type { Moment } from '../../read/replay.ts';
 import type { TreeReader } from '../../read/tree.ts';
 import type { LogTimes } from '../../read/versions.ts';
@@ -63,28 +64,17 @@ function leavesBefore({ kind, place }: RangeStart, dependencies: RangeDependenci
 }
 
 /** Returns the number of leaves up to and including a place. */
-function leavesUpTo(place: ExportPlace, dependencies: RangeDependencies): Leaves {
-  const { tree, position, epoch, nowMs, times } = dependencies;
-  switch (place.kind) {
-    case 'leaf': {
-      const size = tree.size();
-      if (place.index < size) return { ok: true, leaves: place.index + 1 };
-      return refused('bad-request', `there is no leaf ${String(place.index)}: the tree has ${String(size)}`);
-    }
-    case 'position': {
-      const wanted = logPosition(place.position);
-      const shown = wanted.toString();
-      if (wanted > position())
-        return refused('bad-request', `position ${shown} is beyond the end of the log, ${position().toString()}`);
-      if (!isOfEpoch(wanted, epoch())) return refused('expired', `position ${shown} is of an earlier epoch of the log`);
-      return { ok: true, leaves: tree.leavesUntil(wanted) };
-    }
-    case 'time': {
-      if (place.timeMs > nowMs())
-        return refused('bad-request', `${new Date(place.timeMs).toISOString()} is in the future`);
-      return { ok: true, leaves: tree.leavesUntil(times.positionAt(place.timeMs, position()) ?? logStart) };
-    }
+function leavesUpTo(place: ExportPlace, { tree, position, epoch, nowMs, times }: RangeDependencies): Leaves {
+  if (place.kind === 'leaf') {
+    const size = tree.size();
+    if (place.index < size) return { ok: true, leaves: place.index + 1 };
+    return refused('bad-request', `there is no leaf ${String(place.index)}: the tree has ${String(size)}`);
   }
+  const head = position();
+  const problem = momentProblem(place, { head, epoch: epoch(), nowMs: nowMs() });
+  if (problem !== undefined) return { ok: false, ...problem };
+  const last = place.kind === 'time' ? times.positionAt(place.timeMs, head) : logPosition(place.position);
+  return { ok: true, leaves: tree.leavesUntil(last ?? logStart) };
 }
 
 function refused(reason: 'bad-request' | 'expired', detail: string): Extract<ResolvedRange, { ok: false }> {

@@ -1,7 +1,8 @@
 import { positionAt } from '../../../projections/replay/log-times.ts';
 import { systemClock } from '../../base/clock.ts';
-import { isOfEpoch, logPosition, logStart, type LogPosition } from '../../log/log.ts';
+import { logPosition, logStart, type LogPosition } from '../../log/log.ts';
 import type { FoundedLog } from '../../log/founded-log.ts';
+import { momentProblem } from '../../read/moment-problem.ts';
 import type { Moment } from '../../read/replay.ts';
 import { RefusedError } from './replay-errors.ts';
 import { firstPosition } from './replayed-log.ts';
@@ -9,21 +10,15 @@ import { firstPosition } from './replayed-log.ts';
 /** Returns the position of a moment. @throws RefusedError for a moment outside this log. */
 export async function resolveMoment(moment: Moment, log: FoundedLog, onBatch: () => void): Promise<LogPosition> {
   const head = await log.head();
+  const problem = momentProblem(moment, { head, epoch: log.identity().epoch, nowMs: systemClock.now() });
+  if (problem !== undefined) throw new RefusedError(problem.reason, problem.detail);
   if (moment.kind === 'time') {
-    const shown = new Date(moment.timeMs).toISOString();
-    if (moment.timeMs > systemClock.now()) throw new RefusedError('bad-request', `${shown} is in the future`);
     const position = await positionAt(log, moment.timeMs, { until: head, onBatch });
     if (position !== logStart) return position;
-    throw new RefusedError('bad-request', `${shown} is before the log’s first event`);
+    throw new RefusedError('bad-request', `${new Date(moment.timeMs).toISOString()} is before the log’s first event`);
   }
   const position = logPosition(moment.position);
-  const shown = position.toString();
   const first = await firstPosition(log);
-  if (position !== logStart && position < head && !isOfEpoch(position, log.identity().epoch))
-    throw new RefusedError('expired', `position ${shown} is of an earlier epoch of the log`);
-  if (first === undefined || position < first)
-    throw new RefusedError('bad-request', `position ${shown} is before the log’s first event`);
-  if (position > head)
-    throw new RefusedError('bad-request', `position ${shown} is beyond the end of the log, ${head.toString()}`);
-  return position;
+  if (first !== undefined && position >= first) return position;
+  throw new RefusedError('bad-request', `position ${position.toString()} is before the log’s first event`);
 }

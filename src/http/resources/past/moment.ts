@@ -26,7 +26,10 @@ export type MomentPorts = {
 export type Resolved =
   { readonly ok: true; readonly position: LogPosition } | { readonly ok: false; readonly answer: Answer };
 
-/** Resolves the parameter `at`: a position of this epoch, or a time, which means the last position at that time. */
+/**
+ * Resolves the parameter `at`: a position of this epoch, or a time, which means the last position at that time. Unlike
+ * replays and exports (`read/moment-problem.ts`), it waits for a position that this node has not folded yet.
+ */
 export async function resolveMoment(exchange: Exchange, ports: MomentPorts): Promise<Resolved> {
   const [text = '', ...more] = exchange.query.getAll('at');
   const moment = more.length > 0 ? 'invalid' : momentOf(text);
