@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 
 import { isList, isObject } from '../../base/guards.ts';
-import { hexHash, type HashedData } from './leaf-entry.ts';
+import { hexHash, leafMembers, type HashedData, type LeafEvent } from './leaf-entry.ts';
 import { hashBytes, type Hash } from './merkle.ts';
 import { exactBase64 } from './signed-note.ts';
 
@@ -30,18 +30,12 @@ export type ExportHeader = {
   readonly left: readonly Hash[];
 };
 
-export type ExportedEvent = {
+/** `data` of an event in a `secret:` stream is its hash. */
+export type ExportedEvent = LeafEvent & {
   readonly kind: 'Event';
   /** The index of the event's leaf. */
   readonly index: number;
   readonly position: bigint;
-  readonly stream: string;
-  readonly revision: number;
-  readonly id: string;
-  readonly type: string;
-  readonly metadata: Uint8Array | string;
-  /** For an event in a `secret:` stream: the hash of the data. */
-  readonly data: Uint8Array | string | HashedData;
 };
 
 /** A checkpoint of the tree of all leaves before this line. */
@@ -100,7 +94,7 @@ function sumOf(body: Uint8Array): string {
 /** The members of each record, in the order of the line. */
 const memberNames = {
   Export: ['kind', 'format', 'log', 'epoch', 'origin', 'from', 'until', 'left'],
-  Event: ['kind', 'index', 'position', 'stream', 'revision', 'id', 'type', 'metadata', 'data'],
+  Event: ['kind', 'index', 'position', ...leafMembers],
   Checkpoint: ['kind', 'checkpoint'],
   End: ['kind', 'right', 'checkpoint'],
 } as const satisfies { readonly [Kind in ExportRecord['kind']]: readonly string[] };
