@@ -1,5 +1,6 @@
 import type { Schema } from '../resource/schema/schema-check.ts';
-import { object, text, time, whole } from './described.ts';
+import { object, text } from './described.ts';
+import { causeSchemas, changeSchema, objectSchema, placeSchemas, versionSchema } from './event-members.ts';
 import { referenceTo } from './names.ts';
 import type { Parameter } from './operation.ts';
 import { continueParameters, freshnessParameters, query, watchParameters } from './parameters.ts';
@@ -10,7 +11,6 @@ const listMeta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta';
 const auditEvent = 'AuditEvent';
 const auditEventList = 'AuditEventList';
 
-/** The members of an event's cause, which entries of a history have as well. */
 const eventSchema = object(
   'An event of the log.',
   {
@@ -19,33 +19,18 @@ const eventSchema = object(
     metadata: { type: 'object', description: 'The position as name and resourceVersion, and the id as uid.' },
     id: text('The id of the event.'),
     event: text('The kind of the event, for example ObjectUpdated or AccessRecorded.'),
-    position: text('The position of the event in the log.'),
-    resourceVersion: text('The same, as metadata.resourceVersion of the object.'),
+    ...placeSchemas,
     stream: text('The stream of the log that has the event.'),
     type: text('<plural>.<group> of the object; for an event of no object, the category of its stream.'),
     name: text('The name of the object; for an event of no object, the rest of its stream.'),
     uid: text('The uid of the object.'),
-    version: whole('metadata.version of the object after the event.'),
-    time: time('The time of the event.'),
-    actor: text('The user, plugin:<name> for a plugin with its own rights, or system:<part> for the platform.'),
-    onBehalfOf: text('The user of the request for which a plugin made the write with its own rights.'),
-    token: text('The name of the personal access token of the request.'),
-    verb: text('The verb of the request.'),
-    address: text('The address of the client.'),
-    userAgent: text('The program of the client, as it names itself.'),
-    requestId: text('The id of the request.'),
-    traceParent: text('The W3C trace context of the request.'),
-    plugin: text('The plugin that made the write.'),
-    cause: text('The id of the event that a reconciler reacted to.'),
+    version: versionSchema,
+    ...causeSchemas,
     correlationId: text('The id of the request at the beginning of the chain.'),
     dataSha256: text('For secrets: the SHA-256 of the data of the event, in hex.'),
     data: { type: 'object', description: 'The data of the event, with include=data; always of log-ins and refusals.' },
-    object: { type: 'object', description: 'The object after the event, with include=object.' },
-    change: {
-      type: 'array',
-      items: { type: 'object' },
-      description: 'With include=change: the change since the event before, as a JSON Patch (RFC 6902).',
-    },
+    object: objectSchema,
+    change: changeSchema('With include=change: the change since the event before, as a JSON Patch (RFC 6902).'),
   },
   ['apiVersion', 'kind', 'metadata', 'id', 'event', 'position', 'stream', 'type', 'name', 'version', 'time'],
 );

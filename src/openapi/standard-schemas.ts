@@ -1,6 +1,7 @@
 import type { Schema } from '../resource/schema/schema-check.ts';
 import { auditEventSchemas } from './audit-events.ts';
 import { flag, object, text, textMap, texts, time, whole } from './described.ts';
+import { causeSchemas, changeSchema, objectSchema, placeSchemas, versionSchema } from './event-members.ts';
 import { referenceTo } from './names.ts';
 
 /** Schemas that every document has, in words that all versions of OpenAPI share. */
@@ -68,27 +69,12 @@ const historyEntrySchema = object(
   {
     id: text('The id of the event.'),
     event: text('ObjectCreated, ObjectUpdated, ObjectDeletionRequested, ObjectDeleted or NameFenced.'),
-    position: text('The position of the event in the log.'),
-    resourceVersion: text('The same, as metadata.resourceVersion of the object.'),
-    version: whole('metadata.version of the object after the event.'),
+    ...placeSchemas,
+    version: versionSchema,
     uid: text('The uid of the object: another object of the same name has another one.'),
-    time: time('The time of the event.'),
-    actor: text('The user, plugin:<name> for a plugin with its own rights, or system:<part> for the platform.'),
-    onBehalfOf: text('The user of the request for which a plugin made the write with its own rights.'),
-    token: text('The name of the personal access token of the request.'),
-    verb: text('The verb of the request.'),
-    address: text('The address of the client.'),
-    userAgent: text('The program of the client, as it names itself.'),
-    requestId: text('The id of the request.'),
-    traceParent: text('The W3C trace context of the request.'),
-    plugin: text('The plugin that made the write.'),
-    cause: text('The id of the event that a reconciler reacted to.'),
-    change: {
-      type: 'array',
-      items: { type: 'object' },
-      description: 'The change since the event before, as a JSON Patch (RFC 6902).',
-    },
-    object: { type: 'object', description: 'The object after the event, with include=object.' },
+    ...causeSchemas,
+    change: changeSchema('The change since the event before, as a JSON Patch (RFC 6902).'),
+    object: objectSchema,
   },
   ['id', 'event', 'position', 'resourceVersion', 'version', 'uid', 'time', 'actor', 'verb', 'requestId', 'change'],
 );
