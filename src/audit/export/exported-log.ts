@@ -73,8 +73,9 @@ async function* exportedEvents(
       if (bytes >= exportPieceBytes) {
         yield Buffer.concat(piece);
         [piece, bytes] = [[], 0];
-      }
-      if (pace.isOver()) await pace.next();
+        // The reader of the pieces resumes this generator outside of the turns.
+        await pace.next();
+      } else if (pace.isOver()) await pace.next();
     }
   }
   if (signal.aborted) return;

@@ -108,18 +108,21 @@ export function eventsUpTo(
     type,
     categories,
     wanted,
+    turn,
   }: {
     readonly log: Pick<EventLog, 'readAll'>;
     readonly type: ResourceType;
     readonly categories: readonly string[];
     readonly wanted: Wanted | undefined;
+    /** Resolves when the next batch of the log may be read. */
+    readonly turn: () => Promise<void>;
   },
 ): ListedObjects {
   const selected = new EventSelection(selection.fields);
   async function* batches(): AsyncGenerator<readonly Uint8Array[]> {
     let shown: Uint8Array[] = [];
     let read = 0;
-    for await (const batch of log.readAll({ after: logStart, until: position, categories })) {
+    for await (const batch of log.readAll({ after: logStart, until: position, categories, turn })) {
       for (const event of batch) {
         if (selected.matches(event)) shown.push(shownEvent(event, type.apiVersion, membersAlone));
         read += event.data.length;

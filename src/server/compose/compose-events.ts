@@ -1,4 +1,5 @@
 import { auditedCategories } from '../../../projections/audit/audit-models.ts';
+import { EventLoopTurns } from '../../base/event-loop-turns.ts';
 import { eventType } from '../../audit/stream/event-type.ts';
 import { changesOf, eventsUpTo, loggedEvents } from '../../audit/stream/watched-events.ts';
 import type { Authorize } from '../../auth/authorization/authorize.ts';
@@ -7,6 +8,7 @@ import { allowedBy, type EventScopes } from '../../http/audit/event-scope.ts';
 import { EventWatches } from '../../http/audit/event-watches.ts';
 import type { PlatformRoute } from '../../http/fixed-routes.ts';
 import { createWatchEndpoints } from '../../http/watch/watch-endpoints.ts';
+import { listTurnMs } from '../../limits/lists.ts';
 import type { ChangeFeed } from '../../read/objects.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import type { Allows } from '../../watch/guard.ts';
@@ -66,6 +68,7 @@ function composeHub({ audit, eventLog, models, hub, edge }: Core, type: Resource
         listener(changesOf(own.size > 0 ? batch : batch.slice(-1), type));
       }),
   };
+  const turns = new EventLoopTurns(clock, listTurnMs);
   const own: WatchHub = new WatchHub({
     feed,
     log: eventLog,
@@ -78,7 +81,7 @@ function composeHub({ audit, eventLog, models, hub, edge }: Core, type: Resource
       isKnown: (position) => models.isKnown(position),
       reached: audit.models.reached.bind(audit.models),
       objects: async (_type, query, wanted) => {
-        const source = { log: eventLog, type, categories, wanted };
+        const source = { log: eventLog, type, categories, wanted, turn: async () => turns.next() };
         return Promise.resolve(eventsUpTo(audit.models.position(), query, source));
       },
     },
