@@ -25,7 +25,7 @@ const objectsSoughtMax = 256;
 
 type Walk = { readonly types: readonly TypeKey[]; readonly order: PositionOrder; readonly head: LogPosition };
 
-export type EventPartOptions = {
+type EventPartOptions = {
   /** The version index of the same audit models: both indexes then show the same position. */
   readonly versions: VersionReader;
   readonly identity: () => Pick<LogIdentity, 'epoch'>;

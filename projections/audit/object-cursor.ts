@@ -3,7 +3,7 @@ import type { VersionReader } from '../../src/read/versions.ts';
 import type { TypeKey } from '../../src/resource/type/index-entry.ts';
 import type { PositionCursor, PositionOrder } from './position-cursors.ts';
 
-export type ObjectPlace = {
+type ObjectPlace = {
   readonly type: TypeKey;
   readonly name: string;
   readonly order: PositionOrder;

@@ -6,7 +6,7 @@ import { VarintReader, varintBytesMax, writeVarint } from './varint.ts';
  */
 
 /** The number of positions in a full block. To decode a block takes a microsecond. */
-export const blockEntriesMax = 256;
+const blockEntriesMax = 256;
 
 /** The last positions of a term, which are in no block yet, and the number of the positions before them. */
 export class Tail {

@@ -5,7 +5,7 @@ import type { Table } from './audit-part.ts';
 import type { PositionCursor, PositionOrder } from './position-cursors.ts';
 
 /** The tables that hold postings. */
-export type PostingTables = {
+type PostingTables = {
   /** Term → tail: the last positions of the term, at most a block, and the number of the positions before them. */
   readonly tails: Table<Buffer, string>;
   /** `blockKey` → a full block. */

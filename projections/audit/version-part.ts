@@ -26,7 +26,7 @@ type CreatingTable = { putSync(key: Uint8Array, value: Buffer, options: { readon
 /** Consecutive events of one stream. */
 type Run = { readonly first: number; readonly positions: number[] };
 
-export type VersionPartOptions = {
+type VersionPartOptions = {
   readonly identity: () => Pick<LogIdentity, 'epoch'>;
   /** Returns 32 bytes that identify a stream; SHA-256 by default. */
   readonly digest?: (stream: string) => Buffer;

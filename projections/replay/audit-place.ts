@@ -8,7 +8,7 @@ import type { DifferentEntry } from './compare-audit.ts';
 import { firstDifferentByte } from './differing-bytes.ts';
 
 /** Returns the event at a position within the epoch; undefined if there is none. */
-export type EventAt = (within: number) => Promise<RecordedEvent | undefined>;
+type EventAt = (within: number) => Promise<RecordedEvent | undefined>;
 
 type Place = Pick<Difference, 'table' | 'key'>;
 

@@ -6,7 +6,7 @@ import type { Difference } from '../../src/read/replay.ts';
 import { PermissionTables } from '../permissions/permission-tables.ts';
 import type { TableContents } from '../permissions/table-contents.ts';
 
-export type CheckedPermissions = {
+type CheckedPermissions = {
   readonly live: Pick<PermissionTables, 'contents'>;
   readonly reader: ObjectReader;
   readonly feed: ChangeFeed;

@@ -10,7 +10,7 @@ import type { ColumnPart } from './column-part.ts';
 import type { ObjectsAt } from './objects-at.ts';
 import { QueryTurns } from './query/query-turns.ts';
 
-export type ColumnListsDependencies = {
+type ColumnListsDependencies = {
   readonly columns: Pick<ColumnPart, 'query' | 'ready'>;
   readonly objects: ObjectsAt;
   readonly clock: Clock;

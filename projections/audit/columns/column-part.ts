@@ -22,7 +22,7 @@ import { ColumnTables } from './column-tables.ts';
 import { ColumnWorker } from './column-worker.ts';
 import { KeptTypes } from './kept-types.ts';
 
-export type ColumnSources = {
+type ColumnSources = {
   /** The object read model. Each of its changes has the index entries before and after the change. */
   readonly feed: ChangeFeed & { position(): LogPosition };
   readonly log: Pick<EventLog, 'readAll'>;
@@ -31,7 +31,7 @@ export type ColumnSources = {
   readonly onError: (error: unknown) => void;
 };
 
-export type ColumnDependencies = {
+type ColumnDependencies = {
   readonly identity: () => Pick<LogIdentity, 'epoch'>;
   readonly clock: Clock;
   readonly bounds?: ColumnBounds;

@@ -20,7 +20,7 @@ export type ColumnsRecord = {
   readonly sealedThrough: number;
 };
 
-export type SnapshotRecord = {
+type SnapshotRecord = {
   readonly position: number;
   readonly chunks: number;
   /** The number of the first segment of changes after the snapshot. */

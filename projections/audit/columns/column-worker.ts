@@ -7,7 +7,7 @@ import { StaleWorkError, type BackgroundPace } from './background-pace.ts';
 import type { ColumnTables } from './column-tables.ts';
 import type { KeptType, KeptTypes } from './kept-types.ts';
 
-export type ColumnWork = {
+type ColumnWork = {
   readonly tables: ColumnTables;
   readonly types: KeptTypes;
   readonly log: Pick<EventLog, 'readAll'>;

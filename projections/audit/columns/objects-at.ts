@@ -4,7 +4,7 @@ import { UnreadableLogError } from '../../../src/read/lists-at.ts';
 import type { VersionReader } from '../../../src/read/versions.ts';
 import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
 
-export type ObjectsAtDependencies = {
+type ObjectsAtDependencies = {
   readonly log: Pick<EventLog, 'readStream'>;
   readonly versions: Pick<VersionReader, 'lastAt'>;
 };

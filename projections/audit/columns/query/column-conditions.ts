@@ -8,7 +8,7 @@ import type { Segment, SegmentColumn } from '../segment/segment.ts';
 type IdRange = readonly [low: number, high: number];
 
 /** A requirement as ranges of ids in a dictionary. `negated`: a row must have no id in the ranges. */
-export type ColumnCondition = {
+type ColumnCondition = {
   readonly column: number;
   readonly negated: boolean;
   readonly ranges: (keys: KeyDictionary) => readonly IdRange[];

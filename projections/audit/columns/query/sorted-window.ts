@@ -1,7 +1,7 @@
 import { strideMax, type Steps } from '../../../../src/base/steps.ts';
 
 /** Returns a negative number if `a` is before `b`. Never returns 0 for two different numbers. */
-export type Compare = (a: number, b: number) => number;
+type Compare = (a: number, b: number) => number;
 
 /** The maximum size of a part that `sort` of the engine sorts at once. */
 const sortedAtOnce = 256;
