@@ -58,7 +58,7 @@ test('changed exports and those cut short exit with 1, others with 2', async (t)
   t.match(await verify(Buffer.from('')), { code: 2, text: /cannot be verified: the file is empty/u });
   t.match(await verify(Buffer.from('hello\n')), {
     code: 2,
-    text: /this is no export, or its header has been changed/u,
+    text: /this is not an export, or its header has been changed/u,
   });
   t.match(await verify(file, '--key', another), { code: 2, text: /the key is of another server/u });
 });
@@ -81,7 +81,7 @@ test('keys are text, or a file with one on each line', async (t) => {
 test('a file that unpacks to far more than its size ends the command', async (t) => {
   const verify = verifierIn(t);
   const zeros = gzipSync(Buffer.alloc(exportLineBytesMax + 2_097_152));
-  t.match(await verify(zeros), { code: 2, text: /a line is longer than 16777216 bytes: it is no export/u });
+  t.match(await verify(zeros), { code: 2, text: /a line is longer than 16777216 bytes: it is not an export/u });
   // Whole lines, all with their sums: only the ratio shows that nobody exported them.
   const data = Buffer.alloc(8_000_000, 'a');
   const events = sampleEvents(12).map((event) => ({ ...event, stream: 'object:a/b', data }));

@@ -27,7 +27,7 @@ export type ExportRequest = {
 /** The log does not have the events that this node has folded into its tree. */
 export class ExportMismatchError extends Error {
   constructor(detail: string) {
-    super(`the log is not the one that this node has folded: ${detail}`);
+    super(`the events in the log differ from the events that this node has folded: ${detail}`);
     this.name = 'ExportMismatchError';
   }
 }
@@ -106,7 +106,7 @@ function eventOf(index: number, { position, stream, revision, id, type, metadata
 
 function endOf(until: number, checkpoint: string, tree: TreeReader): ExportRecord {
   const size = parseCheckpoint(parseNote(checkpoint)?.text ?? '')?.size;
-  if (size === undefined) throw new Error('the signed checkpoint is none');
+  if (size === undefined) throw new Error('the signed note is not a checkpoint');
   const right: readonly Hash[] = nodesOf(until, size).map(tree.nodeHash);
   return { kind: 'End', right, checkpoint };
 }

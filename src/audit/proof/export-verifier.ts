@@ -49,7 +49,7 @@ export class ExportVerifier {
     const { record } = parsed;
     if (this.#end !== undefined) return changed(`line ${String(this.#lines)} follows the end of the export`);
     if (record.kind === 'Export') return this.#begin(record);
-    if (this.#begun === undefined) return unusable('this is no export: it does not begin with a header');
+    if (this.#begun === undefined) return unusable('this is not an export: it does not begin with a header');
     return this.#continue(record, this.#begun);
   }
 
@@ -77,7 +77,7 @@ export class ExportVerifier {
 
   #badLine(problem: LineProblem): ExportProblem {
     const place = this.#begun === undefined ? '' : `, at leaf ${String(this.#begun.roots.size)},`;
-    if (this.#lines === 1) return unusable('this is no export, or its header has been changed');
+    if (this.#lines === 1) return unusable('this is not an export, or its header has been changed');
     return changed(
       problem === 'sum'
         ? `line ${String(this.#lines)}${place} has been changed: it does not have its sum`
@@ -86,13 +86,13 @@ export class ExportVerifier {
   }
 
   #begin(header: ExportHeader): ExportProblem | undefined {
-    if (this.#begun !== undefined) return changed(`line ${String(this.#lines)} is another header`);
+    if (this.#begun !== undefined) return changed(`line ${String(this.#lines)} is a second header`);
     const { origin, from, until, left } = header;
     const names = [...new Set(this.#keys.map(({ name }) => name))];
     if (!names.includes(origin))
       return unusable(`the export is of the tree ${shown(origin)}, and the key is of ${names.map(shown).join(', ')}`);
     const range = rangeOf(0, from, left);
-    if (range === undefined || until < from) return changed('the header has been changed: its range is none');
+    if (range === undefined || until < from) return changed('the header has been changed: its range is not valid');
     this.#begun = { header, roots: new RecentRoots(range) };
     return undefined;
   }
@@ -118,7 +118,9 @@ export class ExportVerifier {
       );
     if (index >= header.until) return changed(`leaf ${String(index)} (${nameOf(event)}) is beyond the announced range`);
     if (this.#last !== undefined && position <= this.#last)
-      return changed(`leaf ${String(index)} (${nameOf(event)}) has a position before the one of the leaf before it`);
+      return changed(
+        `leaf ${String(index)} (${nameOf(event)}) has a position before the position of the previous leaf`,
+      );
     roots.append(leafOf(event));
     this.#first ??= position;
     this.#last = position;
@@ -180,10 +182,10 @@ export class ExportVerifier {
     const note = parseNote(text);
     const checkpoint = note === undefined ? undefined : parseCheckpoint(note.text);
     if (note === undefined || checkpoint === undefined)
-      return changed(`the checkpoint in line ${String(this.#lines)} is none`);
+      return changed(`the checkpoint in line ${String(this.#lines)} is not valid`);
     if (checkpoint.origin !== origin)
       return changed(
-        `the checkpoint is of another tree, ${shown(checkpoint.origin)}, than the export, ${shown(origin)}`,
+        `the checkpoint is of the tree ${shown(checkpoint.origin)}, and the export is of the tree ${shown(origin)}`,
       );
     const verdict = verifyNote(note, this.#keys);
     if (verdict === 'signed') return checkpoint;
@@ -192,7 +194,7 @@ export class ExportVerifier {
     const [by, known] = [note.signatures, this.#keys].map((list) => list.map(({ id }) => id).join(', '));
     return unusable(
       `the checkpoint of ${String(checkpoint.size)} leaves is signed by the key ${by ?? ''}, ` +
-        `and given is ${known ?? ''}: the key is of another server`,
+        `but the given key is ${known ?? ''}: the key is of another server`,
     );
   }
 }

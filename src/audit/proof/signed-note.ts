@@ -75,7 +75,7 @@ export function parseVerifierKey(text: string): VerifierKey | undefined {
 
 /** `text` ends with a line feed. */
 export function signNote(text: string, signers: readonly NoteSigner[]): string {
-  if (!isNoteText(text)) throw new RangeError('the text of a note is lines without control characters');
+  if (!isNoteText(text)) throw new RangeError('the text of a note must consist of lines without control characters');
   const lines = signers.map(({ name, id, key }) => {
     const signature = sign(undefined, Buffer.from(text), key);
     return `— ${name} ${Buffer.concat([Buffer.from(id, 'hex'), signature]).toString('base64')}\n`;
@@ -136,7 +136,8 @@ function isNoteText(text: string): boolean {
 }
 
 function checkedName(name: string): string {
-  if (!/^[^\s+\p{Cs}]+$/u.test(name)) throw new RangeError(`a key's name has no spaces or plus signs, got ${name}`);
+  if (!/^[^\s+\p{Cs}]+$/u.test(name))
+    throw new RangeError(`the name of a key must not contain spaces or plus signs, got ${name}`);
   return name;
 }
 

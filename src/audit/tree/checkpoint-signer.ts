@@ -88,7 +88,9 @@ export class CheckpointSigner {
     const { tree, signer } = this.#dependencies;
     const { origin, signedSize } = this;
     if (size > signedSize || this.#rollback(origin) !== undefined)
-      throw new RangeError(`this node has signed ${String(signedSize)} leaves, and no tree with ${String(size)}`);
+      throw new RangeError(
+        `this node has signed ${String(signedSize)} leaves, so it cannot sign ${String(size)} leaves`,
+      );
     return signer.sign(origin, checkpointText({ origin, size, root: tree.root(size) }));
   }
 
@@ -105,7 +107,7 @@ export class CheckpointSigner {
     try {
       if (signed.last(origin)?.size !== size) await signed.record(origin, { size, root: encoded });
     } catch (error) {
-      return this.#refuse(`its size and root cannot be written to the disk: ${messageOf(error)}`);
+      return this.#refuse(`the size and root of the tree cannot be written to the disk: ${messageOf(error)}`);
     }
     this.#refused = undefined;
     const note = signer.sign(origin, checkpointText({ origin, size, root }));
@@ -129,7 +131,7 @@ export class CheckpointSigner {
     const before = `this node has signed ${String(last.size)} leaves with the root ${last.root}`;
     if (last.size > tree.size()) return `${before}, and its log has only ${String(tree.size())} now`;
     const root = Buffer.from(tree.root(last.size)).toString('base64');
-    return root === last.root ? undefined : `${before}, and in its log they have ${root}`;
+    return root === last.root ? undefined : `${before}, and the same leaves of its log have the root ${root}`;
   }
 
   #refuse(detail: string): SigningRefusal {

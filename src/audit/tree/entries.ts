@@ -7,7 +7,7 @@ import type { Pace } from '../object-history.ts';
 /** The event in the log differs from the event that this node has folded as this leaf. */
 export class ChangedLeafError extends Error {
   constructor(index: number) {
-    super(`the log has another event than leaf ${String(index)} of the tree was made of: the log was changed`);
+    super(`the log has an event that differs from leaf ${String(index)} of the tree: the log was changed`);
     this.name = 'ChangedLeafError';
   }
 }

@@ -15,9 +15,7 @@ type Auditing = {
 };
 
 export function addAuditCommands(program: Command, { context, result, stoppedReplays, connected }: Auditing): void {
-  const audit = program
-    .command('audit')
-    .description('list events, replay the log, compare the read models with it, export it, verify exports');
+  const audit = program.command('audit').description('list events, replay and export the log, verify exports');
   addProofCommands(audit, context, connected);
   addEventCommands(audit, { context, connected });
   connected(
@@ -35,11 +33,11 @@ export function addAuditCommands(program: Command, { context, result, stoppedRep
     audit.command('replay').description('rebuild the read models from the log, and compare them with the live ones'),
   )
     .option('--until <moment>', 'stop at a position of the log, or at a time (RFC 3339); nothing is compared')
-    .option('--print', 'print the objects there, as JSON lines')
-    .option('--type <type>', 'print objects of this type alone: <plural>.<group>')
+    .option('--print', 'print the objects at that position, as JSON lines')
+    .option('--type <type>', 'print only objects of this type: <plural>.<group>')
     .option('--name <name>', 'print only the object with this name; needs --type')
-    .option('--stopped', 'open the DATA_DIR and EVENT_LOG of the settings, of a server that does not run')
-    .addHelpText('after', '\nIt exits with 0 if nothing differs, and with 1 if anything does.')
+    .option('--stopped', 'open DATA_DIR and EVENT_LOG of the settings directly; the server must be stopped')
+    .addHelpText('after', '\nThe exit code is 0 if the read models equal the log, and 1 if anything differs.')
     .action(async (options: ReplayOptions) => {
       const { replay } = await import('./replay-command.ts');
       result.exitCode = (await replay(options, context, stoppedReplays)) ? 0 : 1;
@@ -49,9 +47,9 @@ export function addAuditCommands(program: Command, { context, result, stoppedRep
       .command('diff <from> <to>')
       .description('print what changed between two positions of the log or times (RFC 3339), as JSON lines'),
   )
-    .option('--type <type>', 'changes of this type alone: <plural>.<group>')
-    .option('--name <name>', 'changes of this object of the type alone')
-    .option('--stopped', 'open the DATA_DIR and EVENT_LOG of the settings, of a server that does not run')
+    .option('--type <type>', 'only changes of this type: <plural>.<group>')
+    .option('--name <name>', 'only changes of the object with this name; needs --type')
+    .option('--stopped', 'open DATA_DIR and EVENT_LOG of the settings directly; the server must be stopped')
     .action(async (from: string, to: string, options: DiffOptions) => {
       const { diff } = await import('./replay-command.ts');
       await diff({ ...options, from, to }, context, stoppedReplays);

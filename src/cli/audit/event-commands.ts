@@ -26,17 +26,17 @@ export function addEventCommands(audit: Command, { context, connected }: Listing
       .option('--where <selector>', 'further conditions, as in a fieldSelector: event=ObjectDeleted,plugin=blog')
       .option('--output <form>', 'text, or json for JSON lines', 'text');
   selecting(audit.command('list').description('print events of the whole log'))
-    .option('--since <moment>', 'events from this time (RFC 3339) or position on')
-    .option('--until <moment>', 'events up to this time or position')
-    .option('--newest', 'the newest first')
-    .option('--limit <count>', 'how many', '20')
+    .option('--since <moment>', 'the first time (RFC 3339) or position')
+    .option('--until <moment>', 'the last time (RFC 3339) or position')
+    .option('--newest', 'print the newest event first')
+    .option('--limit <count>', 'the number of events', '20')
     .action(async (options: ListOptions) => {
       const { listEvents } = await import('./list-events.ts');
       await listEvents(options, context);
     });
   selecting(audit.command('follow').description('print events of the whole log as they happen'))
     .option('--since <position>', 'begin with the events after this position of the log')
-    .option('--limit <count>', 'end after as many events')
+    .option('--limit <count>', 'end after this number of events')
     .action(async (options: FollowOptions) => {
       const { followEvents } = await import('./follow-events.ts');
       await followEvents(options, context);

@@ -24,14 +24,16 @@ export async function exportLog(options: ExportOptions, context: CommandContext)
     await (resume ? continuedIn(output, options, context) : writtenTo(output, options, context));
     return;
   }
-  if (resume || gzip) throw usageError('--resume and --gzip need --output: standard output is text, from its start');
+  if (resume || gzip)
+    throw usageError('--resume and --gzip need --output: standard output receives plain text from the first leaf on');
   await received(options, queryOf(from, until), { context, begun: undefined, output: textOutput(context) });
 }
 
 async function writtenTo(name: string, options: ExportOptions, context: CommandContext): Promise<void> {
   const { gzip = false, from, until } = options;
   const path = resolve(context.folder, name);
-  if (existsSync(path)) throw usageError(`${printable(name)} exists: --resume continues it, or choose another name`);
+  if (existsSync(path))
+    throw usageError(`${printable(name)} exists: use --resume to continue it, or choose another name`);
   await inFile(name, { path, gzip, keep: undefined }, async (output) => {
     const header = await received(options, queryOf(from, until), { context, begun: undefined, output });
     context.stderr.write(`exported ${rangeText(header)} to ${printable(name)}\n`);
@@ -118,16 +120,16 @@ async function received(
 function headerIn(line: Uint8Array, begun: BegunExport | undefined): ExportHeader {
   const parsed = parseExportLine(line);
   if (!parsed.ok || parsed.record.kind !== 'Export')
-    throw commandError('the server answered with something that is no export: is it of another version?');
+    throw commandError('the response of the server is not an export: does the server have another version?');
   const header = parsed.record;
   if (begun === undefined) return header;
   for (const name of ['log', 'epoch', 'origin', 'until'] as const)
     if (header[name] !== begun.header[name])
       throw commandError(
         `the file cannot be continued: its ${name} is ${printable(String(begun.header[name]))}, ` +
-          `and the server's ${printable(String(header[name]))}`,
+          `and the server has ${printable(String(header[name]))}`,
       );
-  if (header.from !== begun.next) throw commandError('the server does not continue where the file ends');
+  if (header.from !== begun.next) throw commandError('the export of the server does not begin at the end of the file');
   return header;
 }
 

@@ -55,7 +55,7 @@ async function* unpacked(file: Readable & { readonly bytesRead: number }): Async
       bytes += chunk.length;
       if (bytes > exportUnpackedFreeBytes && bytes > exportUnpackedRatioMax * file.bytesRead)
         throw new BrokenFileError(
-          `the gzipped file unpacks to more than ${String(exportUnpackedRatioMax)} times its size: it is no export`,
+          `the gzipped file unpacks to more than ${String(exportUnpackedRatioMax)} times its size: it is not an export`,
           false,
         );
       yield chunk;
@@ -91,7 +91,10 @@ async function* wholeLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
     const left = chunk.subarray(from);
     restBytes += left.length;
     if (restBytes > exportLineBytesMax)
-      throw new BrokenFileError(`a line is longer than ${String(exportLineBytesMax)} bytes: it is no export`, false);
+      throw new BrokenFileError(
+        `a line is longer than ${String(exportLineBytesMax)} bytes: it is not an export`,
+        false,
+      );
     if (left.length > 0) rest.push(left);
   }
   if (restBytes > 0) throw new BrokenFileError('the file is cut short: it ends within a line', true, rest[0]);

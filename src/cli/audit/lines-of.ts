@@ -16,7 +16,7 @@ export async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<
     const left = chunk.subarray(from);
     restBytes += left.length;
     if (restBytes > commandAnswerBytesMax)
-      throw commandError(`a line of the answer is longer than ${String(commandAnswerBytesMax)} bytes`);
+      throw commandError(`a line of the response is longer than ${String(commandAnswerBytesMax)} bytes`);
     if (left.length > 0) rest.push(left);
   }
   if (restBytes > 0) throw new ConnectionFailure('the answer ended within a line: the connection was lost');

@@ -95,7 +95,7 @@ async function shown(
       continue;
     }
     const decoded = decodeJson(line, { depthMax: jsonDepthMax });
-    if (!decoded.ok) throw commandError('the server answered with a line that is not JSON');
+    if (!decoded.ok) throw commandError('the server sent a line that is not JSON');
     const { value } = decoded;
     const kind = textOf(value, 'kind');
     if (kind === 'Failure') throw commandError(printable(textOf(value, 'message') ?? 'the replay failed'));

@@ -23,7 +23,7 @@ export async function trustedKeys({ client, given, folder, kept }: Trusting): Pr
   const answer = await client.send({ method: 'GET', path: ['audit', 'tree', 'keys'] });
   const origin = textOf(answer, 'origin');
   if (textOf(answer, 'kind') !== 'TreeKeyList' || origin === undefined)
-    throw commandError('the server answered with something that is no list of keys');
+    throw commandError('the response of the server is not a list of keys');
   const domain = origin.slice(0, origin.lastIndexOf('/'));
   const known = knownKeys(given, folder, kept);
   const trusted = new Set(known);

@@ -29,7 +29,8 @@ function keysIn(path: string, given: string): readonly VerifierKey[] {
     const trimmed = line.trim();
     if (trimmed === '' || trimmed.startsWith('#')) return [];
     const key = parseVerifierKey(trimmed);
-    if (key === undefined) throw usageError(`--key: line ${String(at + 1)} of ${printable(given)} is no verifier key`);
+    if (key === undefined)
+      throw usageError(`--key: line ${String(at + 1)} of ${printable(given)} is not a verifier key`);
     return [key];
   });
 }

@@ -74,14 +74,14 @@ async function signedCheckpoint(client: ServerClient, keys: readonly VerifierKey
   const note = parseNote(text);
   const checkpoint = note === undefined ? undefined : parseCheckpoint(note.text);
   if (note === undefined || checkpoint === undefined)
-    throw commandError('the server answered with something that is no checkpoint');
+    throw commandError('the response of the server is not a checkpoint');
   const named = keys.map((key) => ({ ...key, name: checkpoint.origin }));
   const verdict = verifyNote(note, [...keys, ...named]);
   if (verdict === 'signed') return { note: text, checkpoint };
   throw commandError(
     verdict === 'forged'
       ? `the signature of the checkpoint is wrong:\n${printedNote(text)}`
-      : `the checkpoint is signed by none of the known keys: it is of another server:\n${printedNote(text)}`,
+      : `no known key has signed the checkpoint, so it is of another server:\n${printedNote(text)}`,
   );
 }
 
@@ -89,7 +89,11 @@ async function signedCheckpoint(client: ServerClient, keys: readonly VerifierKey
 async function compare(client: ServerClient, before: KeptCheckpoint, shown: ShownCheckpoint): Promise<void> {
   const [old, now] = [before.checkpoint, shown.checkpoint];
   if (now.size < old.size)
-    throw disagreement(before, shown, 'the server shows an older tree than before: its log was rolled back, or hides');
+    throw disagreement(
+      before,
+      shown,
+      'the server shows an older tree than before: its log was rolled back, or the server hides events',
+    );
   const proof = old.size === now.size ? [] : await consistency(client, old, now);
   const claim = { oldSize: old.size, oldRoot: old.root, size: now.size, root: now.root, proof };
   if (!isConsistent(claim)) throw disagreement(before, shown, 'two checkpoints do not agree: the log was changed');
@@ -102,10 +106,10 @@ async function consistency(client: ServerClient, old: Checkpoint, now: Checkpoin
     query: { from: String(old.size), to: String(now.size) },
   });
   if (textOf(answer, 'kind') !== 'ConsistencyProof' || memberOf(answer, 'hashes') === undefined)
-    throw commandError('the server answered with something that is no proof');
+    throw commandError('the response of the server is not a proof');
   return listOf(answer, 'hashes').map((hash) => {
     const bytes = typeof hash === 'string' ? exactBase64(hash) : undefined;
-    if (bytes === undefined) throw commandError('the server answered with a proof that is none');
+    if (bytes === undefined) throw commandError('the proof of the server contains a value that is not a hash');
     return bytes;
   });
 }

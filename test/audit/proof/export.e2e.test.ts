@@ -165,7 +165,7 @@ test('an export that was interrupted goes on after its last whole line, gzipped 
     const plain = name.endsWith('.gz') ? gunzipSync(whole) : whole;
     truncateSync(path, Math.floor(whole.length * 0.6));
     t.match(await run('verify', name, '--key', key), { code: 1, err: /cut short/u });
-    t.match(await run('export', '--output', name), { code: 2, err: /exists: --resume continues it/u });
+    t.match(await run('export', '--output', name), { code: 2, err: /exists: use --resume to continue it/u });
     t.match(await run('export', '--output', name, '--resume'), { code: 0, err: /from leaf \d+ on/u });
     t.match(await run('verify', name, '--key', key), { code: 0 });
     const resumed = name.endsWith('.gz') ? gunzipSync(readFileSync(path)) : readFileSync(path);
@@ -206,7 +206,7 @@ test('an export needs the right to the whole log', async (t) => {
 
 test('a witness keeps checkpoints, and reports two that do not agree', async (t) => {
   const { server, folder, run } = await given(t);
-  t.match(await run('witness', '--dir', 'w'), { code: 0, out: /leaves is the first one of this tree/u });
+  t.match(await run('witness', '--dir', 'w'), { code: 0, out: /leaves is the first checkpoint of this tree/u });
   await create(server, 'chair');
   t.match(await run('witness', '--dir', 'w'), { code: 0, out: /leaves extends the one of \d+ leaves/u });
   t.match(await run('witness', '--dir', 'w'), { code: 0 });
@@ -214,9 +214,9 @@ test('a witness keeps checkpoints, and reports two that do not agree', async (t)
   const variables = { LEDGERPLANE_SERVER: other.server.url, LEDGERPLANE_PASSWORD: testPassword };
   const elsewhere = async (...args: readonly string[]): Promise<CommandRun> =>
     runCommand(['audit', 'witness', '--dir', 'w', '--user', 'admin', ...args], { folder, variables });
-  t.match(await elsewhere(), { code: 1, err: /signed by none of the known keys/u });
+  t.match(await elsewhere(), { code: 1, err: /no known key has signed the checkpoint/u });
   t.match(await elsewhere('--key', other.key), { code: 1, err: /another tree than before[^]*kept:[^]*shown now:/u });
-  t.match(await elsewhere('--key', other.key, '--new-tree'), { code: 0, out: /the first one of this tree/u });
+  t.match(await elsewhere('--key', other.key, '--new-tree'), { code: 0, out: /the first checkpoint of this tree/u });
 });
 
 type Kept = {
