@@ -21,7 +21,7 @@ export async function backUp({ name, ...options }: BackupOptions, context: Comma
   let shown = { step: '', percent: 0 };
   for await (const line of lines) {
     const decoded = decodeJson(line, { depthMax: jsonDepthMax });
-    if (!decoded.ok) throw commandError('the server answered with a line that is not JSON');
+    if (!decoded.ok) throw commandError('the server sent a line that is not JSON');
     const { value } = decoded;
     const kind = textOf(value, 'kind');
     if (kind === 'Failure') throw commandError(printable(textOf(value, 'message') ?? 'the backup failed'));
@@ -48,7 +48,7 @@ function resultText(result: Json): string {
     memberOf(result, 'written') === true
       ? `backup ${String(count('number'))}: ${counted(count('events'), 'event')}, ` +
         `${showByteCount(count('bytes'))}, verified`
-      : `nothing new: backup ${String(count('number'))} has all events`;
+      : `nothing new: backup ${String(count('number'))} already has all events`;
   return (
     `${folder}\n${added}\nup to position ${String(count('position'))}, ${counted(size, 'leaf')} with root ` +
     `${printable(textOf(tree, 'root') ?? '')}\n` +

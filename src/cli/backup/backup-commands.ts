@@ -25,8 +25,8 @@ type BackingUp = {
 export function addBackupCommands(program: Command, { context, backupFiles, connected }: BackingUp): void {
   const backup = connected(program.command('backup').description('back up the embedded log of a running server'));
   backup
-    .option('--name <name>', 'the folder in BACKUP_DIR of the server; by default named by its log and epoch')
-    .addHelpText('after', '\nA folder that has backups of the log receives only what they lack.')
+    .option('--name <name>', 'the folder in BACKUP_DIR of the server; the default name contains the log and its epoch')
+    .addHelpText('after', '\nIf the folder has backups of the log, the new backup contains only the later events.')
     .action(async (options: BackupOptions) => (await import('./backup-command.ts')).backUp(options, context));
   withKeys(backup.command('verify <folder>').description('check every byte of the backups in a folder')).action(
     async (folder: string, options: BackupFileOptions) => (await backupFiles()).verify(folder, options, context),
@@ -43,7 +43,7 @@ export function addBackupCommands(program: Command, { context, backupFiles, conn
 function withKeys(command: Command): Command {
   return command.option(
     '--key <key>',
-    'a public key that must have signed the last checkpoint, or a file of keys; may be repeated',
+    'a verifier key that must have signed the last checkpoint, or a file of such keys; may be repeated',
     gathered,
   );
 }
