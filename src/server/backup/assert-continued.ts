@@ -21,7 +21,8 @@ export function assertContinued(
   const { logId, epoch, last, lastRecord } = before;
   const refuse = (detail: string): BackupRefusedError =>
     new BackupRefusedError('already-exists', `${folder} has ${detail}; choose another name`);
-  if (logId !== identity.logId) throw refuse(`backups of log ${logId}, and this server has log ${identity.logId}`);
+  if (logId !== identity.logId)
+    throw refuse(`backups of log ${logId}, but the log of this server is ${identity.logId}`);
   if (epoch !== identity.epoch)
     throw refuse(
       `backups of epoch ${String(epoch)} of this log, which is in epoch ${String(identity.epoch)} on this server: ` +

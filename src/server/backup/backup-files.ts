@@ -42,8 +42,9 @@ export const backupFiles: BackupFileCommands = {
       const { dataDir, eventLog } = configOf(context);
       if (eventLog.kind !== 'embedded')
         throw usageError(
-          'EVENT_LOG is an EventStoreDB: a backup is restored into an embedded log (EVENT_LOG=embedded:), and ' +
-            'ledgerplane log copy copies that one into an EventStoreDB',
+          'EVENT_LOG is an EventStoreDB, but a backup can be restored only into an embedded log ' +
+            '(EVENT_LOG=embedded:), and ' +
+            'ledgerplane log copy then copies that log into EventStoreDB',
         );
       refuseUsedDataDir(dataDir);
       const lock = await takeDataDir(dataDir);
@@ -99,7 +100,7 @@ function summaryOf({ latest, backups, signature }: VerifiedBackup): string {
     `${count(tree.size)} leaves with root ${shownRoot(tree.root)}`,
     {
       verified: 'the checkpoint of this tree is signed by a given key',
-      unchecked: 'the checkpoint of this tree was compared with it; its signature was not checked: use --key',
+      unchecked: 'the checkpoint has the root of this tree; its signature was not checked: use --key',
       missing: `no checkpoint of this tree is signed${why}`,
     }[signature],
   ]

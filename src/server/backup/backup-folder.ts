@@ -66,9 +66,12 @@ export function readChain(folder: string): BackupChain {
     const { manifest } = decoded;
     const before = manifests.at(-1);
     if (manifest.previous !== digest || manifest.first !== (before?.last ?? 0) + 1)
-      throw new BackupDamagedError(name, `it does not continue ${before === undefined ? 'nothing' : 'the one before'}`);
+      throw new BackupDamagedError(
+        name,
+        `it ${before === undefined ? 'is not a first backup' : 'does not continue the previous backup'}`,
+      );
     if (before !== undefined && manifest.logId !== before.logId)
-      throw new BackupDamagedError(name, 'it is of another log than the one before');
+      throw new BackupDamagedError(name, 'it is of another log than the previous backup');
     manifests.push(manifest);
     digest = decoded.digest;
   }

@@ -94,7 +94,7 @@ export function* readSegment(
   try {
     const opening = openingOf(logId);
     if (reader.take(opening.length)?.equals(opening) !== true)
-      throw reader.damage(0, `it does not begin as a segment of log ${logId}`);
+      throw reader.damage(0, `its first bytes are not those of a segment of log ${logId}`);
     for (let position = entry.first; position <= entry.last; position += 1) {
       const at = reader.offset;
       yield storedRecord(reader, position, at);

@@ -36,7 +36,7 @@ export async function resolveMoment(exchange: Exchange, ports: MomentPorts): Pro
   if (moment === undefined || moment === 'invalid')
     return refused(
       'bad-request',
-      `at: must be one position of the log or one time (RFC 3339), is ${shown([text, ...more].join(', '))}`,
+      `at: must be one position of the log or one time (RFC 3339), got ${shown([text, ...more].join(', '))}`,
     );
   for (const other of ['resourceVersion', 'resourceVersionMatch'])
     if (exchange.query.has(other)) return refused('bad-request', `at cannot be combined with ${other}`);

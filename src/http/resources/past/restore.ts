@@ -24,16 +24,20 @@ export type RestorePorts = ResourcePorts & { readonly past: PastPorts; readonly 
 export async function restoreItem(exchange: Exchange, target: ItemTarget, ports: RestorePorts): Promise<Answer> {
   const context = writeContext(exchange, { hasPast: true });
   if (!context.ok) return refusal(context.problem);
-  if (!exchange.query.has('at')) return refusal(problem('bad-request', 'at: is needed, the moment to restore'));
+  if (!exchange.query.has('at'))
+    return refusal(problem('bad-request', 'at is missing: it names the moment to restore'));
   const body = await readBody(exchange);
   if (!body.ok) return unread(body);
-  if (body.value.length > 0) return refusal(problem('bad-request', 'a restore has no body: at names the state'));
+  if (body.value.length > 0)
+    return refusal(problem('bad-request', 'a restore must have no request body: at names the state to restore'));
   const { type, name } = target;
   const isGone = ports.reader.get(type.key, name) === undefined;
   if (!mayWrite(exchange, target, { isGone, authorize: ports.authorize }))
-    return refusal(problem('forbidden', `this restore needs the verb ${isGone ? 'create' : 'update'}, too`));
+    return refusal(
+      problem('forbidden', `this restore also needs the right to ${isGone ? 'create' : 'update'} the object`),
+    );
   if (isGone && ifMatchOf(exchange.req) !== undefined)
-    return refusal(problem('precondition-failed', 'If-Match: there is no object of this name'));
+    return refusal(problem('precondition-failed', 'If-Match: there is no object with this name'));
   const found = await findPast(exchange, { ...type, name }, ports.past);
   if (!found.ok) return found.answer;
   const command = commandOf(exchange, target, { past: storedObject(found.object.bytes), isGone });
