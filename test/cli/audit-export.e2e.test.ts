@@ -79,7 +79,7 @@ test('an export that ends in the middle keeps its lines, and says so', async (t)
     [(_req, res) => res.end(lines.slice(0, 6).join('')), /the connection was lost before the end of the export/u],
     [
       (_req, res) => res.end(`${lines.slice(0, 6).join('')}{"kind":"Failure","message":"full"}\n`),
-      /the server could not go on: "message":"full"/u,
+      /the server stopped the export: "message":"full"/u,
     ],
   ];
   for (const [listener, words] of ends)
@@ -103,8 +103,8 @@ test('files that cannot be continued are left as they are, with a reason', async
   damaged.fill(0xff, 40, 60);
   const cases: readonly (readonly [Uint8Array, RegExp])[] = [
     [damaged, /cannot be continued: the gzipped file is damaged \(Z_\w+\)/u],
-    [gzipSync('hello'), /cannot be continued: it is no export/u],
-    [Buffer.from('hello'), /cannot be continued: it is no export/u],
+    [gzipSync('hello'), /cannot be continued: it is not an export/u],
+    [Buffer.from('hello'), /cannot be continued: it is not an export/u],
     [Buffer.from('hello\n'), /cannot be continued: line 1 is no line of an export/u],
     [Buffer.from(`${lines.slice(0, 3).join('')}{}\n`), /cannot be continued: line 4 is no line of an export/u],
     [Buffer.from([...lines.slice(0, 3), lines[5]].join('')), /line 4 does not continue the lines before it/u],

@@ -30,7 +30,7 @@ export async function begunExport(path: string, name: string): Promise<BegunExpo
     const isGzipped = beginsGzip(path);
     for await (const line of linesOfFile(path)) {
       const parsed = parseExportLine(line);
-      if (!parsed.ok) throw notContinued(name, `line ${String((begun?.lines ?? 0) + 1)} is no line of an export`);
+      if (!parsed.ok) throw notContinued(name, `line ${String((begun?.lines ?? 0) + 1)} is not a line of an export`);
       begun = advanced(begun, parsed.record, { name, isGzipped, bytes: line.length + 1 });
     }
   } catch (error) {
@@ -45,7 +45,7 @@ function isCut(error: unknown, begun: BegunExport | undefined): boolean {
 }
 
 function failureOf(error: unknown, name: string): unknown {
-  if (error instanceof BrokenFileError) return notContinued(name, error.isCut ? 'it is no export' : error.message);
+  if (error instanceof BrokenFileError) return notContinued(name, error.isCut ? 'it is not an export' : error.message);
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? usageError(`${printable(name)} cannot be read (${code})`) : error;
 }

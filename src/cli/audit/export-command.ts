@@ -106,7 +106,7 @@ async function received(
   let header: ExportHeader | undefined;
   let last: Uint8Array = new Uint8Array();
   for await (const line of lines) {
-    if (startsWith(line, failureOpening)) throw commandError(`the server could not go on: ${messageOf(line)}`);
+    if (startsWith(line, failureOpening)) throw commandError(`the server stopped the export: ${messageOf(line)}`);
     last = line;
     const isHeader = header === undefined;
     header ??= headerIn(line, begun);

@@ -134,8 +134,7 @@ function changeOf(line: Uint8Array): Change {
   const decoded = decodeJson(line, { depthMax: jsonDepthMax });
   const type = decoded.ok ? textOf(decoded.value, 'type') : undefined;
   const object = decoded.ok ? memberOf(decoded.value, 'object') : undefined;
-  if (type === undefined || object === undefined)
-    throw commandError('the server answered with a line that is no event');
+  if (type === undefined || object === undefined) throw commandError('the server sent a line that is not an event');
   if (type !== 'ERROR') return { type, object };
   const status = Number(memberOf(object, 'code'));
   throw new RefusalFailure(printable(textOf(object, 'message') ?? 'the watch failed'), status);

@@ -19,7 +19,7 @@ export async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<
       throw commandError(`a line of the response is longer than ${String(commandAnswerBytesMax)} bytes`);
     if (left.length > 0) rest.push(left);
   }
-  if (restBytes > 0) throw new ConnectionFailure('the answer ended within a line: the connection was lost');
+  if (restBytes > 0) throw new ConnectionFailure('the response ended within a line: the connection was lost');
 }
 
 const newline = 0x0a;

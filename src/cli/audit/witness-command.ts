@@ -47,8 +47,8 @@ export async function witness(options: WitnessOptions, context: CommandContext):
   const { size, origin } = shown.checkpoint;
   const since =
     before === undefined
-      ? 'is the first one of this tree'
-      : `extends the one of ${counted(before.checkpoint.size, 'leaf')}`;
+      ? 'is the first checkpoint of this tree'
+      : `extends the checkpoint of ${counted(before.checkpoint.size, 'leaf')}`;
   context.output.write(`${printable(origin)}: the checkpoint of ${counted(size, 'leaf')} ${since}\n`);
 }
 
