@@ -46,7 +46,7 @@ export class JoinedAnswers {
     return this.#starts.map((start, index) => this.#bytes.subarray(start, this.#endOf(index)));
   }
 
-  #endOf(place: number): number {
-    return place + 1 === this.count ? this.#length : must(this.#starts[place + 1], 'it is not the last') - 1;
+  #endOf(index: number): number {
+    return index + 1 === this.count ? this.#length : must(this.#starts[index + 1], 'a later object has a start') - 1;
   }
 }

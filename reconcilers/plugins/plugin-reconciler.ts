@@ -182,7 +182,7 @@ export class PluginReconciler {
         for (const name of decodeNames(names(parse(bytes)), reconcileWatchedNamesMax))
           this.#controller.enqueue(name, change.cause);
       } catch (error) {
-        this.#lines.log('could not compute the names to reconcile after a change: all are reconciled', {
+        this.#lines.log('could not compute the names to reconcile after a change: all names are reconciled', {
           changed: change.name,
           error: describeError(error).stack,
         });

@@ -220,7 +220,7 @@ function lineOf({ method = 'GET', url = '/' }: IncomingMessage): {
 function notServedYet(expected: ReadonlySet<string>): Problem {
   const names = [...expected].filter((name) => name !== '').join(', ');
   const which = names === '' ? 'plugins' : `the plugins ${names}`;
-  return problem('unavailable', `this path is not served yet; it may be after ${which} have been loaded`, {
+  return problem('unavailable', `this path is not served yet; it may be served after ${which} have been loaded`, {
     retryAfterSeconds: 1,
   });
 }

@@ -225,7 +225,9 @@ function guardWith({ log }: Edge): Guard {
 }
 
 function cutOff(socket: Socket, error: unknown, log: Edge['log']): void {
-  log.error('a connection failed and was cut off', { error: error instanceof Error ? error.stack : String(error) });
+  log.error('disconnected a client after an error of its connection', {
+    error: error instanceof Error ? error.stack : String(error),
+  });
   socket.destroy();
 }
 

@@ -74,7 +74,7 @@ export class RouteTable<H> {
  */
 export function patternProblem(pattern: string): string | undefined {
   const names = new Set<string>();
-  if (!pattern.startsWith('/')) return 'a path starts with "/"';
+  if (!pattern.startsWith('/')) return 'a path must start with "/"';
   for (const segment of pattern.slice(1).split('/')) {
     const name = /^\{([A-Za-z_]\w*)\}$/u.exec(segment)?.[1];
     if (name === undefined && !/^[A-Za-z0-9._~-]+$/u.test(segment))

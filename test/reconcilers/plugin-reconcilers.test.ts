@@ -262,7 +262,7 @@ for (const [act, names] of Object.entries(rubbish)) {
     for (let change = 0; change < 50; change += 1) await stage.gadget('g', String(change));
     t.strictSame(seen, [], 'it names no object');
     t.match(stage.lines[0], {
-      message: 'could not compute the names to reconcile after a change: all are reconciled',
+      message: 'could not compute the names to reconcile after a change: all names are reconciled',
       fields: { changed: 'g' },
     });
     await stage.pass(reconcileAllAfterMs);

@@ -28,7 +28,7 @@ export function takeBearer(req: IncomingMessage): string | undefined {
     return 'the request has a token in Sec-WebSocket-Protocol and an Authorization header: send one of them';
   if (other === undefined || other === '')
     return 'missing additional subprotocol: beside the token offer another one, which is confirmed';
-  if (others.length > 0) return 'beside the token exactly one other subprotocol can be offered';
+  if (others.length > 0) return 'offer exactly one other subprotocol beside the token';
   const token = decoded(bearer);
   if (token === undefined) return `${prefix}<token> must have a token in base64url without padding`;
   req.headers.authorization = `Bearer ${token}`;

@@ -74,7 +74,7 @@ export class RetriedReads {
           return [];
         }
         if (fault.kind === 'tombstone')
-          throw new LogCorruptError('one of its streams was deleted for good', { cause: error });
+          throw new LogCorruptError('a stream of the log was deleted permanently', { cause: error });
         if (fault.kind === 'failed' && failures !== undefined) throw error;
         this.#assertOpen(error);
         if (attempt >= logReadAttemptsMax || fault.kind === 'refused') throw await contact.failed(fault, error);

@@ -39,7 +39,7 @@ type Operation =
 export function applyJsonPatch(document: JsonValue, operations: readonly JsonValue[]): Patched {
   if (operations.length > jsonPatchOperationsMax)
     return refused(
-      `a patch holds at most ${String(jsonPatchOperationsMax)} operations, this one ${String(operations.length)}`,
+      `a patch must have at most ${String(jsonPatchOperationsMax)} operations, got ${String(operations.length)}`,
     );
   const decoded: Operation[] = [];
   for (const [index, raw] of operations.entries()) {
