@@ -50,7 +50,10 @@ export type PlatformEvent =
       readonly epoch: number;
       readonly reason: 'founded' | 'copied' | 'restored';
       readonly copyOf?: { readonly logId: string; readonly epoch: number };
-      /** Of a copy: the id of its source's tree, which goes on here. Without it this event begins a tree. */
+      /**
+       * In a copy of a log: the id of the source's tree, which this log continues. Without this member, the event
+       * begins a tree.
+       */
       readonly tree?: string;
       /** After a restore: the tree of the epoch before, as this log still has it. */
       readonly before?: { readonly tree: string } & TreeSize;
@@ -65,9 +68,9 @@ export type PlatformEvent =
 export type TreeSize = { readonly size: number; readonly root: string };
 
 /**
- * In the stream `platform:tree`: the tree as a leader has it. A node with another root at this size stops. `checkpoint`
- * is the signed note that says the same, so that a reader of a part of the log knows a place up to which it is
- * unchanged.
+ * An event of the stream `platform:tree`: the tree that a leader has signed. A node with another root at this size
+ * stops. `checkpoint` is the signed note of the same size and root. It proves to a reader of a part of the log that the
+ * part is unchanged up to this size.
  */
 export type TreeEvent = { readonly type: 'TreeHead'; readonly checkpoint: string } & TreeSize;
 
@@ -78,7 +81,9 @@ export type TreeEvent = { readonly type: 'TreeHead'; readonly checkpoint: string
 export type KeyEvent =
   /** A node has this key, as its signature with it shows, and asks for the signature of a trusted one. */
   | { readonly type: 'KeyOffered'; readonly key: string; readonly note: string }
-  /** From here on `key` is trusted as much as `by`. With itself as `by` it begins a chain of keys. */
+  /**
+   * After this event, `key` is trusted as much as `by`. If `by` is the key itself, the event begins a chain of keys.
+   */
   | { readonly type: 'KeySigned'; readonly key: string; readonly by: string; readonly note: string };
 
 /** Leadership, in streams `lease:<name>` (consistency protocol, 6). The last event is in force. */
@@ -88,8 +93,8 @@ export type LeaseEvent =
   | { readonly type: 'LeaseReleased'; readonly holder: string };
 
 /**
- * In the stream `platform:level`: after this event, events of the level may be written. A node that cannot read the
- * level stops here, and so does a version without levels (consistency protocol, 7).
+ * An event of the stream `platform:level`: after this event, events of the level may be written. A node that cannot
+ * read the level stops here, and so does a version without levels (consistency protocol, 7).
  */
 export type LevelEvent = { readonly type: 'LevelRaised'; readonly level: number };
 
@@ -207,7 +212,7 @@ export type EventMetadata = Cause & {
   readonly schema: number;
   /** The id of the request that caused this event, directly or through the steps of reconcilers. */
   readonly $correlationId: string;
-  /** The id of the event that caused this one; absent if a request caused it, or a step without a cause. */
+  /** The id of the event that caused this event; absent if a request or a step without a cause wrote it. */
   readonly $causationId?: string;
   /** For an object event: the revision of the type declaration that the decision used; absent when none was known. */
   readonly declared?: number;

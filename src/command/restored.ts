@@ -19,7 +19,7 @@ export function restoredDraft(current: ResourceObject, past: ResourceObject, typ
   return draftOf({ ...restoredObject(past, type), metadata, ...(status === undefined ? {} : { status }) });
 }
 
-/** The same as the body of a create: the object is gone. It has no finalizers, owners and status. */
+/** Returns the body of a create for a deleted object. It has no finalizers, owners or status. */
 export function restoredObject(past: ResourceObject, { apiVersion, kind }: Kind): JsonObject {
   const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, status: _status, ...members } = past;
   return { apiVersion, kind, metadata: restoredMetadata(past), ...members };

@@ -16,8 +16,8 @@ export type UserSubject = {
 /** The user's credential, which limits the user's rights and the time for which the subject is valid. */
 export type Credential =
   /**
-   * HTTP Basic. `uid` is the user's, `revision` that of the verified password: a new password ends watches and streams
-   * opened with this one.
+   * HTTP Basic. `uid` is the uid of the user, and `revision` is the revision of the verified password. A new password
+   * ends the watches and streams that were opened with an older one.
    */
   | { readonly kind: 'password'; readonly uid: string; readonly revision?: number }
   /**

@@ -54,7 +54,10 @@ export const refusalReasonLengthMax = 512;
 /** The interval of events about accesses, which a crash may lose, and the time that a stop waits for the last event. */
 export const accessBatchMs = 1_000;
 export const accessStopMs = 1_000;
-/** Refusals of one kind that one event describes: of one user or network, and the number of users and networks. */
+/**
+ * The maximum number of refusals of one kind, by one user or network, that one event describes; and the maximum number
+ * of users and networks in an event.
+ */
 export const accessEntriesPerSourceMax = 5;
 export const accessSourcesMax = 256;
 /**
@@ -70,7 +73,7 @@ export const accessPathLengthMax = 512;
 /** The networks recorded for each user, and the number of users: about 8 MB in total. */
 export const knownNetworksPerUserMax = 8;
 export const knownNetworksUsersMax = 8_192;
-/** Roles that one call binds to a user; each is a write. */
+/** The maximum number of roles that one call binds to a user; each binding is a write. */
 export const assignedRolesMax = 256;
 /** Attempts to replace a user's bindings while other writers change them. */
 export const bindingAttemptsMax = 8;
@@ -81,7 +84,10 @@ export const reviewedRolesShownMax = 32;
  * count as not held. A plugin's role takes some hundreds.
  */
 export const coverageChecksMax = 500_000;
-/** Dependencies of one role, and its UI permissions: both are evaluated for all holders of the role. */
+/**
+ * The maximum number of a role's dependencies, and of its UI permissions. Both are evaluated for all holders of the
+ * role.
+ */
 export const roleListEntriesMax = 256;
 /**
  * Cached candidates of request kinds, over all role sets, about 200 bytes each. Above it the whole cache is dropped.

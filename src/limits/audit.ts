@@ -45,7 +45,7 @@ export const comparedLeavesMax = 8_192;
 /** How often new leaves are compared without a request. */
 export const treeComparisonMs = 60_000;
 export const treeComparisonWaitMs = 3_000;
-/** The pause after a failed append of a key, and between looks at one that waits for a signature. */
+/** The pause after a failed append of a key, and between two checks of a key that waits for a signature. */
 export const keyRetryMs = 5_000;
 /** After this time without a signature the leader's key begins a chain: no other node has a trusted key. */
 export const keyAnewMs = 120_000;

@@ -1,6 +1,6 @@
 /** Limits of TLS. Each name ends in its unit. */
 
-/** A file of TLS_CERT or TLS_KEY: a chain of certificates has a few kilobytes. */
+/** The maximum size of a file of TLS_CERT or TLS_KEY. A chain of certificates has a few kilobytes. */
 export const tlsFileBytesMax = 1_048_576;
 /** How often the files of TLS_CERT and TLS_KEY are compared with those in use. */
 export const tlsLookMs = 5_000;
