@@ -26,7 +26,7 @@ export const resolve: ResolveHook = async (specifier, context, next) => {
 type ResolveSync = (specifier: string, context: ResolveHookContext, next: NextSync) => ResolveFnOutput;
 type NextSync = (specifier: string, context: ResolveHookContext) => ResolveFnOutput;
 
-/** The same hook for the importing thread, which must be synchronous. It also applies to `require`. */
+/** Returns the same hook for the importing thread, where it must be synchronous. It also applies to `require`. */
 export function resolveApiAt(url: string): ResolveSync {
   return (specifier, context, next) => {
     if (specifier === apiName) return resolvedToApi(url);

@@ -22,7 +22,7 @@ const frameInFile = /^ +at (?:.*\()?(?:async )?(?:file:|data:|\/|[A-Za-z]:\\)/mu
  * its errors are still attributed to it.
  */
 export class CodeFolders {
-  /** By folder, the latest run last. */
+  /** The folders that may have caused an error, by path; the folder that ran last is the last entry. */
   readonly #suspects = new Map<string, CodeFolder>();
   readonly #listeners = new Set<(suspects: readonly CodeFolder[]) => void>();
 

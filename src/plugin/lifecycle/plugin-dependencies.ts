@@ -10,7 +10,7 @@ import { startOrder } from './start-order.ts';
 export type DependencyVerdict =
   { readonly kind: 'ready' } | { readonly kind: 'wait' | 'fail'; readonly failure: Failure };
 
-/** `wanted`: the plugins that should run, this one included. */
+/** `wanted`: the plugins that should run, including this plugin. */
 export function dependencyVerdict(
   plugin: HostedPlugin,
   find: (name: string) => HostedPlugin | undefined,

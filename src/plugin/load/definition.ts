@@ -95,7 +95,7 @@ function servedGroup(group: string): string {
   return group.replace(/^(?:console\.|uc\.)?api\./u, '');
 }
 
-/** Also of types that do not have them, since a later version of the type may. */
+/** Reserved even for types without these subresources, since a later version of the type may have them. */
 const reservedSubresources: ReadonlySet<string> = new Set(['history', 'restore', 'scale', 'status']);
 
 /** `rest`: the segments after the plural. Generated paths are the collection, an item, and the item's subresources. */

@@ -159,7 +159,7 @@ export class AppliedObjects {
       ?.type;
   }
 
-  /** The type; for one that is no longer served, a substitute with its names. */
+  /** Returns the type. If the type is no longer served, returns a substitute with its names. */
   #typeOf({ apiVersion, kind }: ObjectRef, plugin: string, { types }: PluginMemory): ResourceType | undefined {
     const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
     const served = this.#dependencies.registry

@@ -11,7 +11,7 @@ import { escapeToken } from '../../base/reference-token.ts';
  */
 export type Merged = {
   readonly value: JsonObject;
-  /** Pointers of the values that both changed differently: the users' values stay. */
+  /** The pointers of the values that the plugin and users changed differently. The users' values stay. */
   readonly kept: readonly string[];
 };
 

@@ -149,7 +149,9 @@ function streamOf(digest: string): StreamName {
   return streamName(`package:${digest}`);
 }
 
-/** The same id for the same chunk of the same package from any writer: a name-based UUID (RFC 9562, version 8). */
+/**
+ * Returns the same id for the same chunk of the same package, on every node: a name-based UUID (RFC 9562, version 8).
+ */
 function chunkId(digest: string, index: number): string {
   const hash = createHash('sha256')
     .update(`package-chunk:${digest}:${String(index)}`)

@@ -7,7 +7,7 @@ import type { ReconcilerTrouble } from '../../api/reconciler-mounts.ts';
 type Running = {
   readonly incarnation: Pick<Incarnation, 'is' | 'unindexed'> | undefined;
   readonly kept: KeptChanges;
-  /** Problems of its reconcilers. */
+  /** The problems of the plugin's reconcilers. */
   readonly troubles: readonly ReconcilerTrouble[];
   /** The plugin's unique indexes that are not enforced. */
   readonly unique: readonly UniqueStep[];
