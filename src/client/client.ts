@@ -74,7 +74,7 @@ function drawn(): number {
 function streamsOf(requests: Requests, settings: WatchSettings): Omit<RemoteClient, keyof RemoteCalls> {
   const opened = <T>(type: TypeName, options: WatchOptions<T>): Watch<T> =>
     new Watch<T>(requests, type, settings, options);
-  /** Without `bookmarks` the watch yields none. */
+  /** A watch without `bookmarks` yields no BOOKMARKs. */
   function watch<T>(
     type: TypeName,
     options?: WatchOptions<T> & { readonly bookmarks?: false | undefined },

@@ -4,7 +4,7 @@ import { LineSplitter } from './line-splitter.ts';
 import type { Query, Requests } from './requests.ts';
 import { cancelBody } from './until-aborted.ts';
 
-/** Everything that one connection of a watch needs. */
+/** The options of one connection of a watch. */
 export type StreamOptions = {
   readonly path: string;
   readonly query: Query;

@@ -26,7 +26,7 @@ export type DecodedEvent = {
   readonly declared?: number | undefined;
   /** The correlation id of the event's metadata, if this process wrote the event. */
   readonly correlationId?: string | undefined;
-  /** The same for its actor. */
+  /** The actor in the event's metadata, if this process wrote the event. */
   readonly actor?: string | undefined;
   /** The same for the user for which a plugin wrote. */
   readonly onBehalfOf?: string | undefined;

@@ -139,7 +139,7 @@ export type BackwardReadOptions = {
   readonly after?: LogPosition;
   readonly categories?: CategoryFilter;
   readonly signal?: AbortSignal;
-  /** As for `SubscribeOptions`. */
+  /** Like `turn` of `SubscribeOptions`. */
   readonly turn?: () => Promise<void>;
 };
 

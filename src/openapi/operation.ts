@@ -25,7 +25,7 @@ export type Response = {
 /** A method of a path, for documents of every version. Schemas are in the dialect of the document. */
 export type Operation = {
   readonly method: Method;
-  /** With parameters as `{name}`. */
+  /** The path, with parameters as `{name}`. */
   readonly path: string;
   readonly operationId: string;
   readonly tag: string;

@@ -169,7 +169,7 @@ export const standardSchemas: ReadonlyMap<string, Schema> = new Map<string, Sche
 
 const replicas = { ...whole('The number of replicas.'), minimum: 0 };
 
-/** In documents with a type that has the subresource. */
+/** The schema of a Scale, in documents with a type that has this subresource. */
 export const scaleSchema: Schema = {
   ...object('The number of replicas of an object.', {
     apiVersion: text('autoscaling/v1'),

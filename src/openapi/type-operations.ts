@@ -85,7 +85,7 @@ class Place {
     this.#object = { types: described.media.object, schema: referenceTo(shown.schema) };
   }
 
-  /** The same place with scales in place of its objects. */
+  /** Returns the same place with Scales instead of the objects. */
   scaled(): Place {
     return new Place(this.#type, this.#described, { schema: scaleName, kind: scaleKind });
   }

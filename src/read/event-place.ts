@@ -1,8 +1,8 @@
 import type { StreamName } from '../log/log.ts';
 
 /**
- * The subject of an event, by its stream. For an event of no object, the category of its stream counts as the type, and
- * the rest of the stream as the name.
+ * The subject of an event, which its stream determines. If the event has no object, `type` is the category of its
+ * stream, and `name` is the rest of the stream's name.
  */
 export type EventPlace = { readonly category: string; readonly type: string; readonly name: string };
 

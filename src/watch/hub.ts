@@ -26,7 +26,7 @@ export type WatchHubDependencies = {
   readonly clock: Clock;
   /** Reports a watch that ended because of an error of the server. */
   readonly report: (error: unknown) => void;
-  /** Where watchers read what they have missed; the events of objects by default. */
+  /** Reads the events that watchers have missed; by default, the events of objects. */
   readonly logged?: LoggedSource;
   /** The limits of recent changes kept for joining watchers; `recentBounds` by default. */
   readonly recent?: RecentBounds;

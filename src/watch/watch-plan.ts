@@ -10,7 +10,7 @@ export type WatchStart =
   | { readonly kind: 'state'; readonly notBefore: LogPosition | undefined; readonly marksEnd: boolean }
   /** All changes after a position, which may be as old as the log. */
   | { readonly kind: 'after'; readonly position: LogPosition }
-  /** Only changes from now on. */
+  /** Shows only changes from now on. */
   | { readonly kind: 'now' };
 
 /** A watch request, decoded and checked. */

@@ -67,7 +67,7 @@ export const noRules: WriteRules = {
   mayName: () => true,
 };
 
-/** The same rules, with the strategy of another platform type. */
+/** Returns the rules with the strategy of another platform type. */
 export function withStrategy(rules: WriteRules, type: TypeKey, strategy: Strategy): WriteRules {
   return {
     strategyOf: (asked) => (asked === type ? strategy : rules.strategyOf(asked)),

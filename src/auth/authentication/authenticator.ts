@@ -173,7 +173,7 @@ export class Authenticator {
   }
 
   async #verifyOnce({ key, address, signal, verify, isKept }: Question): Promise<Authenticated> {
-    // Shared only within one address, since another address may have exceeded its limit of failures.
+    // Only requests from the same address share a check, since another address may have exceeded its limit of failures.
     return this.#pending.run(
       `${key} ${address}`,
       async (abandoned) => {

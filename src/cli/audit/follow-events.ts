@@ -116,7 +116,11 @@ async function* linesUntilSilence(client: ServerClient, call: Call, clock: Clock
   }
 }
 
-/** The failure that a later attempt may not have. @throws CommandFailure for one that remains. */
+/**
+ * Returns the failure if a later attempt may succeed.
+ *
+ * @throws CommandFailure for any other failure.
+ */
 function passing(error: unknown, position: string): CommandFailure {
   if (error instanceof ConnectionFailure) return error;
   if (!(error instanceof RefusalFailure)) throw error;

@@ -5,7 +5,7 @@ import { LeastUsedQueue } from '../../base/least-used-queue.ts';
 import { yamlHeapMegabytesMax, yamlIdleMs, yamlReadMs } from '../../limits/requests.ts';
 import { yamlWorkerUrl, type ReadYaml } from './yaml-worker.ts';
 
-/** `late`: the reading was stopped at its time limit. */
+/** The outcome of reading a body; `late` means that the time limit stopped the reading. */
 export type YamlOutcome = ReadYaml | 'late';
 
 type Waiting = { readonly bytes: Uint8Array; readonly settle: (outcome: YamlOutcome) => void };

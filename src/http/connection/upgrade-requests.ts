@@ -19,7 +19,7 @@ class OfferingRequest extends IncomingMessage {
     return this.#offer === 'accepted' || this.complete;
   }
 
-  /** Also called by the constructor above, with null. */
+  /** Node's constructor also calls this setter, with null. */
   set upgrade(offers: boolean | null) {
     if (offers === true && this.#offer === 'none') this.#offer = 'open';
   }

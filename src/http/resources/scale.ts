@@ -27,7 +27,9 @@ export async function answerScale(
   }
 }
 
-/** The stored object and its entity tag, which is also the Scale's: both have the same version. */
+/**
+ * Returns the stored object and its entity tag. The Scale has the same entity tag, since both have the same version.
+ */
 async function readObject(exchange: Exchange, { type, name }: ItemTarget, { reader }: ResourcePorts): Promise<Answer> {
   const misnamed = checkParameterNames(exchange.query);
   if (misnamed !== undefined) return refusal(misnamed);

@@ -76,7 +76,7 @@ export class RawRead extends Transform {
 
   #begin(call: SubscriptionCall): void {
     this.#call = call;
-    // Stays registered after the end: a cancelled call reports the cancellation as an error.
+    // The listener stays registered after the end, since a cancelled call reports the cancellation as an error.
     call.on('error', (error: Error) => {
       this.destroy(convertToCommandError(error));
     });

@@ -40,7 +40,7 @@ export function typedObject(schema: unknown): MembersPart | undefined {
   return typeof description === 'string' ? { ...members, description } : members;
 }
 
-/** In the order of `FromSchema`. */
+/** Returns the part of a schema, with its members in the order of `FromSchema`. */
 function partOf(schema: Readonly<Record<string, unknown>>, depth: number): TypedPart {
   const { const: value, enum: values, type, anyOf, oneOf } = schema;
   if (value !== undefined) return { kind: 'values', values: [value] };

@@ -44,7 +44,7 @@ export function checkSchema(input: unknown): CheckedSchema {
   return check(input, () => []);
 }
 
-/** The same for a type's schema, which describes the members of its objects. */
+/** Checks a type's schema, which describes the members of its objects. */
 export function checkTypeSchema(input: unknown): CheckedSchema {
   return check(input, ({ type, properties }) => [
     ...(type === undefined || type === 'object'

@@ -19,7 +19,7 @@ export function nameProblem(value: string): string | undefined {
   return undefined;
 }
 
-/** For groups and label key prefixes: a DNS subdomain, dots allowed. */
+/** Checks a group or the prefix of a label key: it must be a DNS subdomain, in which dots are allowed. */
 export function subdomainProblem(value: string): string | undefined {
   if (value.length === 0) return 'must not be empty';
   if (value.length > nameLengthMax)
@@ -32,7 +32,10 @@ export function subdomainProblem(value: string): string | undefined {
   return undefined;
 }
 
-/** For label and annotation keys and finalizers: `<prefix>/<name>`, prefix and slash optional. */
+/**
+ * Checks the key of a label or annotation, or a finalizer: `<prefix>/<name>`, where the prefix and its slash are
+ * optional.
+ */
 export function keyProblem(value: string): string | undefined {
   const slash = value.indexOf('/');
   const local = value.slice(slash + 1);

@@ -61,7 +61,7 @@ export type ResourceType = {
   readonly indexes: readonly IndexDefinition[];
   readonly statusSubresource: boolean;
   readonly printerColumns: readonly PrinterColumn[];
-  /** Other words for the type on the command lines of tools. */
+  /** Short names of the type, which command-line tools accept. */
   readonly shortNames: readonly string[];
   /** Names of groups of types, for tools that read several types at once. */
   readonly categories: readonly string[];

@@ -19,7 +19,7 @@ import { ownerOf, type CodeFolder } from '../../plugin/errors/error-attribution.
  */
 export type WatcherStart = {
   readonly port: MessagePort;
-  /** Shared cells: each side writes its own and reads those of the other. */
+  /** Cells in shared memory. Each thread writes its own cells and reads those of the other thread. */
   readonly cells: Int32Array;
   /** The lowest log level. */
   readonly level: number;

@@ -79,7 +79,10 @@ export async function claimValue(
   return claim(dependencies, { stream: claimStream(type, value), me, base, holds: (head) => holds(head, value) });
 }
 
-/** Only after 'claimed' may an append to `me` be sent, and only one that expects `base`. */
+/**
+ * Claims the values. The caller may append to `me` only after the result 'claimed', and only with `base` as the
+ * expected revision.
+ */
 export async function claim(dependencies: ClaimsDependencies, wanted: Claim): Promise<ClaimResult> {
   const { stream, me } = wanted;
   const base = ordinal(wanted.base);

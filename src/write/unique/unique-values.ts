@@ -34,7 +34,7 @@ export type ValuesWanted = {
   readonly metadata: EventMetadata;
   /** The declaration of the decision. */
   readonly by?: DecidedBy;
-  /** Only checks whether another object has the values. */
+  /** True: only checks whether another object has the values, and claims nothing. */
   readonly dryRun: boolean;
   /** Whether the object can be written without a value that another object has claimed. */
   readonly mayLack?: ((value: HeldValue) => boolean) | undefined;
