@@ -75,7 +75,7 @@ export function isOfObject({ stream }: RecordedEvent): boolean {
 type OtherWriter = Pick<Writer, 'putHead' | 'putPasswordHash' | 'putTokenDigest'>;
 export type OtherContext = Omit<FoldContext, 'rows' | 'type'> & { readonly rows: StreamRows };
 
-/** The same for an event of a stream without objects. */
+/** Folds an event of a stream without objects. */
 export function foldOther(recorded: RecordedEvent, writer: OtherWriter, known: OtherContext): void {
   const { event } = decodeEvent(recorded);
   assertFollows(recorded, known.rows.head(recorded.stream));

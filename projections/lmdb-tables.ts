@@ -38,7 +38,7 @@ export class LmdbTables {
   readonly #environment: LmdbEnvironment;
   /** `<type>/<name>` → row. Existing objects only. */
   readonly #rows: Rows;
-  /** The same table, with values in a shared buffer. */
+  /** The table of the objects, opened with values in a shared buffer. */
   readonly #scans: Database<Buffer, string>;
   /** `<type>/<name>` → last revision, for names without an object. No key is in both `#rows` and `#deleted`. */
   readonly #deleted: Database<number, string>;

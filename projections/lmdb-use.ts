@@ -24,7 +24,7 @@ type Use = {
   /** Whether the process has closed the tables in an orderly way. */
   readonly clean: boolean;
   readonly boot: string;
-  /** The ids of the tables' file and of the mark file: a mark that was copied over this one has another id. */
+  /** The ids of the tables' file and of the mark file. A copied mark file has another id. */
   readonly file: string;
   readonly self: string;
   readonly process: Process;

@@ -85,7 +85,7 @@ function positionOf(bytes: Buffer): LogPosition {
   return logPosition(high === 0n ? low : (high << 64n) | low);
 }
 
-/** The offset of the answer. */
+/** Returns the offset of the object JSON that a response contains. */
 export function answerStart(bytes: Buffer): number {
   if (bytes[0] !== format)
     throw new Error(`a row of the object table has format ${String(bytes[0])}, expected ${String(format)}`);

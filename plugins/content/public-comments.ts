@@ -17,8 +17,8 @@ const sizeMax = 100;
 const visitor = 'system:anonymous';
 
 /**
- * For readers of published posts: approved comments, and the reader's own waiting comments. Uses the plugin's rights,
- * so readers need no right to comments.
+ * Declares a route for readers of published posts: approved comments, and the reader's own waiting comments. The route
+ * uses the plugin's rights, so readers need no right to comments.
  */
 export function publicComments(domain: string): ControllerDeclaration {
   const types: Types = { posts: post(domain), comments: comment(domain) };

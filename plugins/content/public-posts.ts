@@ -10,8 +10,8 @@ import { escaped, wholeNumber } from './query.ts';
 import { badRequest, notFound } from './refusals.ts';
 
 /**
- * For visitors: published posts only, read with the plugin's rights, so visitors need no right to posts. Like every
- * API, roles grant it.
+ * Declares a route for visitors: published posts only. The route uses the plugin's rights, so visitors need no right to
+ * posts. Like every API, roles grant it.
  */
 export function publicPosts(domain: string): ControllerDeclaration {
   const type = postName(domain);

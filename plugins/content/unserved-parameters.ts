@@ -9,7 +9,7 @@ const unserved = new Map([
   ['at', 'at'],
 ]);
 
-/** The same routes with a check that refuses these parameters in any spelling (400): a dry run must not write. */
+/** Returns the same routes, which refuse these parameters in any spelling (400): a dry run must not write. */
 export function refusingUnserved(controller: ControllerDeclaration): ControllerDeclaration {
   const routes = controller.routes?.map((route) => ({
     ...route,

@@ -121,7 +121,7 @@ export class OrderView {
     }
   }
 
-  /** The same spans in reverse order. */
+  /** Yields the same spans in reverse order. */
   *spansBackward(low: number, high: number): Generator<Span, undefined> {
     let rest = high - low;
     if (rest <= 0) return;

@@ -8,7 +8,7 @@ import type { LmdbTables } from '../lmdb-tables.ts';
 import type { ObjectIndexes } from '../object-indexes.ts';
 import type { CheckedIndex } from './check-index.ts';
 
-/** The read models in the state of one turn, at `position`. */
+/** The read models of one moment: their state at `position`, at the end of one turn of the event loop. */
 export type HeldModels = {
   readonly position: LogPosition;
   /** The ready indexes, each with the rows of its type. */
