@@ -105,10 +105,10 @@ test('files that cannot be continued are left as they are, with a reason', async
     [damaged, /cannot be continued: the gzipped file is damaged \(Z_\w+\)/u],
     [gzipSync('hello'), /cannot be continued: it is not an export/u],
     [Buffer.from('hello'), /cannot be continued: it is not an export/u],
-    [Buffer.from('hello\n'), /cannot be continued: line 1 is no line of an export/u],
-    [Buffer.from(`${lines.slice(0, 3).join('')}{}\n`), /cannot be continued: line 4 is no line of an export/u],
+    [Buffer.from('hello\n'), /cannot be continued: line 1 is not a line of an export/u],
+    [Buffer.from(`${lines.slice(0, 3).join('')}{}\n`), /cannot be continued: line 4 is not a line of an export/u],
     [Buffer.from([...lines.slice(0, 3), lines[5]].join('')), /line 4 does not continue the lines before it/u],
-    [Buffer.from(lines.slice(0, 3).join('')), /the file cannot be continued: its log is a-log, and the server's /u],
+    [Buffer.from(lines.slice(0, 3).join('')), /the file cannot be continued: its log is a-log, and the server has /u],
   ];
   for (const [content, words] of cases) {
     writeFileSync(join(folder, 'log'), content);

@@ -208,14 +208,14 @@ test('a witness keeps checkpoints, and reports two that do not agree', async (t)
   const { server, folder, run } = await given(t);
   t.match(await run('witness', '--dir', 'w'), { code: 0, out: /leaves is the first checkpoint of this tree/u });
   await create(server, 'chair');
-  t.match(await run('witness', '--dir', 'w'), { code: 0, out: /leaves extends the one of \d+ leaves/u });
+  t.match(await run('witness', '--dir', 'w'), { code: 0, out: /leaves extends the checkpoint of \d+ leaves/u });
   t.match(await run('witness', '--dir', 'w'), { code: 0 });
   const other = await given(t);
   const variables = { LEDGERPLANE_SERVER: other.server.url, LEDGERPLANE_PASSWORD: testPassword };
   const elsewhere = async (...args: readonly string[]): Promise<CommandRun> =>
     runCommand(['audit', 'witness', '--dir', 'w', '--user', 'admin', ...args], { folder, variables });
   t.match(await elsewhere(), { code: 1, err: /no known key has signed the checkpoint/u });
-  t.match(await elsewhere('--key', other.key), { code: 1, err: /another tree than before[^]*kept:[^]*shown now:/u });
+  t.match(await elsewhere('--key', other.key), { code: 1, err: /another tree than before[^]*stored:[^]*shown now:/u });
   t.match(await elsewhere('--key', other.key, '--new-tree'), { code: 0, out: /the first checkpoint of this tree/u });
 });
 
