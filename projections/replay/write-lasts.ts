@@ -64,7 +64,9 @@ async function rowOf(stream: StreamName, { revision, position }: Last, log: Pick
   const recorded = await log.readAt(position);
   const row = recorded?.stream === stream && recorded.revision === revision ? rowAfter(recorded) : undefined;
   if (row === undefined)
-    throw new LogCorruptError(`the event of ${stream} at position ${String(position)} is another one now`);
+    throw new LogCorruptError(
+      `the event of ${stream} at position ${String(position)} differs now from the replayed event`,
+    );
   return row;
 }
 

@@ -85,11 +85,16 @@ function accountEntries({ media, schemaOf }: PlatformContext): Entries {
   const passwords = members({ currentPassword: text, password: text }, ['currentPassword', 'password']);
   return {
     [`GET ${account}/users/-`]: { ...user, id: 'getOwnUser', summary: 'One’s own user' },
-    [`PUT ${account}/users/-`]: { ...user, id: 'updateOwnUser', summary: 'Change one’s own user', body: of('User') },
+    [`PUT ${account}/users/-`]: {
+      ...user,
+      id: 'updateOwnUser',
+      summary: 'Change the caller’s own user',
+      body: of('User'),
+    },
     [`PUT ${account}/users/-/password`]: {
       ...user,
       id: 'updateOwnPassword',
-      summary: 'Change one’s own password',
+      summary: 'Change the caller’s own password',
       body: { types: media.object, schema: passwords },
     },
     [`GET ${account}/personalaccesstokens`]: {
@@ -105,17 +110,17 @@ function accountEntries({ media, schemaOf }: PlatformContext): Entries {
       body: of('PersonalAccessToken'),
       status: '201',
     },
-    [`GET ${account}/personalaccesstokens/{name}`]: { ...token, id: 'getOwnToken', summary: 'One of one’s own tokens' },
+    [`GET ${account}/personalaccesstokens/{name}`]: { ...token, id: 'getOwnToken', summary: 'A token of the caller' },
     [`PATCH ${account}/personalaccesstokens/{name}`]: {
       ...token,
       id: 'patchOwnToken',
-      summary: 'Patch one of one’s own tokens',
+      summary: 'Patch a token of the caller',
       body: { types: media.patch, schema: referenceTo(patch) },
     },
     [`DELETE ${account}/personalaccesstokens/{name}`]: {
       ...token,
       id: 'deleteOwnToken',
-      summary: 'Delete one of one’s own tokens',
+      summary: 'Delete a token of the caller',
       body: { types: media.message, schema: referenceTo(deleteOptions) },
     },
   };

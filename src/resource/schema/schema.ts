@@ -163,7 +163,7 @@ function failuresOf(validate: ValidateFunction, value: unknown): readonly ErrorO
     if (validate(value)) return [];
   } catch (error) {
     // The schema may contain a reference that leads back to itself without descending into the object.
-    const message = `its schema cannot judge it: ${messageOf(error)}`;
+    const message = `the schema of its type cannot validate it: ${messageOf(error)}`;
     return [{ keyword: 'schema', instancePath: '', schemaPath: '#', params: {}, message }];
   }
   return validate.errors ?? [];

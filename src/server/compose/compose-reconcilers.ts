@@ -107,8 +107,8 @@ function composeAccountReconcilers(core: Core): readonly { open(): void; stop():
       finalizer: bindingsFinalizer(domain),
       onError: given.logAs('could not remove a deleted user from role bindings'),
     }),
-    new RoleHealth({ ...given, ...types, domain, onError: given.logAs('could not reconcile role') }),
-    new Tokens({ ...given, ...types, permissions, onError: given.logAs('could not reconcile token') }),
+    new RoleHealth({ ...given, ...types, domain, onError: given.logAs('could not reconcile a role') }),
+    new Tokens({ ...given, ...types, permissions, onError: given.logAs('could not reconcile a token') }),
   ];
 }
 
@@ -142,7 +142,7 @@ function composeClaims(core: Core, types: (key: TypeKey) => ResourceType | undef
     log,
     types,
     streamOf: claimStream,
-    onError: given.logAs('could not reconcile claim'),
+    onError: given.logAs('could not reconcile a claim'),
     settle: async (stream, { fenceOf, cause }) => {
       const claimed = must(claimedValueOf(stream), `${stream} is a claim stream`);
       const step = { log, clock, uuid, metadata: () => metadata(cause) };
