@@ -56,7 +56,7 @@ function isWhole({ mark, bits }: Walk): boolean {
   return mark === 0 && bits === undefined;
 }
 
-/** The hot loop of a walk: only numbers, and no branch on a bit. */
+/** The hot loop of a walk. For speed, it handles only numbers and does not branch on a bit. */
 function hitsInSpan({ mark, bits }: Walk, { chunk: { ordinals }, from, to }: Span): number {
   let count = 0;
   for (let offset = from; offset < to; offset++) {

@@ -65,7 +65,7 @@ export class OrderView {
     return this.#state.size;
   }
 
-  /** The first rank with a key not before `key`. */
+  /** Returns the first rank with a key that equals `key` or comes after it. */
   lower(key: IndexKey): number {
     return this.#rank(this.find((at) => at < key));
   }

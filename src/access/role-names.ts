@@ -5,7 +5,7 @@ export const anonymousRole = 'anonymous';
 /** The role that all authenticated users hold. */
 export const authenticatedRole = 'authenticated';
 
-/** Roles that ship with the platform. A start restores a missing one, with its shipped content. */
+/** The roles that ship with the platform. Each start restores missing ones with their shipped content. */
 export const builtInRoles: ReadonlySet<string> = new Set([
   anonymousRole,
   authenticatedRole,

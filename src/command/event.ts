@@ -79,7 +79,10 @@ export type TreeEvent = { readonly type: 'TreeHead'; readonly checkpoint: string
  * signed note that names `key` (docs/spec/tree.md).
  */
 export type KeyEvent =
-  /** A node has this key, as its signature with it shows, and asks for the signature of a trusted one. */
+  /**
+   * A node offers its public key. The signature in `note` proves that the node has the private key. A node with a
+   * trusted key may then sign the offered key.
+   */
   | { readonly type: 'KeyOffered'; readonly key: string; readonly note: string }
   /**
    * After this event, `key` is trusted as much as `by`. If `by` is the key itself, the event begins a chain of keys.

@@ -37,7 +37,7 @@ export const streamNameBytesMax = 1_900;
 export const logRecentEventsMax = 16_384;
 /** The bytes of these recent events. */
 export const logRecentBytesMax = 33_554_432;
-/** Bytes of one batch read ahead: a batch ends with the append that exceeds it. */
+/** The maximum number of bytes in one batch that is read ahead. The batch ends with the append that exceeds it. */
 export const logReadAheadBytesMax = 8_388_608;
 /** Concurrent appends of a log copy, by default and at most, and their bytes: the memory of a copy. */
 export const logCopyInFlightEvents = 256;

@@ -159,7 +159,7 @@ function refusedAs(type: ResourceType, name: string, { after, before }: Metadata
   return violations.length === 0 ? undefined : invalid(type, name, violations);
 }
 
-/** Members that users may set on their own objects, within limits. */
+/** The metadata that users may set on their own objects, within limits. */
 const described = ['labels', 'annotations'] as const;
 
 const tooLong = `must have at most ${String(ownTextBytesMax)} bytes of keys and values here`;

@@ -47,7 +47,7 @@ export type PluginChange =
   | { readonly type: 'serve' }
   /** Whether it waits for its dependents to stop. */
   | { readonly type: 'leave'; readonly isLeaving: boolean }
-  /** Its registrations are about to be removed. */
+  /** The plugin's registrations are about to be removed. */
   | { readonly type: 'release' }
   | { readonly type: 'uninstall'; readonly problem?: Failure };
 

@@ -7,7 +7,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 export type IndexType = 'string' | 'number' | 'boolean' | 'timestamp';
 
 export type IndexSpec<T = PluginObject> = {
-  /** Unique within the type; the field's path is the recommended name (`spec.title`). */
+  /** The name of the index, unique within the type. The recommended name is the path of the field (`spec.title`). */
   readonly name: string;
   readonly type?: IndexType;
   readonly order?: 'ASC' | 'DESC';
