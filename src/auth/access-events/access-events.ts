@@ -23,12 +23,12 @@ export type AccessEventsDependencies = {
 type Batch = { readonly event: ProposedEvent; readonly expected: ExpectedRevision };
 
 /**
- * Records accesses as events, at most one each second. A crash may lose the last second. Requests never wait for the
- * log. While the log is unavailable, one window collects all accesses: it counts all of them, and describes a bounded
- * number.
+ * Records accesses (log-ins, log-outs and refused requests) as events, at most one event each second. A crash may lose
+ * the last second. Requests never wait for the log. While the log is unavailable, all accesses go into one window,
+ * which counts every access and describes a bounded number of them.
  *
  * The stream has one writer, so its revision is known. An event with unknown outcome is appended again, with the same
- * id at the same revision, before the next one (consistency protocol, 3).
+ * id at the same revision, before the next event (consistency protocol, 3).
  */
 export class AccessEvents implements AccessRecorder {
   readonly #dependencies: AccessEventsDependencies;

@@ -4,9 +4,9 @@ import type { Representation } from '../representation/representation.ts';
 import type { Place, ShownObjects } from './shown-objects.ts';
 
 /**
- * Encodes events with their objects in another form. Watchers with the same form share bytes, so ages are those at the
- * time of the change. Only the first table of a stream has column definitions. `objects`: shared by all watches of the
- * server.
+ * Encodes events with their objects in another form, such as a row of a Table. Watchers with the same form share the
+ * encoded bytes, so the ages in a Table are those at the time of the change. Only the first Table of a stream has
+ * column definitions. `objects`: shared by all watches of the server.
  */
 export function framesInForm(
   form: Representation,

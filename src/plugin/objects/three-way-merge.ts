@@ -54,8 +54,8 @@ function memberOf(value: JsonValue | undefined, member: string): JsonValue | und
 }
 
 /**
- * A compact form of a value for the annotation, which suffices to compare another value with it. Long texts, arrays and
- * large objects become a hash.
+ * Returns a compact form of a value for the annotation with the last applied object. It suffices to compare another
+ * value with it: long strings, arrays and large objects become a hash.
  */
 export function remember(value: JsonValue): JsonValue {
   if (typeof value === 'string')
