@@ -174,7 +174,7 @@ export class YamlWriter {
     this.#text += '-';
   }
 
-  /** Starts an entry; the first one of an array's element is on the line of its dash. */
+  /** Starts an entry. The first entry of an element of an array is on the line of the element's dash. */
   #entry(level: Level): void {
     if (level.count > 0) this.#text += ' '.repeat(level.indent);
     else if (level.parent === 'member') this.#text += `\n${' '.repeat(level.indent)}`;

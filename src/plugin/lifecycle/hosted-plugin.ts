@@ -9,7 +9,10 @@ import { codeOf, nextState, runsOn, type DesiredState, type PluginChange, type P
 import type { Failure } from './status/plugin-status.ts';
 import { Reconciliation } from './reconciliation.ts';
 
-/** The failure, and the fingerprint of the files and the object that caused it: it is retried when these change. */
+/**
+ * The failure of a plugin, with the fingerprint of the files and the object that caused it. The start is retried when
+ * the fingerprint changes.
+ */
 export type OwnFailure = { readonly failure: Failure; readonly fingerprint: string };
 
 /** The location of a plugin's files: its folder, or the package that its object names. */

@@ -28,7 +28,7 @@ export class HostedPlugins {
     return this.#all;
   }
 
-  /** The plugin of this name; a new one is placed in its folder. */
+  /** Returns the plugin of this name. If there is none, adds one and assigns its folder. */
   ensure(name: string): HostedPlugin {
     const known = this.#all.get(name);
     if (known !== undefined) return known;

@@ -136,7 +136,7 @@ function shortList(values: unknown): string {
   return shortened(text);
 }
 
-/** A value for messages, of any type. */
+/** Returns a short JSON text of any value, for messages. */
 export function shortJson(value: unknown): string {
   if (value === undefined) return 'absent';
   if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`;
