@@ -67,7 +67,7 @@ export class KeptCheckpoints {
     const lines = (this.#read('keys') ?? '').split('\n').filter((line) => line !== '');
     return lines.map((line, at) => {
       const key = parseVerifierKey(line);
-      if (key === undefined) throw this.#damaged('keys', `line ${String(at + 1)} is no verifier key`);
+      if (key === undefined) throw this.#damaged('keys', `line ${String(at + 1)} is not a verifier key`);
       return key;
     });
   }

@@ -125,7 +125,7 @@ function refuseOtherTree(last: KeptCheckpoint, shown: ShownCheckpoint, isExpecte
 }
 
 function disagreement(before: KeptCheckpoint, shown: ShownCheckpoint, detail: string): CommandFailure {
-  return commandError(`${detail}\nkept:\n${printedNote(before.note)}\nshown now:\n${printedNote(shown.note)}`);
+  return commandError(`${detail}\nstored:\n${printedNote(before.note)}\nshown now:\n${printedNote(shown.note)}`);
 }
 
 function printedNote(note: string): string {

@@ -258,7 +258,7 @@ test('a witness prints both of two checkpoints of one tree that do not agree', a
   await create(server, 'stool');
   t.match(await settled(), { code: 1, err: /two checkpoints do not agree/u }, 'nor does a later one');
   writeFileSync(path, note);
-  t.match(await settled(), { code: 0, out: /extends the one of/u });
+  t.match(await settled(), { code: 0, out: /extends the checkpoint of/u });
   writeFileSync(path, signed({ root }));
   t.match(await settled(), { code: 1, err: /two checkpoints do not agree/u }, 'each earlier one is compared');
   writeFileSync(path, note);
@@ -291,13 +291,13 @@ test('a witness verifies what it has kept, and names a damaged file', async (t) 
   const stranger = signNote(checkpointText(checkpoint), [noteSigner(checkpoint.origin, Buffer.alloc(32, 5))]);
   const forged = note.replace(rootText(checkpoint), rootText({ root: Buffer.alloc(32, 1) }));
   const cases: readonly (readonly [file: string, content: string, detail: RegExp])[] = [
-    [path, 'nothing', /\.note is damaged: it is no checkpoint/u],
-    [path, '', /\.note is damaged: it is no checkpoint/u],
+    [path, 'nothing', /\.note is damaged: it is not a checkpoint/u],
+    [path, '', /\.note is damaged: it is not a checkpoint/u],
     [path, forged, /\.note is damaged: the signature of its checkpoint is wrong/u],
     [path, stranger, /\.note is damaged: none of the known keys has signed its checkpoint/u],
     [path, signed({ size: 1 }), /\.note is damaged: its checkpoint is of another tree or size/u],
     [join(folder, 'w', 'last'), 'x', /last is damaged: it names no tree of the folder/u],
-    [keys, `${kept}none\n`, /keys is damaged: line 2 is no verifier key/u],
+    [keys, `${kept}none\n`, /keys is damaged: line 2 is not a verifier key/u],
     [keys, '', /the folder has checkpoints and no keys: name the trusted keys with --key/u],
   ];
   for (const [file, content, detail] of cases) {
@@ -309,7 +309,7 @@ test('a witness verifies what it has kept, and names a damaged file', async (t) 
   }
   // An earlier one counts as well.
   await create(server, 'stool');
-  t.match(await settled(), { code: 0, out: /extends the one of/u });
+  t.match(await settled(), { code: 0, out: /extends the checkpoint of/u });
   writeFileSync(join(ofTree, `${String(checkpoint.size)}.note`), forged);
   t.match(await settled(), { code: 2, err: /the signature of its checkpoint is wrong/u });
 });
