@@ -92,7 +92,7 @@ export class KeptCheckpoints {
     const path = join(tree, `${String(size)}.note`);
     const note = this.#read(path) ?? '';
     const checkpoint = parseCheckpoint(parseNote(note)?.text ?? '');
-    if (checkpoint === undefined) throw this.#damaged(path, 'it is no checkpoint');
+    if (checkpoint === undefined) throw this.#damaged(path, 'it is not a checkpoint');
     if (treeName(checkpoint.origin) !== tree || checkpoint.size !== size)
       throw this.#damaged(path, 'its checkpoint is of another tree or size');
     return { note, checkpoint, path };
