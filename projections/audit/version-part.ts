@@ -8,7 +8,7 @@ import {
   type StreamRevision,
 } from '../../src/log/log.ts';
 import { sha256 } from '../../src/audit/proof/merkle.ts';
-import type { VersionReader } from '../../src/read/versions.ts';
+import { MissingRevisionError, type VersionReader } from '../../src/read/versions.ts';
 import type { TypeKey } from '../../src/resource/type/index-entry.ts';
 import type { AuditEnvironment, AuditPart, Table } from './audit-part.ts';
 import { lastThat } from './last-that.ts';
@@ -115,7 +115,7 @@ export class VersionPart implements AuditPart, VersionReader {
       const block = key.block(number) ?? empty;
       const end = endOf(block);
       if (end.count !== revision % blockLength)
-        throw new Error(`revision ${String(revision)} of ${stream} does not follow the last one that is indexed`);
+        throw new MissingRevisionError(stream, revision);
       const added = positions.slice(done, done + blockLength - end.count);
       key.put(number, extended(block, end, added));
       done += added.length;

@@ -13,6 +13,14 @@ export type VersionReader = {
   positionOf(type: TypeKey, name: string, revision: StreamRevision): LogPosition | undefined;
 };
 
+/** An object's stream lacks a revision in the audit indexes, so the indexes are wrong. */
+export class MissingRevisionError extends Error {
+  constructor(stream: string, revision: number) {
+    super(`revision ${String(revision)} of ${stream} does not follow the last one that is indexed`);
+    this.name = 'MissingRevisionError';
+  }
+}
+
 /** The position of the log at a time. */
 export type LogTimes = {
   /**

@@ -9,9 +9,10 @@ import { StartError } from '../base/start-error.ts';
 import { serviceController } from '../base/service-controller.ts';
 import type { Config } from '../config/config.ts';
 import type { FoundedLog } from '../log/founded-log.ts';
-import { LogFailedError } from '../log/log.ts';
+import { LogFailedError, logStart } from '../log/log.ts';
 import type { PluginLogger } from '../plugin/api/plugin.ts';
 import { TreeMismatchError } from '../read/folded-tree.ts';
+import { MissingRevisionError } from '../read/versions.ts';
 import { retryLog } from './retry-log.ts';
 
 export type AuditFollowerOptions = {
@@ -35,6 +36,8 @@ export class AuditFollower {
   readonly #options: AuditFollowerOptions;
   readonly #stop = serviceController();
   #following: Promise<void> = Promise.resolve();
+  /** This process reads the log from its start, so an event that the indexes lack is not in the log either. */
+  #isWholeBuild = false;
 
   constructor(options: AuditFollowerOptions) {
     this.#options = options;
@@ -43,10 +46,14 @@ export class AuditFollower {
   /** Starts the fold. Call this once the read models have folded all present events of the log. */
   start(): void {
     const { audit, config, logger, onFatal } = this.#options;
-    this.#following = this.#follow().catch((error: unknown) => {
+    this.#following = this.#follow().catch(async (error: unknown) => {
       if (this.#stop.signal.aborted || error instanceof LogFailedError) return;
       if (error instanceof FoldError && error.cause instanceof TreeMismatchError) {
         onFatal(operatorError(error.cause, config));
+        return;
+      }
+      if (error instanceof FoldError && error.cause instanceof MissingRevisionError && !this.#isWholeBuild) {
+        await this.#endIncomplete(error.cause);
         return;
       }
       audit.setUnavailable(`the audit indexes failed: ${messageOf(error)}`);
@@ -62,9 +69,15 @@ export class AuditFollower {
 
   /** Ends the node: its indexes lack an event. The indexes are empty then, so the next start builds them again. */
   async leftOut(error: LeftOutError): Promise<void> {
-    const { audit, onFatal } = this.#options;
-    audit.setUnavailable(error.message);
+    this.#options.audit.setUnavailable(error.message);
     await this.stop();
+    await this.#endIncomplete(error);
+  }
+
+  async #endIncomplete(error: LeftOutError | MissingRevisionError): Promise<void> {
+    const { audit, columns, onFatal } = this.#options;
+    audit.setUnavailable(error.message);
+    await columns?.close();
     audit.clear();
     const advice = 'the next start builds the audit indexes again from the log';
     onFatal(new StartError(`${error.message}; ${advice}`, { exitCode: 1, cause: error }));
@@ -100,7 +113,9 @@ export class AuditFollower {
     const onProgress = ({ percent }: { readonly percent: number }): void => {
       audit.setUnavailable(`the audit indexes are being built: ${String(percent)} %`);
     };
+    this.#isWholeBuild = audit.position() === logStart;
     await catchUp(log, audit, { signal, onProgress });
+    this.#isWholeBuild = false;
     signal.throwIfAborted();
     audit.setUnavailable(undefined);
     logger.info('the audit indexes follow the log', { events: audit.folded() });

@@ -34,6 +34,12 @@ async function sizeOf(server: TestServer): Promise<number | undefined> {
   }
 }
 
+async function update(server: TestServer, name: string, title: string): Promise<void> {
+  const headers = { 'content-type': 'application/merge-patch+json' };
+  const answer = await server.call(`${widgets}/${name}`, { method: 'PATCH', headers, body: { spec: { title } } });
+  if (answer.status !== 200) throw new Error(await answer.text());
+}
+
 async function storeOf(t: Test): Promise<EventStore> {
   const store = await startEventStore();
   t.teardown(async () => store.stop());
@@ -69,4 +75,31 @@ test('an event that only the audit subscription lacks is noticed before a signat
   const size = await sizeOf(again);
   t.ok(size !== undefined && before !== undefined && size >= before + 3);
   t.strictSame(await namesIn(again), ['a', 'b', 'lost']);
+});
+
+test('a revision that only the audit subscription lacks is noticed at the next one of its object', async (t) => {
+  const store = await storeOf(t);
+  let stopped: (error: Error) => void = () => undefined;
+  const fatal = new Promise<Error>((resolve) => {
+    stopped = resolve;
+  });
+  const server = await startTestServer({ environment: { EVENT_LOG: store.url }, onFatal: stopped });
+  t.teardown(async () => server.remove());
+  await create(server, 'lamp');
+  t.strictSame(await namesIn(server), ['lamp']);
+  store.faults.leftOut = ({ stream }, prefixes) =>
+    stream.endsWith('widgets.example.com/lamp') && prefixes.some((prefix) => prefix.endsWith('access:'));
+  await update(server, 'lamp', 'left out');
+  await create(server, 'vase');
+  t.strictSame(await namesIn(server), ['lamp', 'vase'], 'the index lacks the update');
+  store.faults.leftOut = undefined;
+  await update(server, 'lamp', 'noticed');
+  const error = await fatal;
+  t.match(error, { name: 'StartError', exitCode: 1, message: /revision 2 of object:widgets\.example\.com\/lamp/u });
+  t.equal((await server.call(events)).status, 503, 'no request reads the empty indexes');
+
+  const again = await server.restart();
+  t.teardown(async () => again.close());
+  t.ok((await sizeOf(again)) !== undefined);
+  t.strictSame(await namesIn(again), ['lamp', 'lamp', 'lamp', 'vase']);
 });

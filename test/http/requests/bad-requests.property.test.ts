@@ -85,10 +85,11 @@ async function logHead(): Promise<string> {
 
 /** The events after a position, except those that the platform records by itself: refusals, and its tree each hour. */
 async function writesAfter(position: string): Promise<readonly unknown[]> {
-  const where = encodeURIComponent(`position>${position},type!=access,type!=platform`);
+  const where = encodeURIComponent(`position>=${position},type!=access,type!=platform`);
   const answer = await server.call(`/apis/audit.svc.run/v1alpha1/events?fieldSelector=${where}`);
-  const { items } = (await answer.json()) as { readonly items: readonly unknown[] };
-  return items;
+  if (answer.status !== 200) throw new Error(await answer.text());
+  const { items } = (await answer.json()) as { readonly items: readonly { readonly position: string }[] };
+  return items.filter((item) => BigInt(item.position) > BigInt(position));
 }
 
 setFlagsFromString('--expose-gc');
