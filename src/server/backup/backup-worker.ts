@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../base/error-message.ts';
 import { resourceFailure } from '../../disk/resource-failure.ts';
 import { BackupRefusedError, BackupStoppedError } from './backup-errors.ts';
+import { endOnRequest } from '../threads/end-on-request.ts';
 import { yieldToRequests } from '../threads/yield-to-requests.ts';
 import type { BackupMessage, BackupTask } from './backup-task.ts';
 import { BackupRun } from './write-backup.ts';
@@ -42,6 +43,7 @@ function endOf(error: unknown, isAccepted: boolean): BackupMessage | undefined {
 
 if (parentPort !== null && isTask(workerData)) {
   yieldToRequests();
+  endOnRequest();
   void run(workerData);
 }
 

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { messageOf } from '../../base/error-message.ts';
+import { endOnRequest } from '../threads/end-on-request.ts';
 import { yieldToRequests } from '../threads/yield-to-requests.ts';
 import { AuditReplay } from './audit-replay.ts';
 import { Replay } from './replay.ts';
@@ -51,6 +52,7 @@ function causeOf(error: unknown): string {
 
 if (parentPort !== null && isTask(workerData)) {
   yieldToRequests();
+  endOnRequest();
   void run(workerData);
 }
 

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 
 import { within, type Clock } from '../../base/clock.ts';
 import { threadStopMsMax } from '../../limits/threads.ts';
+import { endNow } from './end-on-request.ts';
 
 /** The messages that every thread may send first, and the message about an error that ended the thread. */
 export type ThreadMessage<Reason> =
@@ -24,7 +25,7 @@ export type ThreadOptions = {
   readonly clock: Clock;
 };
 
-/** A thread that serves one request, sends messages about it, and ends. */
+/** A thread that serves one request, sends messages about it, and ends. Its module calls `endOnRequest`. */
 export class MessageThread<Message> {
   readonly #clock: Clock;
   readonly #worker: Worker;
@@ -77,10 +78,14 @@ export class MessageThread<Message> {
     this.#worker.postMessage(message);
   }
 
-  /** Waits for the end of the thread, which was asked to end, and terminates a thread that takes too long. */
+  /**
+   * Waits for the end of the thread, which was asked to end. A thread that takes too long ends at the end of its turn
+   * (`endOnRequest`).
+   */
   async end(): Promise<void> {
     const { signal } = new AbortController();
     await within(this.#ended, { clock: this.#clock, ms: threadStopMsMax, signal });
-    if (!this.#hasEnded) await this.#worker.terminate();
+    if (!this.#hasEnded) this.#worker.postMessage(endNow);
+    await this.#ended;
   }
 }
