@@ -1,8 +1,7 @@
-import { join } from 'node:path';
-import { open, type Database, type RootDatabase, type Transaction } from 'lmdb';
+import type { Database, RootDatabase, Transaction } from 'lmdb';
 
 import { decodeCheckpoint, type Checkpoint } from './checkpoint.ts';
-import { tablesFile } from './lmdb-use.ts';
+import { holdTransaction, openReadOnly } from './lmdb-read-only.ts';
 
 /** The tables in the order of comparison: the smallest first. */
 export const viewedTables = ['meta', 'gone', 'heads', 'secrets', 'rows'] as const;
@@ -32,23 +31,13 @@ export class LmdbView {
   readonly #tables: ReadonlyMap<ViewedTable, Readable>;
 
   constructor(dir: string) {
-    this.#root = open({
-      path: join(dir, tablesFile),
-      noSubdir: true,
-      readOnly: true,
-      maxDbs: viewedTables.length + 1,
-      maxReaders: 1024,
-      encoding: 'binary',
-    });
+    this.#root = openReadOnly(dir, viewedTables.length + 1);
     const openTable = (name: ViewedTable): Readable => this.#root.openDB({ name, encoding: 'binary' });
     this.#tables = new Map(viewedTables.map((name) => [name, openTable(name)]));
   }
 
   snapshot(): TablesSnapshot {
-    // Without this the snapshot may use a transaction that began in an earlier turn.
-    this.#root.resetReadTxn();
-    const transaction: Transaction = this.#root.useReadTransaction();
-    let isHeld = true;
+    const { transaction, release } = holdTransaction(this.#root);
     return {
       checkpoint: () => {
         const text = this.#tables.get('meta')?.get('checkpoint', { transaction });
@@ -58,10 +47,7 @@ export class LmdbView {
         const options = { transaction, ...(from === undefined ? {} : { start: from }) };
         return this.#tables.get(table)?.getRange(options) ?? [];
       },
-      release: () => {
-        if (isHeld) transaction.done();
-        isHeld = false;
-      },
+      release,
     };
   }
 

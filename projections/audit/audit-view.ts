@@ -1,8 +1,7 @@
-import { join } from 'node:path';
-import { open, type Database, type RootDatabase, type Transaction } from 'lmdb';
+import type { Database, RootDatabase, Transaction } from 'lmdb';
 
 import { decodeCheckpoint, type Checkpoint } from '../checkpoint.ts';
-import { tablesFile } from '../lmdb-use.ts';
+import { holdTransaction, openReadOnly } from '../lmdb-read-only.ts';
 import type { AuditTableName } from './audit-tables.ts';
 
 /** A text, an unsigned 32-bit number or plain bytes, by the encoding of the table's keys. */
@@ -31,14 +30,7 @@ export class AuditView {
   readonly #tables: ReadonlyMap<string, Readable>;
 
   constructor(dir: string, names: readonly AuditTableName[]) {
-    this.#root = open({
-      path: join(dir, tablesFile),
-      noSubdir: true,
-      readOnly: true,
-      maxDbs: names.length + 2,
-      maxReaders: 1024,
-      encoding: 'binary',
-    });
+    this.#root = openReadOnly(dir, names.length + 2);
     const openTable = (name: string, keyEncoding: AuditTableName['keys']): Readable =>
       this.#root.openDB({ name, keyEncoding, encoding: 'binary' });
     this.#meta = openTable('meta', 'ordered-binary');
@@ -46,10 +38,7 @@ export class AuditView {
   }
 
   snapshot(): AuditSnapshot {
-    // Without this the snapshot may use a transaction that began in an earlier turn.
-    this.#root.resetReadTxn();
-    const transaction: Transaction = this.#root.useReadTransaction();
-    let isHeld = true;
+    const { transaction, release } = holdTransaction(this.#root);
     return {
       checkpoint: () => {
         const text = this.#meta.get('checkpoint', { transaction });
@@ -57,10 +46,7 @@ export class AuditView {
       },
       formats: () => formatsIn(this.#meta.get('formats', { transaction })?.toString()),
       entries: (name) => this.#tables.get(name)?.getRange({ transaction }) ?? [],
-      release: () => {
-        if (isHeld) transaction.done();
-        isHeld = false;
-      },
+      release,
     };
   }
 

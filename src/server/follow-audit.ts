@@ -70,7 +70,8 @@ export class AuditFollower {
   /** Ends the node: its indexes lack an event. The indexes are empty then, so the next start builds them again. */
   async leftOut(error: LeftOutError): Promise<void> {
     this.#options.audit.setUnavailable(error.message);
-    await this.stop();
+    this.#stop.abort();
+    await this.#following;
     await this.#endIncomplete(error);
   }
 

@@ -1,0 +1,27 @@
+import { join } from 'node:path';
+import { open, type RootDatabase, type Transaction } from 'lmdb';
+
+import { tablesFile } from './lmdb-use.ts';
+
+/** One committed state of the tables; valid until `release`, which may be called more than once. */
+export type HeldTransaction = { readonly transaction: Transaction; readonly release: () => void };
+
+/** Opens the tables in `dir` for reading, while another thread may write them. Returns values as stored bytes. */
+export function openReadOnly(dir: string, databases: number): RootDatabase {
+  const path = join(dir, tablesFile);
+  return open({ path, noSubdir: true, readOnly: true, maxDbs: databases, maxReaders: 1024, encoding: 'binary' });
+}
+
+export function holdTransaction(root: RootDatabase): HeldTransaction {
+  // Without this the snapshot may use a transaction that began in an earlier turn.
+  root.resetReadTxn();
+  const transaction: Transaction = root.useReadTransaction();
+  let isHeld = true;
+  return {
+    transaction,
+    release: () => {
+      if (isHeld) transaction.done();
+      isHeld = false;
+    },
+  };
+}
