@@ -16,7 +16,7 @@ export class Slices {
     this.#begunMs = clock.monotonic();
   }
 
-  /** Whether the slice has used up its time. */
+  /** Whether the time of the current slice is used up. */
   isOver(): boolean {
     return this.#clock.monotonic() - this.#begunMs >= sliceMs;
   }
