@@ -124,7 +124,11 @@ test('moments that the log does not have are refused', async (t) => {
     ['at=-1', 400, /must be one position/u],
     [`at=${position}&at=${position}`, 400, /must be one position/u],
     [`at=${position}&resourceVersion=${position}`, 400, /cannot be combined with resourceVersion/u],
-    [`at=${position}&watch=true`, 400, /a watch cannot start in the past with at; resourceVersion names the position/u],
+    [
+      `at=${position}&watch=true`,
+      400,
+      /a watch does not support at; to start it after a position, set resourceVersion/u,
+    ],
     [`At=${position}`, 400, /did you mean|no past states/u],
     [`at=${position}&fieldselector=a`, 400, /did you mean .{1,2}fieldSelector/u],
     ['at=0', 400, /before the log’s first event/u],
