@@ -35,7 +35,7 @@ test('requests that name what the log does not have are refused, and nothing is 
     [{ print: 'yes' }, 400, /print must be true or false/u],
     [{ type: widgets }, 400, /type and name select what print shows/u],
     [{ print: true, name: 'w' }, 400, /name needs type/u],
-    [{ print: true, type: 'gadgets.example.com' }, 404, /no type "gadgets\.example\.com" is known here/u],
+    [{ print: true, type: 'gadgets.example.com' }, 404, /the type "gadgets\.example\.com" is unknown/u],
     [{ print: true, type: 'Not a type' }, 404, /no type "Not a type" is known here/u],
     [{ sort: 'name' }, 400, /the member "sort" is not known/u],
   ];
