@@ -131,7 +131,7 @@ function ownProblem(parameters: URLSearchParams): Problem | undefined {
   for (const given of parameters.keys()) {
     if (ofObjectsOnly.includes(given)) return problem('bad-request', `${given}: is not a parameter of lists of events`);
   }
-  if (parameters.has('sendInitialEvents')) return unsupported('sendInitialEvents', 'is for watches only');
+  if (parameters.has('sendInitialEvents')) return unsupported('sendInitialEvents', 'is supported for watches only');
   return undefined;
 }
 

@@ -211,7 +211,7 @@ test('what cannot be is refused with its reason', async (t) => {
     [{ continue: 'abc' }, 400, /is not a token of this query/u],
     [{ continue: metadata.continue ?? '', sort: 'position,desc' }, 400, /is not a token of this query/u],
     [{ continue: metadata.continue ?? '', where: 'verb=get' }, 400, /is not a token of this query/u],
-    [{ resourceVersion: '9'.repeat(20) }, 410, /of another epoch/u],
+    [{ resourceVersion: '9'.repeat(20) }, 410, /belongs to another epoch/u],
     [{ watch: 'true', where: 'time>=2026-01-01T00:00:00Z' }, 400, /time is supported for lists only/u],
     [{ watch: 'true', where: 'colour=red' }, 400, /field label not supported/u],
     [{ watch: 'true', at: '5' }, 400, /at: a watch does not support at; to start it after a position, set/u],
