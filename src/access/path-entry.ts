@@ -27,7 +27,7 @@ export function pathTexts(
   return found;
 }
 
-/** `/api/<v>`, `/apis/<g>`, `/apis/<g>/<v>`. */
+/** Whether the path is `/api/<v>`, `/apis/<g>` or `/apis/<g>/<v>`. */
 function isDiscovery(segments: readonly string[]): boolean {
   const [root] = segments;
   return (

@@ -135,7 +135,7 @@ function collect(
 
 const none: readonly Candidate[] = [];
 
-/** Whether the candidate names no plugin; Used for patterns, since an entry that names a plugin cannot contain one. */
+/** Whether the candidate names no plugin. Used for patterns, which an entry that names a plugin cannot contain. */
 function isOfAnyPlugin({ plugin }: Candidate): boolean {
   return plugin === undefined;
 }

@@ -2,7 +2,8 @@ import { isObject } from './guards.ts';
 import { escapeToken } from './reference-token.ts';
 
 /**
- * A JSON value. `JsonValue` in resource/object.ts has the same structure, but `base` must not import from `resource`.
+ * A JSON value. `JsonValue` in resource/object/object.ts has the same structure, but `base` must not import from
+ * `resource`.
  */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json };
 
@@ -18,7 +19,7 @@ export type JsonProblem = {
 };
 
 export type DecodedJson =
-  /** `values`: the number of values in `value`, including itself. */
+  /** `values` is the number of values in `value`, including `value` itself. */
   | { readonly ok: true; readonly value: Json; readonly values: number }
   | { readonly ok: false; readonly problem: JsonProblem };
 
@@ -26,9 +27,9 @@ export type DecodedJson =
  * Decodes untrusted JSON (RFC 8259). Refuses malformed UTF-8, duplicate keys, `__proto__`, numbers too large for a
  * double and nesting deeper than `depthMax`, since two JSON parsers could disagree about them.
  *
- * Valid input costs one scan and one walk in addition to `JSON.parse`: if the number of colons outside of strings equals
- * the number of keys in the tree, `JSON.parse` has dropped no duplicate key. Only otherwise the slow search for the
- * problem's location starts.
+ * Valid input costs one scan and one walk in addition to `JSON.parse`: if the number of colons outside of strings
+ * equals the number of keys in the tree, `JSON.parse` has dropped no duplicate key. Only if the numbers differ, the
+ * slow search for the location of the problem starts.
  */
 export function decodeJson(bytes: Uint8Array, options: { readonly depthMax: number }): DecodedJson {
   if (bytes.length === 0) return refused('the body is empty');
@@ -90,7 +91,7 @@ const quote = 0x22,
   closingBrace = 0x7d,
   closingBracket = 0x5d;
 
-/** Counts colons outside of strings. The result is exact for valid JSON only. */
+/** Counts colons outside of strings, and finds the first value below `depthMax`. Exact for valid JSON only. */
 function scan(
   bytes: Uint8Array,
   depthMax: number,

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** The time for which a loop may hold the event loop before it yields. */
+/** The time for which a loop may occupy the event loop before it yields. */
 export const sliceMs = 4;
 
 /**

@@ -17,7 +17,7 @@ export class SlidingCounts {
     this.#options = options;
   }
 
-  /** The number of keys counted now. */
+  /** The number of keys. */
   get size(): number {
     return this.#times.size;
   }

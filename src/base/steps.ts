@@ -9,8 +9,8 @@ export const strideMax = 1_024;
 type Work = (from: number, to: number) => unknown;
 
 /**
- * Calls `work` with consecutive ranges of the numbers from 0 to `length`, until it returns false. Yields between
- * ranges.
+ * Calls `work` with consecutive ranges of the numbers from 0 to `length`, until `work` returns false. Yields
+ * between ranges.
  */
 export function* inStrides(length: number, work: Work): Steps<undefined> {
   for (let from = 0; from < length; from += strideMax) {

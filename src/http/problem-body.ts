@@ -13,7 +13,7 @@ export type ProblemContext = {
   readonly path: string;
   readonly accept: string | undefined;
   readonly requestId: string;
-  /** RFC 3339. */
+  /** The time of the refusal (RFC 3339). */
   readonly time: string;
   /** The resource in the path, if any. */
   readonly resource?: { readonly group: string; readonly resource: string; readonly name?: string } | undefined;

@@ -39,7 +39,7 @@ export type RunningReconciler = {
   readonly counts: Readonly<Record<'settled' | 'again' | 'failed' | 'stuck', number>>;
   /** Resolves when no name is queued and no step runs. Pending retries are not waited for. */
   readonly idle: () => Promise<void>;
-  /** Starts no further step, aborts the signals of running ones, and waits up to 5 s for them. */
+  /** Starts no further step, aborts the signals of running steps, and waits up to 5 s for these steps to end. */
   readonly stop: () => Promise<void>;
 };
 

@@ -22,7 +22,7 @@ import { SwaggerProtobuf } from './swagger-protobuf.ts';
 
 export type ApiDocumentsDependencies = {
   readonly registry: TypeRegistry;
-  /** Custom routes of plugins; `revision` changes whenever the routes do. */
+  /** The custom routes of plugins. `revision` increases with each change of the routes. */
   readonly routes: { readonly revision: () => number; readonly described: () => readonly DescribedRoute[] };
   /** The platform's fixed routes. */
   readonly platform: () => readonly PlatformPath[];

@@ -64,8 +64,8 @@ export class SocketConnection implements OpenStream {
   /** The number of bytes refused since the last accepted message. */
   #refusedBytes = 0;
   /**
-   * The time since when the peer has accepted no data; then the bytes passed to the connection, and the bytes accepted
-   * by the peer.
+   * `#unsentSince` is the time since when the peer has accepted no data. `#sentBytes` counts the bytes that were passed
+   * to the connection, and `#takenBytes` those that the peer has accepted.
    */
   #unsentSince: number | undefined;
   #sentBytes = 0;

@@ -3,7 +3,7 @@ import { quoted, yamlKey, yamlScalar } from './yaml-scalar.ts';
 /** An object or array whose end has not been read yet. */
 type Level = {
   readonly isObject: boolean;
-  /** The column of its entries. */
+  /** The column of the entries. */
   readonly indent: number;
   readonly parent: 'none' | 'member' | 'element';
   count: number;

@@ -24,7 +24,7 @@ export type HistoryPorts = {
   readonly identity: () => Pick<LogIdentity, 'logId'>;
 };
 
-/** The name of an object whose type may not be registered. `apiVersion` and `plural` are from the path. */
+/** An object whose type need not be registered. `apiVersion`, `plural` and `name` are from the path. */
 export type HistoryTarget = {
   readonly key: TypeKey;
   readonly group: string;

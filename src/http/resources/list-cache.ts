@@ -19,7 +19,7 @@ export type CachedForm = {
 type Entry = CachedForm & {
   readonly request: ListRequest;
   readonly page: Omit<ListPage, 'items'>;
-  /** The last response, then the offset of its items, and its position. */
+  /** `bytes` is the last response, `itemsAt` the offset of its items, and `position` the position that it contains. */
   bytes: Buffer;
   itemsAt: number;
   position: LogPosition;

@@ -49,7 +49,7 @@ function counted(paging: Paging, { total, next }: Omit<ListPage, 'items'>): obje
       return ends({ page: paging.page, size: paging.size, total, totalPages }, paging.page < totalPages);
     }
     case 'chain': {
-      // Counts may change between two pages of a chain, so the chain continues as long as there is a next page.
+      // `hasNext` does not depend on the counts, since they may change between two pages of a chain.
       const page = paging.token?.page ?? 1;
       const totalPages = paging.limit === 0 ? page : Math.ceil(total / paging.limit);
       return ends({ page, size: paging.limit, total, totalPages }, next !== undefined);
