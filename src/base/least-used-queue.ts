@@ -8,7 +8,7 @@ import { TurnQueue } from './turn-queue.ts';
 export class LeastUsedQueue<Account, Item> {
   /** The waiting items. Of two accounts with equal use, the account with the older last turn comes first. */
   readonly #waiting = new TurnQueue<Account, Item>();
-  /** The use by account, for accounts that wait or whose use is above the floor. */
+  /** The use by account, for accounts that wait or are above the floor. */
   readonly #used = new Map<Account, number>();
   /** The use of the account that was served last. No waiting account counts as having used less. */
   #floor = 0;

@@ -38,7 +38,7 @@ export type AppDependencies = DispatcherDependencies & {
   readonly authorize: Authorize;
   readonly metrics: Metrics;
   readonly hosts: AllowedHosts;
-  /** Draws an id for a request whose X-Request-Id is missing or invalid. */
+  /** Draws an id for a request without a valid X-Request-Id. */
   readonly drawRequestId: () => string;
 };
 

@@ -1,6 +1,6 @@
 import type { ReconcilerDeclaration, ReconcileRequest } from '../../plugin/api/plugin.ts';
 
-/** A decoded declaration. The object type, which only the author of the reconciler knows, is erased. */
+/** A decoded declaration. The object type, which is known only in the code of the reconciler, is erased. */
 export type DecodedReconciler = {
   readonly type: ReconcilerDeclaration['type'];
   readonly name: string;

@@ -33,7 +33,7 @@ export type RunningReconciler = {
    * reconciler is stopped before.
    */
   readonly synced: Promise<void>;
-  /** The number of consecutive failures, by the name of an object whose last step failed. */
+  /** The number of consecutive failures, by name, for objects with a failed last step. */
   readonly failing: ReadonlyMap<string, number>;
   /** The number of ended steps by result. */
   readonly counts: Readonly<Record<'settled' | 'again' | 'failed' | 'stuck', number>>;

@@ -166,7 +166,7 @@ function metadataOf(
   return { resourceVersion, continue: encodeEventsToken({ head, from: next }, identity) };
 }
 
-/** `types` contains the types whose events the caller may read; undefined allows all events. */
+/** `types` contains the types with events that the caller may read; undefined allows all events. */
 function narrowed(selection: EventSelection, types: readonly string[] | undefined): EventSelection {
   return types === undefined ? selection : new EventSelection([...selection.requirements, ofTypes(types)]);
 }

@@ -18,7 +18,8 @@ export type EventWatchesDependencies = EventScopes & {
 };
 
 /**
- * Decodes watches of events. Stores for each watch the types whose events the user could read when the watch started.
+ * Decodes watches of events. Stores for each watch the types with events that the user could read when the watch
+ * started.
  */
 export class EventWatches {
   readonly #dependencies: EventWatchesDependencies;

@@ -8,7 +8,7 @@ import { problem } from '../problem.ts';
 import type { Decoded } from '../resources/decode-list-query.ts';
 import type { JsonMembers } from '../resources/decode-write.ts';
 
-/** The known members, each with its own known members; undefined for a member whose whole value is kept. */
+/** The known members, each with its own known members; undefined for a member that is kept with its whole value. */
 type Known = { readonly members: ReadonlyMap<string, Known | undefined> };
 
 const everyReview = ['apiVersion', 'kind', 'metadata', 'status'].map((member) => [member, undefined] as const);

@@ -76,7 +76,7 @@ export class Connections {
 
   /**
    * Closes idle connections that Node treats as active: connections without a request, which browsers open in advance,
-   * and ended connections whose peer has not closed its side.
+   * and ended connections that the peer has not closed.
    */
   destroyIdle(): void {
     for (const socket of this.#open.keys()) if (socket.bytesRead === 0 || socket.writableFinished) socket.destroy();

@@ -156,7 +156,7 @@ export class Pings {
 
 /**
  * Shortens a reason to the size of a close frame: 125 bytes, of which two are the code. Details are ASCII, except for
- * client input, whose other characters are replaced.
+ * client input; other characters are replaced.
  */
 export function closeReason(detail: string): string {
   return detail.replaceAll(/[^ -~]/gu, '?').slice(0, 123);

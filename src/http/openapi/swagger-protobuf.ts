@@ -110,7 +110,7 @@ const schemaTable: Table = {
   example: [30, any],
 };
 
-/** Writes a message whose first field is the value. */
+/** Writes a message with the value as its first field. */
 function wrapped(write: Write): Write {
   return choice(() => [1, write]);
 }

@@ -39,8 +39,9 @@ type Taken =
   | { readonly kind: 'over' };
 
 /**
- * A plugin's server-sent events in one response, whose headers have been sent. The next event is requested when the
- * connection has accepted the previous event, so at most one event is buffered outside of the connection.
+ * A plugin's server-sent events in one response. The headers of the response have been sent. The next event is
+ * requested when the connection has accepted the previous event, so at most one event is buffered outside of the
+ * connection.
  */
 export class EventStream implements OpenStream {
   readonly transport = 'sse';

@@ -45,7 +45,7 @@ export const pluginSocketQueuedBytesMax = 1_048_576;
  */
 export const pluginSocketUnreadMs = 60_000;
 
-/** The maximum number of concurrent uploads, whose received bytes are in memory. Above it, the response is 429. */
+/** The maximum number of concurrent uploads. Their received bytes are in memory. Above it, the response is 429. */
 export const uploadsMax = 8;
 /**
  * The interval at which the progress of an upload is checked, the minimum number of bytes in an interval, and the

@@ -10,10 +10,10 @@ const quote = 0x22;
 const missing = Buffer.from('null');
 
 /**
- * Writes the cell of a value, by the rules of Kubernetes' custom resources. A value whose type differs from the type of
- * its column is written as null, except that a string column contains numbers, booleans, objects and arrays as JSON. A
- * date is written as its age. A text longer than `tableCellCharactersMax` is shortened. Returns the time at which the
- * cell changes.
+ * Writes the cell of a value, by the rules of Kubernetes' custom resources. A value of another type than its column is
+ * written as null, except that a string column contains numbers, booleans, objects and arrays as JSON. A date is
+ * written as its age. A text longer than `tableCellCharactersMax` is shortened. Returns the time at which the cell
+ * changes.
  */
 export function cellOf(type: PrinterColumn['type'], value: CellValue, writer: ByteWriter, now: number): number {
   const { bytes, start, end } = value;

@@ -111,7 +111,7 @@ export class Table implements Representation {
   }
 
   /**
-   * Writes the row of the object whose members have just been found. Returns the time at which an age in the row
+   * Writes the row of an object after `findMembers` has found its members. Returns the time at which an age in the row
    * changes.
    */
   #row({ bytes, start, end }: CellValue, writer: ByteWriter, now: number): number {

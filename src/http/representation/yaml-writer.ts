@@ -1,6 +1,6 @@
 import { quoted, yamlKey, yamlScalar } from './yaml-scalar.ts';
 
-/** An object or array whose end has not been read yet. */
+/** An open object or array: its end has not been read yet. */
 type Level = {
   readonly isObject: boolean;
   /** The column of the entries. */
@@ -47,7 +47,7 @@ export class YamlWriter {
     return this.#taken();
   }
 
-  /** Completes the document. Its last token may be a number, whose end is known only now. */
+  /** Completes the document. Its last token may be a number, which ends only now. */
   end(): Buffer {
     if (this.#rest.length > 0) this.#scalar(this.#rest.toString('utf8'));
     this.#rest = Buffer.alloc(0);

@@ -44,7 +44,7 @@ export function isTagKnown(req: IncomingMessage, tag: string): boolean {
     .some((part) => part === tag || part === `W/${tag}` || part === '*');
 }
 
-/** Returns the problem (412) of a request whose `If-Match` excludes this version. */
+/** Returns the problem (412) if the `If-Match` of the request excludes this version. */
 export function checkConditions(req: IncomingMessage, version: number): Problem | undefined {
   const ifMatch = ifMatchOf(req);
   if (ifMatch === undefined || ifMatch === 'any' || ifMatch.includes(version)) return undefined;

@@ -166,7 +166,7 @@ class Sweep {
    */
   #isMarked(name: string): boolean {
     const bytes = this.#ports.reader.get(this.#type.key, name)?.bytes;
-    // Only the few objects whose bytes contain the name of the member are parsed.
+    // Only the few objects that contain the name of the member are parsed.
     if (bytes === undefined) return false;
     const { buffer, byteOffset, length } = bytes;
     if (!Buffer.from(buffer, byteOffset, length).includes('"deletionTimestamp"')) return false;
@@ -186,7 +186,7 @@ async function* joined(first: IteratorResult<Batch>, rest: AsyncGenerator<Batch>
   yield* rest;
 }
 
-/** Encodes a list whose counts follow the items, since they are known only at the end. */
+/** Encodes a list with the counts after the items, since the counts are known only at the end. */
 async function* envelope(
   type: ResourceType,
   { reader }: ResourcePorts,

@@ -65,7 +65,7 @@ export class GeneratedApi {
     return root === 'apis' ? this.#registry.reloadingPlugin(group) : undefined;
   }
 
-  /** The plugins whose types are not known yet. Empty shortly after the start. */
+  /** The plugins with types that are not known yet. Empty shortly after the start. */
   expected(): ReadonlySet<string> {
     return this.#registry.expected();
   }
@@ -191,7 +191,7 @@ function routesAt(methods: readonly string[], pattern: string): readonly Route[]
   return methods.map((method) => ({ method, pattern }));
 }
 
-/** The Retry-After of a request whose type stopped while the request waited for its body, its turn or a position. */
+/** The Retry-After of a request if its type stopped while the request waited for its body, its turn or a position. */
 const retryAfterStopSeconds = 1;
 
 function stopped({ plural }: ResourceType): string {

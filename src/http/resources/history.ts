@@ -24,7 +24,7 @@ export type HistoryPorts = {
   readonly identity: () => Pick<LogIdentity, 'logId'>;
 };
 
-/** An object whose type need not be registered. `apiVersion`, `plural` and `name` are from the path. */
+/** An object of a type that need not be registered. `apiVersion`, `plural` and `name` are from the path. */
 export type HistoryTarget = {
   readonly key: TypeKey;
   readonly group: string;

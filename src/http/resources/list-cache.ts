@@ -6,7 +6,7 @@ import type { Representation } from '../representation/representation.ts';
 import { envelopeHead, envelopeTail } from './list-envelope.ts';
 import type { ListRequest } from './decode-list-query.ts';
 
-/** A page whose items are joined, in the form of the list. */
+/** A page with joined items, in the form of the list. */
 type Joined = Omit<ListPage, 'items'> & { readonly items: Uint8Array };
 
 /** The form of a cached response, and the time until which its items are correct, in epoch milliseconds. */

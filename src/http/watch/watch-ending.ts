@@ -16,7 +16,7 @@ export const endings = {
   unresponsive: { closeCode: 1006 },
   expired: { closeCode: 1000, error: 'expired' },
   'rights-lost': { closeCode: 4403, error: 'forbidden' },
-  // The ERROR tells the reason, which the client could not derive from the end of the connection, since the server
+  // The ERROR contains the reason, which the client could not derive from the end of the connection, since the server
   // keeps running.
   'type-removed': { closeCode: 1012, error: 'unavailable' },
   'shutting-down': { closeCode: 1012 },

@@ -3,7 +3,7 @@ import type { Schema } from '../../resource/schema/schema-check.ts';
 
 /**
  * Returns the components that lead to a cycle of references which all apply to the same value, never to a part of it.
- * Readers would follow such references for ever, and no value matches them.
+ * Readers would follow such references forever, and no value matches them.
  */
 export function endlessIn(components: ReadonlyMap<string, Schema>): ReadonlySet<string> {
   const aliases = new Map([...components].map(([name, schema]) => [name, new Set(inPlace(schema))]));

@@ -65,7 +65,7 @@ class Translation {
   }
 
   /**
-   * A target whose translation has not ended is treated as inexact, since the translation may accept more than the
+   * A target is treated as inexact until its translation has ended, since the translation may accept more than the
    * schema.
    */
   #reference(ref: string, depth: number): Translated {
@@ -108,7 +108,7 @@ function read(reading: Reading, keyword: string, value: unknown): void {
   }
 }
 
-/** Keywords whose meaning does not depend on other keywords of the schema. */
+/** Keywords that do not depend on other keywords of the schema. */
 const independent = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'enum']);
 
 function finished({ out, parts, isExact, weight }: Reading): Translated {
