@@ -40,7 +40,7 @@ export class Requests {
   constructor(url: string | URL, credentials: Credentials, { fetch: send, clock }: { fetch: Fetch; clock: Clock }) {
     const { origin, pathname } = serverUrl(url);
     if (credentials.token !== undefined && credentials.session !== undefined)
-      throw new TypeError('connect needs a token or a session, not both');
+      throw new TypeError('connect accepts either a token or a session, not both');
     this.#origin = origin;
     this.#base = origin + pathname.replace(/\/+$/u, '');
     this.#credentials = credentials;
@@ -138,6 +138,6 @@ function serverUrl(url: string | URL): URL {
 
 /** Checks the token. The error that `fetch` throws for an invalid header would contain the token. */
 function checked(token: string): string {
-  if (!/^[\x21-\x7e]+$/u.test(token)) throw new TypeError('the token contains characters that a token cannot have');
+  if (!/^[\x21-\x7e]+$/u.test(token)) throw new TypeError('the token contains characters other than visible ASCII');
   return token;
 }

@@ -88,7 +88,7 @@ class Silence {
 
   async limited<T>(work: Promise<T>): Promise<T> {
     const timer: Timer = this.#clock.after(this.#ms, () => {
-      this.#connection.abort(new Error(`nothing arrived for ${String(this.#ms / 1_000)} s`));
+      this.#connection.abort(new Error(`the server sent no data for ${String(this.#ms / 1_000)} s`));
     });
     try {
       return await work;

@@ -73,9 +73,7 @@ export class App {
       });
       await send(
         to,
-        refusal(
-          problem('internal-error', 'internal error; the server log has the details under the id of this request'),
-        ),
+        refusal(problem('internal-error', 'internal error: the server log contains the details for this request id')),
         this.#dependencies,
       );
     }

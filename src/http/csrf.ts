@@ -31,7 +31,7 @@ export function refuseForeignPage(req: IncomingMessage, { method, subject, isWat
   return refusal(
     problem(
       'forbidden',
-      'a write with a session cookie needs the header X-CSRF-Token with the token from the log-in response',
+      'a write with a session cookie requires the header X-CSRF-Token with the token from the log-in response',
     ),
   );
 }

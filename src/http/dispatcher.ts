@@ -92,7 +92,7 @@ export class Dispatcher {
     const socket = this.#dependencies.pluginRoutes.findSocket(info.segments);
     if (socket.kind === 'found' && (method === 'GET' || method === 'HEAD'))
       return refusal(
-        problem('bad-request', 'this path serves a WebSocket: the request needs an upgrade', {
+        problem('bad-request', 'this path serves a WebSocket: the request requires an upgrade', {
           headers: ['Upgrade', 'websocket'],
         }),
       );

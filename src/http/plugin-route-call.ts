@@ -94,7 +94,7 @@ export class PluginRouteCalls {
     return refusal(
       problem(
         'internal-error',
-        `the plugin ${route.mount.plugin} failed; the server log has the details under the id of this request`,
+        `the plugin ${route.mount.plugin} failed: the server log contains the details for this request id`,
       ),
     );
   }

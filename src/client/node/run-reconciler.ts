@@ -151,7 +151,7 @@ class ReconcilerRunner {
 
   #informer(type: ReconcilerDeclaration['type']): Informer {
     const onError = (error: unknown): void => {
-      this.#lines.log('a reconciler cannot read its objects for now', textOf(error));
+      this.#lines.log('a reconciler cannot read its objects, and retries', textOf(error));
     };
     return this.#client.informer(type, { signal: this.#stopped.signal, onError });
   }
@@ -164,7 +164,7 @@ class ReconcilerRunner {
       for (const name of decodeNames(names, reconcileWatchedNamesMax)) this.controller.enqueue(name);
     } catch (error) {
       const { name } = object.metadata;
-      this.#lines.log('could not map a change to the names it concerns', { changed: name, ...textOf(error) });
+      this.#lines.log('could not map a change to names of objects', { changed: name, ...textOf(error) });
       this.#all ??= this.#clock.after(reconcileAllAfterMs, () => {
         this.#all = undefined;
         this.controller.enqueueAll();

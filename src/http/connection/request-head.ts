@@ -23,7 +23,7 @@ function malformedHead({ rawHeaders, headers, httpVersion }: IncomingMessage): s
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
     else if (name.length === 13 && name.toLowerCase() === 'authorization') credentials += 1;
   }
-  if (hosts > 1) return 'a request must have one Host header';
+  if (hosts > 1) return 'a request must not have more than one Host header';
   return credentials > 1 ? 'a request must have at most one Authorization header' : undefined;
 }
 

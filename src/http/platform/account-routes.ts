@@ -133,7 +133,7 @@ const attested = ['emailVerified', 'registeredAt', 'twoFactorAuthEnabled', 'logi
 /** The members that the caller may change. A replacement that omits a member removes it. */
 const ownMembers = { displayName: null, email: null, avatar: null, bio: null, phone: null };
 
-const unchangeable = 'cannot be changed by the user: leave it unchanged or omit it';
+const unchangeable = 'cannot be changed by the user: omit the member or leave it unchanged';
 
 /**
  * Returns a violation for each change that the caller may not make, compared with the stored object. Absent members are

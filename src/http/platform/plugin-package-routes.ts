@@ -102,7 +102,7 @@ class Uploads {
     if (!context.ok) return refusal(context.problem);
     if (context.value.dryRun)
       return refusal(
-        problem('bad-request', 'dryRun is not supported here: a package can only be checked by running it'),
+        problem('bad-request', 'dryRun is not supported: a package can be checked only by running its code'),
       );
     const waits = unready();
     if (waits !== undefined) return refusal(problem('unavailable', waits, { retryAfterSeconds: 1 }));

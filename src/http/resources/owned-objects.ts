@@ -155,7 +155,7 @@ function refusedAs(type: ResourceType, name: string, { after, before }: Metadata
   const violations = [
     ...administered
       .filter(changed)
-      .map((member) => violationOf(member, 'cannot be set by the user: leave it unchanged or omit it')),
+      .map((member) => violationOf(member, 'cannot be set by the user: omit the member or leave it unchanged')),
     ...described
       .filter((member) => changed(member) && bytesOf(after[member]) > ownTextBytesMax)
       .map((member) => violationOf(member, tooLong)),
@@ -166,7 +166,7 @@ function refusedAs(type: ResourceType, name: string, { after, before }: Metadata
 /** Metadata that users may set on their own objects up to a size. */
 const described = ['labels', 'annotations'] as const;
 
-const tooLong = `must have at most ${String(ownTextBytesMax)} bytes of keys and values here`;
+const tooLong = `must have at most ${String(ownTextBytesMax)} bytes of keys and values`;
 
 function violationOf(member: string, detail: string): Violation {
   return { pointer: `/metadata/${member}`, detail };
