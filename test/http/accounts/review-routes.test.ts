@@ -49,7 +49,8 @@ test('a refused review names the existing roles', async (t) => {
   t.strictSame(body.status, {
     allowed: false,
     reason:
-      'no rule of the roles anonymous, authenticated, content-own-comments, content-public, widget-reader allows the request',
+      'no rule of the roles anonymous, authenticated, content-own-comments, content-public, widget-reader ' +
+      'allows the request',
   });
 });
 
