@@ -233,15 +233,15 @@ const broken: Readonly<Record<string, readonly [PluginFiles[string], RegExp]>> =
   ],
   'needs-missing': [
     { 'plugin.yaml': manifestYaml('needs-missing', { pluginDependencies: { ghost: '*' } }) },
-    /^DependencyMissing: it needs the plugin ghost, which does not exist/,
+    /^DependencyMissing: requires the plugin ghost, which does not exist/,
   ],
   'needs-newer': [
     { 'plugin.yaml': manifestYaml('needs-newer', { pluginDependencies: { good: '>=2.0.0' } }) },
-    /^DependencyVersion: it needs version >=2\.0\.0 of the plugin good, which is 1\.0\.0/,
+    /^DependencyVersion: requires version >=2\.0\.0 of the plugin good; the present version is 1\.0\.0/,
   ],
   'needs-broken': [
     { 'plugin.yaml': manifestYaml('needs-broken', { pluginDependencies: { throws: '*' } }) },
-    /^DependencyNotStarted: it needs the plugin throws, which is failed/,
+    /^DependencyNotStarted: requires the plugin throws, which is failed/,
   ],
   'cycle-a': [
     { 'plugin.yaml': manifestYaml('cycle-a', { pluginDependencies: { 'cycle-b': '*' } }) },
