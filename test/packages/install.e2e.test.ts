@@ -119,7 +119,7 @@ test('a refused package names the reason and leaves no trace', async (t) => {
       'a manifest that names a package',
       packageOf('bad', { more: '  package: {digest: x, bytes: 1}\n' }),
       422,
-      /spec\.package: is set by the installation/u,
+      /spec\.package: must be omitted: the installation sets this member/u,
     ],
     [
       'a platform that is too old',
@@ -198,7 +198,7 @@ test('a refused package names the reason and leaves no trace', async (t) => {
   t.match(await install(server, tellerPackage('1.0.0')), { status: 409, body: { message: /is already installed/u } });
   t.match(await install(server, tellerPackage('1.0.0', { name: 'other' })), {
     status: 409,
-    body: { message: /it belongs to the plugin teller/u },
+    body: { message: /already exists in the plugin teller/u },
   });
   const ill = await upgrade(
     server,
@@ -222,11 +222,11 @@ test('a refused package names the reason and leaves no trace', async (t) => {
   });
   t.match(await upgrade(server, 'teller', packageOf('other')), {
     status: 422,
-    body: { message: /it is the plugin other, not teller/u },
+    body: { message: /the package contains the plugin other, not teller/u },
   });
   t.match(
     await upgrade(server, 'teller', tellerPackage('1.0.0', { name: 'other', module: 'throw new Error("ran")' })),
-    { status: 422, body: { message: /it is the plugin other, not teller$/u } },
+    { status: 422, body: { message: /the package contains the plugin other, not teller$/u } },
     'before anything else about it',
   );
   t.match(await upgrade(server, 'nobody', packageOf('nobody')), { status: 404 });
@@ -242,8 +242,8 @@ test('a refused package names the reason and leaves no trace', async (t) => {
     status: 409,
     body: {
       message: new RegExp(
-        String.raw`its folder is missing: restore the folder, or uninstall it first \("ledgerplane plugin ` +
-          String.raw`uninstall lost"\) and then install it$`,
+        "the plugin's folder is missing: restore the folder, or run " +
+          '"ledgerplane plugin uninstall lost" and then install the plugin again$',
         'u',
       ),
     },

@@ -27,10 +27,13 @@ const refused: Readonly<Record<string, readonly [unknown, readonly RegExp[]]>> =
   ],
   'a hole': [Array.from({ length: 1 }), [/^reconcilers\[0\]: must be an object$/u]],
   'a function': [[reconcile], [/^reconcilers\[0\]: must be an object$/u]],
-  'no type': [[{ reconcile }], [/^reconcilers\[0\]\.type: must name a type by group, version and plural$/u]],
+  'no type': [
+    [{ reconcile }],
+    [/^reconcilers\[0\]\.type: must be an object with the group, version and plural of a type$/u],
+  ],
   'half a type': [
     [{ ...whole, type: { group: 'goods.example', plural: 'goods' } }],
-    [/^reconcilers\[0\]\.type: must name a type/u],
+    [/^reconcilers\[0\]\.type: must be an object with the group/u],
   ],
   "another plugin's type": [
     [{ ...whole, type: { ...goods, plural: 'roles' } }],
@@ -66,7 +69,7 @@ const refused: Readonly<Record<string, readonly [unknown, readonly RegExp[]]>> =
   'a watch that is none': [[{ ...whole, watches: [null] }], [/^reconcilers\[0\]\.watches\[0\]: must be an object$/u]],
   'a watch of nothing': [
     [{ ...whole, watches: [{ names: () => [] }] }],
-    [/^reconcilers\[0\]\.watches\[0\]\.type: must name a type/u],
+    [/^reconcilers\[0\]\.watches\[0\]\.type: must be an object with the group/u],
   ],
   "a watch of another plugin's type": [
     [{ ...whole, watches: [{ ...watch, type: { group: '', version: 'v1alpha1', plural: 'users' } }] }],

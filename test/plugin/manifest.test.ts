@@ -25,8 +25,8 @@ test('each violation of a manifest is reported with its place, the value and the
     [`${whole}specs: {}`, 'spec: must be an object, is absent; did you mean "specs"?'],
     [`${whole}spec: {}\nstate: {}`, 'state: is not known; is "status" meant?'],
     [`${whole.replace('Plugin', 'Plgin')}spec: {}`, 'kind: must be Plugin, is "Plgin"'],
-    [`${whole}spec: {}\n---\n${whole}spec: {}`, 'must hold one document, an object; it holds 2'],
-    ['- a', 'must hold an object, is ["a"]'],
+    [`${whole}spec: {}\n---\n${whole}spec: {}`, 'must contain one document, an object; contains 2'],
+    ['- a', 'must contain an object, is ["a"]'],
     [`${whole}spec: {a: b`, /at line 4, column/u],
   ];
   for (const [text, problem] of table) {

@@ -7,7 +7,7 @@ import type { TypeRegistry } from './type-registry.ts';
 /** The plugin of each route, by method and path shape. */
 export type RouteOwners = Map<string, string>;
 
-/** The types that another plugin or the platform already has. */
+/** Returns messages about types that another plugin or the platform already has. */
 export function typeConflicts(
   types: readonly ResourceType[],
   plugin: string,
@@ -20,11 +20,11 @@ export function typeConflicts(
       ?.type.plugin;
     return present === undefined || present === plugin
       ? []
-      : [`type ${type.kind} of ${type.group} (${type.plural}) already exists: it belongs to ${ownerText(present)}`];
+      : [`type ${type.kind} of ${type.group} (${type.plural}) already exists in ${ownerText(present)}`];
   });
 }
 
-/** The routes and sockets that the plugin must not serve, or that another plugin already has. */
+/** Returns messages about routes and sockets that the plugin must not serve, or that another plugin already has. */
 export function routeConflicts(
   endpoints: Endpoints,
   declarer: EndpointDeclarer,

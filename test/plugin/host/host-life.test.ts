@@ -90,7 +90,10 @@ test('a chain of three plugins follows its first one, and a version out of range
     good: { 'plugin.yaml': manifestYaml('good', { main: 'main.mjs', version: '2.0.0' }) },
   });
   await untilCondition(stage, 'a', (ready) => ready.startsWith('DependencyNotStarted'));
-  t.match(stage.ready('b'), /^DependencyVersion: requires version \^1.0.0 of the plugin good; the present version is 2.0.0/);
+  t.match(
+    stage.ready('b'),
+    /^DependencyVersion: requires version \^1.0.0 of the plugin good; the present version is 2.0.0/,
+  );
   await writePlugins(place.root, { good: { 'plugin.yaml': good['plugin.yaml'] } });
   await untilCondition(stage, 'a', (_ready, phase) => phase === 'started');
   await stage.close();
