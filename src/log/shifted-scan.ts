@@ -1,13 +1,13 @@
 import type { EventLog, LogPosition } from './log.ts';
 
 type Shift = {
-  /** The position in the underlying log. @throws UnknownPositionError */
+  /** Returns the position in the underlying log. @throws UnknownPositionError */
   readonly raw: (position: LogPosition) => LogPosition;
-  /** The offset that is added to each position of the underlying log. */
+  /** Returns the offset that is added to each position of the underlying log. */
   readonly shift: () => bigint;
 };
 
-/** The scan of a log with positions that are shifted; undefined if the log has none. */
+/** Returns a scan that shifts positions; undefined if the underlying log has no scan. */
 export function shiftedScan(log: EventLog, positions: Shift): EventLog['scan'] {
   if (log.scan === undefined) return undefined;
   return async ({ after, until, ...options }) => {

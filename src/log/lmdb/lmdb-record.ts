@@ -5,8 +5,8 @@ import { LogCorruptError, logPosition, streamName, streamRevision } from '../log
 import type { LogPosition, ProposedEvent, RecordedEvent, StreamName, StreamRevision } from '../log.ts';
 
 /**
- * One event on disk. The checksum covers everything after itself, including the record's own position, so a torn,
- * corrupted or misplaced record does not decode.
+ * The format of an event on disk. The checksum covers all following bytes, including the record's own position, so that
+ * an incomplete, damaged or misplaced record cannot be decoded.
  *
  * `crc32 u32 · flags u8 · position u48 · revision u48 · id length u8 · type length u8 · stream length u16 · data length
  * u32 · id · type · stream · data · metadata` (numbers big-endian, strings in UTF-8)
@@ -20,12 +20,10 @@ const streamLengthAt = 19;
 const dataLengthAt = 21;
 const headerBytes = 25;
 
-/** The flag of the last event of an append, so that a reader never splits an append. */
+/** The flag of the last event of an append, with which readers avoid splitting an append. */
 const endsAppendFlag = 1;
 
-/**
- * The place of a record. The members are numbers, because bigint arithmetic would cost more than all other bookkeeping.
- */
+/** The location of a record. The members are numbers, because arithmetic with bigints is much slower. */
 export type RecordLocation = { readonly position: number; readonly revision: number; readonly endsAppend: boolean };
 
 export function encodeRecord(stream: StreamName, event: ProposedEvent, place: RecordLocation): Buffer {
@@ -56,9 +54,9 @@ export function encodeRecord(stream: StreamName, event: ProposedEvent, place: Re
   return record;
 }
 
-/** LMDB also refuses a longer key, but only after the other table has received its half of the append. */
+/** Checks the length of a stream's name. LMDB refuses longer keys too, but only after the record has been written. */
 export function assertFits(stream: StreamName): void {
-  // A UTF-16 unit takes at most three bytes in UTF-8, so most names need no counting.
+  // A UTF-16 code unit has at most three bytes in UTF-8, so that the bytes of most names need not be counted.
   if (stream.length * 3 <= streamNameBytesMax) return;
   const bytes = Buffer.byteLength(stream);
   if (bytes > streamNameBytesMax)
@@ -103,7 +101,7 @@ export function decodeRecord(record: Buffer, position: number): RecordedEvent {
   };
 }
 
-/** A record in a reused buffer. The getters decode members on access. `data` and `metadata` are views of the buffer. */
+/** A record in a reused buffer. Getters decode members on access. `data` and `metadata` are views of the buffer. */
 export class ScannedRecord implements RecordedEvent {
   readonly type: string;
   readonly stream: StreamName;
@@ -126,7 +124,7 @@ export class ScannedRecord implements RecordedEvent {
     this.#position = position;
     this.#shift = shift;
     this.type = record.toString('utf8', offsets.typeAt, offsets.streamAt);
-    // The log accepts no other names, and the record has a checksum.
+    // The name is not validated: the log accepts only valid names, and the record has a checksum.
     this.stream = record.toString('utf8', offsets.streamAt, offsets.dataAt) as StreamName;
     this.revision = record.readUIntBE(revisionAt, 6) as StreamRevision;
     this.endsAppend = (record.readUInt8(flagsAt) & endsAppendFlag) !== 0;

@@ -7,8 +7,8 @@ import { ScannedRecord } from './lmdb-record.ts';
 import { assertIndexed, eventsTable, type LmdbStore } from './lmdb-store.ts';
 
 /**
- * Visits the records from `first` to `last` in the read buffer of the library. Nothing is copied, and a superseded
- * event costs a few microseconds.
+ * Visits the records from `first` to `last` in the read buffer of the library, without copying them. An event that
+ * `visit` ignores takes a few microseconds.
  */
 export async function scan(
   store: LmdbStore,
@@ -23,7 +23,7 @@ export async function scan(
       if (key !== next) break;
       const event = new ScannedRecord(value, next, shift);
       if (wanted(event.stream)) visit(event);
-      // This check comes last, because its read overwrites the buffer of the record.
+      // The check follows `visit`, because its read overwrites the buffer of the record.
       assertIndexed(store, event.stream, event.revision, next);
       next += 1;
     }
@@ -32,7 +32,7 @@ export async function scan(
   }
 }
 
-/** The table of records, with values in the library's shared buffer. */
+/** Opens the table of records so that values are in the library's shared buffer. */
 function openScans({ root }: LmdbStore): Database<Buffer, number> {
   const options: RootDatabaseOptions & { readonly name: string } = {
     ...eventsTable,
@@ -42,5 +42,5 @@ function openScans({ root }: LmdbStore): Database<Buffer, number> {
 }
 
 function refuseToWrite(): never {
-  throw new Error('this handle only reads');
+  throw new Error('the table of records is open for reading only');
 }
