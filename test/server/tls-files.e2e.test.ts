@@ -78,7 +78,7 @@ test('an invalid pair is logged once, and the present one is used until a valid 
   put(folder, { certificate: second.certificate, key: selfSigned().key });
   lines.length = 0;
   clock.advance(tlsLookMs);
-  t.match(await logged(message), /are no pair/u);
+  t.match(await logged(message), /TLS_CERT and TLS_KEY do not match/u);
   t.equal(await still(), 200);
   rmSync(join(folder, 'key.pem'));
   clock.advance(tlsLookMs);
