@@ -85,7 +85,7 @@ const refused: Readonly<Record<string, readonly [unknown, readonly RegExp[]]>> =
   ],
   'everything at once': [
     [{ name: '', concurrency: -1, more: 1 }],
-    [/more: unknown member/u, /type: must name/u, /reconcile: must/u, /concurrency: must/u],
+    [/more: unknown member/u, /type: must be an object with/u, /reconcile: must/u, /concurrency: must/u],
   ],
 };
 
