@@ -77,7 +77,7 @@ export async function foundCopy(context: CopyContext, target: EventLog, source: 
     },
     { ...context, actor, expected: 'absent' },
   );
-  return must(await retryRead(context, () => targetFounding(target, source)), 'it was founded');
+  return must(await retryRead(context, () => targetFounding(target, source)), 'the target was founded');
 }
 
 export async function finishCopy(

@@ -75,7 +75,7 @@ export class CopyPipeline {
   }
 
   async #settleOldest(): Promise<void> {
-    const { event, outcome } = must(this.#sent[0], 'something is on its way');
+    const { event, outcome } = must(this.#sent[0], 'an append is in flight');
     const answer = await outcome;
     this.#options.signal.throwIfAborted();
     if (!answer.ok) {
@@ -137,7 +137,7 @@ export class CopyPipeline {
     for (const [index, event] of rest.entries()) {
       this.#send(event);
       if (index > 0) continue;
-      const { outcome } = must(this.#sent[0], 'it was just sent');
+      const { outcome } = must(this.#sent[0], 'an append was just sent');
       const answer = await outcome;
       if (answer.ok) {
         this.#warm = true;

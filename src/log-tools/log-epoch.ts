@@ -39,7 +39,7 @@ export async function startRestoredEpoch(log: EventLog, writing: EpochWriting): 
   ) {
     throw new EpochRefusedError('another process started an epoch at the same time');
   }
-  return must(await readFounding(log), 'it was founded');
+  return must(await readFounding(log), 'the log was founded');
 }
 
 /**

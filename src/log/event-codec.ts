@@ -267,7 +267,7 @@ function decodeData(recorded: RecordedEvent): DomainEvent {
   const data = parse(recorded, recorded.data);
   for (const member of members) {
     if (data[member] === undefined)
-      throw new LogCorruptError(`event ${recorded.id} (${recorded.type}) lacks ${member}`);
+      throw new LogCorruptError(`event ${recorded.id} (${recorded.type}) has no member ${member}`);
   }
   return { type: recorded.type, ...data } as unknown as DomainEvent;
 }

@@ -91,11 +91,11 @@ function platformEventOf(recorded: RecordedEvent): PlatformEvent {
     if (event.type === 'EpochStarted' || event.type === 'CopyFinished') return event;
   } catch (cause) {
     throw new UnsuitableLogError(
-      `${cause instanceof Error ? cause.message : String(cause)}; was it written by a later version of this program?`,
+      `${cause instanceof Error ? cause.message : String(cause)}; a later version of this program may have written it`,
       { cause },
     );
   }
-  throw new UnsuitableLogError(`${platformStream} has an unexpected ${recorded.type}`);
+  throw new UnsuitableLogError(`${platformStream} contains an unexpected event of the type ${recorded.type}`);
 }
 
 /**

@@ -108,7 +108,9 @@ export class Appends {
     if (reply.kind === 'unknown') return this.#unknown(reply);
     if (fault.kind === 'too-large')
       return Promise.reject(
-        new RangeError('the server accepts less than 1 MiB, its default, in one append', { cause }),
+        new RangeError('the limit of the server for one append must be at least 1 MiB, which is its default', {
+          cause,
+        }),
       );
     return this.#unavailable(reply);
   }

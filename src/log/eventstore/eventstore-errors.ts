@@ -79,7 +79,7 @@ export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : 'unknown';
   // Removes the gRPC status, and the note about name resolution, which is rarely useful.
   const line = (text.split('\n', 1)[0] ?? '').replace(/^\d+ [A-Z_]+: /u, '').replace(/\.? Resolution note:.*$/u, '');
-  if (line === '') return 'the server gave no reason';
+  if (line === '') return 'the server returned no reason';
   return line.length > logReasonLengthMax ? `${line.slice(0, logReasonLengthMax)}…` : line;
 }
 

@@ -75,7 +75,7 @@ export function driverEvents(events: readonly ProposedEvent[]): EventData[] {
     };
   });
   if (bytes > appendBytesMax) {
-    throw new RangeError(`an append has at most ${appendBytesMax.toString()} bytes, got ${bytes.toString()}`);
+    throw new RangeError(`an append must have at most ${appendBytesMax.toString()} bytes, got ${bytes.toString()}`);
   }
   return encoded;
 }
@@ -89,7 +89,7 @@ export function driverStream(prefix: string, stream: StreamName): string {
     const bytes = Buffer.byteLength(stream);
     if (bytes > streamNameBytesMax)
       throw new RangeError(
-        `a stream's name has at most ${streamNameBytesMax.toString()} bytes, got ${bytes.toString()}`,
+        `a stream's name must have at most ${streamNameBytesMax.toString()} bytes, got ${bytes.toString()}`,
       );
   }
   return prefix + stream;

@@ -47,7 +47,7 @@ class Cursor {
     this.#varint();
     this.field = this.low >>> 3;
     this.#value(this.low & 7);
-    if (this.#at > this.#limit) throw new RangeError('a message ends within a member');
+    if (this.#at > this.#limit) throw new RangeError('a message of the server ends within a field');
     return true;
   }
 
@@ -63,7 +63,7 @@ class Cursor {
     } else if (type === wireType.four) {
       this.#at += 4;
     } else {
-      throw new RangeError(`a message has the unknown wire type ${type.toString()}`);
+      throw new RangeError(`a message of the server has the unknown wire type ${type.toString()}`);
     }
   }
 
@@ -71,7 +71,7 @@ class Cursor {
     let [low, high] = [0, 0];
     for (let shift = 0; shift < 70; shift += 7) {
       const byte = this.bytes[this.#at];
-      if (byte === undefined) throw new RangeError('a message ends within a number');
+      if (byte === undefined) throw new RangeError('a message of the server ends within a number');
       this.#at += 1;
       const bits = byte & 0x7f;
       if (shift < 28) low |= bits << shift;
@@ -83,7 +83,7 @@ class Cursor {
         return;
       }
     }
-    throw new RangeError('a message has a number of more than 64 bits');
+    throw new RangeError('a message of the server has a number of more than 64 bits');
   }
 
   inner(): Cursor {

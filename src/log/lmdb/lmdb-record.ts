@@ -33,7 +33,7 @@ export function encodeRecord(stream: StreamName, event: ProposedEvent, place: Re
   const streamBytes = Buffer.byteLength(stream);
   if (idBytes > 255 || typeBytes > 255) {
     throw new RangeError(
-      `an event's id and type have at most 255 bytes, got ${idBytes.toString()} and ${typeBytes.toString()}`,
+      `an event's id and type must have at most 255 bytes, got ${idBytes.toString()} and ${typeBytes.toString()}`,
     );
   }
   const dataAt = headerBytes + idBytes + typeBytes + streamBytes;
@@ -60,7 +60,9 @@ export function assertFits(stream: StreamName): void {
   if (stream.length * 3 <= streamNameBytesMax) return;
   const bytes = Buffer.byteLength(stream);
   if (bytes > streamNameBytesMax)
-    throw new RangeError(`a stream's name has at most ${streamNameBytesMax.toString()} bytes, got ${bytes.toString()}`);
+    throw new RangeError(
+      `a stream's name must have at most ${streamNameBytesMax.toString()} bytes, got ${bytes.toString()}`,
+    );
 }
 
 type Offsets = {
@@ -73,11 +75,11 @@ type Offsets = {
 /** @throws LogCorruptError unless `record` is complete and belongs at `position`. */
 function offsetsIn(record: Buffer, position: number): Offsets {
   const where = `the record at position ${position.toString()}`;
-  if (record.length < headerBytes) throw new LogCorruptError(`${where} has ${record.length.toString()} bytes`);
+  if (record.length < headerBytes) throw new LogCorruptError(`${where} has only ${record.length.toString()} bytes`);
   if (record.readUInt32BE(0) !== crc32(record.subarray(flagsAt)))
     throw new LogCorruptError(`${where} has a wrong checksum`);
   const ownPosition = record.readUIntBE(positionAt, 6);
-  if (ownPosition !== position) throw new LogCorruptError(`${where} claims position ${ownPosition.toString()}`);
+  if (ownPosition !== position) throw new LogCorruptError(`${where} belongs to position ${ownPosition.toString()}`);
   const typeAt = headerBytes + record.readUInt8(idLengthAt);
   const streamAt = typeAt + record.readUInt8(typeLengthAt);
   const dataAt = streamAt + record.readUInt16BE(streamLengthAt);

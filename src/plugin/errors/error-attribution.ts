@@ -70,7 +70,7 @@ export class CodeFolders {
  * An error belongs to a plugin if a stack frame is in the plugin's folder, if the error is a `ClientError`, or if the
  * thrown value is not an `Error` (the platform throws only `Error` objects). An error that Node raises (a missing file,
  * a refused connection) has no frames in files. The platform awaits all of its promises and handles the errors of all
- * of its emitters, so an error without such frames belongs to a plugin if plugins other than the bundled ones have run.
+ * of its emitters, so an error without such frames belongs to a plugin if a plugin that is not bundled has run.
  */
 export function attributeError(error: unknown, suspects: readonly CodeFolder[]): string | undefined {
   const stack = stackOf(error);

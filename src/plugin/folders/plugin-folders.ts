@@ -149,7 +149,7 @@ export class PluginFolders {
     return this.#inTurn(async () => {
       for (const root of this.#dependencies.roots.extra) {
         const found = await this.#read(root, false);
-        // An unreadable folder of plugins gives no information about its contents.
+        // The contents of an unreadable folder of plugins are unknown, so that no plugin folder is added or removed.
         if (found !== undefined) this.#compare(root, found);
       }
       this.#notify();
@@ -205,7 +205,7 @@ export class PluginFolders {
       entry.declared = await this.#declaredName(entry);
       entry.digest = digest;
       entry.counts ||= digest !== undefined;
-      // A folder that loses its plugin.yaml is not a request for the plugin.
+      // Only new files request an uninstalled plugin again. The deletion of plugin.yaml does not.
       if (digest !== undefined) entry.isOut = false;
       this.#notify();
     });

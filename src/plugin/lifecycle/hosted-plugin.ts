@@ -101,8 +101,8 @@ export class HostedPlugin {
   }
 
   /**
-   * Records the desired state. A plugin that waits for its dependents to stop no longer waits, because it may run
-   * again.
+   * Records the desired state. If the plugin waits for its dependents to stop, the wait ends, because the plugin may
+   * run again.
    */
   desire(desired: DesiredState): void {
     this.#desired = desired;

@@ -16,7 +16,7 @@ import type { TypeRegistry } from '../registry/type-registry.ts';
 
 /** Records the declarations of types in the log. */
 export type TypeDeclarer = {
-  /** Resolves when the declarations are recorded, or when this node has found out that it must not record them. */
+  /** Resolves when the declarations are recorded, or when it is certain that this node must not record them. */
   declare(types: readonly ResourceType[]): Promise<void>;
   /** Returns whether the declaration of another node is in force. This node then writes no objects of the type. */
   isOther(type: ResourceType): boolean;

@@ -25,7 +25,7 @@ export type PluginState =
   /** The plugin's objects are being removed. `problem`: the reason why the last attempt was incomplete. */
   | { readonly phase: 'uninstalling'; readonly problem?: Failure };
 
-/** The last checked desired state, with the reason why the plugin does not run. `wait`: it waits for a dependency. */
+/** The last checked desired state, and the reason if the plugin does not run. `wait`: a dependency is not ready yet. */
 export type DesiredState =
   | { readonly kind: 'run' | 'uninstall' | 'forget'; readonly failure?: undefined }
   | { readonly kind: 'off'; readonly failure: Failure | undefined }

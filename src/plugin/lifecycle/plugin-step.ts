@@ -118,7 +118,7 @@ export class PluginStep {
     const before = this.#desired.fingerprint(plugin);
     const applied = await objects.ensure(plugin.name, plugin.hasPresentManifest ? plugin.manifest : undefined, ref);
     this.#desired.observe(plugin);
-    // The write changes the fingerprint, but does not resolve the failure: the failure is stored with the new one.
+    // The write changes the fingerprint, but does not resolve the failure, which is stored with the new fingerprint.
     if (plugin.ownFailure?.fingerprint === before) this.fail(plugin, plugin.ownFailure.failure);
     if (applied.ok) {
       plugin.recordKept(new Map([['Plugin', applied.kept]]));

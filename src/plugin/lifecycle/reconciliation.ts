@@ -54,7 +54,7 @@ export class Reconciliation {
     this.#running = undefined;
   }
 
-  /** Schedules a retry, which replaces a scheduled one. */
+  /** Schedules a retry. A retry that is already scheduled is cancelled. */
   retryAfter(clock: Clock, delayMs: number, retry: () => void): void {
     this.cancelRetry();
     this.#retry = clock.after(delayMs, retry);

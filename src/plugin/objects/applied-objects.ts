@@ -63,13 +63,13 @@ export class AppliedObjects {
       return failed("could not record the plugin's objects in the status of the plugin", true);
     const kept = new Map<string, readonly string[]>();
     for (const { shipped, type } of typed) {
-      // An uninstall may have begun on this or another node. It would not remove objects that are created now.
+      // Stops if an uninstall has begun on any node, because it would not remove objects that are created from now on.
       if (this.#dependencies.objects.desired(plugin)?.isDeleted !== false)
         return failed('the plugin is being uninstalled', true);
       const { name, object, kind, file } = shipped;
       const applied = await applyObject(
         {
-          type: must(type, 'refused objects without a type'),
+          type: must(type, 'objects without a type are refused'),
           name,
           object,
           subject: { kind: 'plugin', name: plugin },
@@ -125,7 +125,7 @@ export class AppliedObjects {
    */
   #isOwned(shipped: ShippedObject, { applied }: PluginMemory): boolean {
     const state = appliedState(
-      must(this.#served(shipped), 'refused objects without a type'),
+      must(this.#served(shipped), 'objects without a type are refused'),
       shipped.name,
       this.#dependencies,
     );

@@ -33,7 +33,9 @@ export function routeConflicts(
   const refused = endpointProblems(endpoints, declarer, (group, version) => ownersOf(registry, group, version));
   const conflicting = shapesOf(endpoints).flatMap(({ shape, title }) => {
     const owner = routeOwners.get(shape);
-    return owner === undefined || owner === declarer.plugin ? [] : [`${title}: the plugin ${owner} has this route`];
+    return owner === undefined || owner === declarer.plugin
+      ? []
+      : [`${title}: the plugin ${owner} already has this route`];
   });
   return [...refused, ...conflicting];
 }

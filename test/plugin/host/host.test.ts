@@ -264,7 +264,7 @@ test('stored objects on which an index function throws are reported at each star
   t.equal(failing(first), undefined);
   await first.close();
   await writePlugins(place.root, { good: { 'main.mjs': indexing('good.spec.color > 6 ? {} : good.spec.color') } });
-  const why = 'goods.goods.example: 2 values are missing, the first of "b": index "made": ';
+  const why = 'goods.goods.example: 2 index values are missing, the first for the object "b": index "made": ';
   for (const round of ['anew', 'again']) {
     const stage = await open(t, place);
     t.ok(failing(stage)?.startsWith(why), `${round}: ${String(failing(stage))}`);

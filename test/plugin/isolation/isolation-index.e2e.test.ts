@@ -128,7 +128,8 @@ test('stored objects on which an index function throws stay without a value, and
   };
   t.equal(
     await failing(again),
-    `odds.odd.example: ${String(Object.keys(acts).length)} values are missing, the first of "odd-0": index ` +
+    `odds.odd.example: ${String(Object.keys(acts).length)} index values are missing, the first for the object ` +
+      '"odd-0": index ' +
       '"odd": its function threw: boom (at wild.mjs:2)',
   );
   t.equal((await again.call(`${odds}?fieldSelector=odd=a`)).status, 200);

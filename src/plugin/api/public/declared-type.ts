@@ -63,7 +63,7 @@ export type TypeDeclaration<T = PluginObject> = {
 };
 
 /**
- * The result of `defineType`: a declaration with the TypeScript type of its objects. Pass it to the calls of a `Client`
- * to receive typed objects.
+ * The result of `defineType`: a declaration with the TypeScript type of its objects. Pass the result to the calls of a
+ * `Client` to receive typed objects.
  */
 export type DefinedType<T = PluginObject> = TypeDeclaration<T> & Typed<T>;

@@ -4,7 +4,7 @@ import type { PluginObject, TypeName } from './object.ts';
 
 /** The result of one step; undefined means `settled`. A step that throws is retried with increasing delays. */
 export type ReconcileOutcome =
-  /** The actual state matches the object, or the step waits for a change that will trigger it. */
+  /** The actual state matches the object, or a later change will trigger another step. */
   | { readonly type: 'settled' }
   /** Runs the step again after `afterMs` milliseconds, even if nothing changes. */
   | { readonly type: 'again'; readonly afterMs: number };

@@ -54,8 +54,8 @@ function loadedNotices(
   }
   const missing = [...unindexed].map(
     ([type, { count, first, problem = '', trace = '' }]) =>
-      `${type}: ${String(count)} values are missing, ` +
-      `the first of ${JSON.stringify(first)}: ${problem}${placeOf(trace)}`,
+      `${type}: ${String(count)} index values are missing, ` +
+      `the first for the object ${JSON.stringify(first)}: ${problem}${placeOf(trace)}`,
   );
   if (missing.length > 0)
     notices.push({ type: 'IndexFunctionFailing', reason: 'StoredObjects', message: missing.join('; ') });
