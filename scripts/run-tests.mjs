@@ -1,5 +1,5 @@
 /**
- * Runs the compiled tests: all test files, or the files whose path contains one of the arguments (`npm test -- test/log
+ * Runs the compiled tests: all test files, or the files with one of the arguments in their path (`npm test -- test/log
  * names`). Prints one line for each file, all failures, all skipped tests with reasons, and finally `N passed, N
  * failed`.
  *

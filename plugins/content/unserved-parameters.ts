@@ -10,9 +10,7 @@ const unserved = new Map([
   ['at', 'at'],
 ]);
 
-/**
- * Returns a controller whose routes refuse these parameters in any spelling with 400, for example because of dry runs.
- */
+/** Adds a check to the routes of a controller. The check refuses these parameters, in any spelling, with 400. */
 export function refusingUnserved(controller: ControllerDeclaration): ControllerDeclaration {
   const routes = controller.routes?.map((route) => ({
     ...route,

@@ -44,7 +44,7 @@ export type Config = {
   readonly pluginsDirs: readonly string[];
   /** The names of plugins that are never loaded, independent of their source. */
   readonly pluginsDisabled: readonly string[];
-  /** The addresses and CIDR ranges of proxies whose forwarding headers are trusted. */
+  /** The addresses and CIDR ranges of proxies with trusted forwarding headers. */
   readonly trustedProxies: readonly string[];
   /** The administrator's password, which is used only at the first start (decision 7.7). */
   readonly adminPassword: string | undefined;
@@ -111,7 +111,7 @@ const oidcNames: ReadonlySet<string> = new Set([
 
 /**
  * Decodes the settings of the identity provider. The issuer and the audience are required if any setting is set,
- * because a token whose audience is not checked may be intended for another service.
+ * because a token with an unchecked audience may be intended for another service.
  */
 function oidcSettings(environment: Environment, settings: Settings, mistakes: string[]): OidcSettings | undefined {
   const given = Object.keys(environment).filter((name) => name.startsWith('OIDC_') && environment[name] !== undefined);

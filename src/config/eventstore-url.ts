@@ -216,6 +216,6 @@ function percentDecoded(text: string, what: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new UrlProblem(`has an invalid percent-encoding in ${what}: encode a literal % as %25`);
+    throw new UrlProblem(`has an invalid percent-encoding in ${what}: a literal % must be encoded as %25`);
   }
 }

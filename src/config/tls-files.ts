@@ -84,7 +84,7 @@ function certificateIn(text: string): X509Certificate {
 
 function keyIn(text: string): KeyObject {
   if (/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: *4, *ENCRYPTED/mu.test(text))
-    throw new FileProblem('has an encrypted key: decrypt the key, and restrict access by the mode of the file');
+    throw new FileProblem('has an encrypted key: decrypt the key, and restrict the mode of the file');
   if (!/-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/u.test(text)) throw new FileProblem('has no private key in PEM format');
   try {
     return createPrivateKey(text);

@@ -78,16 +78,12 @@ test('files that TLS cannot use are mistakes, all at once and without their cont
     [
       'cert.pem',
       'encrypted.pem',
-      [
-        `${named('TLS_KEY', 'encrypted.pem')}has an encrypted key: decrypt the key, and restrict access by the mode of the file`,
-      ],
+      [`${named('TLS_KEY', 'encrypted.pem')}has an encrypted key: decrypt the key, and restrict the mode of the file`],
     ],
     [
       'cert.pem',
       'legacy.pem',
-      [
-        `${named('TLS_KEY', 'legacy.pem')}has an encrypted key: decrypt the key, and restrict access by the mode of the file`,
-      ],
+      [`${named('TLS_KEY', 'legacy.pem')}has an encrypted key: decrypt the key, and restrict the mode of the file`],
     ],
     [
       'cert.pem',

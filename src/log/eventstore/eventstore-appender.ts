@@ -205,7 +205,7 @@ export class Appender {
     });
   }
 
-  /** Discards the client, and waits for the end of its stream, whose error could reject appends on a new stream. */
+  /** Discards the client, and waits for the end of its stream. A later error could reject appends on a new stream. */
   async #discard(): Promise<void> {
     const client = this.#client;
     this.#client = undefined;

@@ -7,7 +7,7 @@ import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { RawRecord } from './eventstore-record.ts';
 import type { WireAnswer } from './eventstore-wire.ts';
 
-/** A gRPC call whose stream emits decoded messages. `cancel` ends the call. */
+/** A gRPC call that emits decoded messages. `cancel` ends the call. */
 export type SubscriptionCall = Readable & { cancel(): void };
 
 /** A backward read of events before a position (exclusive), in streams with one of the prefixes. */

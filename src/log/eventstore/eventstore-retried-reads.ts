@@ -149,7 +149,7 @@ export class RetriedReads {
         settle(() => {
           resolve(events);
         });
-        // The read must not be destroyed, because the driver's close waits for calls whose response was not read fully.
+        // The read must not be destroyed, because the driver's close waits for calls with an unread response.
         cancel();
       });
       read.on('end', () => {

@@ -23,7 +23,7 @@ export class PendingAppends {
    */
   readonly #newest = new Map<StreamName, PendingAnswer>();
 
-  /** Adds a non-empty append, whose events have the next positions. */
+  /** Adds a non-empty append. Its events have the next positions. */
   add(stream: StreamName, added: readonly RecordedEvent[], resolve: (outcome: AppendOutcome) => void): void {
     const { revision, position } = must(added.at(-1), 'an append is not empty');
     const outcome: AppendOutcome = { ok: true, revision, position };

@@ -80,7 +80,7 @@ export async function openStore(dir: string, isReadOnly = false): Promise<LmdbSt
     await checkFormat(root, lastPosition);
     const store: LmdbStore = { root, events, streams, lastPosition, indexedThrough: 0 };
     assertAsMany(store);
-    // Refuses a log whose newest record is damaged, before any event is appended.
+    // Refuses a log with a damaged last record before any event is appended.
     if (lastPosition > 0) assertRecordIndexed(store, readRecord(store, lastPosition), lastPosition);
     return store;
   } catch (error) {

@@ -105,7 +105,7 @@ function realFolder(folder: string): string {
   }
 }
 
-/** A plugin may throw any value, including a value whose properties throw when they are read. */
+/** A plugin may throw any value, including an object with properties that throw when they are read. */
 function stackOf(error: unknown): string {
   try {
     return error instanceof Error && typeof error.stack === 'string' ? error.stack : '';

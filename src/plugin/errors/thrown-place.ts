@@ -81,7 +81,7 @@ function shown({ path, line, source }: SourceLocation): string {
   return ` (at ${path}:${line}${source === undefined ? '' : `: ${source}`})`;
 }
 
-/** A plugin may throw any value, including a value whose properties throw when they are read. */
+/** A plugin may throw any value, including an object with properties that throw when they are read. */
 function stackOf(error: unknown): string {
   try {
     return error instanceof Error && typeof error.stack === 'string' ? decoded(error.stack) : '';

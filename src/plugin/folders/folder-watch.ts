@@ -42,7 +42,7 @@ export class FolderWatch {
     return this.#digest;
   }
 
-  /** Starts to watch a new folder, and reports the folder once it contains a plugin whose files no longer change. */
+  /** Starts to watch a new folder, and reports the folder when it contains a plugin and its files no longer change. */
   expect(): void {
     this.#follow(undefined);
     this.#poll.after(filesSettleMs);

@@ -102,7 +102,7 @@ export class PluginHost {
     return [...this.#plugins.values()].map(activityOf);
   }
 
-  /** Returns the state of a plugin whose types and routes are not served on this node. */
+  /** Returns the state of a plugin with types and routes that are not served on this node. */
   idleOf(name: string): IdlePlugin | undefined {
     const plugin = this.#plugins.get(name);
     return plugin === undefined ? undefined : describeUnavailable(name, plugin.phase);
@@ -165,7 +165,7 @@ export class PluginHost {
   async start(): Promise<void> {
     const { changes, leadership, reconcilers, unique, disabledPlugins, log } = this.#dependencies;
     await this.#opening;
-    // Subscribes before the discovery, whose cursor may already have passed the name of an object created meanwhile.
+    // Subscribes before the discovery, because an object created meanwhile may sort before the cursor of the discovery.
     this.#subscriptions.push(
       changes.subscribe((batch) => {
         this.#onChanges(batch);

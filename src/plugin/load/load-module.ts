@@ -83,7 +83,7 @@ export async function runModule(href: string, context: PluginContext): Promise<u
   return define(context);
 }
 
-/** Describes a thrown value. A plugin may throw any value, including a value whose properties throw when read. */
+/** Describes a thrown value. A plugin may throw any value, including an object with properties that throw when read. */
 export function describe(error: unknown): string {
   try {
     return error instanceof Error ? `${error.name}: ${error.message}` : String(error);

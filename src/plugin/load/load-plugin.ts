@@ -15,7 +15,7 @@ import type { Failure } from '../lifecycle/status/plugin-status.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 import { decodeShippedObjects, type ShippedObject } from '../objects/shipped-objects.ts';
 
-/** A plugin whose files were read, run and checked. The plugin is not registered yet. */
+/** A plugin after its files were read, run and checked, and before it is registered. */
 export type LoadedPlugin = {
   readonly types: readonly ResourceType[];
   readonly definition: Definition;

@@ -34,7 +34,7 @@ export type Application = {
   readonly name: string;
   /** The object from the plugin's files. */
   readonly object: JsonObject;
-  /** The author of the write, who must have all rights that the object grants. */
+  /** The author of the write. The author must have all rights that the object grants. */
   readonly subject: Subject;
   readonly plugin: string;
   readonly origin: WriteContext['origin'];

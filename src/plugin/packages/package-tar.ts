@@ -66,7 +66,8 @@ export async function* buffersOf(stream: AsyncIterable<unknown>): AsyncGenerator
 }
 
 /**
- * Reads a tarball with the library `tar`, whose events are synchronous. Checks each entry before storing its content.
+ * Reads a tarball with the library `tar`, which emits events synchronously. Checks each entry before storing its
+ * content.
  */
 class TarReader {
   readonly #parser = new Parser({ strict: true, maxMetaEntrySize: packageMetaBytesMax });

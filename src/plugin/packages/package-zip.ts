@@ -4,7 +4,7 @@ import { ArchiveRefused, shown, type PackageContents } from './package-contents.
 import { packageEntriesMax } from './package-limits.ts';
 import { buffersOf, type Unpacked } from './package-tar.ts';
 
-/** The host systems whose zip entries contain Unix file modes (APPNOTE 4.4.2). */
+/** The host systems that write Unix file modes into zip entries (APPNOTE 4.4.2). */
 const unixHosts: ReadonlySet<number> = new Set([3, 19]);
 const kindMask = 0o170000;
 const plainKinds: ReadonlySet<number> = new Set([0, 0o100000, 0o040000]);

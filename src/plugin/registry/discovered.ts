@@ -15,7 +15,7 @@ export type FindPlugins = {
 
 /**
  * Calls `take` for the plugins in folders, and then for all plugins with an object, which include installed packages
- * and plugins whose folder was deleted.
+ * and plugins with a deleted folder.
  */
 export function* takeFound({ folders, objects, namesOf }: FindPlugins, take: (name: string) => void): Steps<undefined> {
   for (const name of folders) {

@@ -19,7 +19,7 @@ export class TypeRegistry {
   readonly #byKey = new Map<TypeKey, Registration>();
   /** The plugins that are being reloaded, by API group. */
   readonly #reloading = new Map<string, string>();
-  /** The plugins whose types are not known yet. */
+  /** The plugins with types that are not known yet. */
   readonly #expected = new Set<string>();
   readonly #listeners = new Set<(registration: Registration, change: 'registered' | 'serving' | 'removed') => void>();
 

@@ -23,8 +23,8 @@ export type ReconcileRequest<T = PluginObject> = {
 };
 
 /**
- * Another type whose changes trigger steps. `names` is a method and not a function-valued member, so that an
- * implementation may narrow its parameter to objects of `type`.
+ * Another type of the plugin. Changes of its objects trigger steps. `names` is a method and not a function-valued
+ * member, so that an implementation may narrow its parameter to objects of `type`.
  */
 export type WatchDeclaration = { readonly type: TypeName; names(object: PluginObject): readonly string[] };
 

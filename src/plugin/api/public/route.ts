@@ -54,7 +54,7 @@ export type RouteDeclaration = {
    * is refused with 422.
    */
   readonly request?: {
-    /** The JSON Schemas of query parameters, whose values are strings. Other parameters are not checked. */
+    /** The JSON Schemas of query parameters. The values are strings. Other parameters are not checked. */
     readonly query?: Readonly<Record<string, JsonSchema>>;
     readonly body?: JsonSchema;
   };
