@@ -9,8 +9,8 @@ import {
 import type { Access } from './access-recorder.ts';
 
 /**
- * The accesses from one event to the next. All are counted, and as many described as the event can hold. Log-ins and
- * log-outs are described before refusals, since clients determine the number of refusals.
+ * The accesses between two events. The window counts all accesses, and describes as many of them as the limits allow.
+ * Log-ins and log-outs have a limit of their own, because clients can cause any number of refusals.
  */
 export class AccessWindow {
   readonly #from: string;
