@@ -244,9 +244,7 @@ export class Authenticator {
     };
   }
 
-  /**
-   * Returns the refusal of a token or session that this node lacks; undefined if a second look-up may find the object.
-   */
+  /** Returns the refusal of a text unknown to this node; undefined if a second look-up may find the object. */
   async #fromUnfolded(uid: string, text: string, refused: NotAuthenticated): Promise<NotAuthenticated | undefined> {
     const found = (await this.#dependencies.unfoldedWrites?.refreshToken(uid, text)) ?? 'never-issued';
     if (found === 'retry') return undefined;

@@ -15,8 +15,9 @@ export type OwnerReference = {
 };
 
 /**
- * `resourceVersion` is not a member: it is the position of the object's last event, known only after the append, and is
- * inserted into the response's bytes when the event is folded (`withResourceVersion` in answer.ts).
+ * The metadata of an object. `resourceVersion` is not a member: it is the position of the object's last event, which is
+ * known only after the append. `withResourceVersion` in answer.ts inserts the position into the bytes of the response
+ * when the event is folded.
  */
 export type Metadata = {
   readonly name: string;
@@ -29,7 +30,7 @@ export type Metadata = {
   /** RFC 3339, UTC, milliseconds. */
   readonly creationTimestamp: string;
   readonly deletionTimestamp?: string;
-  /** A set: keeps the order without duplicates. Absent when empty. */
+  /** An ordered set without duplicates. Absent when empty. */
   readonly finalizers?: readonly string[];
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
