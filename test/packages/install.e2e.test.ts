@@ -144,7 +144,7 @@ test('a refused package names the reason and leaves no trace', async (t) => {
       'an object that breaks its own type',
       tellerPackage('1.0.0', { module: titled, objects: tale('spec: {titel: 3}') }),
       422,
-      /extensions\/objects\.yaml: Tale one: spec\.title is required; .*spec\.titel is not known; did you mean "title"\?/u,
+      /extensions\/objects\.yaml: Tale one: spec\.title is required; .*titel is not known; did you mean "title"\?/u,
     ],
     [
       "an object that breaks the platform's",

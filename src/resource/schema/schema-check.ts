@@ -49,9 +49,7 @@ export function checkTypeSchema(input: unknown): CheckedSchema {
   return check(input, ({ type, properties }) => [
     ...(type === undefined || type === 'object'
       ? []
-      : [
-          'type: must be "object" at the top level: the schema describes the members of the objects, usually spec and status',
-        ]),
+      : ['type: must be "object" at the top level: the schema describes members of objects, usually spec and status']),
     ...platformMembers
       .filter((member) => isObject(properties) && Object.hasOwn(properties, member))
       .map((member) => `properties.${member}: must not be declared: the platform defines this member`),

@@ -208,7 +208,7 @@ const broken: Readonly<Record<string, readonly [PluginFiles[string], RegExp]>> =
   ],
   'objects-bad-name': [
     withObject('objects-bad-name', 'apiVersion: v1alpha1\nkind: Role\nmetadata: {name: A.b}\n'),
-    /^ObjectsRefused: .*metadata\.name must hold only/,
+    /^ObjectsRefused: .*metadata\.name must contain only/,
   ],
   'objects-untyped': [
     withObject('objects-untyped', 'apiVersion: v9\nkind: Thing\nmetadata: {name: a}\n'),
