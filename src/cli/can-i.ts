@@ -16,7 +16,7 @@ export type CanIOptions = ConnectionOptions & {
 const reviews = ['apis', 'authorization.k8s.io', 'v1'];
 const ruleMembers = ['apiGroups', 'resources', 'resourceNames', 'nonResourceURLs', 'verbs'];
 
-/** Prints whether the request is allowed, and below it the role and rule that decided (decision 6.11). */
+/** Prints whether the request is allowed, followed by the role and rule that allow it (decision 6.11). */
 export async function canI(
   verb: string,
   words: string,
@@ -37,7 +37,10 @@ export async function canI(
   return allowed;
 }
 
-/** The role and its rule; the server's reason if no rule decided, as for a refusal or a super administrator. */
+/**
+ * Returns a text with the role and the rule that allow the request. If no rule allows it, as for a refusal or a super
+ * administrator, returns the server's reason.
+ */
 function decidedBy(answer: Json): string {
   const role = textOf(answer, 'status', 'grant', 'role');
   const reason = textOf(answer, 'status', 'reason');

@@ -93,5 +93,5 @@ test('a log with fewer or other leaves than the checkpoint, and notes that prove
   t.match(await info(stage, 'empty.note'), { code: 2, err: /empty\.note is not a signed checkpoint/u });
   t.match(await info(stage, 'missing.note'), { code: 2, err: /missing\.note cannot be read/u });
   const keyAlone = await runCommand(['log', 'info', '--log', stage.log, '--key', stage.key]);
-  t.match(keyAlone, { code: 2, err: /--key is for --checkpoint/u });
+  t.match(keyAlone, { code: 2, err: /--key can be used only with --checkpoint/u });
 });

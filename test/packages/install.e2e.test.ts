@@ -438,7 +438,7 @@ test('what npm packs is installed and looked after from the command line', async
   t.same(await run('install', file), {
     code: 0,
     out: 'packed\n',
-    err: 'installed packed: it is started, version 1.0.0\n',
+    err: 'installed packed: the plugin is started, version 1.0.0\n',
   });
   t.match(await run('install', file), {
     code: 1,
@@ -474,13 +474,13 @@ test('what npm packs is installed and looked after from the command line', async
   t.same(await run('disable', 'packed'), {
     code: 0,
     out: 'packed\n',
-    err: 'disabled packed: it is stopped, version 1.0.0: Disabled: spec.enabled is false\n',
+    err: 'disabled packed: the plugin is stopped, version 1.0.0: Disabled: spec.enabled is false\n',
   });
-  t.match(await run('enable', 'packed'), { code: 0, err: /^enabled packed: it is started/u });
+  t.match(await run('enable', 'packed'), { code: 0, err: /^enabled packed: the plugin is started/u });
   const next = join(folder, 'next.zip');
   await writeFile(next, packageOf('packed', { more: '  pluginDependencies:\n    missing-one: "*"\n', format: 'zip' }));
   t.match(await run('upgrade', 'packed', next), { code: 1, err: /packed is upgraded, and failed.*missing-one/u });
-  t.match(await run('upgrade', 'packed', file), { code: 0, err: /^upgraded packed: it is started/u });
+  t.match(await run('upgrade', 'packed', file), { code: 0, err: /^upgraded packed: the plugin is started/u });
   t.match(await run('uninstall', 'packed'), { code: 0, out: '', err: 'uninstalled packed\n' });
   t.equal((await server.call(`${pluginPath}/packed`)).status, 404);
   t.match(await run('uninstall', 'packed'), { code: 1, err: /\(404 NotFound\)/u });
