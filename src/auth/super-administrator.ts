@@ -116,8 +116,8 @@ async function withPassword(
   const chosen = password ?? randomBytes(18).toString('base64url');
   if (password === undefined) await writePassword(path, chosen);
   const outcome = await use(chosen);
-  // A create without a response may have been appended; the retry then finds an existing user. The password was
-  // generated here, so a user with this password is the user that this create appended.
+  // A create without a response may have been appended; the retry then finds an existing user. A generated password is
+  // unique, so an existing user with this password was appended by that create.
   const counts = outcome.ok || (password === undefined && (await isPassword(options, chosen)));
   const isRefused = !counts && outcome.rejection.reason !== 'unavailable';
   if (isRefused && password === undefined) await rm(path, { force: true });
@@ -125,7 +125,7 @@ async function withPassword(
   if (!counts) settled(outcome);
   return {
     outcome: 'written',
-    where: password === undefined ? `its password is in ${path}` : 'its password is ADMIN_PASSWORD',
+    where: password === undefined ? `the password is in ${path}` : 'the password is ADMIN_PASSWORD',
   };
 }
 
@@ -173,7 +173,9 @@ function settled(outcome: WriteOutcome): void {
   if (!outcome.ok) throw new Error(`cannot create the super administrator: ${outcome.rejection.detail}`);
 }
 
-/** Writes the file atomically. Other users can never read it, not even while it is created. */
+/**
+ * Writes the file atomically. Other users of the machine can never read the file, not even while the file is created.
+ */
 async function writePassword(path: string, password: string): Promise<void> {
   const temporary = `${path}.new`;
   await rm(temporary, { force: true });

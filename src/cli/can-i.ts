@@ -32,7 +32,7 @@ export async function canI(
   );
   const allowed = memberOf(answer, 'status', 'allowed');
   if (typeof allowed !== 'boolean')
-    throw commandError('the response of the server does not say whether the request is allowed');
+    throw commandError('the response of the server does not state whether the request is allowed');
   context.output.write(`${allowed ? 'yes' : 'no'}\n${decidedBy(answer)}`);
   return allowed;
 }

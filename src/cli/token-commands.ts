@@ -43,7 +43,8 @@ export async function issueToken(
     body: { metadata: { generateName: 'token-' }, spec },
   });
   const token = textOf(made, 'status', 'token');
-  if (token === undefined) throw commandError('the server created a token but did not return it: revoke it');
+  if (token === undefined)
+    throw commandError('the server created a token but did not return the text: revoke the token');
   return { name: printable(textOf(made, 'metadata', 'name') ?? ''), token: printable(token) };
 }
 

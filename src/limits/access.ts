@@ -47,8 +47,8 @@ export const passwordHashRequestsWindowMs = 60_000;
 export const passwordHashRequestSitesMax = 10_000;
 export const passwordHashRequestsPerSiteMax = 100;
 /**
- * Log lines about failed log-ins and refusals in a minute, and the length of a reason: enough to see an attack, too few
- * to fill a disk.
+ * Log lines about failed log-ins and refusals in a minute, and the length of a reason: enough to detect an attack, too
+ * few to fill a disk.
  */
 export const refusalLinesMax = 60;
 export const refusalLinesMs = 60_000;
@@ -79,7 +79,7 @@ export const knownNetworksUsersMax = 8_192;
 export const assignedRolesMax = 256;
 /** Attempts to replace a user's bindings while other writers change them. */
 export const bindingAttemptsMax = 8;
-/** Roles that a review lists when none allows the request. */
+/** Roles that an access review lists if no role allows the request. */
 export const reviewedRolesShownMax = 32;
 /**
  * Comparisons in the check whether the writer of rules has all these rules: about twenty milliseconds. Above this
@@ -141,7 +141,7 @@ export const tokenUseRecordMs = 60_000;
 export const tokenUsesRememberedMax = 10_000;
 /**
  * The size of a document of an identity provider (the discovery document and the keys have a few KiB), and the longest
- * time that a log-in waits for one.
+ * time that a log-in waits for a document.
  */
 export const oidcDocumentBytesMax = 262_144;
 export const oidcFetchMs = 5_000;
@@ -154,7 +154,7 @@ export const oidcRetryMs = 5_000;
 export const oidcLeewayMs = 30_000;
 /** The length of the claim. The claim with the prefix `oidc:` is the user's name in bindings and events. */
 export const oidcClaimLengthMax = 253;
-/** The length of a rule as shown in a refusal: enough to identify it. */
+/** The length of a rule in the text of a refusal: enough to identify the rule. */
 export const ruleShownLengthMax = 1_024;
 /**
  * Bytes of annotations (keys and values) that users may set on their own tokens, and the same limit for labels: enough

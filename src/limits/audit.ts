@@ -25,7 +25,7 @@ export const auditFoldWaitMs = 3_000;
 export const exportLineBytesMax = 16_777_216;
 /**
  * A gzipped export may unpack to `exportUnpackedRatioMax` times its size, or to `exportUnpackedFreeBytes` if that is
- * more. Real exports repeat events, but compress less than a file that was made to exhaust memory or time.
+ * more. Similar events compress well, but not as well as a file that was made to exhaust memory or time.
  */
 export const exportUnpackedRatioMax = 250;
 export const exportUnpackedFreeBytes = 67_108_864;
@@ -63,12 +63,14 @@ export const auditEventsDefault = 50;
 export const auditEventsMax = 500;
 /** A page of the audit stream ends with the event that reaches this size in bytes. */
 export const auditPageBytesMax = 4_194_304;
-/** Events read for one page: in the order of the log, and at places that the index names. */
+/**
+ * Events read for one page: when reading in the order of the log, and when reading single events found by the index.
+ */
 export const auditScannedEventsMax = 10_000;
 export const auditFoundEventsMax = 2_000;
 /** Steps over the index for one page. */
 export const auditIndexStepsMax = 20_000;
 /** Bytes of events read for one page. */
 export const auditReadBytesMax = 33_554_432;
-/** Events that are read at once at places that the index names. */
+/** Events found by the index that are read concurrently. */
 export const auditReadsAtOnceMax = 16;

@@ -31,7 +31,8 @@ export const diskReserveMarginShare = 1 / 16;
 export const diskReserveLogInShare = 1 / 2;
 export const scarceLogIns = { perSecond: 1 / 60, burst: 10 } as const;
 /**
- * The Retry-After for a client that is refused because of low space. It is long because an operator must free space.
+ * The Retry-After for a client that is refused because of low space. The delay is long because an operator must free
+ * space.
  */
 export const diskRetryAfterSeconds = 30;
 /**

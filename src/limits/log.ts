@@ -27,9 +27,7 @@ export const catchUpReportMs = 5_000;
 export const appendBytesMax = 1_048_576;
 /** The size of the mark on each event of a multi-event append. */
 export const appendOverheadBytes = 64;
-/**
- * Events of one read model transaction. A commit of 64 rows takes 0.7 ms, so reads are delayed by no more than that.
- */
+/** Events of one read model transaction. A commit of 64 rows takes 0.7 ms. The limit thus bounds the delay of reads. */
 export const projectionBatchEventsMax = 64;
 /** Events that a subscription reads ahead of its consumer. */
 export const logReadAheadEventsMax = 512;
@@ -37,13 +35,15 @@ export const logReadAheadEventsMax = 512;
 export const streamNameBytesMax = 1_900;
 /**
  * Recent events in memory for all subscribers. The limit exceeds the number of writes that may be in flight, so an
- * up-to-date subscriber never reads recent events from the disk. It is a power of two, because the index is computed
- * with a bit mask.
+ * up-to-date subscriber never reads recent events from the disk. The number is a power of two, because the index is
+ * computed with a bit mask.
  */
 export const logRecentEventsMax = 16_384;
 /** The bytes of these recent events. */
 export const logRecentBytesMax = 33_554_432;
-/** The maximum number of bytes in one batch that is read ahead. The batch ends with the append that exceeds it. */
+/**
+ * The maximum number of bytes in one batch that is read ahead. The batch ends with the append that exceeds this number.
+ */
 export const logReadAheadBytesMax = 8_388_608;
 /** Concurrent appends of a log copy, by default and at most, and their bytes: the memory of a copy. */
 export const logCopyInFlightEvents = 256;

@@ -19,7 +19,9 @@ export const yamlAliasesMax = 100;
 export const clientListBytesMax = 96 * 1_048_576;
 /** The length of a plugin's message. A message with a thousand problems is truncated. */
 export const pluginMessageLengthMax = 8_192;
-/** The longest time that a starting server waits for its plugins before it is ready: the time limit of one load. */
+/**
+ * The longest time that a starting server waits for its plugins before the server is ready: the time limit of one load.
+ */
 export const pluginsWaitMs = 10_000;
 
 /** The heap of the process that first runs an uploaded module: modules and their top-level values are a few MiB. */

@@ -23,7 +23,9 @@ export const watchLogRetryMs = 1_000;
  * Digits of a resourceVersion: enough for 10¹⁹ positions in each epoch, and for more epochs than a log will ever have.
  */
 export const resourceVersionDigitsMax = 24;
-/** The time for which a watch may continue after its credential has expired. Changed rights end it at once. */
+/**
+ * The time for which a watch may continue after its credential has expired. A loss of rights ends the watch at once.
+ */
 export const watchGuardMs = 5_000;
 /**
  * Watchers that catch up concurrently; further watchers queue. Each of them may hold a batch of the log and a slice of
@@ -57,8 +59,8 @@ export const watchClientChunksMax = 1_024;
 export const watchBuffersBytesMax = 268_435_456;
 export const watchUserBuffersBytesMax = 67_108_864;
 /**
- * The overhead of a buffer and of an entry in the queue. It is counted so that many small buffers cannot evade the
- * limits.
+ * The overhead of a buffer and of an entry in the queue. The overhead is counted so that many small buffers cannot
+ * evade the limits.
  */
 export const watchFrameOverheadBytes = 256;
 export const watchQueuedFrameBytes = 16;

@@ -13,7 +13,7 @@ export const claimPendingWaitMs = 2_000;
 /**
  * Writes queued for the log. Above this limit, the status is 429, so that memory stays bounded when the disk stalls.
  * Super administrators and the platform have a separate queue of this size. Every other writer may have at most as many
- * queued writes as there are free places.
+ * queued writes as the queue has free slots.
  */
 export const writesInFlightMax = 4_096;
 /**
@@ -67,8 +67,8 @@ export const freshnessWaitMs = 2_000;
  */
 export const writeFoldWaitMs = freshnessWaitMs * 4;
 /**
- * Objects that one step of a collection's deletion marks before their part of the response is sent, and the number of
- * objects marked concurrently. The log commits concurrent marks together.
+ * Objects of a collection that are marked before their part of the response is sent, and the number of objects that are
+ * marked concurrently. The log commits concurrent marks together.
  */
 export const deleteCollectionBatchObjectsMax = 256;
 export const deleteCollectionConcurrencyMax = 32;

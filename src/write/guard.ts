@@ -16,9 +16,9 @@ export type GuardDependencies = Omit<ClaimsDependencies, 'metadata'> & {
 /**
  * The guard of one write (consistency protocol, 4). A guard prevents two concurrent writes that each remove one of two
  * things and rely on the other to remain. A new holder first ensures that the append of the previous holder can no
- * longer succeed. It then folds up to its own claim, which includes all changes of earlier holders. The write is
- * decided after this and appended at the claimed revision, so two writes never rely on the same state. A guard needs
- * three small appends; guarded writes are rare.
+ * longer succeed. The new holder then folds all events up to its own claim, which include all changes of earlier
+ * holders. The write is decided after this and appended at the claimed revision, so two writes never rely on the same
+ * state. A guard needs three small appends; guarded writes are rare.
  */
 export class HeldGuard {
   readonly #dependencies: GuardDependencies;

@@ -333,7 +333,7 @@ test('can-i says yes or no, and which role decided', async (t) => {
   const unsure = await run(['can-i', 'watch', 'posts']);
   t.match(
     unsure,
-    { code: 1, out: '', err: /does not say whether/u },
+    { code: 1, out: '', err: /does not state whether/u },
     'an answer without an answer is a failure, and not a no',
   );
 });

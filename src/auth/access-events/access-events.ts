@@ -16,7 +16,7 @@ export type AccessEventsDependencies = {
   readonly metadata: () => EventMetadata;
   /** The state of the disk. Nothing is appended while the disk is nearly full. */
   readonly disk?: { isShort(): boolean; take(bytes: number): void };
-  /** Called with the reason when the log accepts no events, and with undefined when it accepts them again. */
+  /** Called with a reason when the log accepts no events, and with undefined when the log accepts events again. */
   readonly onState: (reason: string | undefined) => void;
 };
 

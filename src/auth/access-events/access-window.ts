@@ -27,7 +27,7 @@ export class AccessWindow {
     this.#takeBytes = takeBytes;
   }
 
-  /** Counts the access, and returns whether it is described. */
+  /** Counts the access, and returns whether the event will describe the access. */
   add(access: Access, time: string): boolean {
     const { kind } = access;
     this.#counts.set(kind, (this.#counts.get(kind) ?? 0) + 1);

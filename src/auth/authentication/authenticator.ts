@@ -160,7 +160,7 @@ export class Authenticator {
   /** The cached answer; undefined if a verification is needed. */
   #recall(key: string, address: string): Authenticated | undefined {
     const { permissions, clock } = this.#dependencies;
-    // Until the tables have loaded the log, they lack users, so a missing user must not be refused as unknown.
+    // Before the tables have loaded the log, a user may be missing in the tables, and must not be refused as unknown.
     if (!permissions.isReady()) return unavailableNow;
     const known = this.#remembered.get(key);
     if (known === undefined) return undefined;

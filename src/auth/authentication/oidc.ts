@@ -23,7 +23,7 @@ const algorithms = [
 ] as const;
 
 const refused = unauthorized(
-  'the bearer token is neither a token of this server nor a valid token of its identity provider',
+  'the bearer token is neither a token of this server nor a valid token of the identity provider',
 );
 
 /**

@@ -34,16 +34,17 @@ export function refuseEscalation(change: DecidedChange, known: GrantTables): Ref
     ...rulesGrantedBefore(change, known),
     ...(after === undefined ? [] : rulesGrantedAfter(change, after, known)),
   ]);
-  if (given !== undefined) return forbidden(change, `cannot grant permissions they do not have: ${shown(given)}`);
+  if (given !== undefined)
+    return forbidden(change, `cannot grant permissions that the user does not have: ${shown(given)}`);
   const above = rights.findUncovered(rulesOfUsers(affectedUsers(change), change, known));
   return above === undefined
     ? undefined
-    : forbidden(change, `cannot act on a user with more permissions than their own: ${shown(above)}`);
+    : forbidden(change, `cannot act on a user who has permissions that this user does not have: ${shown(above)}`);
 }
 
 /**
- * Returns the rules of these users. For a visitor, they include the rules of all authenticated users, because a visitor
- * does not have these rules.
+ * Returns the rules of these users. If the writer is a visitor, the result includes the rules of all authenticated
+ * users, because a visitor does not have these rules.
  */
 function rulesOfUsers(
   users: readonly string[],
@@ -126,7 +127,7 @@ function roleBeyond(change: DecidedChange, after: ResourceObject, { roles }: Rig
   const lacking = tokenRolesOf(after).find((role) => !roles.has(role));
   return lacking === undefined
     ? undefined
-    : forbidden(change, `cannot give a token a role they do not have: ${JSON.stringify(lacking)}`);
+    : forbidden(change, `cannot create a token with a role that the user does not have: ${JSON.stringify(lacking)}`);
 }
 
 /** Refuses the change in Kubernetes' wording: first the object, then the user and the reason. */

@@ -80,7 +80,7 @@ function refuseBuiltInRoleChange({ type, subject, before, after }: DecidedChange
     return refuseRoleChange(name, 'the super administrator role cannot be created, changed or deleted');
   if (name !== anonymousRole && name !== authenticatedRole) return undefined;
   if (after === undefined)
-    return refuseRoleChange(name, 'this role applies to every request: it can be changed but not deleted');
+    return refuseRoleChange(name, 'this role applies to every request, so it can be changed but not deleted');
   return subject.kind === 'visitor'
     ? refuseRoleChange(name, 'only an authenticated user can change this role')
     : undefined;
@@ -99,6 +99,6 @@ function refuseMissingRole({ type, before, after }: DecidedChange, permissions: 
   const role = roleNameOf(after);
   if ((before !== undefined && roleNameOf(before) === role) || permissions.role(role) !== undefined) return undefined;
   return refuseViolations(after, [
-    { pointer: '/roleRef/name', detail: `there is no role named ${JSON.stringify(role)}` },
+    { pointer: '/roleRef/name', detail: `the role ${JSON.stringify(role)} does not exist` },
   ]);
 }

@@ -151,7 +151,7 @@ function changesOfFixedMembers(stored: Members, spec: Members): readonly Violati
   const isSame = {
     roles: deepEqual(stored['roles'], spec['roles']),
     expiresAt: stored['expiresAt'] === spec['expiresAt'] || timeOf(stored['expiresAt']) === timeOf(spec['expiresAt']),
-    // The server sets the owner: a write that omits the member does not change it.
+    // The server sets the owner, so a write that omits the member does not change the owner.
     owner: spec['owner'] === undefined || spec['owner'] === stored['owner'],
   };
   return Object.entries(isSame)
@@ -163,7 +163,7 @@ function timeOf(text: unknown): number {
   return typeof text === 'string' ? Date.parse(text) : NaN;
 }
 
-/** The roles that the token is limited to; empty if it has all roles of its owner. */
+/** Returns the roles to which the token is limited; an empty list if the token has all roles of the owner. */
 export function tokenRolesOf(token: ResourceObject): readonly string[] {
   const { roles } = membersAt(token, 'spec');
   return Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [];

@@ -34,7 +34,7 @@ export function addEventCommands(audit: Command, { context, connected }: Listing
       const { listEvents } = await import('./list-events.ts');
       await listEvents(options, context);
     });
-  selecting(audit.command('follow').description('print events of the whole log as they happen'))
+  selecting(audit.command('follow').description('print events of the whole log as they are appended'))
     .option('--since <position>', 'begin with the events after this position of the log')
     .option('--limit <count>', 'end after this number of events')
     .action(async (options: FollowOptions) => {

@@ -96,7 +96,7 @@ async function compare(client: ServerClient, before: KeptCheckpoint, shown: Show
     throw disagreement(
       before,
       shown,
-      'the server shows an older tree than before: its log was rolled back, or the server hides events',
+      'the server shows an older tree than before: the log was rolled back, or the server hides events',
     );
   const proof = old.size === now.size ? [] : await consistency(client, old, now);
   const claim = { oldSize: old.size, oldRoot: old.root, size: now.size, root: now.root, proof };

@@ -1,7 +1,4 @@
-/**
- * An object as stored and served (seed 2.1, 2.2). `apiVersion`, `kind` and `metadata` belong to the platform; every
- * other top-level member (`spec`, `status`, …) belongs to the type and its schema.
- */
+/** A JSON value. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 export type JsonObject = { readonly [member: string]: JsonValue };
 
@@ -37,6 +34,10 @@ export type Metadata = {
   readonly ownerReferences?: readonly OwnerReference[];
 };
 
+/**
+ * An object as stored and served (seed 2.1, 2.2). `apiVersion`, `kind` and `metadata` belong to the platform; every
+ * other top-level member (`spec`, `status`, …) belongs to the type and its schema.
+ */
 export type ResourceObject = {
   readonly apiVersion: string;
   readonly kind: string;

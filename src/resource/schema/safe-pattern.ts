@@ -20,7 +20,7 @@ export function patternProblem(pattern: string): string | undefined {
   const parsed: Node = { kind: 'group', alternatives: new PatternParser(pattern).alternatives() };
   return isSafe(parsed)
     ? undefined
-    : 'repeats a group that itself repeats, which can take exponential time; begin the group with a ' +
+    : 'repeats a group that contains a repetition, which can take exponential time: begin the group with a ' +
         'separator that no other part of the group can match';
 }
 
