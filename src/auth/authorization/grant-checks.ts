@@ -39,7 +39,7 @@ export function refuseEscalation(change: DecidedChange, known: GrantTables): Ref
   const above = rights.findUncovered(rulesOfUsers(affectedUsers(change), change, known));
   return above === undefined
     ? undefined
-    : forbidden(change, `cannot act on a user who has permissions that this user does not have: ${shown(above)}`);
+    : forbidden(change, `cannot act on a user with permissions that the caller does not have: ${shown(above)}`);
 }
 
 /**
