@@ -87,7 +87,7 @@ test('a mistake in a command about objects exits with 2, and a server that is no
       2,
       /^ledgerplane: unknown option '--password': try ledgerplane user add --help\n$/u,
     ],
-    [['token', 'list', '--server', 'nowhere'], 2, /^ledgerplane: --server and LEDGERPLANE_SERVER are addresses/u],
+    [['token', 'list', '--server', 'nowhere'], 2, /^ledgerplane: --server and LEDGERPLANE_SERVER must be addresses/u],
     [['user', 'add', 'bob'], 2, /^ledgerplane: the password is empty/u],
     [
       ['role', 'list', '--server', 'http://127.0.0.1:9'],

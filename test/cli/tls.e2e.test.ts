@@ -91,7 +91,7 @@ test('a kubeconfig holds the authority and a fresh token that works', async (t) 
   const { token = '' } = config.users[0].user;
   const headers = { authorization: `Bearer ${token}` };
   t.equal((await askTls(`${server.url}/api/v1alpha1/users`, { ca: text, headers })).status, 200);
-  t.match(err, /valid until .*: keep it private/u);
+  t.match(err, /valid until .*: keep the file private/u);
   t.notMatch(err, token);
   const tokens = await askTls(`${server.url}/apis/uc.api.svc.run/v1alpha1/personalaccesstokens`, {
     ca: text,

@@ -107,7 +107,7 @@ test('other texts are refused with the place of the error', (t) => {
   );
   t.match(labels('-a=5'), /^labelSelector: invalid label key: the name must contain only/u);
   t.match(labels(`a=${'x'.repeat(254)}`), /must be at most 253 characters/u);
-  t.match(labels('a=x\u0007'), /must not hold control characters/u);
+  t.match(labels('a=x\u0007'), /must not contain control characters/u);
   t.end();
 });
 
