@@ -56,7 +56,7 @@ export async function changePassword(name: string, options: UserPasswdOptions, c
       : { method: 'PATCH', path: [...users, name], body: { spec: { password } } },
   );
   if (generate) context.output.write(`${password}\n`);
-  context.stderr.write(`changed the password of ${JSON.stringify(name)}and ended the user's sessions\n`);
+  context.stderr.write(`changed the password of ${JSON.stringify(name)} and ended the user's sessions\n`);
   if (own && identity.passwordFile !== undefined)
     context.stderr.write(`the password in ${identity.passwordFile} is no longer valid: remove the file\n`);
 }
