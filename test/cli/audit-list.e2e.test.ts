@@ -151,7 +151,7 @@ test('what the commands cannot do, they say', async (t) => {
     [['list', '--since', 'yesterday'], /time: must be an RFC 3339 time/u],
     [['list', '--since', '999999'], /position 999999 is beyond the head/u],
     [['follow', '--since', 'yesterday'], /--since must be a position of the log/u],
-    [['follow', '--since', '99999999999999999999'], /is not of this event log/u],
+    [['follow', '--since', '99999999999999999999'], /belongs to another event log/u],
   ];
   for (const [args, reason] of cases) {
     const { code, err } = await audit(server, args);
