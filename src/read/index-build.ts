@@ -1,6 +1,6 @@
 /**
- * Stored objects on which an index function fails: the number of missing values, the first object, and its error with
- * the stack.
+ * The stored objects for which an index function fails: their number, the name of the first one, and its error with the
+ * stack.
  */
 export type Unindexed = {
   readonly count: number;
@@ -9,5 +9,8 @@ export type Unindexed = {
   readonly trace?: string;
 };
 
-/** Reports the rows read and their maximum. The sort after the reading takes about as long, and is not reported. */
+/**
+ * Reports the number of rows read so far and the total. The sort after the last row takes about as long and is not
+ * reported.
+ */
 export type BuildProgress = (done: number, total: number) => void;
