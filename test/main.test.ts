@@ -192,7 +192,7 @@ test('a signal during the start stops it in order', async (t) => {
 
 test('a server that waits for its log stops on a signal as in order as any other', async (t) => {
   const run = serve(t.testdir(), { EVENT_LOG: 'esdb://127.0.0.1:9?tls=false' });
-  while (!run.stderr().includes('retrying until it does'))
+  while (!run.stderr().includes('the event log is unavailable; retrying'))
     await new Promise((resolve) => {
       setTimeout(resolve, 20);
     });

@@ -49,7 +49,7 @@ test("a server raises its log's level once, then declares its types, and stops a
         exitCode: 2,
         message: new RegExp(
           'its level is 4, and this version reads up to 3; start the version of this program that ' +
-            'wrote it, or a later version',
+            'wrote the event, or a later version',
           'u',
         ),
       },

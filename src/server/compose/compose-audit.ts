@@ -25,14 +25,14 @@ import type { TypeRegistry } from '../../plugin/registry/type-registry.ts';
 import type { ListsAt } from '../../read/lists-at.ts';
 import type { Startup } from '../startup.ts';
 
-/** The audit indexes: their parts, and the fold that keeps all of them at one position. */
+/** The audit indexes: their parts, and the fold that keeps all parts at the same position. */
 export type ComposedAudit = {
   readonly models: AuditModels;
   readonly tree: TreePart;
   readonly versions: VersionReader;
   readonly times: LogTimes;
   readonly events: EventIndex;
-  /** The columns follow the object read model from `start` to `close`. */
+  /** `start` makes the columns follow the object read model until `close`. */
   readonly columns: { start(): void; close(): Promise<void> };
   readonly lists: ListsAt;
 };
@@ -64,7 +64,7 @@ export async function composeAudit(options: AuditOptions, startup: Startup): Pro
   return { models, tree, versions, times, events, ...composeColumns({ columns, models, versions }, options) };
 }
 
-/** Composes the columns, and the lists as of a position that read these columns. */
+/** Composes the columns, and the lists as of a position that read the columns. */
 function composeColumns(
   {
     columns,
