@@ -21,10 +21,7 @@ export class EventTimes {
     this.#last = new Date(lastMs).toISOString();
   }
 
-  /**
-   * Returns 0 if the latest time is now too far in the future, because it was accepted while this node's clock was
-   * wrong.
-   */
+  /** Returns 0 if the latest time was accepted while this node's clock was wrong, and is now too far in the future. */
   lastMs(): number {
     return this.#lastMs > this.#latest() ? 0 : this.#lastMs;
   }

@@ -36,10 +36,7 @@ function transactionAt(data: Buffer, offset: number): bigint | undefined {
   return data.readBigUInt64LE(offset + at.transaction);
 }
 
-/**
- * The first `count` bytes of a file, or fewer if the file is shorter. Undefined if the file is too short for a lock
- * header.
- */
+/** The first `count` bytes of a file, or fewer if it is shorter. Undefined if it is too short for a lock header. */
 function bytesOf(path: string, count: number): Buffer | undefined {
   let file: number | undefined;
   try {

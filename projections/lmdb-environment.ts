@@ -40,10 +40,7 @@ export class LmdbEnvironment {
     markUse(this.#dir, { clean: false });
   }
 
-  /**
-   * Runs `write` in one transaction, which every read sees after the return. An exception rolls back the whole
-   * transaction.
-   */
+  /** Runs `write` in one transaction, which every later read sees. An exception rolls back the whole transaction. */
   commit(write: () => void): void {
     this.root.transactionSync(write);
     this.root.resetReadTxn();

@@ -7,8 +7,7 @@ import { decodeCheckpoint, encodeCheckpoint, type Checkpoint } from './checkpoin
 import { LmdbEnvironment, type PrepareTables } from './lmdb-environment.ts';
 
 /**
- * A consistent view of the tables over several turns, until `release()`. A row is valid only until the next read of a
- * row.
+ * A consistent view of the tables over several turns, until `release()`. A row is valid until the next read of a row.
  */
 export type Snapshot = { rowFast(type: TypeKey, name: string): Buffer | undefined; release(): void };
 
@@ -46,10 +45,7 @@ export class LmdbTables {
   readonly #heads: Database<number, string>;
   /** `<uid>/<revision>` → a password hash; `<uid>` → the digest of the latest token. No API reads this table. */
   readonly #secrets: Database<string, string>;
-  /**
-   * The checkpoint, the level of the log, and for each type its latest declaration and the indexes that were ever
-   * unique.
-   */
+  /** The checkpoint, the log's level, and by type the latest declaration and the indexes that were ever unique. */
   readonly #meta: Database<string, string>;
 
   /** `prepare` creates missing files, so that opening the tables cannot fail on a full disk. */
@@ -177,10 +173,7 @@ export class LmdbTables {
     };
   }
 
-  /**
-   * Runs `write` in one transaction, which every read sees after the return. An exception rolls back the whole
-   * transaction.
-   */
+  /** Runs `write` in one transaction, which every later read sees. An exception rolls back the whole transaction. */
   commit(write: (writer: Writer) => void): void {
     this.#environment.commit(() => {
       write(this.#writer);

@@ -78,10 +78,7 @@ function bootId(): string | undefined {
   return textOf('/proc/sys/kernel/random/boot_id')?.trim();
 }
 
-/**
- * The id of a file. Moving a file keeps the id, and copying a file changes it: inode numbers are reused, but birth
- * times are not.
- */
+/** The id of a file, which a move keeps and a copy changes: inode numbers are reused, but birth times are not. */
 function fileId(path: string): string | undefined {
   const { ino, birthtimeNs } = statSync(path, { bigint: true, throwIfNoEntry: false }) ?? {};
   return ino === undefined ? undefined : `${String(ino)} ${String(birthtimeNs)}`;

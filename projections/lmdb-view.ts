@@ -13,8 +13,7 @@ export type ViewedEntry = { readonly key: string; readonly value: Buffer };
 export type TablesSnapshot = {
   checkpoint(): Checkpoint | undefined;
   /**
-   * The entries in the order of the bytes of their keys, starting at the key `from`. Each value is a copy of the stored
-   * bytes.
+   * The entries in the order of their keys' bytes, starting at the key `from`. The values are copies of stored bytes.
    */
   entries(table: ViewedTable, from?: string): Iterable<ViewedEntry>;
   release(): void;

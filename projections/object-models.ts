@@ -109,10 +109,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return this.#times.lastMs();
   }
 
-  /**
-   * The latest time among the last folded events that was ignored because a wrong clock set it; undefined if none was
-   * ignored.
-   */
+  /** The latest time among the last folded events that was ignored because of a wrong clock; undefined if none was. */
   strayTime(): number | undefined {
     return this.#times.strayMs();
   }

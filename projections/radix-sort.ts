@@ -3,17 +3,11 @@ import { inStrides, type Steps } from '../src/base/steps.ts';
 /** Ordinals with their keys. Each key consists of two words of 32 bits. */
 export type RadixKeys = { readonly high: Uint32Array; readonly low: Uint32Array; readonly order: Uint32Array };
 
-/**
- * The number of bits of a digit. More bits would need fewer passes, but would write to more places than the cache has
- * lines.
- */
+/** The bits of a digit. More bits would need fewer passes, but would write to more places than the cache has lines. */
 const digitBits = 8;
 const digits = 1 << digitBits;
 
-/**
- * A stable sort by `high`, then by `low`. Sorts by the least significant digit first and skips digits that are equal in
- * all keys.
- */
+/** A stable sort by `high`, then `low`, least significant digit first. Skips digits that are equal in all keys. */
 export function* radixSorted(keys: RadixKeys): Steps<RadixKeys> {
   let from = keys;
   let to = blankKeys(new Uint32Array(keys.order.length));

@@ -26,10 +26,7 @@ export type Row = {
   readonly position: LogPosition;
   readonly deletionRequested: boolean;
   readonly finalizers: boolean;
-  /**
-   * The revision of the type's declaration that decided the object's last event; undefined if no declaration decided
-   * it.
-   */
+  /** The revision of the type's declaration that decided the object's last event; undefined if none decided it. */
   readonly declared: number | undefined;
   /** The bytes of the index entry; empty if the row has none. */
   readonly entry: Uint8Array;

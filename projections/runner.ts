@@ -10,10 +10,7 @@ import {
   type RecordedEvent,
 } from '../src/log/log.ts';
 
-/**
- * The fold that the runner drives. It commits a batch together with its checkpoint, and publishes the changes in the
- * same turn.
- */
+/** The fold that the runner drives. It commits a batch with its checkpoint, and publishes in the same turn. */
 export type Fold = {
   /** The categories of streams to fold. A category is the part of a stream's name before the colon. */
   readonly categories: readonly string[];
@@ -33,10 +30,7 @@ export type Fold = {
   apply(batch: readonly RecordedEvent[]): number;
 };
 
-/**
- * The read models belong to another log, or to a longer version of this log. Only the operator can decide which one is
- * valid.
- */
+/** The read models belong to another log, or to a longer version of it. Only the operator can decide which is valid. */
 export class CheckpointMismatchError extends Error {
   constructor(detail: string) {
     super(`the read models do not belong to this log: ${detail}`);
@@ -52,10 +46,7 @@ export class FoldError extends Error {
   }
 }
 
-/**
- * The progress of a catch-up. `percent` refers to the length of the log at the start; `folded` is the number of folded
- * events.
- */
+/** The progress of a catch-up: percent of the log's length at the start, and the number of folded events. */
 export type Progress = { readonly percent: number; readonly folded: number };
 
 /** Folds all events, including those that are appended meanwhile, until few events are left. */

@@ -50,10 +50,7 @@ function stampOf(fingerprint: string): number {
  * than it saves.
  */
 const sharedMax = 4_096;
-/**
- * Longer blocks are not shared. Together with `sharedMax`, this limits the memory that a hostile type can use in a
- * decoder.
- */
+/** Longer blocks are not shared. With `sharedMax`, this limits the memory that a hostile type can use in a decoder. */
 const sharedBytesMax = 512;
 
 const noKeys: readonly IndexKey[] = Object.freeze([]);
@@ -62,10 +59,7 @@ const noLabels: Readonly<Record<string, string>> = Object.freeze({});
 /** A cache of blocks and their decoded values. A million objects have few distinct labels, phases and owners. */
 class Shared<T> {
   readonly #known = new Map<string, T>();
-  /**
-   * The failed look-ups since the cache became full, minus the successful ones. After too many of them, the cache is
-   * not used.
-   */
+  /** The failed look-ups since the cache became full, minus the successful ones. Too many disable the cache. */
   #misses = 0;
 
   get(block: string): T | undefined {

@@ -111,10 +111,7 @@ function* entriesOf(type: ResourceType, tables: LmdbTables, build: Build): Gener
 
 type ReadSlice = { readonly entries: readonly IndexEntry[]; readonly stale: readonly Stale[] };
 
-/**
- * Reads one slice, which ends by number of rows or by time, since an index function may take a millisecond for each
- * object.
- */
+/** Reads one slice, which ends by rows or by time, since an index function may take a millisecond for an object. */
 function readSlice(
   type: ResourceType,
   tables: LmdbTables,
@@ -137,10 +134,7 @@ function readSlice(
   return { entries, stale };
 }
 
-/**
- * Replaces the stored entries of an earlier declaration by the computed ones, so that the next start can use the stored
- * entries.
- */
+/** Replaces the stored entries of an earlier declaration, so that the next start can use the stored entries. */
 function refresh(type: ResourceType, tables: LmdbTables, stale: readonly Stale[]): void {
   tables.commit((writer) => {
     for (const { entry, isWhole } of stale) {

@@ -9,10 +9,7 @@ import { ordinalMask, type OrderView } from './order-view.ts';
 /** The objects that a query selects, before sorting. */
 export type Selected =
   | { readonly kind: 'all' }
-  /**
-   * The postings from rank `low` to `high` in `sequence`, with each object once. They are a part of the requested
-   * order.
-   */
+  /** The postings from rank `low` to `high` in `sequence`, with each object once: a part of the requested order. */
   | { readonly kind: 'range'; readonly sequence: OrderView; readonly low: number; readonly high: number }
   | { readonly kind: 'bits'; readonly bits: Bits; readonly total: number }
   /** So few objects that they are sorted directly. */

@@ -100,10 +100,7 @@ type EqualStart = {
   readonly isWhole: boolean;
 };
 
-/**
- * Sorts ordinals whose texts are equal up to `depth`. Usually the whole texts are equal; otherwise the sort continues
- * at `depth`.
- */
+/** Sorts ordinals with equal texts up to `depth`. Continues at `depth`, unless the whole texts are equal. */
 function* sortEqualStart(texts: Texts, run: Uint32Array, { depth, isWhole }: EqualStart): Steps<undefined> {
   if (yield* areEqual(texts, run)) yield* sortByNumbers(run, { first: () => 0, second: rankIn(texts) });
   else if (isWhole) yield* sortRun(texts, run, depth);

@@ -6,15 +6,11 @@ import { ordinalMask, OrderView, type Chunk, type IsBefore, type OrderState, typ
 
 export const chunkPostingsMax = 512;
 /**
- * The number of postings in a loaded chunk. It is nearly full, so that the first writes after a load do not split every
- * chunk.
+ * The postings of a loaded chunk. It is nearly full, so that the first writes after a load do not split every chunk.
  */
 const loadedPostings = 448;
 
-/**
- * The source of an order's keys: none (the default order), a column with one key for each row, or one key for each
- * posting.
- */
+/** The source of an order's keys: none (the default order), a column (one key for each row), or each posting. */
 export type KeySource =
   { readonly kind: 'none' } | { readonly kind: 'column'; readonly column: KeyColumn } | { readonly kind: 'posting' };
 

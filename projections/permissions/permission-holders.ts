@@ -5,10 +5,7 @@ import type { BindingRecord } from './permission-objects.ts';
 import { HeldRights, memberOf, type Remembered } from './permission-rights.ts';
 import type { KnownRoles } from './permission-roles.ts';
 
-/**
- * A set of roles that one or more users have. The rights are computed on first use, and again after one of the roles
- * has changed.
- */
+/** A set of roles that one or more users have. Its rights are computed on first use and after a change of a role. */
 export class RoleSet {
   /** The bound roles, sorted, without the roles that every user has. */
   readonly bound: readonly string[];

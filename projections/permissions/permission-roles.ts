@@ -52,10 +52,7 @@ export class KnownRoles implements Roles<KnownRole> {
     return Array.from(this.#roles.values(), ({ role }) => role);
   }
 
-  /**
-   * Replaces a role. Returns whether the rights of a subject may have changed. Members that are only displayed are
-   * ignored.
-   */
+  /** Replaces a role. Returns whether rights of a subject may have changed. Members for display are ignored. */
   put(name: string, after: Role | undefined): boolean {
     const before = this.role(name)?.role;
     if (isSameGrant(before, after)) {

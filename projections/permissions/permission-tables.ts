@@ -32,10 +32,7 @@ type TableChanges = {
   cause: CausingEvent | undefined;
 };
 
-/**
- * Applies the current state of one object and records the affected users. `object` is undefined if the object was
- * deleted.
- */
+/** Applies the current state of one object and records affected users. `object` is undefined for a deleted object. */
 type Take = (name: string, object: ResourceObject | undefined, affected: TableChanges) => void;
 
 type TakeLive = (name: string, object: ResourceObject | undefined) => void;

@@ -1,9 +1,6 @@
 /** The interface for backups of the log. */
 
-/**
- * `name`: the name of the new folder in BACKUP_DIR. If undefined, the name of the log and its epoch form the folder's
- * name.
- */
+/** `name`: the name of the new folder in BACKUP_DIR; undefined for a name that consists of the log and its epoch. */
 export type BackupRequest = {
   readonly name: string | undefined;
   /** Aborts when the caller no longer waits for the response. */

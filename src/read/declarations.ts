@@ -52,10 +52,7 @@ export type DeclarationReader = {
   onceUnique(type: TypeKey): ReadonlySet<string>;
 };
 
-/**
- * The content of an object's row: the revision of its last event, the declaration that decided it, and the response
- * JSON.
- */
+/** An object's row: the revision of the last event, the declaration that decided it, and the response JSON. */
 export type WrittenObject = {
   readonly revision: StreamRevision;
   readonly declared: number | undefined;
@@ -67,10 +64,7 @@ export type OlderPage = { readonly names: readonly string[]; readonly next: stri
 
 /** Finds objects by the declaration that decided their last write. */
 export type OlderReader = {
-  /**
-   * Returns the names after `after` of objects that were written under no declaration or under one before revision
-   * `before`.
-   */
+  /** The names after `after` of objects written under no declaration, or under one before revision `before`. */
   page(type: TypeKey, before: StreamRevision, after: string | undefined): OlderPage;
   written(type: TypeKey, name: string): WrittenObject | undefined;
 };

@@ -25,10 +25,7 @@ export type EventIndex = {
     clauses: readonly EventClause[],
     options: { readonly order: 'oldest' | 'newest'; readonly head: LogPosition },
   ): EventWalk | undefined;
-  /**
-   * The position of the last event before `place`, which belongs to the current epoch; undefined if no event precedes
-   * it.
-   */
+  /** The position of the last event before a place in the current epoch; undefined if no event precedes the place. */
   before(place: LogPosition): LogPosition | undefined;
   /** The position of the first event after `place`; undefined if no event follows. */
   after(place: LogPosition): LogPosition | undefined;

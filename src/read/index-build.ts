@@ -1,6 +1,5 @@
 /**
- * The stored objects for which an index function fails: their number, the name of the first one, and its error with the
- * stack.
+ * Stored objects for which an index function fails: their number, the first name, and the first error with its stack.
  */
 export type Unindexed = {
   readonly count: number;
@@ -9,8 +8,5 @@ export type Unindexed = {
   readonly trace?: string;
 };
 
-/**
- * Reports the number of rows read so far and the total. The sort after the last row takes about as long and is not
- * reported.
- */
+/** Reports the number of rows read and the total. The sort after the last row takes as long and is not reported. */
 export type BuildProgress = (done: number, total: number) => void;

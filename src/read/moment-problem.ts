@@ -6,10 +6,7 @@ export type LogNow = { readonly head: LogPosition; readonly epoch: number; reado
 
 export type MomentProblem = { readonly reason: 'bad-request' | 'expired'; readonly detail: string };
 
-/**
- * The reason why the log has no such moment: it is in the future, or in another epoch. Undefined if the log has the
- * moment.
- */
+/** The reason why the log has no such moment: it is in the future or in another epoch. Undefined without a problem. */
 export function momentProblem(moment: Moment, { head, epoch, nowMs }: LogNow): MomentProblem | undefined {
   if (moment.kind === 'time') {
     if (moment.timeMs <= nowMs) return undefined;

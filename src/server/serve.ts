@@ -107,8 +107,7 @@ function openLog(config: Config): OpenedLog {
     maxLength: logBufferBytesMax,
     retryEAGAIN,
   });
-  // Whether the reader of the logs has closed the stream. This must not end the server, but flushing would never
-  // succeed.
+  // Whether the reader of the logs has closed the stream. This must not end the server. Flushing would never succeed.
   let isClosed = false;
   destination
     .on('error', () => {

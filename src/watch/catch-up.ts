@@ -174,10 +174,7 @@ export class Replay {
     }
   }
 
-  /**
-   * Resolves when the peer has consumed the sent data or has disconnected. Resolves immediately while few bytes are
-   * unread.
-   */
+  /** Resolves when the peer has consumed the data or has disconnected; immediately while few bytes are unread. */
   async drained(): Promise<void> {
     const watcher = this.#watcher;
     const drained = this.#isBehind() ? watcher.outbox.drained() : undefined;
@@ -207,10 +204,7 @@ export class Replay {
     this.#flush(until);
   }
 
-  /**
-   * Sends the events of a batch. Returns false if the rest must wait because the peer is behind, or if the watch has
-   * ended.
-   */
+  /** Sends the events of a batch. Returns false if the rest must wait for the peer, or if the watch has ended. */
   async #show(batch: readonly RecordedEvent[]): Promise<boolean> {
     for (const recorded of batch) {
       if (!this.#events.concerns(recorded)) continue;

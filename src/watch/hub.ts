@@ -31,8 +31,7 @@ export type WatchHubDependencies = {
   /** The limits of the recent changes that are stored for joining watchers. The default is `recentBounds`. */
   readonly recent?: RecentBounds;
   /**
-   * The queues of this node. Pass them to share their limits with other streams. The default is a separate set of
-   * queues.
+   * The queues of this node, if their limits are shared with other streams. The default is a separate set of queues.
    */
   readonly outboxes?: Outboxes;
 };

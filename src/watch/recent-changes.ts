@@ -50,10 +50,7 @@ export class RecentChanges {
     return this.#changes.slice(first);
   }
 
-  /**
-   * Drops the oldest changes until half of each limit is free, so that a busy feed does not shift the array with every
-   * batch.
-   */
+  /** Drops the oldest changes until half of each limit is free, so that not every batch shifts the array. */
   #drop(): void {
     const { bytesMax, changesMax } = this.#bounds;
     let dropped = 0;

@@ -38,10 +38,7 @@ export function selectedEvent(
   return { type, object: left ? shownLast(change) : change.bytes, position: change.position };
 }
 
-/**
- * Returns the state before the change, with the change's position. A watch shows it when an object leaves the
- * selection.
- */
+/** The state before a change, at its position. A watch shows this state when an object leaves the selection. */
 export function lastSelected({ previousBytes, position }: ShownChange): Uint8Array {
   return withResourceVersion(must(previousBytes, 'a previously selected object has a previous state')(), position);
 }

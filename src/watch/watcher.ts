@@ -9,8 +9,7 @@ import type { Reviewed } from './reviews.ts';
 import { watchedBy, type Ending, type Watched, type WatchPlan } from './watch-plan.ts';
 
 /**
- * The interval of each watcher's timer. Keep-alives and bookmarks may be early by this time, and a timed end may be
- * late by it.
+ * The interval of each watcher's timer. It bounds how early a keep-alive or bookmark, and how late a timed end, may be.
  */
 export const watcherBeatMs = 1_000;
 
@@ -29,10 +28,7 @@ export type Sink = Connection & {
   end(ending: Ending): void;
 };
 
-/**
- * A `catching-up` watcher reads the log at its own speed. A `live` watcher receives changes in the turn of their
- * commit.
- */
+/** A `catching-up` watcher reads the log at its own speed. A `live` one receives changes in the turn of the commit. */
 export type WatcherState = 'catching-up' | 'live' | 'closed';
 
 export type WatcherOptions = {

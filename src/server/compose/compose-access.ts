@@ -54,10 +54,7 @@ export type Access = {
   /** The recorder of accesses; undefined if accesses are not recorded. */
   readonly accesses: AccessEvents | undefined;
   readonly routes: readonly PlatformRoute[];
-  /**
-   * Call it once the platform's types can be listed. From then on, requests are authorized if the log has a super
-   * administrator.
-   */
+  /** Call it once the platform's types can be listed. If a super administrator exists, requests are then authorized. */
   open(): Promise<void>;
   /** Whether a super administrator exists. */
   isAdministered(): boolean;

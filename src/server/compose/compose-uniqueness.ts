@@ -126,10 +126,7 @@ function createUniqueness(core: Core, reporter: StepReporter): Uniqueness {
   });
 }
 
-/**
- * Reports the steps of a plugin `uniquenessReportMs` after the first change. Most steps have ended by then and are not
- * reported.
- */
+/** Reports the steps of a plugin after `uniquenessReportMs`. Most steps have ended by then and are not reported. */
 class StepReporter {
   readonly #clock: Clock;
   readonly #listeners = new Set<(plugin: string) => void>();

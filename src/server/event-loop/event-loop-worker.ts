@@ -28,10 +28,7 @@ export type WatcherStart = {
 export const cellCount = 2;
 /** The index of the cell with the number of beats of the event loop. */
 export const beatCell = 0;
-/**
- * The index of the cell with the milliseconds of observation, without suspensions of the whole process. The value wraps
- * around.
- */
+/** The index of the cell with the milliseconds of observation, without suspensions of the process. It wraps around. */
 export const watchedMsCell = 1;
 
 /** The plugin that blocked the event loop at this beat. */

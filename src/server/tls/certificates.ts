@@ -36,10 +36,7 @@ export async function openCertificates(config: Config, edge: CertificatesEdge): 
 type Source = {
   readonly lookMs: number;
   first(): Promise<CertificatePair>;
-  /**
-   * Returns a valid certificate that replaces `current`, or undefined. Logs the reason if a changed certificate is
-   * invalid.
-   */
+  /** Returns a valid certificate that replaces `current`, or undefined. Logs why a changed certificate is invalid. */
   next(current: CertificatePair, isRequested: boolean): Promise<CertificatePair | undefined>;
 };
 

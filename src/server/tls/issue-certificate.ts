@@ -115,10 +115,7 @@ async function signed(
   };
 }
 
-/**
- * Sets the common name, which has at most 64 characters (RFC 5280, appendix A.1). Clients verify the alternative names
- * instead.
- */
+/** Sets the common name, at most 64 characters (RFC 5280, appendix A.1). Clients verify the alternative names. */
 function setName(certificate: Certificate, of: 'subject' | 'issuer', name: string): void {
   const value = new Utf8String({ value: name.slice(0, 64) });
   certificate[of].typesAndValues.push(new AttributeTypeAndValue({ type: id.commonName, value }));
@@ -142,10 +139,7 @@ function usage(bits: number): BitString {
   return new BitString({ valueHex: new Uint8Array([bits]).buffer, unusedBits });
 }
 
-/**
- * Returns the digest of the public key (RFC 5280, 4.2.1.2, method 1). It identifies the key and has no security
- * function.
- */
+/** Returns the digest of the public key (RFC 5280, 4.2.1.2, method 1), which only identifies the key. */
 function keyIdentifier({ subjectPublicKeyInfo }: Certificate): ArrayBuffer {
   const key = subjectPublicKeyInfo.subjectPublicKey.valueBlock.valueHexView;
   return arrayBufferOf(createHash('sha1').update(key).digest());
