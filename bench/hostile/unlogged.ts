@@ -1,2 +1,2 @@
-/** Logs errors only: under attack the server logs the refusals that these measures count. */
+/** The settings of a server that logs only errors. Under attack, it would otherwise log each refusal. */
 export const unlogged = { settings: { LOG_LEVEL: 'error' } };
