@@ -130,8 +130,8 @@ export class DeclarationsBatch {
   }
 
   /**
-   * Whether the type's latest declaration decided the event, or the type has no declaration. Such an event changes no
-   * state here, since no index is newer than the declaration. Nearly all events are of this kind.
+   * Whether the type has no declaration, or its latest declaration decided the event. Such an event changes no state
+   * here, since no index is newer than the declaration. Nearly all events are of this kind.
    */
   isCurrent(type: TypeKey, declared: number | undefined): boolean {
     const standing = this.#standing(type);

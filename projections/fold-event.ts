@@ -49,8 +49,8 @@ export type FoldContext = {
 export const foldedCategories = ['object', 'secret', 'platform', 'guard', 'type', 'unique'];
 
 /**
- * The events without an effect on the read models. A guard's claim needs none: its holder waits until the claim is
- * folded, and thereby all earlier events. Events of trees and keys are used only by the audit indexes.
+ * The events without an effect on the read models. The claim of a guard needs no effect: its holder waits until the
+ * claim is folded, and with it all earlier events. Only the audit indexes use events of trees and keys.
  */
 const withoutEffect: ReadonlySet<DomainEvent['type']> = new Set([
   'CopyFinished',
@@ -124,10 +124,7 @@ export function assertFollows({ stream, revision, position }: RecordedEvent, bef
   throw new LogCorruptError(`${stream} has ${found}, but ${wanted} was expected`);
 }
 
-/**
- * Throws if a new epoch has begun. From there on, the log may contain other events than those folded, so the fold must
- * start again.
- */
+/** Throws if a new epoch has begun. The log may then lack events that were folded, so the fold must start again. */
 function assertSameEpoch({ logId, epoch }: LogIdentity, known: LogIdentity): void {
   if (epoch > known.epoch || (epoch === known.epoch && logId !== known.logId))
     throw new LogReplacedError(`epoch ${String(epoch)} has begun, but this node follows epoch ${String(known.epoch)}`);
@@ -240,7 +237,7 @@ function stateBefore(
   };
 }
 
-/** Returns the index entry that the write path computed under the current declaration; otherwise computes it. */
+/** Returns the entry that the write path computed under the current declaration; otherwise computes the entry. */
 function indexed(
   decoded: DecodedEvent,
   object: ResourceObject,

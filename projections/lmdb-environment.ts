@@ -40,7 +40,7 @@ export class LmdbEnvironment {
     markUse(this.#dir, { clean: false });
   }
 
-  /** Runs `write` in one transaction, which every later read sees. An exception rolls back the whole transaction. */
+  /** Runs `write` in one transaction, which is visible to every later read. An exception rolls back the transaction. */
   commit(write: () => void): void {
     this.root.transactionSync(write);
     this.root.resetReadTxn();

@@ -173,7 +173,7 @@ export class LmdbTables {
     };
   }
 
-  /** Runs `write` in one transaction, which every later read sees. An exception rolls back the whole transaction. */
+  /** Runs `write` in one transaction, which is visible to every later read. An exception rolls back the transaction. */
   commit(write: (writer: Writer) => void): void {
     this.#environment.commit(() => {
       write(this.#writer);

@@ -41,7 +41,7 @@ export class ObjectIndexes {
     return indexed.index;
   }
 
-  /** The name of the object with a unique value; undefined if no object has it or the indexes are not ready. */
+  /** The name of the object with a unique value; undefined if no object has the value, or the indexes are not ready. */
   holderOf(type: Pick<ResourceType, 'key' | 'fingerprint'>, index: number, key: IndexKey): string | undefined {
     const indexed = this.#indexes.get(type.key);
     return indexed?.state === 'ready' && indexed.type.fingerprint === type.fingerprint

@@ -109,7 +109,9 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return this.#times.lastMs();
   }
 
-  /** The latest time among the last folded events that was ignored because of a wrong clock; undefined if none was. */
+  /**
+   * The latest time among the last folded events that was ignored because of a wrong clock; undefined if all were used.
+   */
   strayTime(): number | undefined {
     return this.#times.strayMs();
   }

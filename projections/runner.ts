@@ -49,7 +49,7 @@ export class FoldError extends Error {
 /** The progress of a catch-up: percent of the log's length at the start, and the number of folded events. */
 export type Progress = { readonly percent: number; readonly folded: number };
 
-/** Folds all events, including those that are appended meanwhile, until few events are left. */
+/** Folds all events, including events that are appended in the meantime, until few events remain. */
 export async function catchUp(
   log: EventLog,
   fold: Fold,

@@ -32,7 +32,7 @@ export type ControllerOptions = {
   readonly keys: () => Keys;
   readonly timeLimitMs?: number;
   /**
-   * Called when a step has failed; the controller retries it. `attempts` is the number of consecutive failures. If
+   * Called when a step has failed, before the controller retries. `attempts` is the number of consecutive failures. If
    * `keys` itself has failed, `key` is empty.
    */
   readonly onError: (error: unknown, key: string, attempts: number) => void;

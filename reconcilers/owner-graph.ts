@@ -64,9 +64,9 @@ export class OwnerGraph {
   }
 
   /**
-   * The dependents of an owner. A dependent of an unregistered type does not block the owner, since it cannot be
-   * released and would block the owner while its plugin is stopped. A reference with the uid of the owner and another
-   * name is ignored.
+   * The dependents of an owner. A dependent of an unregistered type does not block the owner: the dependent cannot be
+   * released, and would block the owner while the plugin of the type is stopped. A reference with the uid of the owner
+   * and another name is ignored.
    */
   *dependentsOf(owner: ResourceObject): Generator<Dependent | undefined, void, undefined> {
     const { uid } = owner.metadata;
@@ -80,8 +80,8 @@ export class OwnerGraph {
   }
 
   /**
-   * Whether the object waits for its own blocking dependents, and these wait, directly or indirectly, for the object
-   * with this uid.
+   * Whether the object waits for its own blocking dependents, and these dependents wait, directly or indirectly, for
+   * the object with this uid.
    */
   *#waitsFor(start: string, object: ResourceObject, uid: string): Steps<boolean> {
     const met = new Map<string, ResourceObject>([[start, object]]);

@@ -66,7 +66,7 @@ export class WorkQueue {
 }
 
 /**
- * A first-in-first-out array. It removes its consumed front only occasionally, so that removing the first element is
+ * A first-in-first-out array. The consumed front is removed only occasionally, so that removing the first element is
  * cheap at any length.
  */
 class Fifo {

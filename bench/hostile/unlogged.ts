@@ -1,2 +1,2 @@
-/** The settings of a server that logs only errors. Under attack, it would otherwise log each refusal. */
+/** The settings of a server that logs only errors. Otherwise the server would log each refusal during an attack. */
 export const unlogged = { settings: { LOG_LEVEL: 'error' } };

@@ -1,7 +1,7 @@
 import { connect, type TLSSocket } from 'node:tls';
 
 /**
- * Performs full TLS 1.3 handshakes without resumption, one after another. Closes each connection after its handshake.
+ * Performs full TLS 1.3 handshakes without resumption, one after another. Closes the connection after each handshake.
  */
 export async function shakeHands(url: string, count: number): Promise<void> {
   const { hostname, port } = new URL(url);

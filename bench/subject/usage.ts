@@ -35,7 +35,7 @@ export async function settledMemory(pid: number, seconds = 4): Promise<number> {
   return least;
 }
 
-/** Runs `task`. Returns the highest memory meanwhile, minus the memory before. */
+/** Runs `task`. Returns the highest memory during the task, minus the memory before. */
 export async function memoryGrowth<T>(
   pid: number,
   task: () => Promise<T>,

@@ -40,7 +40,7 @@ export class IndexCatchUp {
   }
 
   /**
-   * Applies recorded changes until `isOver`. Returns whether none is left, which remains true for the rest of the turn.
+   * Applies recorded changes until `isOver`. Returns whether all are applied, which is true for the rest of the turn.
    */
   applyTo(index: TypeIndex, isOver: () => boolean): boolean {
     for (const [name, after] of this.#missed) {
@@ -53,7 +53,7 @@ export class IndexCatchUp {
   }
 }
 
-/** The maximum number of rows in one slice, whose entries stay in memory until they are added to the index. */
+/** The maximum number of rows in one slice. Their entries stay in memory until they are added to the index. */
 const sliceRows = listSliceObjectsMax * 4;
 
 type Stale = { readonly entry: IndexEntry; readonly isWhole: boolean };

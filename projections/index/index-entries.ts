@@ -15,9 +15,9 @@ export function entryBeside(row: Buffer, type: ResourceType): IndexEntry {
 }
 
 /**
- * The index entry stored beside a row. `current`: whether it was stored under this declaration; otherwise it is
- * computed. `onError` is called for each index whose function fails. With `onError`, stored entries that lack such a
- * value are computed again too.
+ * The index entry stored beside a row. `current`: whether the entry was stored under this declaration; otherwise the
+ * entry is computed. `onError` is called for each index whose function fails. With `onError`, a stored entry that lacks
+ * such a value is computed again too.
  */
 export function keptEntry(
   row: Buffer,

@@ -67,7 +67,9 @@ type KeyTable = {
   readonly starts: Uint32Array | undefined;
 };
 
-/** The maximum number of distinct texts for which only the texts are sorted, and objects are distributed to them. */
+/**
+ * The maximum number of distinct texts for which the texts are sorted, and the objects then distributed to the texts.
+ */
 const fewKeysMax = 4_096;
 
 function* fewKeys(column: KeyColumn, capacity: number): Steps<KeyTable | undefined> {

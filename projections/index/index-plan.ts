@@ -12,7 +12,7 @@ export type Selected =
   /** The postings from rank `low` to `high` in `sequence`, with each object once: a part of the requested order. */
   | { readonly kind: 'range'; readonly sequence: OrderView; readonly low: number; readonly high: number }
   | { readonly kind: 'bits'; readonly bits: Bits; readonly total: number }
-  /** So few objects that they are sorted directly. */
+  /** Few objects, which are sorted directly. */
   | { readonly kind: 'listed'; readonly ordinals: readonly number[] };
 
 type Range = { readonly low: number; readonly high: number };

@@ -20,7 +20,7 @@ export class IndexRows {
   readonly #names = new TextColumn();
   readonly #created = new NumberColumn();
   readonly #labels: Labels[] = [];
-  /** The columns of the indexes. Those of the name and of the creation time are the two columns above. */
+  /** The columns of the indexes. The indexes of the name and of the creation time have the two columns above. */
   readonly columns: readonly KeyColumn[];
   /** The ordinals below `capacity` that have no object. */
   readonly #free: number[] = [];
@@ -98,8 +98,8 @@ export class IndexRows {
   }
 
   /**
-   * Compares by the default order: newest first, then by name. All other orders use it for equal keys. A negative
-   * result means that the object at `ordinal` is first.
+   * Compares by the default order: newest first, then by name. All other orders use this comparison for equal keys. A
+   * negative result means that the object at `ordinal` is first.
    */
   compareTie(ordinal: number, { created, name }: Tie): number {
     const own = this.created(ordinal);

@@ -38,8 +38,8 @@ export function* sortedByNumber(order: Uint32Array, numberOf: (ordinal: number) 
 export type Texts = { readonly textOf: (ordinal: number) => string; readonly rankOf: Uint32Array };
 
 /**
- * Sorts `ordinals` by text in UTF-16 order, then by rank. The sort is fastest if the texts were created in the order of
- * `ordinals`, since they are then in this order in memory.
+ * Sorts `ordinals` by text in UTF-16 order, then by rank. The sort is fastest if `ordinals` is in the order in which
+ * the texts were created, which is also their order in memory.
  */
 export function* sortedByText(ordinals: Uint32Array, texts: Texts): Steps<Uint32Array> {
   if (yield* isSortedText(ordinals, texts)) return ordinals;

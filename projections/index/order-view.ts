@@ -31,7 +31,7 @@ export const ordinalMask = 0x1fffffff;
 
 /** The contents of an order at one moment. */
 export type OrderState = {
-  /** The chunks, none of which is empty. */
+  /** The chunks. No chunk is empty. */
   readonly chunks: Chunk[];
   size: number;
   /** The rank of each chunk's first posting; undefined after a change. */

@@ -10,7 +10,7 @@ export const chunkPostingsMax = 512;
  */
 const loadedPostings = 448;
 
-/** The source of an order's keys: none (the default order), a column (one key for each row), or each posting. */
+/** The source of keys: none (the default order), a column (one key for each row), or the posting (one key for each). */
 export type KeySource =
   { readonly kind: 'none' } | { readonly kind: 'column'; readonly column: KeyColumn } | { readonly kind: 'posting' };
 
@@ -128,7 +128,7 @@ export class OrderedSequence {
     const chunk = this.#own(place);
     if (chunk.length < chunkPostingsMax) return { at: chunk, offset };
     const right = this.#newChunk();
-    // Most insertions are at an end. The full chunk then stays full, and the posting goes to a new chunk.
+    // Most insertions are at an end. Then the full chunk remains full, and the posting is stored in a new chunk.
     const kept = offset === chunk.length ? chunk.length : offset === 0 ? 0 : chunk.length >>> 1;
     right.ordinals.set(chunk.ordinals.subarray(kept));
     right.keys?.push(...(chunk.keys?.splice(kept) ?? []));

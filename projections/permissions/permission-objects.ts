@@ -9,7 +9,7 @@ import type { ResourceObject } from '../../src/resource/object/object.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The object; undefined if it is marked for deletion, since it then grants no rights. */
+/** Decodes an object; undefined if the object is marked for deletion, since it then grants no rights. */
 export function liveObject(bytes: Uint8Array): ResourceObject | undefined {
   const value: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
   return isResourceObject(value) && value.metadata.deletionTimestamp === undefined ? value : undefined;
@@ -63,8 +63,8 @@ export function tokenOf(object: ResourceObject): TokenRecord | undefined {
   const { owner, roles } = spec;
   const expiresAt = timeOf(spec['expiresAt']);
   if (typeof owner !== 'string' || typeof ownerUid !== 'string' || Number.isNaN(expiresAt)) return undefined;
-  // The roles to which the token is limited. A malformed list is read as a list without invalid entries, so that the
-  // token never has all roles of its owner.
+  // The roles to which the token is limited. Invalid entries of the list are dropped, and a value that is no list is
+  // read as an empty list, so that the token never has all roles of its owner.
   const restricted =
     roles === undefined || roles === null
       ? undefined

@@ -19,7 +19,7 @@ import type { NonResourceRequest, ResourceRequest } from '../../src/resource/que
 
 export type PluginOf = (request: ApiRequest) => string | undefined;
 
-/** Limits the caches of all rights together. When they are too large, all of them are cleared. */
+/** Limits the caches of all rights together. When the caches are too large, all of them are cleared. */
 export class Remembered {
   #count = 0;
   /** The rights with cached candidates. Weak references, so that unused rights can be garbage-collected. */

@@ -51,8 +51,8 @@ export class Collector extends PlatformReconciler {
   }
 
   /**
-   * The keys of the marked objects of these types. A type that was stopped meanwhile cannot be read. It is scanned when
-   * it is served again.
+   * The keys of the marked objects of these types. The iteration skips a type that is stopped meanwhile, since its
+   * objects cannot be read. The type is scanned when it is served again.
    */
   *#marked(types: readonly ResourceType[]): Iterable<string> {
     const { reader, serving } = this.#dependencies;
@@ -80,7 +80,7 @@ export class Collector extends PlatformReconciler {
       platformContext(subject, { verb: 'delete', requestId: uuid() }, cause),
     );
     if (outcome.ok) return settled;
-    // The object was deleted, replaced, or got a finalizer meanwhile. A later change enqueues it again if necessary.
+    // The object was deleted, replaced, or got a finalizer. A later change enqueues the key again if necessary.
     return outcome.rejection.reason === 'not-found' || outcome.rejection.reason === 'precondition-failed'
       ? settled
       : refused(outcome.rejection);

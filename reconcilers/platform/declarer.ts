@@ -139,7 +139,8 @@ export class Declarer {
           onError(error, type.key);
           break;
         }
-        // The log is unavailable, which is reported elsewhere. The delay also lets a deposed leader notice its state.
+        // The log is unavailable, which is reported elsewhere. During the delay, a deposed leader notices the
+        // deposition.
         await delay(clock, declareRetryMs, signal);
       }
     }

@@ -78,7 +78,9 @@ export class Heartbeat {
     await this.#appendEvent({ type: 'NodeLeft' });
   }
 
-  /** Appends one event. `again`: an earlier append with unknown outcome succeeded, so it needs another revision. */
+  /**
+   * Appends one event. `again`: an earlier append with unknown outcome succeeded, so this event needs another revision.
+   */
   async #appendEvent(event: NodeEvent): Promise<'appended' | 'again' | 'lost'> {
     const { log, uuid, metadata } = this.#dependencies;
     const outcome = await log

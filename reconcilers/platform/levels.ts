@@ -33,8 +33,8 @@ const stream = streamName('platform:level');
 
 /**
  * Raises the level of the log to the highest level that every live node can read (consistency protocol, 7). A node is
- * live if its last heartbeat arrived within one lease time. The leader first listens for one lease time. It relies on
- * heartbeats only while it receives its own, since earlier heartbeats of other nodes have then arrived too.
+ * live if its last heartbeat arrived within one lease time. The leader first listens for one lease time. The leader
+ * relies on heartbeats only while it receives its own, since earlier heartbeats of other nodes have then arrived too.
  */
 export class Levels {
   readonly #dependencies: LevelsDependencies;
@@ -50,8 +50,8 @@ export class Levels {
   }
 
   /**
-   * Raises the level on a single node. Resolves once the log has the level that the node can read, and the level is
-   * folded here. Does nothing if there are other nodes.
+   * Raises the level on a single node, and resolves once this node has folded the highest level that it can read. Does
+   * nothing if other nodes exist.
    */
   async open(): Promise<void> {
     const { isAlone, level, reads } = this.#dependencies;

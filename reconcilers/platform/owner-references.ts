@@ -37,8 +37,8 @@ export type OwnerReferencesDependencies = PlatformDependencies &
   };
 
 /**
- * The key of the member in the JSON of an object, which has only one spelling. If another part of an object contains
- * it, the only effect is an unnecessary check.
+ * The key of the member in the JSON of an object. JSON has only one spelling of this key. An occurrence in another part
+ * of an object has no effect except for an unnecessary check.
  */
 const mention = Buffer.from('"ownerReferences":');
 
@@ -109,12 +109,12 @@ export class OwnerReferences extends PlatformReconciler {
           this.enqueue(`${type.key}/${name}`);
         if (!bound.isTurnOver()) continue;
         await nextTurn();
-        // A type that is reloaded is scanned again. This scan ends, since it would only delay the start of the type.
+        // A type that is reloaded is scanned again. So this scan ends, since it would only delay the start of the type.
         if (this.#isStopped || !this.#isServed(type)) return;
       }
       this.enqueueKeys(() => this.#marked(type));
     } catch (error) {
-      // A type that was stopped meanwhile is scanned when it is served again.
+      // A type that was stopped during the scan is scanned when it is served again.
       if (this.#isServed(type)) this.report(error, type.key);
     }
   }
@@ -125,8 +125,8 @@ export class OwnerReferences extends PlatformReconciler {
   }
 
   /**
-   * The keys of the marked objects of a type. A type that was stopped meanwhile cannot be read. It is scanned when it
-   * is served again.
+   * The keys of the marked objects of a type. The iteration ends if the type is stopped, since its objects cannot be
+   * read. The type is scanned when it is served again.
    */
   *#marked(type: ResourceType): Iterable<string> {
     if (!this.#isServed(type)) return;

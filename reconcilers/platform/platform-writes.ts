@@ -64,7 +64,7 @@ export class PlatformWrites {
     );
     if (outcome.ok) return settled;
     switch (outcome.rejection.reason) {
-      // The object was deleted or changed meanwhile, and this change has enqueued the key.
+      // The object was deleted or changed before this write. The other change has enqueued the key.
       case 'not-found':
       case 'stale-version':
         return settled;

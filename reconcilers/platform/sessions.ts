@@ -50,8 +50,8 @@ export class SessionKeeper extends PlatformReconciler {
   }
 
   /**
-   * Enqueues the changed session, since its user may have been deleted meanwhile or its expiry may have changed.
-   * Otherwise the session would be checked only when it expires.
+   * Enqueues the changed session, since its user may have been deleted before or its expiry may have changed. Otherwise
+   * the session would be checked only when it expires.
    */
   protected onChange({ type, name, kind, cause }: Change): void {
     if (type === this.#dependencies.sessions.key && kind !== 'deleted') this.enqueue(name, cause);
@@ -77,7 +77,7 @@ export class SessionKeeper extends PlatformReconciler {
       { type: 'delete', name, preconditions: { uid } },
       platformContext(subject, { verb: 'delete', requestId: uuid() }, cause),
     );
-    // The session was deleted, or replaced by one of the same name. A later change enqueues it again if necessary.
+    // The session was deleted, or replaced by one of the same name. A later change enqueues the key again if necessary.
     return outcome.ok || outcome.rejection.reason === 'not-found' || outcome.rejection.reason === 'stale-version'
       ? settled
       : refused(outcome.rejection);

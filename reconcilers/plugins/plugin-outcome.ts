@@ -21,8 +21,8 @@ function invalidOutcome(): Outcome {
 }
 
 /**
- * Decodes the result of a watch's `names`. Throws if it is not an array of strings. Drops invalid names, which no
- * object can have, since content of users may contain them.
+ * Decodes the result of a watch's `names`. Throws if the result is not an array of strings. Drops names that no object
+ * can have, since content of users may contain such names.
  */
 export function decodeNames(answered: unknown, countMax: number): readonly string[] {
   if (!Array.isArray(answered) || answered.length > countMax)

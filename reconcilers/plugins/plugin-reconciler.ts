@@ -192,7 +192,9 @@ export class PluginReconciler {
     }
   }
 
-  /** Schedules a reconciliation of all names, so that no change is lost. It covers all changes before its start. */
+  /**
+   * Schedules a reconciliation of all names, so that no change is lost. One reconciliation covers all earlier changes.
+   */
   #concernAll(): void {
     this.#all ??= this.#dependencies.clock.after(reconcileAllAfterMs, () => {
       this.#all = undefined;

@@ -12,13 +12,13 @@ export type PluginReconcilersDependencies = Omit<PluginReconcilerDependencies, '
 type Shown = { text: string; timer: Timer | undefined };
 
 /**
- * The reconcilers of plugins, with one controller each. Failures affect only the reconciler that has failed. They are
- * logged with the plugin's name and shown in its conditions.
+ * The reconcilers of plugins, with one controller each. A failure affects only the reconciler that has failed. It is
+ * logged with the plugin's name and shown in the plugin's conditions.
  */
 export class PluginReconcilers implements ReconcilerMounts {
   readonly #dependencies: PluginReconcilersDependencies;
   readonly #mounted = new Map<string, readonly PluginReconciler[]>();
-  /** The end of each plugin's mount, while it is in progress. */
+  /** The end of each plugin's mounted reconcilers, while it is in progress. */
   readonly #ending = new Map<string, Promise<void>>();
   /** The reported health of the plugins in `#mounted`. */
   readonly #shown = new Map<string, Shown>();

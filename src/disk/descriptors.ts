@@ -6,7 +6,7 @@ import { descriptorError } from './resource-failure.ts';
 
 /**
  * Opens and closes files to check that enough files can be opened, because neither the limit nor the number in use can
- * be read on every system. Without this check, LMDB would crash the process when it fails to open a file.
+ * be read on every system. Without this check, LMDB would crash the process after failing to open a file.
  *
  * @throws ResourceError if the process can open too few files.
  */

@@ -78,7 +78,7 @@ export class DiskReserve implements WriterDisk {
     if (!this.#isShort && this.#leftBytes() < this.reserveBytes) this.#update();
   }
 
-  /** Whether `bytes` fit above the reserve. If they fit, they are subtracted from the free space. */
+  /** Whether `bytes` fit above the reserve. Bytes that fit are subtracted from the free space. */
   claim(bytes: number): boolean {
     if (this.reserveBytes > 0 && (this.#isShort || this.#leftBytes() - bytes < this.reserveBytes)) return false;
     this.#writtenSince += bytes;
@@ -123,7 +123,7 @@ export class DiskReserve implements WriterDisk {
       this.#isMeasureFailing = false;
       if (!this.#isStopped) this.#update();
     } catch (error) {
-      // If the reading fails, the last known free space stays in use, minus all bytes that were written since.
+      // If the reading fails, the last known free space remains in use, minus all bytes that were written since.
       const { log } = this.#options;
       if (!this.#isMeasureFailing) log.warn('the free space of DATA_DIR cannot be read', { error: String(error) });
       this.#isMeasureFailing = true;

@@ -11,7 +11,7 @@ const file = 'node.key';
 /**
  * Returns the 32 bytes of this node's Ed25519 key in `<dir>/node.key` (PKCS #8, PEM). The first start creates the file.
  *
- * @throws StartError if the file is damaged. It is not replaced: only the operator may remove it.
+ * @throws StartError if the file is damaged. Only the operator may remove a damaged file.
  */
 export async function nodeKey(dir: string): Promise<Uint8Array> {
   const path = join(dir, file);

@@ -8,14 +8,14 @@ export type Declared = {
   readonly declaration: Declaration;
   /**
    * By index: the revision of the declaration since which the index has been unique over the same values without
-   * interruption. A value that an older event holds may have no claim.
+   * interruption. A value in an older event may have no claim.
    */
   readonly since: Readonly<Record<string, number>>;
   /** Like `since`, but a change of the function that computes the index does not count as an interruption. */
   readonly always: Readonly<Record<string, number>>;
   /**
-   * By index: the value of `since` for which the index is enforced. If both are equal, every value that an object holds
-   * in the index has a claim (consistency protocol, 1). Otherwise the index is not enforced.
+   * By index: the value of `since` under which the index was enforced. If `since` still has this value, every value of
+   * an object in the index has a claim (consistency protocol, 1). Otherwise the index is not enforced.
    */
   readonly enforced: Readonly<Record<string, number>>;
   /**
@@ -25,7 +25,7 @@ export type Declared = {
   readonly late: number;
 };
 
-/** Whether every object with a value of the index holds the claim of the value. */
+/** Whether every object with a value in the index has the claim of the value. */
 export function isEnforced({ since, enforced }: Pick<Declared, 'since' | 'enforced'>, index: string): boolean {
   return since[index] !== undefined && enforced[index] === since[index];
 }
@@ -46,8 +46,8 @@ export type DeclarationReader = {
   /** The latest declaration; undefined for a type that was never declared. */
   declared(type: TypeKey): Declared | undefined;
   /**
-   * The indexes whose held values events must list: those that are unique now, and those that were unique earlier.
-   * Events list the values of the latter too, so that no information is lost (consistency protocol, 1).
+   * The indexes whose values events must list: the indexes that are unique now, and those that were unique earlier. The
+   * values of the latter are listed too, so that no information is lost (consistency protocol, 1).
    */
   onceUnique(type: TypeKey): ReadonlySet<string>;
 };

@@ -9,11 +9,11 @@ export type EventClause = {
 /** A step of a walk. `at`: the position of an event if `found` is true, otherwise the position of the next step. */
 export type WalkStep = { readonly found: boolean; readonly at: LogPosition };
 
-/** The positions of the events that meet all conditions of a walk, in its order. */
+/** The positions of the events that meet all conditions of a walk, in the order of the walk. */
 export type EventWalk = {
   /**
-   * Makes one step that begins at `from` and takes about a dozen microseconds. A caller makes as many steps as it has
-   * time for. Returns undefined after the last position.
+   * Makes one step that begins at `from` and takes about a dozen microseconds. A caller makes as many steps as the time
+   * in its turn allows. Returns undefined after the last position.
    */
   step(from: LogPosition): WalkStep | undefined;
 };

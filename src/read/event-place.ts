@@ -19,10 +19,7 @@ export function placeOf(stream: StreamName): EventPlace {
   return { category: 'object', type: stream.slice(objectPrefix.length, slash), name: stream.slice(slash + 1) };
 }
 
-/**
- * Whether an event contains a password hash or a token digest. Of such an event, only the SHA-256 of its data is shown
- * (decision 7.1).
- */
+/** Whether an event contains a password hash or token digest. Only the SHA-256 of its data is shown (decision 7.1). */
 export function isSecret({ category }: Pick<EventPlace, 'category'>): boolean {
   return category === 'secret';
 }

@@ -11,12 +11,12 @@ export type ListAtOptions = {
   readonly signal: AbortSignal;
 };
 
-/** Lists of objects as they were at a position of the log. */
+/** Returns lists of objects in their state at a position of the log. */
 export type ListsAt = {
   /**
-   * Returns the list as it was at the position. Undefined while this node reads the values of the type's objects from
-   * the log, for example after a change of the type's indexes. Rejects with the error of `signal` if `signal` aborts
-   * first.
+   * Returns the list in its state at the position. Undefined while this node reads the values of the type's objects
+   * from the log, for example after a change of the type's indexes. Rejects with the error of `signal` if `signal`
+   * aborts first.
    *
    * @throws NotServedError if the type's indexes change during the read.
    * @throws UnreadableLogError if the log cannot be read now. The iteration of the items throws this error too.

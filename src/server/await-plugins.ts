@@ -16,8 +16,7 @@ export type AwaitPluginsOptions = {
 
 /**
  * Starts the plugins. Resolves when all plugins are reconciled, or after `pluginsWaitMs`; slower plugins continue in
- * the background. Until this function resolves, the node is not ready, although it already serves the plugins that have
- * started.
+ * the background. Until then the node is not ready, although it already serves the plugins that have started.
  */
 export async function awaitPlugins({ host, readiness, clock, log, signal }: AwaitPluginsOptions): Promise<void> {
   signal?.throwIfAborted();

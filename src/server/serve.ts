@@ -153,8 +153,8 @@ function exitOnBugs({ log, flush }: Pick<Logger, 'log' | 'flush'>, blame: Blame)
   const handle =
     (kind: string) =>
     (error: unknown): void => {
-      // An error of the driver, not of this program. It affects only pending appends, whose outcome a retry with the
-      // same event resolves.
+      // An error of the driver, not of this program. Only pending appends are affected, and a retry with the same event
+      // resolves their outcome.
       if (isStrayAppendReply(error)) {
         log.warn('the event log replied to an append after its timeout');
         return;

@@ -35,13 +35,13 @@ export type CatchUpSource = {
   readonly position: () => LogPosition;
   /** Resolves when this catch-up may continue. All catch-ups together use only a part of each turn. */
   readonly turn: () => Promise<void>;
-  /** Whether other readers wait for a slot. If they do, a reader releases its slot after each batch. */
+  /** Whether other catch-ups wait for a slot. Then a catch-up releases its slot after each batch. */
   readonly isCrowded: () => boolean;
 };
 
 /**
- * Waits until this node has folded the events up to the start of the watch. The watch expires if the log never issued
- * its start position: the client then has data of another log and must list again.
+ * Waits until this node has folded the events up to the start of the watch. If the log never issued the start position,
+ * the watch expires: the client then has data of another log and must list again.
  */
 export async function awaitStart(watcher: Watcher, { reader, log }: CatchUpSource): Promise<void> {
   const needed = neededBy(watcher);
@@ -99,8 +99,8 @@ function isGivenUp(signal: AbortSignal): boolean {
 }
 
 /**
- * Brings a watcher up to date, slice by slice, with a bounded queue. Also reads the changes that are committed
- * meanwhile, until the rest is short enough to be sent in the turn in which the watcher joins. So the watcher neither
+ * Brings a watcher up to date, slice by slice, with a bounded queue. Also reads the changes that are committed in the
+ * meantime, until the rest is short enough to be sent in the turn in which the watcher joins. So the watcher neither
  * misses nor repeats a change.
  */
 export class Replay {

@@ -19,7 +19,7 @@ export type WatchGuardDependencies = {
 
 /**
  * Authorizes open watches and plugins' streams again, since they outlive their request. The check runs in the turn in
- * which rights change, and every few seconds because credentials expire (decision 5.5).
+ * which rights change, and every few seconds because credentials may expire (decision 5.5).
  */
 export class WatchGuard {
   readonly #dependencies: WatchGuardDependencies;

@@ -50,8 +50,8 @@ export class LoggedEvents implements LoggedReader {
   }
 
   /**
-   * The watch event; undefined if the watch does not select it. Returns a promise only if the previous state must be
-   * read from the log.
+   * The watch event; undefined if the watch does not select the recorded event. Returns a promise only if the previous
+   * state must be read from the log.
    */
   shown(recorded: RecordedEvent): WatchEvent | undefined | Promise<WatchEvent | undefined> {
     if (this.#everything) return this.#plain(recorded);
@@ -111,7 +111,7 @@ export class LoggedEvents implements LoggedReader {
   }
 }
 
-/** Whether the event creates the object: it is the first of its stream, or follows only a deletion or a fence. */
+/** Whether the event creates the object. Before it, the stream has no event, or ends with a deletion or a fence. */
 function isFirst(recorded: RecordedEvent): boolean {
   return recorded.type === 'ObjectCreated' || recorded.revision === 0;
 }

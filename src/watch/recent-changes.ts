@@ -5,15 +5,15 @@ export type RecentBounds = { readonly bytesMax: number; readonly changesMax: num
 
 /**
  * The default limits. The bytes are half of one watcher's limit: a joining watcher may get all recent changes in one
- * write, and this write alone must not bring it near its limit. The number of changes is limited because joining checks
- * each change.
+ * write, which must not bring the watcher near its limit. The number of changes is limited because joining checks each
+ * change.
  */
 export const recentBounds: RecentBounds = { bytesMax: 2_097_152, changesMax: 4_096 };
 
 /**
  * The latest changes, shared by all joining watchers. A watcher that was disconnected briefly, or has almost caught up
- * with the log, gets the missing changes from here in the turn in which it joins. This limits the time to catch up with
- * a busy log.
+ * with the log, gets the missing changes from here in the turn in which the watcher joins. This limits the time to
+ * catch up with a busy log.
  */
 export class RecentChanges {
   /** In order of position; contains every change after `#since`. */

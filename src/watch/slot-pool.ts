@@ -34,7 +34,7 @@ export class SlotPool {
       });
   }
 
-  /** Passes the slot to the next waiting account, or frees it. */
+  /** Passes the slot to the next waiting account. Without one, the slot becomes free. */
   #leave(): void {
     const enter = this.#waiting.take();
     if (enter === undefined) this.#free += 1;

@@ -43,9 +43,7 @@ export type EndReason =
 
 export type Ending = { readonly reason: EndReason; readonly detail: string };
 
-/**
- * The facts that authorize a watch: its type, its selection, its caller, and the name if it can select only one object.
- */
+/** The facts that authorize a watch: its type, selection, caller, and a name if it can select only one object. */
 export type Watched = {
   readonly type: ResourceType;
   readonly name: string | undefined;

@@ -75,7 +75,7 @@ export class ObjectClaims {
       const { reason } = outcome.rejection;
       if (reason === 'unique-value-taken')
         return (await this.#duplicateOf(type, object)) ?? Promise.reject(new WriteRefusedError(outcome.rejection));
-      // The object was changed or removed meanwhile. The next attempt reads its current state.
+      // The object was changed or removed before this write. The next attempt reads its current state.
       if (reason !== 'stale-version') throw new WriteRefusedError(outcome.rejection);
     }
     throw new Error('the object changed during every attempt to claim its values');

@@ -58,7 +58,7 @@ export type Access = {
   open(): Promise<void>;
   /** Whether a super administrator exists. */
   isAdministered(): boolean;
-  /** Creates the super administrator if there is none. */
+  /** Creates the super administrator if the log has none. */
   administer(): Promise<AdministratorReport>;
   stop(): Promise<void>;
 };

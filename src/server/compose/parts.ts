@@ -17,7 +17,7 @@ import { composeUniqueness, type UniqueIndexes } from './compose-uniqueness.ts';
 import type { Core } from './core.ts';
 import type { Startup } from '../startup.ts';
 
-/** The parts that are composed before the server listens, and stopped after it no longer serves requests. */
+/** The parts that are composed before the server listens, and stopped after the server has closed. */
 export type Parts = {
   readonly levels: NodeLevels;
   readonly declarer: Declarer;

@@ -3,7 +3,7 @@
  * shared memory per second have no measurable cost.
  */
 export const eventLoopBeatMs = 100;
-/** The duration of a block from which it affects every client. Such a block is logged with the name of its plugin. */
+/** The duration of a block that affects every client. Such a block is logged with the name of its plugin. */
 export const eventLoopHeldMs = 500;
 /**
  * A block is logged again after its duration has grown by this factor, or by the maximum below. So the latest log lines

@@ -79,7 +79,7 @@ class Watcher {
       this.#reportAtMs = eventLoopHeldMs;
       this.#hangUp();
     }
-    // The next beat is due after `eventLoopBeatMs`, so only the time after it is a delay.
+    // The next beat is due after `eventLoopBeatMs`, so only the time beyond this interval is a delay.
     if (beat > 0 && this.#heldMs - eventLoopBeatMs >= this.#reportAtMs && this.#session === undefined) this.#pause();
     systemClock.after(eventLoopBeatMs, () => {
       this.tick();
