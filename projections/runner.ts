@@ -138,7 +138,7 @@ export async function verifyCheckpoint(log: EventLog, fold: Fold): Promise<void>
   if (event?.id !== checkpoint.eventId) {
     throw new CheckpointMismatchError(
       `they end with event ${checkpoint.eventId} at position ${checkpoint.position.toString()}, where ` +
-        `the log has ${event?.id ?? 'none'}`,
+        `the log has ${event?.id ?? 'no event'}`,
     );
   }
 }

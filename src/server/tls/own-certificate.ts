@@ -83,7 +83,7 @@ async function authorityIn(dataDir: string, now: number): Promise<Issued> {
     return made;
   }
   const read = readPair(files);
-  const problem = read.ok ? expiryProblem(read.pair, now) : 'its certificate or its key in ca.key is invalid';
+  const problem = read.ok ? expiryProblem(read.pair, now) : 'the certificate or the key in ca.key is invalid';
   if (problem !== undefined)
     throw new StartError(
       `the authority in ${files.certificate} cannot be used: ${problem}; ` +
