@@ -72,7 +72,8 @@ test('keys are text, or a file with one on each line', async (t) => {
   t.match(await run('log.jsonl', '--key', 'keys'), { code: 0 });
   t.match(await run('log.jsonl', '--key', another, '--key', key), { code: 0 });
   t.match(await run('log.jsonl', '--key', 'bad'), { code: 2, text: /line 2 of bad is not a verifier key/u });
-  t.match(await run('log.jsonl', '--key', 'gone'), { code: 2, text: /gone is neither a verifier key nor a readable file/u });
+  const gone = await run('log.jsonl', '--key', 'gone');
+  t.match(gone, { code: 2, text: /gone is neither a verifier key nor a readable file/u });
   t.match(await run('log.jsonl'), { code: 2, text: /--key is required/u });
   t.match(await run('gone.jsonl', '--key', key), { code: 2, text: /cannot be read \(ENOENT\)/u });
   t.match(await run('.', '--key', key), { code: 2, text: /cannot be read \(EISDIR\)/u });
