@@ -247,7 +247,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return holdModels({ tables: this.#tables, indexes: this.#indexes, models });
   }
 
-  /** The types whose indexes are being built. */
+  /** The types with indexes that are being built. */
   building(): readonly TypeKey[] {
     return this.#indexes.states().building;
   }

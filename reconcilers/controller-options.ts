@@ -20,7 +20,7 @@ export type ControllerOptions = {
   /** The name in metrics. */
   readonly name: string;
   readonly bound: ReconcileSlots;
-  /** The plugin whose share of slots is used. The default is the platform. */
+  /** The plugin that uses a share of the slots. The default is the platform. */
   readonly plugin?: string;
   /** The maximum number of concurrent steps. */
   readonly concurrency: number;

@@ -67,7 +67,7 @@ export class Controller implements Measured {
     return this.#queue.depth;
   }
 
-  /** The number of consecutive failures of each key whose last step failed. */
+  /** The number of consecutive failures, by key. Keys with a successful last step are absent. */
   get failing(): ReadonlyMap<string, number> {
     return this.#term.failures;
   }

@@ -16,7 +16,7 @@ export type Measured = {
   readonly depth: number;
   /** The number of ended steps by result. `stuck`: the number of steps that exceeded their time limit. */
   readonly counts: Readonly<Record<'settled' | 'again' | 'failed' | 'stuck', number>>;
-  /** The number of consecutive failures of each key whose last step failed. */
+  /** The number of consecutive failures, by key. Keys with a successful last step are absent. */
   readonly failing: ReadonlyMap<string, number>;
   /** Resolves when no key waits for a step or has a running step. */
   idle(): Promise<void>;

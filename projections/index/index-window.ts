@@ -202,7 +202,7 @@ function* groupedSlice(ordering: Ordering, walk: CountedWalk, { skip, take }: Sl
   return found;
 }
 
-/** The part of a walk whose postings have `key`. */
+/** The part of a walk with the postings that have `key`. */
 function groupOf({ sequence, low: first, high: end, mark, bits }: Walk, key: IndexKey): Walk {
   const low = Math.min(Math.max(first, sequence.lower(key)), end);
   const high = Math.min(end, Math.max(low, sequence.upper(key)));

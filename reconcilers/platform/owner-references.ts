@@ -30,7 +30,7 @@ import { Referrers } from './reference-index.ts';
  */
 export type OwnerReferencesDependencies = PlatformDependencies &
   OwnerGraphDependencies & {
-    /** Types whose objects have no owners, even if they contain owner references. */
+    /** Types of objects without owners, even if the objects contain owner references. */
     readonly withoutOwners: ReadonlySet<TypeKey>;
     /** Types with ready indexes. */
     readonly serving: () => readonly ResourceType[];
@@ -50,7 +50,7 @@ export class OwnerReferences extends PlatformReconciler {
   readonly #graph: OwnerGraph;
   /** The marked owners that wait for dependents, by uid. Each change of a dependent enqueues its owner. */
   readonly #waiting = new Map<string, string>();
-  /** The keys of objects with an owner whose type was not registered at the last check. */
+  /** The keys of objects with an owner of a type that was not registered at the last check. */
   #undecided = new Set<string>();
   #isOpen = false;
   #opened: Promise<void> = Promise.resolve();

@@ -13,7 +13,7 @@ export type CommandContext = {
   readonly variables: Environment;
   /** The working folder: the folder of `.env`, to which relative paths refer. */
   readonly folder: string;
-  /** A clock whose timers keep the process alive. */
+  /** A clock with timers that keep the process alive. */
   readonly clock: Clock;
   /** The command line that runs this program, with absolute paths and without arguments for the program. */
   readonly program: readonly string[];

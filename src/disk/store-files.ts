@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync, rmSync, statSync, writeSync } from 'no
 
 import { lmdbLockBytes } from '../limits/disk.ts';
 
-/** LMDB's flag of a store whose path is a file and not a folder. LMDB stores this flag in the file. */
+/** LMDB's flag of a store in a file, not in a folder. LMDB stores this flag in the file. */
 const noSubdir = 0x4000;
 const integerKeys = 0x08;
 const metaPage = 0x08;

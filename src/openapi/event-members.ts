@@ -14,7 +14,7 @@ export const versionSchema = whole('metadata.version of the object after the eve
 export const causeSchemas = {
   time: time('The time of the event.'),
   actor: text('A user, plugin:<name> for a plugin with its own rights, or system:<part> for the platform.'),
-  onBehalfOf: text('The user whose request led a plugin to write with its own rights.'),
+  onBehalfOf: text('The user of the request for which a plugin wrote with its own rights.'),
   token: text('The name of the personal access token of the request.'),
   verb: text('The verb of the request.'),
   address: text('The address of the client.'),

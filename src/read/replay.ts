@@ -29,7 +29,7 @@ export type ReplayRequest = {
   readonly from?: Moment | undefined;
   /** The end of the replay. Undefined for a replay of the whole log and a comparison with the read models. */
   readonly until: Moment | undefined;
-  /** The objects whose state or changes are shown; undefined if none are shown. */
+  /** The shown objects, or the objects of the shown changes; undefined if none are shown. */
   readonly print: Selected | undefined;
   /** Whether objects of this type may be shown. */
   readonly mayRead: (type: string) => boolean;

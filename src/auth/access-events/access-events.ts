@@ -37,7 +37,7 @@ export class AccessEvents implements AccessRecorder {
   #omitted = 0;
   /** Accesses that no event contains yet. */
   #window: AccessWindow | undefined;
-  /** The event that is to be appended, or whose append is to be retried. */
+  /** The event of the next append or retry. */
   #batch: Batch | undefined;
   #expected: ExpectedRevision = 'absent';
   #timer: Timer | undefined;

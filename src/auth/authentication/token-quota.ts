@@ -24,7 +24,7 @@ export class TokenQuota {
     const { owner } = membersAt(after, 'spec');
     if (typeof owner !== 'string') return undefined;
     const unsettled = this.#unsettled.get(owner) ?? new Set<string>();
-    // A token whose write has not returned yet may already be folded. Such a token must be counted only once.
+    // A token may be folded before its write returns. Such a token must be counted only once.
     const making = [...unsettled].filter((uid) => this.#permissions.token(uid) === undefined).length;
     if (this.#permissions.tokensOf(owner) + making >= tokensPerUserMax)
       return refuseViolations(after, [{ pointer: '', detail: full }]);

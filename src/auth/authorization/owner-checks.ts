@@ -21,7 +21,7 @@ export const notReady: Refused = {
 
 /**
  * Refuses a change of the object's owner references without the needed rights (decision 3.5); undefined if the change
- * is allowed. Rights are needed because an object whose owners no longer exist is deleted, and because a blocking
+ * is allowed. Rights are needed because an object without existing owners is deleted, and because a blocking
  * object delays the deletion of its owner. As in Kubernetes' OwnerReferencesPermissionEnforcement, every difference is
  * a change, including a removal and a different order. A create does not need the right to delete.
  */

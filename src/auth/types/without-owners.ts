@@ -3,7 +3,7 @@ import type { Strategy } from '../../command/strategy.ts';
 import { refuseViolations } from './type-members.ts';
 
 /**
- * Wraps the strategy of a type whose objects accept no new owner references from any writer. Otherwise a caller that
+ * Wraps the strategy of a type: its objects accept no new owner references from any writer. Otherwise a caller that
  * may delete the owner could delete accounts. References from an old log may be kept or removed.
  */
 export function withoutOwners(strategy: Strategy): Strategy {

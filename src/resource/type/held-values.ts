@@ -27,7 +27,7 @@ export function heldValues(
 }
 
 /**
- * Returns the values of a stored object in unique indexes. An index whose function fails for the object has no values.
+ * Returns the values of a stored object in unique indexes. An index has no values if its function fails for the object.
  */
 export function valuesOfFact(indexes: readonly IndexDefinition[], object: ResourceObject): readonly HeldValue[] {
   const { keys } = entryOfFact(indexes, object);

@@ -58,7 +58,7 @@ export class EventLoopWatch {
     this.#beat();
   }
 
-  /** Sets the folders of plugins whose code runs. */
+  /** Sets the folders of the running plugins. */
   know(suspects: readonly CodeFolder[]): void {
     this.#port.postMessage(suspects);
   }

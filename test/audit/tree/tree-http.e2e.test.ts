@@ -42,7 +42,7 @@ async function untilServed(server: TestServer, path: string): Promise<Response> 
   }
 }
 
-/** A checkpoint whose signature is by a key that the server lists. */
+/** A checkpoint with a signature by a key that the server lists. */
 async function checkpoint(server: TestServer): Promise<Signed> {
   const note = must(parseNote(await (await untilServed(server, `${tree}/checkpoint`)).text()), 'it is a note');
   const { items } = (await (await server.call(`${tree}/keys`)).json()) as {

@@ -23,7 +23,7 @@ const { signal } = new AbortController();
 class Counter implements AuditPart {
   readonly name = 'counter';
   readonly format: number;
-  /** The stream whose events cannot be counted. */
+  /** The stream with events that cannot be counted. */
   refused: string | undefined;
   inMemory = 0;
   #pending = 0;

@@ -196,7 +196,7 @@ export class SimAuditor {
     return true;
   }
 
-  /** A node whose audit indexes may lack an event may answer wrongly, until it notices and ends. */
+  /** Until a node notices that its audit indexes lack an event, it may answer wrongly. */
   #fail(node: SimNode, { hasGap }: SimPast, detail: string): void {
     if (hasGap()) this.#world.coverage.note('a past that lacks an event');
     else this.#world.fail(new Error(`${this.#name}: ${node.name} ${detail}`));
