@@ -50,7 +50,7 @@ type Operand = (text: string) => bigint | undefined;
 function narrow(range: Range, requirement: FieldRequirement, operandOf: Operand): Decoded<Range> {
   const { field } = requirement;
   const comparison = comparisonOf(requirement);
-  if (comparison === undefined) return refused(`${field}: must be compared with ${operators} and one value`);
+  if (comparison === undefined) return refused(`${field}: accepts ${operators}, each with one value`);
   const operand = operandOf(comparison.text);
   if (operand === undefined) {
     const wanted = field === 'time' ? 'an RFC 3339 time, such as 2026-01-31T08:00:00Z' : 'a log position';

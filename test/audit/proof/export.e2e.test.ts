@@ -143,7 +143,7 @@ test('parts of the log are verified alone, by leaf, position and time', async (t
     ['until=2999-01-01T00:00:00Z', 400, /is in the future/u],
     ['after=leaf:5&until=leaf:2', 400, /after is later than until/u],
     ['after=yesterday', 400, /after must be a position/u],
-    ['after=leaf:1&after=leaf:2', 400, /once/u],
+    ['after=leaf:1&after=leaf:2', 400, /must not be repeated/u],
     ['untl=leaf:2', 400, /did you mean .{1,2}until/u],
     ['After=leaf:2', 400, /did you mean .{1,2}after/u],
     ['fieldSelector=actor=admin', 400, /fieldSelector: is not a parameter of an export/u],

@@ -191,7 +191,7 @@ test('what cannot be is refused with its reason', async (t) => {
   const refused: readonly (readonly [Readonly<Record<string, string>>, number, RegExp])[] = [
     [{ where: 'colour=red' }, 400, /field label not supported: colour; .*actor.*time, position/u],
     [{ where: 'time>=yesterday' }, 400, /time: must be an RFC 3339 time.*yesterday/u],
-    [{ where: 'time^=2026' }, 400, /time: takes =, <, <=, > and >= with one value/u],
+    [{ where: 'time^=2026' }, 400, /time: accepts =, <, <=, > and >=, each with one value/u],
     [{ where: 'time>=2999-01-01T00:00:00Z' }, 400, /2999-01-01T00:00:00.000Z is in the future/u],
     [{ where: 'position>=first' }, 400, /position: must be a log position/u],
     [{ where: 'position>=999999' }, 400, /position 999999 is beyond the head of the log, \d+/u],

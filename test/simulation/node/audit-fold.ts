@@ -60,9 +60,7 @@ class LifeModels extends AuditModels {
   }
 }
 
-/**
- * Folds the audit indexes and signs the tree as a server does, and compares each root with those of all nodes and lives.
- */
+/** Folds the audit indexes and signs the tree as a server does. Compares each root with those of all nodes. */
 export function foldAudit(world: World, given: AuditFoldGiven): SimPast {
   const { name, log, clock, logger, hasGap, isOver, signed, serving, folded } = given;
   const { tables, tree, versions, times } = folded;
