@@ -78,11 +78,11 @@ test('a body of another kind, form or encoding is refused with the reason', asyn
   const cases: readonly (readonly [what: string, bytes: Uint8Array, detail: RegExp])[] = [
     ['nothing', new Uint8Array(), /begins with "k8s" and a zero byte/u],
     ['JSON', Buffer.from('{"kind":"SelfSubjectAccessReview"}'), /begins with "k8s" and a zero byte/u],
-    ['another kind', review(message([]), 'Pod'), /its kind must be "SelfSubjectAccessReview" here, is "Pod"/u],
+    ['another kind', review(message([]), 'Pod'), /the kind of the body must be "SelfSubjectAccessReview", is "Pod"/u],
     [
       'another version',
       enveloped({ apiVersion: 'v1' }, message([])),
-      /its apiVersion must be "authorization.k8s.io\/v1"/u,
+      /the apiVersion of the body must be "authorization.k8s.io\/v1"/u,
     ],
     ['an encoding', enveloped({}, message([]), [[3, 'gzip']]), /without an encoding/u],
     ['JSON within', enveloped({}, Buffer.from('{}'), [[4, 'application/json']]), /must be protobuf/u],

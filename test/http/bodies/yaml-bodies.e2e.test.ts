@@ -95,7 +95,7 @@ test('the options of a deletion may be protobuf, as typed Go clients send them',
   });
   t.equal((await read('typed')).status, 200);
   const wrong = await send('DELETE', `${widgets}/typed`, enveloped({ kind: 'Pod' }, message([])), protobuf);
-  t.match(wrong, { status: 400, body: { message: /its kind must be "DeleteOptions" here, is "Pod"/u } });
+  t.match(wrong, { status: 400, body: { message: /the kind of the body must be "DeleteOptions", is "Pod"/u } });
   const matching = message([
     [2, message([[1, body.metadata.uid]])],
     [3, 0],
