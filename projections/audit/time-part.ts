@@ -15,6 +15,9 @@ const blockLength = 256;
 type Entries = { readonly times: number[]; readonly positions: number[] };
 type OpenBlock = Entries & { readonly number: number };
 
+/** The estimated bytes of a time and a position in memory. */
+const addedBytes = 32;
+
 /**
  * The time index: the time and position of each event that is later than all events before it. The index removes an
  * event that is more than a minute ahead of a later event: a wrong clock stamped it, so its time does not count
@@ -30,6 +33,9 @@ export class TimePart implements AuditPart, LogTimes {
   #firsts!: Table<Buffer, number>;
   /** The last block; undefined until `#opened` reads the block from the table. */
   #open: OpenBlock | undefined;
+  /** The times and positions of the open batch: of events with equal consecutive times, those of the first one. */
+  #added: Entries = { times: [], positions: [] };
+  #lastStamp = '';
 
   constructor(identity: () => Pick<LogIdentity, 'epoch'>) {
     this.#identity = identity;
@@ -40,17 +46,22 @@ export class TimePart implements AuditPart, LogTimes {
     this.#firsts = environment.openNumberedTable<Buffer>('firsts', { encoding: 'binary' });
   }
 
-  write(batch: readonly RecordedEvent[]): void {
-    const shift = epochShift(this.#identity().epoch);
-    let [last, isChanged] = ['', false];
-    for (const recorded of batch) {
-      if (!this.#counts(recorded.stream)) continue;
-      const stamp = stampOf(recorded);
-      if (stamp === last) continue;
-      last = stamp;
-      isChanged = this.#take(Date.parse(stamp), Number(recorded.position - shift)) || isChanged;
-    }
+  add(recorded: RecordedEvent, within: number): number {
+    if (!this.#counts(recorded.stream)) return 0;
+    const stamp = stampOf(recorded);
+    if (stamp === this.#lastStamp) return 0;
+    this.#lastStamp = stamp;
+    this.#added.times.push(Date.parse(stamp));
+    this.#added.positions.push(within);
+    return addedBytes;
+  }
+
+  write(): void {
+    const { times, positions } = this.#added;
+    let isChanged = false;
+    for (const [index, time] of times.entries()) isChanged = this.#take(time, positions[index] ?? 0) || isChanged;
     if (isChanged) this.#store();
+    this.#forget();
   }
 
   committed(): void {
@@ -59,10 +70,16 @@ export class TimePart implements AuditPart, LogTimes {
 
   rolledBack(): void {
     this.#open = undefined;
+    this.#forget();
   }
 
   cleared(): void {
     this.#open = undefined;
+    this.#forget();
+  }
+
+  #forget(): void {
+    [this.#added, this.#lastStamp] = [{ times: [], positions: [] }, ''];
   }
 
   positionAt(timeMs: number, head: LogPosition): LogPosition | undefined {

@@ -8,13 +8,12 @@ export const replayHeapMegabytesMax = 512;
  * The memory of the thread that replays the audit indexes. The thread needs memory for one batch and for the last
  * blocks of 4,096 terms.
  */
-export const replayAuditHeapMegabytesMax = 256;
+export const replayAuditHeapMegabytesMax = 384;
 /**
- * The events, and the bytes of events, of one transaction of the audit indexes. Larger transactions write each page
- * fewer times.
+ * The estimated memory of the events that one transaction of the audit indexes writes: a million events of 100,000
+ * objects fit. Larger transactions write the last block of an object or a term fewer times.
  */
-export const replayAuditBatchEventsMin = 4_096;
-export const replayAuditBatchBytesMin = 8_388_608;
+export const replayAuditBatchBytesMax = 134_217_728;
 /**
  * The memory of the names that a replay of an embedded log collects before it writes them. A name uses about 300 bytes,
  * so more than half a million objects fit, and each of them is written only once.

@@ -52,7 +52,7 @@ export class ColumnPart implements AuditPart {
   readonly #bounds: ColumnBounds;
   #opened: { readonly tables: ColumnTables; readonly types: KeptTypes } | undefined;
   #following: { readonly worker: ColumnWorker; readonly feed: ColumnSources['feed']; leave(): void } | undefined;
-  /** The position of the audit models within the epoch: `#written` in the transaction, `#folded` after its commit. */
+  /** The position of the audit models within the epoch: `#written` in the open batch, `#folded` after its commit. */
   #written = 0;
   #folded = 0;
   readonly #waiting = new Set<() => void>();
@@ -69,9 +69,13 @@ export class ColumnPart implements AuditPart {
     this.#opened = { tables, types: new KeptTypes(tables, this.#bounds) };
   }
 
-  write(batch: readonly RecordedEvent[]): void {
-    const last = batch.at(-1);
-    if (last !== undefined) this.#written = this.#within(last.position);
+  add(_recorded: RecordedEvent, within: number): number {
+    this.#written = within;
+    return 0;
+  }
+
+  write(): void {
+    // The worker writes the values in transactions of its own, after this commit.
   }
 
   committed(): void {

@@ -113,6 +113,7 @@ export class ScannedRecord implements RecordedEvent {
   readonly #offsets: Offsets;
   readonly #position: number;
   readonly #shift: bigint;
+  #id: string | undefined;
   #data: Buffer | undefined;
   #metadata: Buffer | undefined;
 
@@ -133,7 +134,8 @@ export class ScannedRecord implements RecordedEvent {
   }
 
   get id(): string {
-    return this.#record.toString('utf8', headerBytes, this.#offsets.typeAt);
+    this.#id ??= this.#record.toString('utf8', headerBytes, this.#offsets.typeAt);
+    return this.#id;
   }
 
   get data(): Buffer {

@@ -10,19 +10,13 @@ import { encodeCheckpoint, type Checkpoint } from '../../../projections/checkpoi
 import { differenceAt } from '../../../projections/replay/audit-place.ts';
 import { compareAudit, type CountedParts } from '../../../projections/replay/compare-audit.ts';
 import { differenceOfBytes } from '../../../projections/replay/differing-bytes.ts';
-import { gathered } from '../../../projections/replay/gathered.ts';
-import { rebuild } from '../../../projections/replay/rebuild.ts';
+import { rebuildInBatches } from '../../../projections/replay/rebuild-in-batches.ts';
 import { delay, systemClock } from '../../base/clock.ts';
 import { must } from '../../base/unreachable.ts';
 import { prepareStoreFiles } from '../../disk/store-files.ts';
-import {
-  replayAuditBatchBytesMin,
-  replayAuditBatchEventsMin,
-  replayMeetingsMax,
-  replayMeetPauseMs,
-} from '../../limits/replay.ts';
+import { replayAuditBatchBytesMax, replayMeetingsMax, replayMeetPauseMs } from '../../limits/replay.ts';
 import type { FoundedLog } from '../../log/founded-log.ts';
-import { epochShift, logPosition, type EventLog, type LogIdentity, type LogPosition } from '../../log/log.ts';
+import { epochShift, logPosition, type LogIdentity, type LogPosition } from '../../log/log.ts';
 import type { Difference } from '../../read/replay.ts';
 import { RefusedError } from './replay-errors.ts';
 import { bytesOfTables, ReplayProgress } from './replay-progress.ts';
@@ -108,11 +102,10 @@ export class AuditReplay {
     const log = await this.#openLog();
     const { epoch } = log.identity();
     const onBatch = (): void => {
-      this.#progress.report(models, { until, epoch });
+      this.#progress.report(models.progress(), { until, epoch });
     };
-    const size = { eventsMin: replayAuditBatchEventsMin, bytesMin: replayAuditBatchBytesMin };
-    const larger: Pick<EventLog, 'readAll'> = { readAll: (options) => gathered(log.readAll(options), size) };
-    await rebuild(larger, models, { until, onBatch, categories: auditedCategories });
+    const options = { until, onBatch, categories: auditedCategories, bytesMax: replayAuditBatchBytesMax };
+    await rebuildInBatches(log, models, options);
   }
 
   async #compare(models: AuditModels, view: AuditView): Promise<void> {
