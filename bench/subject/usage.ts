@@ -23,6 +23,20 @@ export function usageOf(pid: number): Usage {
   };
 }
 
+/** The share of a core below which a process is idle, and the time for which it must be below it. */
+const idleShare = 0.05;
+const idleSeconds = 2;
+
+/** Waits until a server has done its work after the start. Returns at once where there is no `/proc`. */
+export async function untilIdle(pid: number): Promise<void> {
+  for (let before = NaN; canReadUsage;) {
+    const { cpuSeconds } = usageOf(pid);
+    if (cpuSeconds - before < idleShare * idleSeconds) return;
+    before = cpuSeconds;
+    await new Promise((resolve) => setTimeout(resolve, idleSeconds * 1_000));
+  }
+}
+
 /** The lowest memory within some seconds without work, in which the engine may run its garbage collections. */
 export async function settledMemory(pid: number, seconds = 4): Promise<number> {
   let least = Infinity;

@@ -36,6 +36,8 @@ export class TimePart implements AuditPart, LogTimes {
   /** The times and positions of the open batch: of events with equal consecutive times, those of the first one. */
   #added: Entries = { times: [], positions: [] };
   #lastStamp = '';
+  /** The minute of the last time: most events are of the same minute as the event before. */
+  #minute = { text: noMinute, ms: NaN };
 
   constructor(identity: () => Pick<LogIdentity, 'epoch'>) {
     this.#identity = identity;
@@ -51,7 +53,7 @@ export class TimePart implements AuditPart, LogTimes {
     const stamp = stampOf(recorded);
     if (stamp === this.#lastStamp) return 0;
     this.#lastStamp = stamp;
-    this.#added.times.push(Date.parse(stamp));
+    this.#added.times.push(this.#parse(stamp));
     this.#added.positions.push(within);
     return addedBytes;
   }
@@ -76,6 +78,18 @@ export class TimePart implements AuditPart, LogTimes {
   cleared(): void {
     this.#open = undefined;
     this.#forget();
+  }
+
+  /** The time of a stamp like `2026-01-01T00:00:00.000Z` in epoch milliseconds. */
+  #parse(stamp: string): number {
+    const { text, ms } = this.#minute;
+    const inMinute = stamp.startsWith(text) ? millisecondsIn(stamp) : NaN;
+    if (!Number.isNaN(inMinute)) return ms + inMinute;
+    const minute = stamp.slice(0, minuteLength);
+    const minuteMs = Date.parse(`${minute}00.000Z`);
+    const isUsual = !Number.isNaN(minuteMs) && new Date(minuteMs).toISOString().startsWith(minute);
+    this.#minute = { text: isUsual ? minute : noMinute, ms: minuteMs };
+    return Date.parse(stamp);
   }
 
   #forget(): void {
@@ -150,6 +164,23 @@ export class TimePart implements AuditPart, LogTimes {
   #read(number: number): Entries {
     return decoded(this.#blocks.get(number));
   }
+}
+
+/** The text of a time up to the seconds. */
+const minuteLength = '2026-01-01T00:00:'.length;
+/** No stamp begins so. */
+const noMinute = '-';
+const zero = 0x30;
+
+/** The seconds and milliseconds at the end of a stamp; NaN if it has another form. */
+function millisecondsIn(stamp: string): number {
+  const digit = (at: number, most = 9): number => {
+    const value = stamp.charCodeAt(minuteLength + at) - zero;
+    return value >= 0 && value <= most ? value : NaN;
+  };
+  const isComplete = stamp.length === minuteLength + 7 && stamp[minuteLength + 2] === '.' && stamp.endsWith('Z');
+  if (!isComplete) return NaN;
+  return digit(0, 5) * 10_000 + digit(1) * 1_000 + digit(3) * 100 + digit(4) * 10 + digit(5);
 }
 
 function encoded({ times, positions }: Entries): Buffer {

@@ -15,6 +15,8 @@ type BatchOptions = RebuildOptions & {
   readonly categories: readonly string[];
   /** The bytes at which the open batch is written. */
   readonly bytesMax: number;
+  /** Another reader checks the log's index of streams for the events up to this position (`ScanOptions`). */
+  readonly indexedUntil: LogPosition;
 };
 
 /**
@@ -23,9 +25,9 @@ type BatchOptions = RebuildOptions & {
  * tables are for readers after the end only.
  */
 export async function rebuildInBatches(
-  log: EventLog,
+  log: Pick<EventLog, 'readAll' | 'readAt' | 'scan'>,
   fold: BatchFold,
-  { until, onBatch, categories, bytesMax }: BatchOptions,
+  { until, onBatch, categories, bytesMax, indexedUntil }: BatchOptions,
 ): Promise<void> {
   const after = fold.position();
   if (until <= after) return;
@@ -49,7 +51,8 @@ export async function rebuildInBatches(
     }
   } else {
     const last = await endOfAppends(scanned, { after, until });
-    if (last > after) await scanned.scan({ after, until: last, categories, visit: add, onBatch: endBatch });
+    const options = { categories, indexedUntil, visit: add, onBatch: endBatch };
+    if (last > after) await scanned.scan({ ...options, after, until: last });
   }
   commit(fold);
 }

@@ -4,7 +4,7 @@ import { logPosition, type EventLog, type LogPosition } from '../../src/log/log.
 export type ScannedLog = Pick<EventLog, 'readAt'> & { scan: NonNullable<EventLog['scan']> };
 
 /** The log, if it is in files of this process. */
-export function scannedLog(log: EventLog): ScannedLog | undefined {
+export function scannedLog(log: Pick<EventLog, 'readAt' | 'scan'>): ScannedLog | undefined {
   const { scan } = log;
   if (scan === undefined) return undefined;
   return { scan: async (options) => scan.call(log, options), readAt: async (position) => log.readAt(position) };

@@ -151,7 +151,7 @@ export function onBehalfOfIn(recorded: RecordedEvent): string | undefined {
   const known = (recorded.data as Written)[written];
   if (known?.actor !== undefined) return known.onBehalfOf;
   const bytes = buffer(recorded.metadata);
-  const at = bytes.lastIndexOf(onBehalfOfMember);
+  const at = bytes.indexOf(onBehalfOfMember);
   return at === -1 ? undefined : (textIn(bytes, at, onBehalfOfMember) ?? decodeMetadata(recorded).onBehalfOf);
 }
 
@@ -256,8 +256,12 @@ export function isObjectEvent(event: DomainEvent): event is ObjectEvent {
   return isObjects[event.type];
 }
 
+const objectTypes: ReadonlySet<string> = new Set(
+  Object.entries(isObjects).flatMap(([type, isObject]) => (isObject ? [type] : [])),
+);
+
 export function isObjectType(type: string): boolean {
-  return Object.hasOwn(isObjects, type) && isObjects[type as DomainEvent['type']];
+  return objectTypes.has(type);
 }
 
 function decodeData(recorded: RecordedEvent): DomainEvent {

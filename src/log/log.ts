@@ -152,6 +152,11 @@ export type ScanOptions = {
   /** The position of the last event (inclusive). The scan ends at the head of the log at the latest. */
   readonly until: LogPosition;
   readonly categories?: CategoryFilter;
+  /**
+   * Another scan checks the log's index of streams for the events up to this position: so this scan checks it for later
+   * events only. `logStart` by default.
+   */
+  readonly indexedUntil?: LogPosition;
   /** The offset that is added to the position of each event; 0 by default. */
   readonly shift?: bigint;
   readonly visit: (recorded: RecordedEvent) => void;

@@ -16,7 +16,7 @@ import { must } from '../../base/unreachable.ts';
 import { prepareStoreFiles } from '../../disk/store-files.ts';
 import { replayAuditBatchBytesMax, replayMeetingsMax, replayMeetPauseMs } from '../../limits/replay.ts';
 import type { FoundedLog } from '../../log/founded-log.ts';
-import { epochShift, logPosition, type LogIdentity, type LogPosition } from '../../log/log.ts';
+import { epochShift, logPosition, logStart, type LogIdentity, type LogPosition } from '../../log/log.ts';
 import type { Difference } from '../../read/replay.ts';
 import { RefusedError } from './replay-errors.ts';
 import { bytesOfTables, ReplayProgress } from './replay-progress.ts';
@@ -104,8 +104,10 @@ export class AuditReplay {
     const onBatch = (): void => {
       this.#progress.report(models.progress(), { until, epoch });
     };
-    const options = { until, onBatch, categories: auditedCategories, bytesMax: replayAuditBatchBytesMax };
-    await rebuildInBatches(log, models, options);
+    // The thread that compares the objects scans the log at least up to this position, and checks its index.
+    const indexedUntil = this.#task.work.atLeast ?? logStart;
+    const bytesMax = replayAuditBatchBytesMax;
+    await rebuildInBatches(log, models, { until, onBatch, categories: auditedCategories, bytesMax, indexedUntil });
   }
 
   async #compare(models: AuditModels, view: AuditView): Promise<void> {
