@@ -7,12 +7,15 @@
 export type Difference = {
   /**
    * `rows`, `gone`, `heads`, `secrets` or `meta`; in memory: `index <name> of <type>`, `permissions: <table>`; of the
-   * audit indexes: `audit`, `tree`, `versions`, `times` or `events`.
+   * audit indexes: `audit`, `tree`, `versions`, `times`, `events`, `columns of <type>` or `column <index> of <type>`.
    */
   readonly table: string;
   readonly key: string;
   readonly detail: string;
 };
+
+/** A read model that a comparison leaves out, for example because the code of a plugin is not there. */
+export type NotCompared = { readonly table: string; readonly reason: string };
 
 /** By table: the number of entries that a comparison has read. */
 export type Compared = Readonly<Record<string, number>>;
@@ -47,7 +50,7 @@ export type ReplayRefusal = {
 
 /**
  * A response of JSON lines, each with its `kind`: `Progress`, `Object`, `Change`, `Compared` after the comparison of
- * all read models except the audit indexes, and one `Result` or `Failure` at the end. The caller must start the
+ * all read models except the audit indexes and the columns, and one `Result` or `Failure` at the end. The caller must start the
  * iteration. When the iteration ends or is abandoned, the replay ends and its files are removed.
  */
 export type ReplayAnswer = { readonly ok: true; readonly lines: AsyncIterable<Uint8Array> };

@@ -19,6 +19,7 @@ import { BackgroundPace } from './background-pace.ts';
 import { queryColumns, type HeldColumns } from './query/column-query.ts';
 import { columnBounds, type ColumnBounds } from './column-bounds.ts';
 import { ColumnTables } from './column-tables.ts';
+import type { ComparedTypes } from './compared-columns.ts';
 import { ColumnWorker } from './column-worker.ts';
 import { KeptTypes } from './kept-types.ts';
 
@@ -144,6 +145,12 @@ export class ColumnPart implements AuditPart {
     const within = this.#within(position);
     const held = this.#types.live(type)?.held(within);
     return held === undefined ? undefined : answered(held, within, query);
+  }
+
+  /** The columns of all types as of this turn, for a comparison with the log; before `start`, those of no type. */
+  hold(): ComparedTypes {
+    const feed = this.#following?.feed;
+    return feed === undefined ? { columns: [], others: [] } : this.#types.hold(this.#within(feed.position()));
   }
 
   /**

@@ -1,5 +1,7 @@
+import type { ColumnBounds } from './column-bounds.ts';
+import { Chunk } from './row-chunk.ts';
 import type { ColumnLayout } from './segment/column-layout.ts';
-import type { ValueRow } from './segment/segment-writer.ts';
+import { encodeSegment, type ValueRow } from './segment/segment-writer.ts';
 import { LatestRows } from './query/latest-rows.ts';
 import { entryAt, Segment, type Segments } from './segment/segment.ts';
 
@@ -10,6 +12,23 @@ export type SnapshotSource = {
   /** The segments of changes since the previous snapshot. */
   readonly changes: Segments;
 };
+
+const rowsPerStep = 64;
+
+/** The encoded segments of a snapshot, in order. Undefined for a pause. */
+export function* snapshotChunks(
+  source: SnapshotSource,
+  bounds: ColumnBounds,
+): Generator<Buffer | undefined, undefined, undefined> {
+  let read = 0;
+  const chunk = new Chunk(bounds);
+  for (const row of snapshotRows(source)) {
+    if (row === undefined || ++read % rowsPerStep === 0) yield;
+    if (row !== undefined) chunk.add(row);
+    if (chunk.isFull()) yield yield* encodeSegment(chunk.take(), source.layout);
+  }
+  if (chunk.size > 0) yield yield* encodeSegment(chunk.take(), source.layout);
+}
 
 /**
  * The rows of all objects after the changes, each object once, in no order: so each segment is read twice at most, also

@@ -122,7 +122,11 @@ function progressOn(stderr: CommandContext['stderr']): (progress: Json) => void 
     if (percent < (shownPercents.get(of) ?? 0) + progressStep) return;
     shownPercents.set(of, percent);
     const suffix = of === 'audit' ? ' of the audit indexes' : '';
-    stderr.write(`replayed ${String(percent)} %, ${countOf(progress, 'event')}${suffix}\n`);
+    stderr.write(
+      of === 'columns'
+        ? `compared ${String(percent)} % of the columns\n`
+        : `replayed ${String(percent)} %, ${countOf(progress, 'event')}${suffix}\n`,
+    );
   };
 }
 
@@ -147,7 +151,17 @@ function resultText(result: Json): string {
     difference === undefined
       ? 'no difference'
       : `the first difference is in ${parts.join(' ').trim()}: ${printable(textOf(difference, 'detail') ?? '')}`;
-  return `${state}compared: ${counts.join(', ')}\n${outcome}\n`;
+  return `${state}compared: ${counts.join(', ')}\n${notComparedText(result)}${outcome}\n`;
+}
+
+/** A line for each read model that was not compared. */
+function notComparedText(result: Json): string {
+  const left = memberOf(result, 'notCompared');
+  if (!Array.isArray(left)) return '';
+  return left
+    .map((each: Json) => [textOf(each, 'table'), textOf(each, 'reason')].map((text) => printable(text ?? '')))
+    .map(([table = '', reason = '']) => `not compared: ${table}: ${reason}\n`)
+    .join('');
 }
 
 function countOf(value: Json, noun: 'event' | 'object'): string {

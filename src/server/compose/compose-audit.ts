@@ -8,6 +8,7 @@ import { TimePart } from '../../../projections/audit/time-part.ts';
 import { TreePart } from '../../../projections/audit/tree/tree-part.ts';
 import { VersionPart } from '../../../projections/audit/version-part.ts';
 import { ColumnLists } from '../../../projections/audit/columns/column-lists.ts';
+import type { ComparedTypes } from '../../../projections/audit/columns/compared-columns.ts';
 import { ColumnPart } from '../../../projections/audit/columns/column-part.ts';
 import { ObjectsAt } from '../../../projections/audit/columns/objects-at.ts';
 import type { ObjectModels } from '../../../projections/object-models.ts';
@@ -33,7 +34,7 @@ export type ComposedAudit = {
   readonly times: LogTimes;
   readonly events: EventIndex;
   /** `start` makes the columns follow the object read model until `close`. */
-  readonly columns: { start(): void; close(): Promise<void> };
+  readonly columns: { start(): void; hold(): ComparedTypes; close(): Promise<void> };
   readonly lists: ListsAt;
 };
 
@@ -87,6 +88,7 @@ function composeColumns(
       start: () => {
         columns.start({ feed: objects, log: eventLog, folded: models.position(), onError });
       },
+      hold: () => columns.hold(),
       close: async () => columns.close(),
     },
     lists,

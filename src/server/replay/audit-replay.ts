@@ -1,7 +1,8 @@
 import { AuditModels, auditedCategories } from '../../../projections/audit/audit-models.ts';
 import type { AuditPart } from '../../../projections/audit/audit-part.ts';
-import { AuditTables } from '../../../projections/audit/audit-tables.ts';
+import { AuditTables, type AuditTableName } from '../../../projections/audit/audit-tables.ts';
 import { AuditView, type AuditSnapshot } from '../../../projections/audit/audit-view.ts';
+import { columnsTable } from '../../../projections/audit/columns/column-tables.ts';
 import { EventPart } from '../../../projections/audit/event-part.ts';
 import { TimePart } from '../../../projections/audit/time-part.ts';
 import { TreePart } from '../../../projections/audit/tree/tree-part.ts';
@@ -29,7 +30,8 @@ export type AuditReplayTask = Omit<ReplayTask, 'work'> & {
 
 /**
  * Folds the log into separate audit tables by the rules of the server's fold, and compares both. All tables of one
- * snapshot have the position of its checkpoint. The columns are not among them: code of plugins computes their values.
+ * snapshot have the position of its checkpoint. The columns are not among them: code of plugins computes their values,
+ * and the server's thread compares them (`check-columns.ts`).
  */
 export class AuditReplay {
   isAccepted = false;
@@ -54,7 +56,7 @@ export class AuditReplay {
     const tables = new AuditTables(dir, parts, prepareStoreFiles);
     this.#tables = tables;
     const models = new AuditModels({ tables, parts, identity, clock: systemClock });
-    const view = this.#view(work.live);
+    const view = this.#view(work.live, [columnsTable]);
     const until = this.#begin(view, parts, identity());
     this.#progress.assertRoom(bytesOfTables(work.live));
     this.isAccepted = true;
@@ -78,8 +80,8 @@ export class AuditReplay {
     return this.#log;
   }
 
-  #view(dir: string): AuditView {
-    const view = new AuditView(dir, must(this.#tables, 'the tables are open').names());
+  #view(dir: string, more: readonly AuditTableName[] = []): AuditView {
+    const view = new AuditView(dir, [...must(this.#tables, 'the tables are open').names(), ...more]);
     this.#views.push(view);
     return view;
   }
@@ -121,7 +123,7 @@ export class AuditReplay {
         differenceOfCheckpoints(checkpoint, replayed.checkpoint()) ??
         (await this.#firstDifference([live, replayed], counted));
       replayed.release();
-      this.#ports.post({ kind: 'compared', difference, compared: counted });
+      this.#ports.post({ kind: 'compared', difference, compared: counted, columnTypes: live.columnTypes() });
     } finally {
       live.release();
     }

@@ -95,7 +95,7 @@ function columnOf(bytes: Buffer, at: number, { isText, multi }: ColumnLayout): S
 }
 
 /** The values of a row, ascending. */
-function valuesAt({ keys, starts, ids }: SegmentColumn, row: number): readonly IndexKey[] {
+export function valuesAt({ keys, starts, ids }: SegmentColumn, row: number): readonly IndexKey[] {
   if (starts === undefined) {
     const id = ids[row] ?? keys.size;
     return id === keys.size ? [] : [keys.key(id)];
