@@ -38,6 +38,11 @@ export class Segment {
     return this.ordinals.length;
   }
 
+  /** The position of the first row. */
+  get firstPosition(): number {
+    return this.#bytes.readDoubleLE(blockAt(this.#bytes, 1));
+  }
+
   /** The position of each row. */
   positions(): Float64Array {
     const at = blockAt(this.#bytes, 1);
