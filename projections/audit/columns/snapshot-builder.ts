@@ -39,7 +39,7 @@ export function* snapshotRows({ layout, before, changes }: SnapshotSource): Gene
   let base = 1;
   for (let number = 0; number < changes.count; number++) {
     const { ordinals } = new Segment(changes.read(number), layout);
-    for (let row = 0; row < ordinals.length; row++) latest.set(ordinals[row] ?? 0, base + row);
+    for (let row = 0; row < ordinals.length; row++) latest.set(ordinals.at(row), base + row);
     base += ordinals.length;
     yield undefined;
   }
@@ -66,7 +66,7 @@ function* rowsOf(
 ): Generator<ValueRow | undefined, undefined> {
   yield undefined;
   for (let row = 0; row < segment.rows; row++) {
-    const ordinal = segment.ordinals[row] ?? 0;
+    const ordinal = segment.ordinals.at(row);
     const entry = isWanted(row, ordinal) ? entryAt(segment, row, layout.length) : undefined;
     if (entry !== undefined) yield { ordinal, position: 0, entry };
   }

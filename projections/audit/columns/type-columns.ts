@@ -268,7 +268,7 @@ export class TypeColumns {
     const positions = segment.positions();
     for (let row = 0; row < open; row++) {
       const entry = entryAt(segment, row, this.layout.length);
-      const [position = 0, ordinal] = [positions[row], segment.ordinals[row]];
+      const [position = 0, ordinal] = [positions[row], segment.ordinals.at(row)];
       this.#push({ position, ordinal, entry, name: entry?.name, objects: 0, bytes: bytesOf(entry) });
     }
   }

@@ -57,17 +57,20 @@ function* matchesAt(held: HeldColumns, position: number, { selection, sort }: Li
   const conditions = conditionsOf(selection, layout.length - 1);
   const seen = new SeenOrdinals();
   const matches = new Matches(layout, sort);
+  const scratch = new Scratch();
   for (let number = lastUpTo(held, position); number >= 0; number--) {
     yield;
     const segment = new Segment(changes.read(number), layout);
-    const holding = latestRows(segment, segment.rowsUpTo(position), seen);
+    const holding = scratch.cleared(segment.rowsUpTo(position));
+    markLatest(holding, segment, seen);
     keepHolding(segment, conditions, holding);
     matches.add(changes, number, { segment, holding });
   }
   for (let number = 0; number < snapshot.count; number++) {
     yield;
     const segment = new Segment(snapshot.read(number), layout);
-    const holding = unseenRows(segment, seen);
+    const holding = scratch.cleared(segment.rows);
+    markUnseen(holding, segment, seen);
     keepHolding(segment, conditions, holding);
     matches.add(snapshot, number, { segment, holding });
   }
@@ -81,16 +84,25 @@ function lastUpTo({ layout, changes }: HeldColumns, position: number): number {
   return lastThat(isUpTo) ?? -1;
 }
 
-/** For each of the first `rows` rows: 1 if the row has an object and is the latest one of the object. */
-function latestRows({ alive, ordinals }: Segment, rows: number, seen: SeenOrdinals): Uint8Array {
-  const found = new Uint8Array(rows);
-  for (let row = rows - 1; row >= 0; row--) if (seen.add(ordinals[row] ?? 0) && alive[row] === 1) found[row] = 1;
-  return found;
+/** Bytes that the segments of one query share: an array for each would be garbage that delays all requests. */
+class Scratch {
+  #bytes = new Uint8Array(1_024);
+
+  /** An array of zeros, valid until the next call. */
+  cleared(length: number): Uint8Array {
+    if (length > this.#bytes.length) this.#bytes = new Uint8Array(length);
+    return this.#bytes.subarray(0, length).fill(0);
+  }
 }
 
-/** For each row of a snapshot: 1 if no change of its object was seen. */
-function unseenRows({ alive, ordinals }: Segment, seen: SeenOrdinals): Uint8Array {
-  const found = new Uint8Array(ordinals.length);
-  for (let row = 0; row < found.length; row++) if (alive[row] === 1 && !seen.has(ordinals[row] ?? 0)) found[row] = 1;
-  return found;
+/** Sets each of the first rows to 1 that has an object and is the latest one of the object. */
+function markLatest(found: Uint8Array, { alive, ordinals }: Segment, seen: SeenOrdinals): void {
+  for (let row = found.length - 1; row >= 0; row--)
+    if (seen.add(ordinals.at(row)) && alive.at(row) === 1) found[row] = 1;
+}
+
+/** Sets each row of a snapshot to 1 for whose object no change was seen. */
+function markUnseen(found: Uint8Array, { alive, ordinals }: Segment, seen: SeenOrdinals): void {
+  for (let row = 0; row < found.length; row++)
+    if (alive.at(row) === 1 && !seen.has(ordinals.at(row))) found[row] = 1;
 }
