@@ -41,7 +41,7 @@ export class Postings {
    */
   add(field: string, value: string, position: number): number {
     let values = this.#added.get(field);
-    if (values === undefined) this.#added.set(field, (values = new Map()));
+    if (values === undefined) this.#added.set(field, (values = new Map<string, number[]>()));
     const positions = values.get(value);
     if (positions === undefined) {
       values.set(value, [position]);

@@ -126,8 +126,7 @@ export class VersionPart implements AuditPart, VersionReader {
       const number = Math.floor(revision / blockLength);
       const block = key.block(number) ?? empty;
       const end = endOf(block);
-      if (end.count !== revision % blockLength)
-        throw new MissingRevisionError(stream, revision);
+      if (end.count !== revision % blockLength) throw new MissingRevisionError(stream, revision);
       const added = positions.slice(done, done + blockLength - end.count);
       key.put(number, extended(block, end, added));
       done += added.length;

@@ -195,9 +195,7 @@ class ColumnCheck {
         if (bytes === undefined) continue;
         const live = number < stored.count ? Buffer.from(stored.read(number)) : undefined;
         const detail =
-          live === undefined
-            ? differenceOfPresence({ live, replayed: bytes })
-            : differenceOfBytes(live, bytes);
+          live === undefined ? differenceOfPresence({ live, replayed: bytes }) : differenceOfBytes(live, bytes);
         if (detail !== undefined) return { ...at, detail: `segment ${String(number)}: ${detail}` };
         this.#snapshotRows += new Segment(bytes, this.#columns.layout).rows;
         number += 1;

@@ -178,7 +178,11 @@ export class StoredRows {
 function storedRow(segment: Segment, row: number, columns: number): StoredRow {
   const isAlive = segment.alive.at(row) === 1;
   const valuesIn = (place: number): readonly IndexKey[] => (isAlive ? valuesAt(segment.column(place), row) : []);
-  return { ordinal: segment.ordinals.at(row), isAlive, values: Array.from({ length: columns }, (_, place) => valuesIn(place)) };
+  return {
+    ordinal: segment.ordinals.at(row),
+    isAlive,
+    values: Array.from({ length: columns }, (_, place) => valuesIn(place)),
+  };
 }
 
 function areEqual(one: readonly IndexKey[], other: readonly IndexKey[]): boolean {

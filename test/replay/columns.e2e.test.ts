@@ -13,7 +13,8 @@ async function givenColumns(t: Test): Promise<{ readonly server: TestServer; rea
   const server = await startTestServer();
   t.teardown(async () => server.remove());
   let position = '';
-  for (const [index, name] of ['a', 'b', 'c'].entries()) position = await create(server, widget(name, { size: 91 + index }));
+  for (const [index, name] of ['a', 'b', 'c'].entries())
+    position = await create(server, widget(name, { size: 91 + index }));
   await list(server, position);
   const { last } = await replay(server);
   t.match(last, { kind: 'Result', equal: true, compared: { columns: Number } });
@@ -65,7 +66,10 @@ test('columns without their plugin are reported, by a server and by the command'
     variables: { DATA_DIR: server.dataDir, ADMIN_PASSWORD: testPassword },
   });
   const reason = 'the server is stopped: code of plugins computes the values';
-  t.match(stopped, { code: 0, out: new RegExp(`\nnot compared: columns of ${widgets}: ${reason}\nno difference\n$`, 'u') });
+  t.match(stopped, {
+    code: 0,
+    out: new RegExp(`\nnot compared: columns of ${widgets}: ${reason}\nno difference\n$`, 'u'),
+  });
   t.match(stopped, { out: new RegExp(`\nnot compared: index entries of rows: ${reason}\n`, 'u') });
 
   const without = await startTestServer({ dataDir: server.dataDir, environment: { PLUGINS_DISABLED: 'example' } });

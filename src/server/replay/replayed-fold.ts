@@ -31,8 +31,7 @@ export function openReplayedFold(tables: LmdbTables, log: FoundedLog): ReplayedF
     return {
       position: () => fold.position(),
       folded: () => fold.folded(),
-      rebuild: async (each, options) =>
-        fold.rebuild(must(scannedLog(each), 'the log is of the same kind'), options),
+      rebuild: async (each, options) => fold.rebuild(must(scannedLog(each), 'the log is of the same kind'), options),
     };
   }
   const models = new ObjectModels({

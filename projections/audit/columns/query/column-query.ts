@@ -103,6 +103,5 @@ function markLatest(found: Uint8Array, { alive, ordinals }: Segment, seen: SeenO
 
 /** Sets each row of a snapshot to 1 for whose object no change was seen. */
 function markUnseen(found: Uint8Array, { alive, ordinals }: Segment, seen: SeenOrdinals): void {
-  for (let row = 0; row < found.length; row++)
-    if (alive.at(row) === 1 && !seen.has(ordinals.at(row))) found[row] = 1;
+  for (let row = 0; row < found.length; row++) if (alive.at(row) === 1 && !seen.has(ordinals.at(row))) found[row] = 1;
 }
