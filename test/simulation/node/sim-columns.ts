@@ -42,8 +42,12 @@ export class SimColumns implements AuditPart {
     this.#part = undefined;
   }
 
-  write(batch: readonly RecordedEvent[]): void {
-    this.#part?.write(batch);
+  add(event: RecordedEvent, within: number): number {
+    return this.#part?.add(event, within) ?? 0;
+  }
+
+  write(): void {
+    this.#part?.write();
   }
 
   committed(): void {
