@@ -232,7 +232,7 @@ test('a refused package names the reason and leaves no trace', async (t) => {
   t.match(await upgrade(server, 'nobody', packageOf('nobody')), { status: 404 });
   t.match(await upgrade(server, 'example', packageOf('example')), {
     status: 409,
-    body: { message: /was not installed/u },
+    body: { message: /is in a plugin folder/u },
   });
   t.equal(
     (await server.call(pluginPath, { method: 'POST', body: { metadata: { name: 'lost' }, spec: {} } })).status,

@@ -232,7 +232,7 @@ const broken: Readonly<Record<string, readonly [PluginFiles[string], RegExp]>> =
   ],
   'objects-user': [
     withObject('objects-user', 'apiVersion: v1alpha1\nkind: User\nmetadata: {name: a}\n'),
-    /^ObjectsRefused: .*hold secrets/,
+    /^ObjectsRefused: .*contain secrets/,
   ],
   'needs-missing': [
     { 'plugin.yaml': manifestYaml('needs-missing', { pluginDependencies: { ghost: '*' } }) },
