@@ -135,8 +135,8 @@ export class AuditModels implements Fold, AuditProgress {
   }
 
   /**
-   * Adds an event to the open batch, which must end with a whole append at the next `commit`. Returns the estimated bytes
-   * of the open batch in memory. An exception discards the open batch.
+   * Adds an event to the open batch, which must end with a whole append at the next `commit`. Returns the estimated
+   * bytes of the open batch in memory. An exception discards the open batch.
    */
   add(recorded: RecordedEvent): number {
     const open = (this.#open ??= { ...noEvents, shift: epochShift(this.#identity().epoch) });

@@ -26,7 +26,7 @@ type CreatingTable = { putSync(key: Uint8Array, value: Buffer, options: { readon
 /** Consecutive events of one stream. */
 type Run = { readonly first: number; readonly positions: number[] };
 
-/** The estimated bytes in memory of a stream in the open batch, in addition to its name, and of one of its positions. */
+/** The estimated bytes in memory of a stream in the open batch without its name, and of one of its positions. */
 const runBytes = 256;
 const runPositionBytes = 16;
 

@@ -167,7 +167,7 @@ class ColumnCheck {
     return { table: this.#table(), key, detail: `it is ${String(stored)}, and the log gives ${String(expected)}` };
   }
 
-  /** No two names may have the same ordinal. Ordinals of names that came during the comparison are not below the count. */
+  /** No two names may have the same ordinal. Names that were added meanwhile have ordinals from the count on. */
   *#namesProblem(): Steps<Difference | undefined> {
     const { ordinals, names } = this.#columns;
     const taken = new Uint8Array(ordinals);

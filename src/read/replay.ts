@@ -50,8 +50,8 @@ export type ReplayRefusal = {
 
 /**
  * A response of JSON lines, each with its `kind`: `Progress`, `Object`, `Change`, `Compared` after the comparison of
- * all read models except the audit indexes and the columns, and one `Result` or `Failure` at the end. The caller must start the
- * iteration. When the iteration ends or is abandoned, the replay ends and its files are removed.
+ * all read models except the audit indexes and the columns, and one `Result` or `Failure` at the end. The caller must
+ * start the iteration. When the iteration ends or is abandoned, the replay ends and its files are removed.
  */
 export type ReplayAnswer = { readonly ok: true; readonly lines: AsyncIterable<Uint8Array> };
 

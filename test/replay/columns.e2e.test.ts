@@ -1,4 +1,4 @@
-/** The columns of a served type, changed in the files of a stopped server: a replay of the next start names the place. */
+/** Changes the columns of a served type in the files of a stopped server: the next replay names the changed place. */
 import { test, type Test } from 'tap';
 
 import { runCommand } from '../support/server/command-run.ts';
