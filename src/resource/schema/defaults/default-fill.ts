@@ -1,0 +1,115 @@
+import { isObject } from '../../../base/guards.ts';
+
+/** The JSON bytes that filled-in defaults may still add to one object; negative once they have added too many. */
+export type DefaultBudget = { left: number };
+
+/** Returns the value with its missing members filled in; the same reference if nothing is missing. */
+export type Fill = (value: unknown, budget: DefaultBudget) => unknown;
+
+/** A default with the defaults of its own members, frozen, because all objects share it. */
+export type Fallback = { readonly value: unknown; readonly bytes: number };
+
+/** The rule for one member or item. */
+export type Slot = {
+  /** The default for an absent member, completed at first use; undefined if the schema has none. */
+  readonly fallback: (() => Fallback) | undefined;
+  /** Whether null stands for itself. Otherwise the default replaces null, as in Kubernetes. */
+  readonly isNullable: boolean;
+  /** Fills in what is missing below; undefined if there is no default below. */
+  readonly fill: Fill | undefined;
+};
+
+export type Members = Readonly<Record<string, unknown>>;
+
+/** The slots of one schema's members. Slots without a default at or below them are left out. */
+export type ObjectSlots = {
+  readonly named: readonly (readonly [string, Slot])[];
+  /** The names of all properties: those, and members of a pattern, do not follow `additional`. */
+  readonly declared: ReadonlySet<string>;
+  readonly patterns: readonly (readonly [RegExp, Slot | undefined])[];
+  readonly additional: Slot | undefined;
+};
+
+/** The slots of the items of one schema: by index, and of all later ones. */
+export type ArraySlots = { readonly prefix: readonly (Slot | undefined)[]; readonly rest: Slot | undefined };
+
+/** Structural defaulting as in Kubernetes: a default applies where the parent exists and the member is absent. */
+export function fillObject(value: Members, slots: ObjectSlots, budget: DefaultBudget): Members {
+  let filled: Record<string, unknown> | undefined;
+  const put = (member: string, before: unknown, after: unknown): void => {
+    if (after !== before) (filled ??= { ...value })[member] = after;
+  };
+  for (const [member, slot] of slots.named) {
+    const before = Object.hasOwn(value, member) ? value[member] : undefined;
+    if (before === undefined && slot.fallback !== undefined)
+      put(member, before, spend(budget, slot.fallback, member.length));
+    else if (before !== undefined) put(member, before, fillSlot(before, slot, budget));
+  }
+  if (slots.additional !== undefined || slots.patterns.some(([, slot]) => slot !== undefined))
+    for (const member of Object.keys(value)) {
+      const before = (filled ?? value)[member];
+      put(member, before, fillUnnamed(member, before, { slots, budget }));
+    }
+  return filled ?? value;
+}
+
+type Unnamed = { readonly slots: ObjectSlots; readonly budget: DefaultBudget };
+
+function fillUnnamed(member: string, before: unknown, { slots, budget }: Unnamed): unknown {
+  let after = before;
+  let isMatched = slots.declared.has(member);
+  for (const [pattern, slot] of slots.patterns)
+    if (pattern.test(member)) {
+      isMatched = true;
+      if (slot !== undefined) after = fillSlot(after, slot, budget);
+    }
+  return isMatched || slots.additional === undefined ? after : fillSlot(after, slots.additional, budget);
+}
+
+export function fillArray(
+  value: readonly unknown[],
+  { prefix, rest }: ArraySlots,
+  budget: DefaultBudget,
+): readonly unknown[] {
+  let filled: unknown[] | undefined;
+  const end = rest === undefined ? Math.min(prefix.length, value.length) : value.length;
+  for (let index = 0; index < end; index += 1) {
+    const slot = index < prefix.length ? prefix[index] : rest;
+    if (slot === undefined) continue;
+    const before = value[index];
+    const after = fillSlot(before, slot, budget);
+    if (after !== before) (filled ??= [...value])[index] = after;
+  }
+  return filled ?? value;
+}
+
+/** Fills in a present value. */
+function fillSlot(value: unknown, { fallback, isNullable, fill }: Slot, budget: DefaultBudget): unknown {
+  if (value === null && fallback !== undefined && !isNullable) return spend(budget, fallback, 0);
+  return fill === undefined || typeof value !== 'object' || value === null ? value : fill(value, budget);
+}
+
+/** The bytes of quotes, a colon and a comma around a member's name. */
+const memberBytes = 4;
+
+function spend(budget: DefaultBudget, fallback: () => Fallback, nameLength: number): unknown {
+  const { value, bytes } = fallback();
+  budget.left -= bytes + nameLength + memberBytes;
+  // A few bytes of a request may ask for many copies of a large default: the object is refused, so none is needed.
+  return budget.left < 0 ? null : value;
+}
+
+/** Applies fills one after the other, as several schemas may apply to one value. */
+export function fillAll(fills: readonly Fill[]): Fill | undefined {
+  const [first, ...more] = fills;
+  if (first === undefined || more.length === 0) return first;
+  return (value, budget) => fills.reduce((filled, fill) => fill(filled, budget), value);
+}
+
+export function fillOf(object: ObjectSlots | undefined, array: ArraySlots | undefined): Fill {
+  return (value, budget) => {
+    if (budget.left < 0) return value;
+    if (Array.isArray(value)) return array === undefined ? value : fillArray(value, array, budget);
+    return object !== undefined && isObject(value) ? fillObject(value, object, budget) : value;
+  };
+}
