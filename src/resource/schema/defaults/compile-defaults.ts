@@ -1,0 +1,34 @@
+import { objectBytesMax } from '../../../limits/objects.ts';
+import type { Schema } from '../schema-check.ts';
+import { rootPlace, SchemaGraph } from '../structural.ts';
+import type { Members } from './default-fill.ts';
+import { DefaultFills } from './default-fills.ts';
+import { defaultProblems, type CompilePart } from './default-problems.ts';
+
+/**
+ * Fills in the defaults of a type's schema. Returns the same reference if nothing is missing, and undefined if the
+ * defaults would add more than `objectBytesMax`.
+ */
+export type FillDefaults = (members: Members) => Members | undefined;
+
+export type CompiledDefaults =
+  | { readonly ok: true; readonly fillDefaults: FillDefaults }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** Compiles the defaults of a schema once. A schema without defaults costs its objects nothing. */
+export function compileDefaults(schema: Schema, compilePart: CompilePart): CompiledDefaults {
+  const graph = new SchemaGraph(schema);
+  const fills = new DefaultFills(graph);
+  const problems = defaultProblems(graph, fills, compilePart);
+  if (problems.length > 0) return { ok: false, problems };
+  const fill = fills.fillOf(rootPlace(graph));
+  if (fill === undefined) return { ok: true, fillDefaults: (members) => members };
+  return {
+    ok: true,
+    fillDefaults: (members) => {
+      const budget = { left: objectBytesMax };
+      const filled = fill(members, budget);
+      return budget.left < 0 ? undefined : (filled as Members);
+    },
+  };
+}
