@@ -32,6 +32,7 @@ export function widgetType(plural = 'widgets'): ResourceType {
     source: 'folder',
     violations: () => [],
     prune: (object) => ({ object, unknown: [] }),
+    fillDefaults: (object) => object,
   };
 }
 

@@ -29,6 +29,7 @@ export function eventType(domain: string): ResourceType {
     schema: {},
     violations: () => [],
     prune: (object) => ({ object, unknown: [] }),
+    fillDefaults: (object) => object,
     plugin: 'platform',
     fingerprint: '',
     declaration: undefined,

@@ -6,16 +6,18 @@ import { messageOf } from '../../base/error-message.ts';
 import { isObject } from '../../base/guards.ts';
 import { validationErrorsMax } from '../../limits/requests.ts';
 import type { Violation } from '../type/resource-type.ts';
-import { checkSchema, checkTypeSchema, type Schema } from './schema-check.ts';
+import { compileDefaults, type FillDefaults } from './defaults/compile-defaults.ts';
+import type { CompilePart } from './defaults/default-problems.ts';
+import { checkSchema, checkTypeSchema, type CheckedSchema, type Schema } from './schema-check.ts';
 import { schemaProblems } from './schema-problems.ts';
 import { explain, type Explained } from './schema-violations.ts';
-import { escapeToken } from '../../base/reference-token.ts';
+import { prune } from './prune.ts';
 
 /**
  * The JSON Schema 2020-12 of a type. It describes the object's members other than apiVersion, kind and metadata, which
  * the platform adds: `{type: 'object', properties: {spec: …, status: …}}`. At the top level unknown members are refused
  * unless the schema allows them; further inside, JSON Schema's rule applies: unknown members are kept unless
- * `additionalProperties: false`. Values are never converted, and `default` has no effect.
+ * `additionalProperties: false`. Values are never converted.
  */
 export type CompiledSchema = {
   readonly ok: true;
@@ -27,21 +29,43 @@ export type CompiledSchema = {
    * A copy without the members that the schema refuses as unknown, with their pointers; the rest may still be invalid.
    */
   readonly prune: (object: Members) => { readonly object: Members; readonly unknown: readonly string[] };
+  readonly fillDefaults: FillDefaults;
 };
 export type SchemaResult = CompiledSchema | { readonly ok: false; readonly problems: readonly string[] };
 
 type Members = Readonly<Record<string, unknown>>;
+type Checked = Extract<CheckedSchema, { readonly ok: true }>;
+type Validate = (value: unknown) => readonly Explained[];
 
 export function compileSchema(input: unknown): SchemaResult {
   const checked = checkTypeSchema(input);
   if (!checked.ok) return checked;
   const compiled = compileValidator(checked.schema, checked.extensions, withPlatformMembers);
   if (!compiled.ok) return compiled;
+  const compilePart = partCompiler(checked);
+  const defaults = compileDefaults(checked.schema, compilePart);
+  if (!defaults.ok) return defaults;
   return {
     ok: true,
     schema: checked.schema,
     violations: (object) => violationsOf(compiled.validate(object)),
     prune: (object) => prune(object, compiled.validate),
+    fillDefaults: defaults.fillDefaults,
+  };
+}
+
+/** Compiles parts of a schema, in which references have the same targets. */
+function partCompiler({ schema, extensions }: Checked): CompilePart {
+  return (pointer) => {
+    const id = 'whole';
+    const part = { $ref: `${id}#${pointer.split('/').map(encodeURIComponent).join('/')}` };
+    firstError.addSchema(schema, id);
+    try {
+      const compiled = compileWith(firstError, part, extensions);
+      return (value) => explain(failuresOf(compiled, value), part);
+    } finally {
+      firstError.removeSchema(id);
+    }
   };
 }
 
@@ -58,8 +82,6 @@ export function compileValueSchema(input: unknown): CompiledValueSchema {
     ? { ok: true, schema: checked.schema, violations: (value) => violationsOf(compiled.validate(value)) }
     : compiled;
 }
-
-type Validate = (value: unknown) => readonly Explained[];
 
 /** A function that returns all violations of a value, or the reason why the schema cannot be compiled. */
 function compileValidator(
@@ -187,45 +209,6 @@ function isLarge(whole: unknown): boolean {
   };
   count(whole);
   return left < 0;
-}
-
-/**
- * The highest number of rounds. Dropping a member may reveal another unknown one, if a `oneOf` takes another branch,
- * but rarely.
- */
-const pruneRoundsMax = 64;
-
-function prune(
-  object: Members,
-  explained: Validate,
-): { readonly object: Members; readonly unknown: readonly string[] } {
-  const unknown: string[] = [];
-  let pruned = object;
-  for (let round = 0; round < pruneRoundsMax; round += 1) {
-    const found = explained(pruned)
-      .filter((entry) => entry.unknown)
-      .map((entry) => entry.pointer);
-    if (found.length === 0) break;
-    unknown.push(...found);
-    const copy = without(pruned, new Set(found), '');
-    pruned = isObject(copy) ? copy : pruned;
-  }
-  return { object: pruned, unknown };
-}
-
-function without(value: unknown, pointers: ReadonlySet<string>, at: string): unknown {
-  if (Array.isArray(value)) return value.map((element, index) => without(element, pointers, `${at}/${String(index)}`));
-  if (!isObject(value)) return value;
-  const entries = Object.entries(value).map(([member, inner]) => ({
-    member,
-    inner,
-    pointer: `${at}/${escapeToken(member)}`,
-  }));
-  return Object.fromEntries(
-    entries
-      .filter(({ pointer }) => !pointers.has(pointer))
-      .map(({ member, inner, pointer }) => [member, without(inner, pointers, pointer)]),
-  );
 }
 
 function areDistinct(items: readonly unknown[]): boolean {

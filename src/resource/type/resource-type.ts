@@ -79,6 +79,11 @@ export type ResourceType = {
     readonly object: Readonly<Record<string, unknown>>;
     readonly unknown: readonly string[];
   };
+  /**
+   * The members with the defaults of the schema: the same reference if nothing is missing. Undefined if the defaults
+   * would add more than `objectBytesMax`.
+   */
+  readonly fillDefaults: (object: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>> | undefined;
   /** The plugin that owns it; `platform` for the platform's own types. */
   readonly plugin: string;
   /**

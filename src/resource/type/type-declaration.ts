@@ -99,6 +99,7 @@ export function compileType(declaration: unknown, declarer: Declarer): CompiledT
       schema: schema.schema,
       violations: schema.violations,
       prune: schema.prune,
+      fillDefaults: schema.fillDefaults,
       plugin,
       fingerprint: indexes.fingerprint,
       declaration: declarationOf(
