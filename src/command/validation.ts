@@ -1,4 +1,5 @@
 import { addedFinalizers } from '../resource/object/finalizers.ts';
+import { objectBytesMax } from '../limits/objects.ts';
 import { validationErrorsMax } from '../limits/requests.ts';
 import { metadataViolations, type Draft } from '../resource/object/draft.ts';
 import { nameProblem } from '../resource/type/names.ts';
@@ -12,19 +13,35 @@ export type Admitted = {
   readonly ok: true;
   readonly members: Readonly<Record<string, unknown>>;
   readonly warnings: readonly string[];
+  /** The reason why the defaults are not filled in, if they would make the object too large. */
+  readonly violations: readonly Violation[];
 };
 
-/** The draft's members; `fieldValidation` decides whether unknown ones are dropped or refused (decision 1.9). */
+/**
+ * The draft's members with defaults; `fieldValidation` decides whether unknown ones are dropped or refused (decision
+ * 1.9).
+ */
 export function admit(draft: Draft, facts: Facts): Admitted | Refused {
-  const { type, fieldValidation } = facts;
-  if (fieldValidation === undefined) return { ok: true, members: draft.members, warnings: [] };
+  const known = admitKnown(draft, facts);
+  if (!known.ok) return known;
+  const members = facts.type.fillDefaults(known.members);
+  return members === undefined ? { ...known, violations: [oversized] } : { ...known, members };
+}
+
+const oversized: Violation = {
+  pointer: '',
+  detail: `the defaults of its type would add more than the limit of ${String(objectBytesMax)} bytes`,
+};
+
+function admitKnown(draft: Draft, { type, fieldValidation }: Facts): Admitted | Refused {
+  if (fieldValidation === undefined) return { ok: true, members: draft.members, warnings: [], violations: [] };
   const pruned = type.prune(draft.members);
   const unknown = [...draft.unknown, ...pruned.unknown]
     .slice(0, validationErrorsMax)
     .map((pointer) => `unknown field "${dottedPath(pointer)}"`);
   if (fieldValidation === 'Strict' && unknown.length > 0)
     return refuse('bad-request', `strict decoding error: ${unknown.join(', ')}`);
-  return { ok: true, members: pruned.object, warnings: fieldValidation === 'Warn' ? unknown : [] };
+  return { ok: true, members: pruned.object, warnings: fieldValidation === 'Warn' ? unknown : [], violations: [] };
 }
 
 type Validated = {
