@@ -182,6 +182,7 @@ function decideReplace(state: LiveState, draft: Draft, target: Target, facts: Fa
         members,
         more: [...admitted.violations, ...finalizerViolations(current, proposed)],
         current,
+        part: target.part,
       },
       facts,
     );

@@ -5,7 +5,9 @@ import { metadataViolations, type Draft } from '../resource/object/draft.ts';
 import { nameProblem } from '../resource/type/names.ts';
 import type { ResourceObject } from '../resource/object/object.ts';
 import type { Violation } from '../resource/type/resource-type.ts';
+import type { Part } from './command.ts';
 import type { Facts } from './facts.ts';
+import { schemaViolations } from './ratcheting.ts';
 import { dottedPath, invalid, refuse, type Refused } from './refuse.ts';
 import { isMarked } from './replacement.ts';
 
@@ -52,12 +54,13 @@ type Validated = {
   readonly members: Readonly<Record<string, unknown>> | undefined;
   readonly more: readonly Violation[];
   readonly current?: ResourceObject;
+  readonly part?: Part;
 };
 
 /** Refuses a write that violates rules of metadata or schema, with all violations. */
 export function refuseViolations(
   draft: Draft,
-  { members, more, current }: Validated,
+  { members, more, current, part = 'main' }: Validated,
   facts: Facts,
 ): Refused | undefined {
   const unknown =
@@ -68,7 +71,7 @@ export function refuseViolations(
     ...more,
     ...metadataViolations(draft, rules),
     ...unknown,
-    ...(members === undefined ? [] : facts.type.violations(members)),
+    ...(members === undefined ? [] : schemaViolations(facts.type, { members, current, part })),
   ];
   return violations.length === 0 ? undefined : invalid(facts.type, draft.name ?? draft.generateName ?? '', violations);
 }

@@ -5,7 +5,7 @@ import formatsModule from 'ajv-formats';
 import { messageOf } from '../../base/error-message.ts';
 import { isObject } from '../../base/guards.ts';
 import { validationErrorsMax } from '../../limits/requests.ts';
-import type { Violation } from '../type/resource-type.ts';
+import type { SchemaCheck, Violation } from '../type/resource-type.ts';
 import { compileDefaults, type FillDefaults } from './defaults/compile-defaults.ts';
 import type { CompilePart } from './defaults/default-problems.ts';
 import { checkSchema, checkTypeSchema, type CheckedSchema, type Schema } from './schema-check.ts';
@@ -25,6 +25,12 @@ export type CompiledSchema = {
   readonly schema: Schema;
   /** All violations, at most `validationErrorsMax`. The platform's own members may be present or absent. */
   readonly violations: (object: Members) => readonly Violation[];
+  readonly check: (object: Members) => SchemaCheck;
+  /**
+   * The violations of an object that concern a write of its status. Of a very large object only the status is checked,
+   * by the schema of the status alone.
+   */
+  readonly checkStatus: (object: Members) => SchemaCheck;
   /**
    * A copy without the members that the schema refuses as unknown, with their pointers; the rest may still be invalid.
    */
@@ -49,8 +55,36 @@ export function compileSchema(input: unknown): SchemaResult {
     ok: true,
     schema: checked.schema,
     violations: (object) => violationsOf(compiled.validate(object)),
+    ...checksOf(checked.schema, compiled.validate, compilePart),
     prune: (object) => prune(object, compiled.validate),
     fillDefaults: defaults.fillDefaults,
+  };
+}
+
+function checksOf(
+  schema: Schema,
+  validate: Validate,
+  compilePart: CompilePart,
+): Pick<CompiledSchema, 'check' | 'checkStatus'> {
+  const check = (object: Members): SchemaCheck => {
+    const found = validate(object);
+    return { found, isComplete: found.length === 0 || !isLarge(object) };
+  };
+  const { properties } = schema;
+  if (!isObject(properties) || !isObject(properties['status'])) return { check, checkStatus: check };
+  let validateStatus: Validate | undefined;
+  return {
+    check,
+    checkStatus: (object) => {
+      const checked = check(object);
+      if (checked.isComplete) return checked;
+      validateStatus ??= compilePart('/properties/status');
+      const found = object['status'] === undefined ? [] : validateStatus(object['status']);
+      return {
+        found: found.map((violation) => ({ ...violation, pointer: `/status${violation.pointer}` })),
+        isComplete: false,
+      };
+    },
   };
 }
 

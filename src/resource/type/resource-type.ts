@@ -24,6 +24,15 @@ export type IndexDefinition = {
 /** One violation by an object, with its JSON pointer (RFC 6901); for a missing member, the pointer of that member. */
 export type Violation = { readonly pointer: string; readonly detail: string };
 
+/** A violation of a schema, with the violated keyword. */
+export type SchemaViolation = Violation & { readonly keyword: string };
+
+/**
+ * The violations of an object, without a limit, so that they can be compared with those of another object.
+ * `isComplete`: false for a very large object, whose first violation alone is known.
+ */
+export type SchemaCheck = { readonly found: readonly SchemaViolation[]; readonly isComplete: boolean };
+
 export type PrinterColumn = {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
@@ -69,8 +78,10 @@ export type ResourceType = {
   readonly scale: ScalePointers | undefined;
   /** The declared JSON Schema (2020-12) of the members other than apiVersion, kind and metadata. */
   readonly schema: Readonly<Record<string, unknown>>;
-  /** All violations of the schema by `object`, at most `validationErrorsMax`. */
-  readonly violations: (object: Readonly<Record<string, unknown>>) => readonly Violation[];
+  /** The violations of the schema by `object`. */
+  readonly check: (object: Readonly<Record<string, unknown>>) => SchemaCheck;
+  /** The violations that concern a write of the status. Of a very large object only the status is checked. */
+  readonly checkStatus: (object: Readonly<Record<string, unknown>>) => SchemaCheck;
   /**
    * A copy without the members that the schema refuses as unknown, and their pointers (for `fieldValidation`, decision
    * 1.9).
