@@ -105,7 +105,7 @@ function decideAdmitted(state: State, draft: Draft, admitted: Admitted, facts: F
   const members = type.statusSubresource || status === undefined ? rest : admitted.members;
   const refused = refuseViolations(
     draft,
-    { members, more: [...admitted.violations, ...nameViolations(draft, name)] },
+    { members, name, more: [...admitted.violations, ...nameViolations(draft, name)] },
     facts,
   );
   if (refused !== undefined) return refused;

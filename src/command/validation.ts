@@ -7,7 +7,7 @@ import type { ResourceObject } from '../resource/object/object.ts';
 import type { Violation } from '../resource/type/resource-type.ts';
 import type { Part } from './command.ts';
 import type { Facts } from './facts.ts';
-import { schemaViolations } from './ratcheting.ts';
+import { memberViolations } from './ratcheting.ts';
 import { dottedPath, invalid, refuse, type Refused } from './refuse.ts';
 import { isMarked } from './replacement.ts';
 
@@ -55,23 +55,27 @@ type Validated = {
   readonly more: readonly Violation[];
   readonly current?: ResourceObject;
   readonly part?: Part;
+  /** The name, if the draft has none: it is generated. */
+  readonly name?: string;
 };
 
 /** Refuses a write that violates rules of metadata or schema, with all violations. */
 export function refuseViolations(
   draft: Draft,
-  { members, more, current, part = 'main' }: Validated,
+  { members, more, current, part = 'main', name }: Validated,
   facts: Facts,
 ): Refused | undefined {
   const unknown =
     facts.fieldValidation === undefined ? draft.unknown.map((pointer) => ({ pointer, detail: 'is not known' })) : [];
   const rules = { origin: facts.origin, domain: facts.domain, storedLabels: current?.metadata.labels };
+  const { generateName } = current?.metadata ?? draft;
+  const change = { name: name ?? draft.name ?? '', generateName, current, part };
   const violations = [
     ...draft.violations,
     ...more,
     ...metadataViolations(draft, rules),
     ...unknown,
-    ...(members === undefined ? [] : schemaViolations(facts.type, { members, current, part })),
+    ...(members === undefined ? [] : memberViolations(facts.type, { ...change, members })),
   ];
   return violations.length === 0 ? undefined : invalid(facts.type, draft.name ?? draft.generateName ?? '', violations);
 }

@@ -5,7 +5,8 @@ import formatsModule from 'ajv-formats';
 import { messageOf } from '../../base/error-message.ts';
 import { isObject } from '../../base/guards.ts';
 import { validationErrorsMax } from '../../limits/requests.ts';
-import type { SchemaCheck, Violation } from '../type/resource-type.ts';
+import { compileRules } from '../rules/compile-rules.ts';
+import type { SchemaCheck, SchemaRules, Violation } from '../type/resource-type.ts';
 import { compileDefaults, type FillDefaults } from './defaults/compile-defaults.ts';
 import type { CompilePart } from './defaults/default-problems.ts';
 import { checkSchema, checkTypeSchema, type CheckedSchema, type Schema } from './schema-check.ts';
@@ -36,6 +37,8 @@ export type CompiledSchema = {
    */
   readonly prune: (object: Members) => { readonly object: Members; readonly unknown: readonly string[] };
   readonly fillDefaults: FillDefaults;
+  /** Undefined for a schema without rules. */
+  readonly rules: SchemaRules | undefined;
 };
 export type SchemaResult = CompiledSchema | { readonly ok: false; readonly problems: readonly string[] };
 
@@ -50,7 +53,9 @@ export function compileSchema(input: unknown): SchemaResult {
   if (!compiled.ok) return compiled;
   const compilePart = partCompiler(checked);
   const defaults = compileDefaults(checked.schema, compilePart);
-  if (!defaults.ok) return defaults;
+  const rules = compileRules(checked.schema);
+  if (!defaults.ok || !rules.ok)
+    return { ok: false, problems: [defaults, rules].flatMap((part) => (part.ok ? [] : part.problems)) };
   return {
     ok: true,
     schema: checked.schema,
@@ -58,6 +63,7 @@ export function compileSchema(input: unknown): SchemaResult {
     ...checksOf(checked.schema, compiled.validate, compilePart),
     prune: (object) => prune(object, compiled.validate),
     fillDefaults: defaults.fillDefaults,
+    rules: rules.rules,
   };
 }
 

@@ -33,6 +33,31 @@ export type SchemaViolation = Violation & { readonly keyword: string };
  */
 export type SchemaCheck = { readonly found: readonly SchemaViolation[]; readonly isComplete: boolean };
 
+type Members = Readonly<Record<string, unknown>>;
+
+/** A write as rules see it. */
+export type RuledChange = {
+  /** The whole object, with `apiVersion`, `kind` and the name in `metadata`. */
+  readonly object: Members;
+  /** The stored object in the same form; undefined for a create. */
+  readonly old: Members | undefined;
+  /** A write of the status is judged by the rules of the status, and by those of the whole object. */
+  readonly part: 'main' | 'status';
+  /**
+   * Violations of the schema that the write may keep, and those of the stored object. Rules rely on types and bounds of
+   * the schema: they do not run for a value without them.
+   */
+  readonly tolerated: readonly SchemaViolation[];
+  readonly oldFaults: readonly SchemaViolation[];
+};
+
+/** The rules of a schema (`x-kubernetes-validations`). */
+export type SchemaRules = {
+  /** Whether a rule compares with the old object. */
+  readonly hasTransitions: boolean;
+  readonly violations: (change: RuledChange) => readonly Violation[];
+};
+
 export type PrinterColumn = {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
@@ -95,6 +120,8 @@ export type ResourceType = {
    * would add more than `objectBytesMax`.
    */
   readonly fillDefaults: (object: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>> | undefined;
+  /** The rules of the schema; undefined if it has none. */
+  readonly rules?: SchemaRules | undefined;
   /** The plugin that owns it; `platform` for the platform's own types. */
   readonly plugin: string;
   /**

@@ -101,6 +101,7 @@ export function compileType(declaration: unknown, declarer: Declarer): CompiledT
       checkStatus: schema.checkStatus,
       prune: schema.prune,
       fillDefaults: schema.fillDefaults,
+      rules: schema.rules,
       plugin,
       fingerprint: indexes.fingerprint,
       declaration: declarationOf(
