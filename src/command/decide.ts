@@ -23,6 +23,7 @@ import {
   renumbered,
   replaced,
   isSameSpec,
+  withDefaults,
   withStoredMetadata,
 } from './replacement.ts';
 import { admit, finalizerViolations, nameViolations, refuseViolations, type Admitted } from './validation.ts';
@@ -45,7 +46,7 @@ export function decide(state: State, command: Command, facts: Facts): Decision {
       return decideCreate(state, command.object, facts);
     case 'replace':
       if (state.kind !== 'live') return refuse('not-found', notFound(facts.type, command.name));
-      return decideWhole(state, draftOf(command.object), command, facts);
+      return decideWhole(withDefaults(state, facts.type), draftOf(command.object), command, facts);
     case 'patch':
       return decidePatch(state, command, facts);
     case 'delete':
@@ -53,7 +54,7 @@ export function decide(state: State, command: Command, facts: Facts): Decision {
     case 'restore':
       if (state.kind !== 'live') return refuse('not-found', notFound(facts.type, command.name));
       return decideReplace(
-        state,
+        withDefaults(state, facts.type),
         restoredDraft(state.object, command.past, facts.type),
         { ...command, part: 'main' },
         facts,
@@ -102,7 +103,11 @@ function decideAdmitted(state: State, draft: Draft, admitted: Admitted, facts: F
   if (state.kind === 'live') return alreadyExists(type, name);
   const { status, ...rest } = admitted.members;
   const members = type.statusSubresource || status === undefined ? rest : admitted.members;
-  const refused = refuseViolations(draft, { members, more: nameViolations(draft, name) }, facts);
+  const refused = refuseViolations(
+    draft,
+    { members, name, more: [...admitted.violations, ...nameViolations(draft, name)] },
+    facts,
+  );
   if (refused !== undefined) return refused;
   const metadata = firstMetadata(draft, name, { version: state.kind === 'absent' ? 0 : state.revision + 1, facts });
   const stored = complete({ apiVersion: type.apiVersion, kind: type.kind, metadata, ...members }, undefined, facts);
@@ -129,8 +134,9 @@ function firstMetadata(
   };
 }
 
-function decidePatch(state: State, command: Command & { readonly type: 'patch' }, facts: Facts): Decision {
-  if (state.kind !== 'live') return refuse('not-found', notFound(facts.type, command.name));
+function decidePatch(stored: State, command: Command & { readonly type: 'patch' }, facts: Facts): Decision {
+  if (stored.kind !== 'live') return refuse('not-found', notFound(facts.type, command.name));
+  const state = withDefaults(stored, facts.type);
   const scale = command.part === 'scale' ? shownScale(state, facts) : undefined;
   const result = patched(scale ?? shownObject(state.object, state.position.toString()), command.patch);
   if (result.ok) return decideWhole(state, draftOf(result.document), command, facts);
@@ -171,7 +177,16 @@ function decideReplace(state: LiveState, draft: Draft, target: Target, facts: Fa
   const refused =
     checkPreconditions(state, target.preconditions, facts) ??
     checkStaleness(state, draft, facts) ??
-    refuseViolations(proposed, { members, more: finalizerViolations(current, proposed), current }, facts);
+    refuseViolations(
+      proposed,
+      {
+        members,
+        more: [...admitted.violations, ...finalizerViolations(current, proposed)],
+        current,
+        part: target.part,
+      },
+      facts,
+    );
   if (refused !== undefined) return warned(refused, admitted.warnings);
   const leaving = members === undefined && isMarked(current);
   const { warnings } = admitted;

@@ -82,11 +82,22 @@ export function changedMembers(
   return deepEqual(members, membersOf(current)) ? undefined : members;
 }
 
+/**
+ * The state with the defaults of the type's present schema, as clients see it: a write that sends it back changes
+ * nothing.
+ */
+export function withDefaults(state: LiveState, type: ResourceType): LiveState {
+  const members = membersOf(state.object);
+  const filled = type.fillDefaults(members) ?? members;
+  return filled === members ? state : { ...state, object: { ...state.object, ...filled } };
+}
+
 export function isMarked(object: ResourceObject): boolean {
   return object.metadata.deletionTimestamp !== undefined;
 }
 
-function membersOf(object: ResourceObject): Readonly<Record<string, unknown>> {
+/** The members that the type's schema describes. */
+export function membersOf(object: ResourceObject): Readonly<Record<string, unknown>> {
   const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...members } = object;
   return members;
 }

@@ -1,10 +1,13 @@
 import { addedFinalizers } from '../resource/object/finalizers.ts';
+import { objectBytesMax } from '../limits/objects.ts';
 import { validationErrorsMax } from '../limits/requests.ts';
 import { metadataViolations, type Draft } from '../resource/object/draft.ts';
 import { nameProblem } from '../resource/type/names.ts';
 import type { ResourceObject } from '../resource/object/object.ts';
 import type { Violation } from '../resource/type/resource-type.ts';
+import type { Part } from './command.ts';
 import type { Facts } from './facts.ts';
+import { memberViolations } from './ratcheting.ts';
 import { dottedPath, invalid, refuse, type Refused } from './refuse.ts';
 import { isMarked } from './replacement.ts';
 
@@ -12,21 +15,35 @@ export type Admitted = {
   readonly ok: true;
   readonly members: Readonly<Record<string, unknown>>;
   readonly warnings: readonly string[];
+  /** The reason why the defaults are not filled in, if they would make the object too large. */
+  readonly violations: readonly Violation[];
 };
 
 /**
- * Returns the draft's members. `fieldValidation` decides whether unknown members are dropped or refused (decision 1.9).
+ * Returns the draft's members with defaults. `fieldValidation` decides whether unknown members are dropped or refused
+ * (decision 1.9).
  */
 export function admit(draft: Draft, facts: Facts): Admitted | Refused {
-  const { type, fieldValidation } = facts;
-  if (fieldValidation === undefined) return { ok: true, members: draft.members, warnings: [] };
+  const known = admitKnown(draft, facts);
+  if (!known.ok) return known;
+  const members = facts.type.fillDefaults(known.members);
+  return members === undefined ? { ...known, violations: [oversized] } : { ...known, members };
+}
+
+const oversized: Violation = {
+  pointer: '',
+  detail: `the defaults of its type would add more than the limit of ${String(objectBytesMax)} bytes`,
+};
+
+function admitKnown(draft: Draft, { type, fieldValidation }: Facts): Admitted | Refused {
+  if (fieldValidation === undefined) return { ok: true, members: draft.members, warnings: [], violations: [] };
   const pruned = type.prune(draft.members);
   const unknown = [...draft.unknown, ...pruned.unknown]
     .slice(0, validationErrorsMax)
     .map((pointer) => `unknown field "${dottedPath(pointer)}"`);
   if (fieldValidation === 'Strict' && unknown.length > 0)
     return refuse('bad-request', `strict decoding error: ${unknown.join(', ')}`);
-  return { ok: true, members: pruned.object, warnings: fieldValidation === 'Warn' ? unknown : [] };
+  return { ok: true, members: pruned.object, warnings: fieldValidation === 'Warn' ? unknown : [], violations: [] };
 }
 
 type Validated = {
@@ -37,23 +54,28 @@ type Validated = {
   readonly members: Readonly<Record<string, unknown>> | undefined;
   readonly more: readonly Violation[];
   readonly current?: ResourceObject;
+  readonly part?: Part;
+  /** The name, if the draft has none: it is generated. */
+  readonly name?: string;
 };
 
 /** Refuses a write that violates the rules of metadata or the schema. The refusal contains all violations. */
 export function refuseViolations(
   draft: Draft,
-  { members, more, current }: Validated,
+  { members, more, current, part = 'main', name }: Validated,
   facts: Facts,
 ): Refused | undefined {
   const unknown =
     facts.fieldValidation === undefined ? draft.unknown.map((pointer) => ({ pointer, detail: 'is not known' })) : [];
   const rules = { origin: facts.origin, domain: facts.domain, storedLabels: current?.metadata.labels };
+  const { generateName } = current?.metadata ?? draft;
+  const change = { name: name ?? draft.name ?? '', generateName, current, part };
   const violations = [
     ...draft.violations,
     ...more,
     ...metadataViolations(draft, rules),
     ...unknown,
-    ...(members === undefined ? [] : facts.type.violations(members)),
+    ...(members === undefined ? [] : memberViolations(facts.type, { ...change, members })),
   ];
   return violations.length === 0 ? undefined : invalid(facts.type, draft.name ?? draft.generateName ?? '', violations);
 }

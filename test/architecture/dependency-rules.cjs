@@ -25,7 +25,8 @@ const controllers =
 const root = '^src/(main\\.ts$|server/|sdk/|log-tools/log-(commands|location)\\.ts$)';
 const ours = '^(src|projections|reconcilers|plugins)/';
 /** What a pure file may take from outside: computations without input or output, and the events of this process. */
-const computations = '^(node:)?(buffer|crypto|events)$|node_modules/(fast-json-patch|ajv|ajv-formats)/';
+const computations =
+  '^(node:)?(buffer|crypto|events)$|node_modules/(fast-json-patch|ajv|ajv-formats|@marcbachmann/cel-js|re2js)/';
 
 const only = (name, from, ...may) => ({
   name,
@@ -126,6 +127,7 @@ module.exports = {
     home('one-home-for-multipart', '^src/http/body/read-upload\\.ts$', '@fastify/busboy'),
     home('one-home-for-protobuf', '^src/http/', 'protobufjs'),
     home('one-home-for-certificates', '^src/server/tls/issue-certificate\\.ts$', '(pkijs|asn1js)'),
+    home('one-home-for-rules', '^src/resource/rules/', '(@marcbachmann/cel-js|re2js)'),
     home('one-home-for-commander', '^src/cli/', 'commander'),
     home('one-home-for-lmdb', '^(src/log/lmdb/|projections/lmdb-|projections/audit/audit-)', 'lmdb'),
     home('one-home-for-eventstore', '^src/log/eventstore/', '@eventstore/db-client'),

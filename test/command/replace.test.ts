@@ -380,7 +380,7 @@ test('stored members are not validated again by a later schema', async (t) => {
   given(created(widget({ metadata: { finalizers: ['f'] } })))
     .when(put(body()), { type: stricter })
     .then(updated(widget({ metadata: { version: 1 } })));
-  given(created())
+  given(created(widget({ spec: { title: 'One', colour: 'red' } })))
     .when(put(body(two)), { type: stricter })
     .thenRejected('invalid', '/spec/colour');
 });

@@ -406,7 +406,7 @@ type Done = { readonly command: Command; readonly facts: Facts; readonly event: 
 
 function checkChange(before: State, after: State, { command: done, facts, event }: Done): void {
   const next = event.object!;
-  must(facts.type.violations(membersOf(next)).length === 0, 'the stored object obeys its schema');
+  must(facts.type.check(membersOf(next)).found.length === 0, 'the stored object obeys its schema');
   if (before.kind !== 'live') {
     must(
       event.type === 'ObjectCreated' &&

@@ -30,8 +30,10 @@ export function widgetType(plural = 'widgets'): ResourceType {
     plugin: 'test',
     declaration: undefined,
     source: 'folder',
-    violations: () => [],
+    check: () => ({ found: [], isComplete: true }),
+    checkStatus: () => ({ found: [], isComplete: true }),
     prune: (object) => ({ object, unknown: [] }),
+    fillDefaults: (object) => object,
   };
 }
 

@@ -3,6 +3,7 @@ import { openApiSchemaDepthMax, openApiSchemasMax } from '../../limits/openapi.t
 import { referenceTo as nameReference } from '../names.ts';
 import type { Schema } from '../../resource/schema/schema-check.ts';
 import { readers, weigh, type Reading } from './keywords-30.ts';
+import { isShownExtension } from './extensions.ts';
 import { holdsReference } from './reference-words.ts';
 import { SchemaTargets } from './schema-targets.ts';
 import { allOf, anything, isAnything, nothing, unknown, type Translated } from './translated.ts';
@@ -99,7 +100,7 @@ function read(reading: Reading, keyword: string, value: unknown): void {
   const reader = readers.get(keyword);
   if (reader !== undefined) {
     reader(reading, value);
-  } else if (keyword.startsWith('x-') && !keyword.startsWith('x-kubernetes-')) {
+  } else if (isShownExtension(keyword)) {
     if (holdsReference(value)) return;
     reading.out[keyword] = value;
     reading.weight += weigh(value);

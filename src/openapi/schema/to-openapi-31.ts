@@ -2,6 +2,7 @@ import { isList, isObject } from '../../base/guards.ts';
 import { openApiSchemaDepthMax } from '../../limits/openapi.ts';
 import { mapSubschemas, type Schema } from '../../resource/schema/schema-check.ts';
 import { schemasPrefix } from '../names.ts';
+import { isShownExtension } from './extensions.ts';
 import { holdsReference, withoutReference } from './reference-words.ts';
 import { SchemaTargets } from './schema-targets.ts';
 
@@ -58,7 +59,7 @@ function keptMembers(schema: Schema): Schema {
   const named = schema['properties'];
   const hidden = isObject(named) && Object.hasOwn(named, '$ref');
   const members = Object.entries(schema)
-    .filter(([keyword]) => !dropped.has(keyword) && !keyword.startsWith('x-kubernetes-'))
+    .filter(([keyword]) => !dropped.has(keyword) && (!keyword.startsWith('x-') || isShownExtension(keyword)))
     .filter(([keyword]) => !hidden || !closing.has(keyword))
     .filter(([keyword, value]) => !(values.has(keyword) || keyword.startsWith('x-')) || !holdsReference(value))
     .map(([keyword, value]): [string, unknown] =>

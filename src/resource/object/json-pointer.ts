@@ -1,4 +1,4 @@
-import { isObject } from '../../base/guards.ts';
+import { isList, isObject } from '../../base/guards.ts';
 import { unescapeToken } from '../../base/reference-token.ts';
 
 /** Returns the value at a JSON pointer; undefined if the pointer has no value. */
@@ -6,7 +6,7 @@ export function valueAt(root: unknown, pointer: string): unknown {
   let value = root;
   for (const segment of pointer.split('/').slice(1)) {
     const member = unescapeToken(segment);
-    if (Array.isArray(value)) value = Array.from<unknown>(value)[Number(member)];
+    if (isList(value)) value = value[Number(member)];
     else value = isObject(value) && Object.hasOwn(value, member) ? value[member] : undefined;
   }
   return value;

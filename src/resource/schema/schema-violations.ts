@@ -6,8 +6,11 @@ import { valueAt } from '../object/json-pointer.ts';
 import { escapeToken } from '../../base/reference-token.ts';
 import type { Violation } from '../type/resource-type.ts';
 
-/** `unknown`: whether the violation is an unknown member, so that the object becomes valid without this member. */
-export type Explained = Violation & { readonly unknown: boolean };
+/**
+ * `unknown`: whether the violation is an unknown member, so that the object becomes valid without this member.
+ * `keyword`: the violated keyword of the schema.
+ */
+export type Explained = Violation & { readonly unknown: boolean; readonly keyword: string };
 
 /**
  * Converts a validator's errors into violations for people: one entry for each violation, at the member that must
@@ -24,7 +27,12 @@ export function explain(errors: readonly ErrorObject[], schema?: unknown): reado
   for (const error of errors) {
     if (error.keyword === 'anyOf' || error.keyword === 'oneOf') {
       const inner = takeInner(kept, error);
-      choices.push({ pointer: error.instancePath, detail: choiceDetail(error, inner), unknown: false });
+      choices.push({
+        pointer: error.instancePath,
+        detail: choiceDetail(error, inner),
+        unknown: false,
+        keyword: error.keyword,
+      });
     } else if (error.keyword !== 'if' && error.propertyName === undefined) {
       kept.push(error);
     }
@@ -34,6 +42,7 @@ export function explain(errors: readonly ErrorObject[], schema?: unknown): reado
       pointer: pointerOf(error),
       detail: `${detailOf(error)}${meantBy(error, schema)}`,
       unknown: isUnknownMember(error),
+      keyword: error.keyword,
     });
   choices.forEach(add);
   return [...entries.values()];

@@ -5,17 +5,20 @@ import formatsModule from 'ajv-formats';
 import { messageOf } from '../../base/error-message.ts';
 import { isObject } from '../../base/guards.ts';
 import { validationErrorsMax } from '../../limits/requests.ts';
-import type { Violation } from '../type/resource-type.ts';
-import { checkSchema, checkTypeSchema, type Schema } from './schema-check.ts';
+import { compileRules } from '../rules/compile-rules.ts';
+import type { SchemaCheck, SchemaRules, Violation } from '../type/resource-type.ts';
+import { compileDefaults, type FillDefaults } from './defaults/compile-defaults.ts';
+import type { CompilePart } from './defaults/default-problems.ts';
+import { checkSchema, checkTypeSchema, type CheckedSchema, type Schema } from './schema-check.ts';
 import { schemaProblems } from './schema-problems.ts';
 import { explain, type Explained } from './schema-violations.ts';
-import { escapeToken } from '../../base/reference-token.ts';
+import { prune } from './prune.ts';
 
 /**
  * The JSON Schema 2020-12 of a type, such as `{type: 'object', properties: {spec: …, status: …}}`. The schema describes
  * all members of the object except apiVersion, kind and metadata, which the platform adds. At the top level, unknown
  * members are refused unless the schema allows them. Below the top level, JSON Schema's rule applies: unknown members
- * are allowed unless `additionalProperties` is false. Values are never converted, and `default` has no effect.
+ * are allowed unless `additionalProperties` is false. Values are never converted.
  */
 export type CompiledSchema = {
   readonly ok: true;
@@ -25,26 +28,87 @@ export type CompiledSchema = {
    * Returns all violations, at most `validationErrorsMax`. The members that the platform adds may be present or absent.
    */
   readonly violations: (object: Members) => readonly Violation[];
+  readonly check: (object: Members) => SchemaCheck;
+  /**
+   * The violations of an object that concern a write of its status. Of a very large object only the status is checked,
+   * by the schema of the status alone.
+   */
+  readonly checkStatus: (object: Members) => SchemaCheck;
   /**
    * Returns a copy without the members that the schema refuses as unknown, and the pointers of these members. The copy
    * may still be invalid.
    */
   readonly prune: (object: Members) => { readonly object: Members; readonly unknown: readonly string[] };
+  readonly fillDefaults: FillDefaults;
+  /** Undefined for a schema without rules. */
+  readonly rules: SchemaRules | undefined;
 };
 export type SchemaResult = CompiledSchema | { readonly ok: false; readonly problems: readonly string[] };
 
 type Members = Readonly<Record<string, unknown>>;
+type Checked = Extract<CheckedSchema, { readonly ok: true }>;
+type Validate = (value: unknown) => readonly Explained[];
 
 export function compileSchema(input: unknown): SchemaResult {
   const checked = checkTypeSchema(input);
   if (!checked.ok) return checked;
   const compiled = compileValidator(checked.schema, checked.extensions, withPlatformMembers);
   if (!compiled.ok) return compiled;
+  const compilePart = partCompiler(checked);
+  const defaults = compileDefaults(checked.schema, compilePart);
+  const rules = compileRules(checked.schema);
+  if (!defaults.ok || !rules.ok)
+    return { ok: false, problems: [defaults, rules].flatMap((part) => (part.ok ? [] : part.problems)) };
   return {
     ok: true,
     schema: checked.schema,
     violations: (object) => violationsOf(compiled.validate(object)),
+    ...checksOf(checked.schema, compiled.validate, compilePart),
     prune: (object) => prune(object, compiled.validate),
+    fillDefaults: defaults.fillDefaults,
+    rules: rules.rules,
+  };
+}
+
+function checksOf(
+  schema: Schema,
+  validate: Validate,
+  compilePart: CompilePart,
+): Pick<CompiledSchema, 'check' | 'checkStatus'> {
+  const check = (object: Members): SchemaCheck => {
+    const found = validate(object);
+    return { found, isComplete: found.length === 0 || !isLarge(object) };
+  };
+  const { properties } = schema;
+  if (!isObject(properties) || !isObject(properties['status'])) return { check, checkStatus: check };
+  let validateStatus: Validate | undefined;
+  return {
+    check,
+    checkStatus: (object) => {
+      const checked = check(object);
+      if (checked.isComplete) return checked;
+      validateStatus ??= compilePart('/properties/status');
+      const found = object['status'] === undefined ? [] : validateStatus(object['status']);
+      return {
+        found: found.map((violation) => ({ ...violation, pointer: `/status${violation.pointer}` })),
+        isComplete: false,
+      };
+    },
+  };
+}
+
+/** Compiles parts of a schema, in which references have the same targets. */
+function partCompiler({ schema, extensions }: Checked): CompilePart {
+  return (pointer) => {
+    const id = 'whole';
+    const part = { $ref: `${id}#${pointer.split('/').map(encodeURIComponent).join('/')}` };
+    firstError.addSchema(schema, id);
+    try {
+      const compiled = compileWith(firstError, part, extensions);
+      return (value) => explain(failuresOf(compiled, value), part);
+    } finally {
+      firstError.removeSchema(id);
+    }
   };
 }
 
@@ -61,8 +125,6 @@ export function compileValueSchema(input: unknown): CompiledValueSchema {
     ? { ok: true, schema: checked.schema, violations: (value) => violationsOf(compiled.validate(value)) }
     : compiled;
 }
-
-type Validate = (value: unknown) => readonly Explained[];
 
 /**
  * Returns a function that returns all violations of a value, or the problems due to which the schema cannot be
@@ -199,45 +261,6 @@ function isLarge(whole: unknown): boolean {
   };
   count(whole);
   return left < 0;
-}
-
-/**
- * The largest number of rounds. A further round is rarely needed: if a member is dropped, another branch of a `oneOf`
- * may match and refuse another unknown member.
- */
-const pruneRoundsMax = 64;
-
-function prune(
-  object: Members,
-  explained: Validate,
-): { readonly object: Members; readonly unknown: readonly string[] } {
-  const unknown: string[] = [];
-  let pruned = object;
-  for (let round = 0; round < pruneRoundsMax; round += 1) {
-    const found = explained(pruned)
-      .filter((entry) => entry.unknown)
-      .map((entry) => entry.pointer);
-    if (found.length === 0) break;
-    unknown.push(...found);
-    const copy = without(pruned, new Set(found), '');
-    pruned = isObject(copy) ? copy : pruned;
-  }
-  return { object: pruned, unknown };
-}
-
-function without(value: unknown, pointers: ReadonlySet<string>, at: string): unknown {
-  if (Array.isArray(value)) return value.map((element, index) => without(element, pointers, `${at}/${String(index)}`));
-  if (!isObject(value)) return value;
-  const entries = Object.entries(value).map(([member, inner]) => ({
-    member,
-    inner,
-    pointer: `${at}/${escapeToken(member)}`,
-  }));
-  return Object.fromEntries(
-    entries
-      .filter(({ pointer }) => !pointers.has(pointer))
-      .map(({ member, inner, pointer }) => [member, without(inner, pointers, pointer)]),
-  );
 }
 
 function areDistinct(items: readonly unknown[]): boolean {

@@ -30,6 +30,40 @@ export type IndexDefinition = {
  */
 export type Violation = { readonly pointer: string; readonly detail: string };
 
+/** A violation of a schema, with the violated keyword. */
+export type SchemaViolation = Violation & { readonly keyword: string };
+
+/**
+ * The violations of an object, without a limit, so that they can be compared with those of another object.
+ * `isComplete`: false for a very large object, whose first violation alone is known.
+ */
+export type SchemaCheck = { readonly found: readonly SchemaViolation[]; readonly isComplete: boolean };
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** A write as rules see it. */
+export type RuledChange = {
+  /** The whole object, with `apiVersion`, `kind` and the name in `metadata`. */
+  readonly object: Members;
+  /** The stored object in the same form; undefined for a create. */
+  readonly old: Members | undefined;
+  /** A write of the status is judged by the rules of the status, and by those of the whole object. */
+  readonly part: 'main' | 'status';
+  /**
+   * Violations of the schema that the write may keep, and those of the stored object. Rules rely on types and bounds of
+   * the schema: they do not run for a value without them.
+   */
+  readonly tolerated: readonly SchemaViolation[];
+  readonly oldFaults: readonly SchemaViolation[];
+};
+
+/** The rules of a schema (`x-kubernetes-validations`). */
+export type SchemaRules = {
+  /** Whether a rule compares with the old object. */
+  readonly hasTransitions: boolean;
+  readonly violations: (change: RuledChange) => readonly Violation[];
+};
+
 export type PrinterColumn = {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
@@ -75,8 +109,10 @@ export type ResourceType = {
   readonly scale: ScalePointers | undefined;
   /** The declared JSON Schema (2020-12) of the members other than apiVersion, kind and metadata. */
   readonly schema: Readonly<Record<string, unknown>>;
-  /** Returns all violations of the schema by `object`, at most `validationErrorsMax`. */
-  readonly violations: (object: Readonly<Record<string, unknown>>) => readonly Violation[];
+  /** Returns the violations of the schema by `object`. */
+  readonly check: (object: Readonly<Record<string, unknown>>) => SchemaCheck;
+  /** Returns the violations that concern a write of the status. For a very large object, only the status is checked. */
+  readonly checkStatus: (object: Readonly<Record<string, unknown>>) => SchemaCheck;
   /**
    * Returns a copy without the members that the schema refuses as unknown, and the pointers of these members (for
    * `fieldValidation`, decision 1.9).
@@ -85,6 +121,13 @@ export type ResourceType = {
     readonly object: Readonly<Record<string, unknown>>;
     readonly unknown: readonly string[];
   };
+  /**
+   * Returns the members with the defaults of the schema: the same reference if no member is missing. Returns undefined
+   * if the defaults would add more than `objectBytesMax`.
+   */
+  readonly fillDefaults: (object: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>> | undefined;
+  /** The rules of the schema; undefined if it has none. */
+  readonly rules?: SchemaRules | undefined;
   /** The plugin that owns the type; `platform` for the platform's own types. */
   readonly plugin: string;
   /**

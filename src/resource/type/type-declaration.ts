@@ -100,8 +100,11 @@ export function compileType(declaration: unknown, declarer: Declarer): CompiledT
       categories,
       scale,
       schema: schema.schema,
-      violations: schema.violations,
+      check: schema.check,
+      checkStatus: schema.checkStatus,
       prune: schema.prune,
+      fillDefaults: schema.fillDefaults,
+      rules: schema.rules,
       plugin,
       fingerprint: indexes.fingerprint,
       declaration: declarationOf(

@@ -1,0 +1,112 @@
+import { deepEqual } from '../base/json.ts';
+import { valueAt } from '../resource/object/json-pointer.ts';
+import type { ResourceObject } from '../resource/object/object.ts';
+import type { ResourceType, SchemaRules, SchemaViolation, Violation } from '../resource/type/resource-type.ts';
+import type { Part } from './command.ts';
+import { membersOf } from './replacement.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+export type Change = {
+  readonly name: string;
+  readonly generateName: string | undefined;
+  /** The object's members after the write, other than apiVersion, kind and metadata. */
+  readonly members: Members;
+  /** The stored object; undefined for a create. */
+  readonly current: ResourceObject | undefined;
+  readonly part: Part;
+};
+
+/** The violations of the schema and of its rules that a write brings in. */
+export function memberViolations(type: ResourceType, change: Change): readonly Violation[] {
+  const { refused, tolerated, oldFaults } = schemaViolations(type, change);
+  const { rules } = type;
+  if (refused.length > 0 || rules === undefined) return refused;
+  const { current, members, part, name, generateName } = change;
+  const identity = { apiVersion: type.apiVersion, kind: type.kind };
+  const before = current === undefined ? undefined : membersOf(current);
+  return rules.violations({
+    part,
+    object: { ...identity, metadata: named(name, generateName), ...members },
+    old: before && { ...identity, metadata: named(name, generateName), ...before },
+    tolerated,
+    oldFaults: oldFaults ?? (before === undefined || !needsOldFaults(rules, part) ? [] : faultsOf(type, before)),
+  });
+}
+
+/** The parts of metadata that rules may read. */
+function named(name: string, generateName: string | undefined): Members {
+  return generateName === undefined ? { name } : { name, generateName };
+}
+
+/** Rules that look at the stored object run only if it has the types and bounds that they rely on. */
+function needsOldFaults({ hasTransitions }: SchemaRules, part: Part): boolean {
+  return hasTransitions || part === 'status';
+}
+
+function faultsOf(type: ResourceType, members: Members): readonly SchemaViolation[] {
+  return completeFaults(type, members) ?? [unknownFault];
+}
+
+/** Stands for faults that are not known, of an object that is too large to list them. */
+const unknownFault: SchemaViolation = { pointer: '', detail: '', keyword: 'schema' };
+
+type SchemaFaults = {
+  readonly refused: readonly SchemaViolation[];
+  /** Those that do not refuse the write, as the stored object had them. */
+  readonly tolerated: readonly SchemaViolation[];
+  /** Those of the stored object, if they were needed. */
+  readonly oldFaults: readonly SchemaViolation[] | undefined;
+};
+
+/**
+ * The violations of the schema that a write brings in (Kubernetes' ratcheting). A type's schema may become stricter
+ * than its stored objects: a fault that the stored object had in the same way, in a value that the write leaves as it
+ * is, does not refuse the write. A write of the status is refused for faults of the status alone.
+ *
+ * Only complete lists of violations are compared: of a very large object each fault counts as new.
+ */
+function schemaViolations(type: ResourceType, { members, current, part }: Change): SchemaFaults {
+  const { found, isComplete } = part === 'status' ? type.checkStatus(members) : type.check(members);
+  if (current === undefined || (found.length === 0 && isComplete))
+    return { refused: found, tolerated: [], oldFaults: undefined };
+  const concerned = part === 'status' ? found.filter(isOfStatus) : found;
+  const oldFaults = isComplete && concerned.length > 0 ? completeFaults(type, membersOf(current)) : undefined;
+  const values = { before: membersOf(current), after: members, part };
+  const refused = oldFaults === undefined ? concerned : newViolations(concerned, oldFaults, values);
+  const isRefused = new Set(refused);
+  const tolerated = found.filter((violation) => !isRefused.has(violation));
+  return { refused, tolerated: isComplete ? tolerated : [...tolerated, unknownFault], oldFaults };
+}
+
+/** All violations; undefined if only the first is known. */
+function completeFaults(type: ResourceType, members: Members): readonly SchemaViolation[] | undefined {
+  const { found, isComplete } = type.check(members);
+  return isComplete ? found : undefined;
+}
+
+/** Whether a write of the status is responsible for the violation: it is in the status, or of the whole object. */
+function isOfStatus({ pointer }: Violation): boolean {
+  return pointer === '' || pointer === '/status' || pointer.startsWith('/status/');
+}
+
+type Values = { readonly before: Members; readonly after: Members; readonly part: Part };
+
+/** The violations that were not there before, with the same pointer, the same detail and an equal value. */
+function newViolations<Found extends Violation>(
+  found: readonly Found[],
+  earlier: readonly Violation[],
+  { before, after, part }: Values,
+): readonly Found[] {
+  const known = new Set(earlier.map(keyOf));
+  return found.filter((violation) => {
+    if (!known.has(keyOf(violation))) return true;
+    // The status is a part of the whole object, so the value of the whole object has always changed.
+    if (part === 'status' && violation.pointer === '') return false;
+    return !deepEqual(valueAt(before, violation.pointer), valueAt(after, violation.pointer));
+  });
+}
+
+function keyOf({ pointer, detail }: Violation): string {
+  return `${pointer}\n${detail}`;
+}

@@ -1,0 +1,188 @@
+import { Optional, type Environment, type ParseResult } from '@marcbachmann/cel-js';
+
+import { messageOf } from '../../base/error-message.ts';
+import { escapeToken } from '../../base/reference-token.ts';
+import { ruleDepthMax, ruleMessageLengthMax, ruleNodesMax } from '../../limits/rules.ts';
+import { costOf } from './rule-cost.ts';
+import type { RuleDeclaration } from './rule-declaration.ts';
+import { linearMatch, replaceMatches, type RulePatterns } from './rule-patterns.ts';
+import type { Shape } from './rule-shape.ts';
+import type { RuleField, RuleType } from './rule-types.ts';
+
+/** A rule at one place of a schema. */
+export type CompiledRule = {
+  readonly declaration: RuleDeclaration;
+  /** Whether the rule compares with the old value. */
+  readonly isTransition: boolean;
+  /** The steps of one evaluation, at most. */
+  readonly steps: number;
+  /** The pointer of a violation, relative to the value. */
+  readonly pointer: string;
+  /** Returns the detail of the violation by a value, undefined if there is none. Both are JSON values, not null. */
+  readonly evaluate: (self: unknown, oldSelf: unknown) => string | undefined;
+};
+
+export type RuleResult =
+  { readonly ok: true; readonly rule: CompiledRule } | { readonly ok: false; readonly problem: string };
+
+export type RuleContext = {
+  /** The environment with the types of the schema. */
+  readonly environment: Environment;
+  readonly type: RuleType;
+  readonly patterns: RulePatterns;
+};
+
+type Expression = { readonly run: ParseResult; readonly steps: number; readonly isTransition: boolean };
+type ExpressionResult =
+  { readonly ok: true; readonly expression: Expression } | { readonly ok: false; readonly problem: string };
+
+/** Parses a rule, checks its types and estimates its cost. */
+export function compileRule(declaration: RuleDeclaration, context: RuleContext): RuleResult {
+  const pointer = pointerOf(declaration.fieldPath, context.type);
+  if (pointer === undefined)
+    return failed(`fieldPath ${JSON.stringify(declaration.fieldPath)} must name declared members: .name or ['name']`);
+  const environment = environmentOf(declaration, context);
+  const rule = compileExpression(declaration.rule, 'bool', { declaration, context, environment });
+  if (!rule.ok) return rule;
+  const { messageExpression } = declaration;
+  const message =
+    messageExpression === undefined
+      ? undefined
+      : compileExpression(messageExpression, 'string', { declaration, context, environment });
+  if (message?.ok === false) return failed(`messageExpression: ${message.problem}`);
+  const { run, steps, isTransition } = rule.expression;
+  return {
+    ok: true,
+    rule: {
+      declaration,
+      isTransition: isTransition || message?.expression.isTransition === true,
+      steps: steps + (message?.expression.steps ?? 0),
+      pointer,
+      evaluate: evaluation(declaration, context.type, { run, describe: message?.expression.run }),
+    },
+  };
+}
+
+function failed(problem: string): { readonly ok: false; readonly problem: string } {
+  return { ok: false, problem };
+}
+
+function environmentOf(
+  { optionalOldSelf }: RuleDeclaration,
+  { environment, type, patterns }: RuleContext,
+): Environment {
+  return environment
+    .clone({
+      homogeneousAggregateLiterals: false,
+      enableOptionalTypes: optionalOldSelf === true,
+      limits: { maxAstNodes: ruleNodesMax, maxDepth: ruleDepthMax },
+    })
+    .registerFunction(
+      `string.${linearMatch}(string): bool`,
+      (text: string, pattern: string) => patterns.isMatch(text, pattern),
+      { async: false },
+    )
+    .registerVariable('self', type.name)
+    .registerVariable('oldSelf', optionalOldSelf === true ? `optional<${type.name}>` : type.name);
+}
+
+type Compiling = {
+  readonly declaration: RuleDeclaration;
+  readonly context: RuleContext;
+  readonly environment: Environment;
+};
+
+function compileExpression(text: string, result: string, compiling: Compiling): ExpressionResult {
+  const { declaration, context, environment } = compiling;
+  let run: ParseResult;
+  try {
+    run = environment.parse(text);
+  } catch (error) {
+    return failed(`does not parse: ${summaryOf(error)}`);
+  }
+  const { shape } = context.type;
+  const old: Shape = declaration.optionalOldSelf === true ? { kind: 'optional', item: shape } : shape;
+  const variables = new Map([
+    ['self', shape],
+    ['oldSelf', old],
+  ]);
+  const cost = costOf(run.ast, variables, context.patterns);
+  if (!cost.ok) return failed(cost.problem);
+  replaceMatches(run.ast);
+  const checked = run.check();
+  if (!checked.valid) return failed(`does not fit the schema: ${summaryOf(checked.error)}`);
+  if (checked.type !== result)
+    return failed(`must give a value of type ${result}, gives ${String(checked.type)}; compare it, or convert it`);
+  return { ok: true, expression: { run, steps: cost.steps, isTransition: cost.usesOld } };
+}
+
+type Runs = { readonly run: ParseResult; readonly describe: ParseResult | undefined };
+
+function evaluation(declaration: RuleDeclaration, type: RuleType, { run, describe }: Runs): CompiledRule['evaluate'] {
+  const { rule, message, optionalOldSelf } = declaration;
+  const fallback = message ?? `failed rule: ${rule}`;
+  return (self, oldSelf) => {
+    const old = oldSelf === undefined ? undefined : type.convert(oldSelf);
+    const variables = { self: type.convert(self), oldSelf: optionalOldSelf === true ? Optional.of(old) : old };
+    return withoutStacks(() => {
+      try {
+        if (run(variables) === true) return undefined;
+      } catch (error) {
+        return `the rule cannot be evaluated: ${rule}: ${summaryOf(error)}`;
+      }
+      return (describe === undefined ? undefined : describedBy(describe, variables)) ?? fallback;
+    });
+  };
+}
+
+/** An evaluation may throw and catch an error for each item of a list: three times as fast without stacks. */
+function withoutStacks<T>(evaluate: () => T): T {
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  try {
+    return evaluate();
+  } finally {
+    Error.stackTraceLimit = limit;
+  }
+}
+
+/** The result of a messageExpression; undefined if it fails, or gives no single line of text. */
+function describedBy(describe: ParseResult, variables: Readonly<Record<string, unknown>>): string | undefined {
+  try {
+    const text: unknown = describe(variables);
+    if (typeof text !== 'string' || text.trim() === '' || /[\r\n]/u.test(text)) return undefined;
+    return text.slice(0, ruleMessageLengthMax);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The library's error without its drawing of the place. */
+function summaryOf(error: unknown): string {
+  const summary: unknown =
+    typeof error === 'object' && error !== null && 'summary' in error ? error.summary : undefined;
+  return (typeof summary === 'string' ? summary : messageOf(error)).replaceAll(linearMatch, 'matches');
+}
+
+const step = /^(?:\.([A-Za-z_][A-Za-z0-9_-]*)|\['((?:[^'\\]|\\.)+)'\])/u;
+
+/** `.spec.title` or `.labels['a.b']` as a JSON pointer; undefined if the type declares no such member. */
+function pointerOf(fieldPath: string | undefined, type: RuleType): string | undefined {
+  let rest = fieldPath ?? '';
+  let pointer = '';
+  let at: RuleType | undefined = type;
+  while (rest !== '') {
+    const found = step.exec(rest);
+    if (found === null) return undefined;
+    const member = found[1] ?? (found[2] ?? '').replaceAll(/\\(.)/gu, '$1');
+    if (at !== undefined && at.fields !== undefined) {
+      const field: RuleField | undefined = [...at.fields.values()].find((source) => source.member === member);
+      if (field === undefined) return undefined;
+      at = field.type();
+    } else if (at !== undefined && at.shape.kind !== 'map' && at.shape.kind !== 'any') return undefined;
+    else at = undefined;
+    pointer += `/${escapeToken(member)}`;
+    rest = rest.slice(found[0].length);
+  }
+  return pointer;
+}

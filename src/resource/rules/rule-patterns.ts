@@ -1,0 +1,80 @@
+import type { ASTNode } from '@marcbachmann/cel-js';
+import { RE2JS } from 're2js';
+
+import { messageOf } from '../../base/error-message.ts';
+import { ruleProgramInstructionsMax } from '../../limits/rules.ts';
+
+/**
+ * The name under which rules call the matching of this file: the library's own `matches` uses the engine's regular
+ * expressions, which may take exponential time. No rule can use the name itself.
+ */
+export const linearMatch = 'matchesInLinearTime';
+
+export type MatchCost =
+  { readonly ok: true; readonly steps: number } | { readonly ok: false; readonly problem: string };
+
+/** The steps for each code unit of a text, beside one for each instruction of the program. */
+const stepsOfUnit = 20;
+
+/** The regular expressions of a schema's rules: patterns of RE2, which match in a time linear in the text. */
+export class RulePatterns {
+  /** By pattern. Patterns are literals of rules, so there are as many as rules have. */
+  readonly #programs = new Map<string, RE2JS>();
+
+  /** The steps of a match of a text with at most `length` code units. */
+  matchCost(pattern: string, length: number): MatchCost {
+    let instructions: number;
+    try {
+      instructions = this.#programOf(pattern).programSize();
+    } catch (error) {
+      return { ok: false, problem: `the pattern ${JSON.stringify(pattern)} is refused: ${messageOf(error)}` };
+    }
+    if (instructions <= ruleProgramInstructionsMax)
+      return { ok: true, steps: stepsOfUnit + (length + 1) * (stepsOfUnit + instructions) };
+    const problem =
+      `the pattern ${JSON.stringify(pattern)} has ${String(instructions)} instructions, at most ` +
+      `${String(ruleProgramInstructionsMax)} are allowed: repeat shorter parts, or fewer times`;
+    return { ok: false, problem };
+  }
+
+  /** Whether a part of the text matches the pattern. */
+  isMatch(text: string, pattern: string): boolean {
+    return this.#programOf(pattern).matcher(text).find();
+  }
+
+  #programOf(pattern: string): RE2JS {
+    const present = this.#programs.get(pattern);
+    if (present !== undefined) return present;
+    const program = RE2JS.compile(pattern);
+    this.#programs.set(pattern, program);
+    return program;
+  }
+}
+
+/** Makes the calls of `matches` in a parsed rule calls of `RulePatterns.isMatch`. */
+export function replaceMatches(node: ASTNode): void {
+  if (node.op === 'rcall' && node.args[0] === 'matches') node.args[0] = linearMatch;
+  for (const child of childrenOf(node)) replaceMatches(child);
+}
+
+function childrenOf(node: ASTNode): readonly ASTNode[] {
+  switch (node.op) {
+    case 'value':
+    case 'id':
+      return [];
+    case '.':
+    case '.?':
+      return [node.args[0]];
+    case 'call':
+      return node.args[1];
+    case 'rcall':
+      return [node.args[1], ...node.args[2]];
+    case 'map':
+      return node.args.flat();
+    case '!_':
+    case '-_':
+      return [node.args];
+    default:
+      return node.args;
+  }
+}

@@ -1,0 +1,91 @@
+import { isList, isObject } from '../../base/guards.ts';
+
+/** Converts a JSON value to the value that rules see. Null stands for an absent value: undefined. */
+export type Convert = (value: unknown) => unknown;
+
+/** A field of an object as rules see it, by the escaped name. */
+export type FieldSource = { readonly member: string; readonly convert: () => Convert };
+
+/** The view of an object. The library for rules recognizes its type by the constructor. */
+export type ObjectView = { readonly raw: Readonly<Record<string, unknown>> };
+
+export type ObjectViewClass = new (raw: Readonly<Record<string, unknown>>) => ObjectView;
+
+/**
+ * Returns a class for views of objects of one schema. A field is converted when a rule reads it, so a rule costs as
+ * much as it reads. The class extends `Map` because the library reads fields of maps by `get`, which no field name can
+ * collide with.
+ */
+export function objectViewClass(fields: ReadonlyMap<string, FieldSource>): ObjectViewClass {
+  return class extends Map<string, unknown> {
+    readonly raw: Readonly<Record<string, unknown>>;
+
+    constructor(raw: Readonly<Record<string, unknown>>) {
+      super();
+      this.raw = raw;
+    }
+
+    override get(name: string): unknown {
+      const source = fields.get(name);
+      if (source === undefined || !Object.hasOwn(this.raw, source.member)) return undefined;
+      return source.convert()(this.raw[source.member]);
+    }
+  };
+}
+
+/** Texts, booleans and doubles. */
+export const asIs: Convert = (value) => (value === null ? undefined : value);
+
+export const asInteger: Convert = (value) =>
+  typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : asIs(value);
+
+const [zero, nine] = [48, 57];
+
+/** A list whose items are converted when they are read. */
+export function listView(raw: readonly unknown[], convert: Convert): readonly unknown[] {
+  return new Proxy<readonly unknown[]>([], {
+    get: (_target, name): unknown => {
+      if (name === 'length') return raw.length;
+      // An index comes as a text. A regular expression would take longer than all the rest.
+      const code = typeof name === 'string' ? name.charCodeAt(0) : 0;
+      if (typeof name === 'string' && code >= zero && code <= nine) return convert(raw[Number(name)]);
+      // Methods of arrays read the length and the items of the view itself.
+      return Reflect.get(Array.prototype, name);
+    },
+    has: (_target, name) => Reflect.has(raw, name),
+  });
+}
+
+/** A map whose values are converted when they are read. It is a `Map` to the library, whatever its keys are. */
+export function mapView(raw: Readonly<Record<string, unknown>>, convert: Convert): ReadonlyMap<string, unknown> {
+  const read = (name: string): unknown => (Object.hasOwn(raw, name) ? convert(raw[name]) : undefined);
+  function* entries(): Generator<[string, unknown]> {
+    for (const name of Object.keys(raw)) yield [name, read(name)];
+  }
+  const methods = new Map<string | symbol, unknown>([
+    ['get', read],
+    ['has', (name: string) => Object.hasOwn(raw, name)],
+    ['keys', () => Object.keys(raw).values()],
+    ['entries', entries],
+    [Symbol.iterator, entries],
+    ['constructor', Map],
+  ]);
+  return new Proxy(new Map<string, unknown>(), {
+    get: (_target, name) => (name === 'size' ? Object.keys(raw).length : methods.get(name)),
+  });
+}
+
+/** A value of any type: numbers are doubles. */
+export const asAny: Convert = (value) => {
+  if (isList(value)) return listView(value, asAny);
+  return isObject(value) ? mapView(value, asAny) : value;
+};
+
+export function asList(convert: Convert): Convert {
+  if (convert === asIs) return asIs;
+  return (value) => (isList(value) ? listView(value, convert) : asIs(value));
+}
+
+export function asMap(convert: Convert): Convert {
+  return (value) => (isObject(value) ? mapView(value, convert) : asIs(value));
+}

@@ -1,0 +1,45 @@
+import { isObject } from '../../base/guards.ts';
+import { escapeToken } from '../../base/reference-token.ts';
+import type { Explained } from './schema-violations.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * The highest number of rounds. Dropping a member may reveal another unknown one, if a `oneOf` takes another branch,
+ * but rarely.
+ */
+const pruneRoundsMax = 64;
+
+/** A copy without the members that `explained` reports as unknown, and their pointers. */
+export function prune(
+  object: Members,
+  explained: (object: Members) => readonly Explained[],
+): { readonly object: Members; readonly unknown: readonly string[] } {
+  const unknown: string[] = [];
+  let pruned = object;
+  for (let round = 0; round < pruneRoundsMax; round += 1) {
+    const found = explained(pruned)
+      .filter((entry) => entry.unknown)
+      .map((entry) => entry.pointer);
+    if (found.length === 0) break;
+    unknown.push(...found);
+    const copy = without(pruned, new Set(found), '');
+    pruned = isObject(copy) ? copy : pruned;
+  }
+  return { object: pruned, unknown };
+}
+
+function without(value: unknown, pointers: ReadonlySet<string>, at: string): unknown {
+  if (Array.isArray(value)) return value.map((element, index) => without(element, pointers, `${at}/${String(index)}`));
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).map(([member, inner]) => ({
+    member,
+    inner,
+    pointer: `${at}/${escapeToken(member)}`,
+  }));
+  return Object.fromEntries(
+    entries
+      .filter(({ pointer }) => !pointers.has(pointer))
+      .map(({ member, inner, pointer }) => [member, without(inner, pointers, pointer)]),
+  );
+}
