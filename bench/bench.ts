@@ -9,7 +9,7 @@ import { startSubject } from './subject/server.ts';
 import type { Subject, SubjectOptions } from './subject/server.ts';
 
 export type Options = {
-  /** Uses a tenth of the load and of the objects: it shows that the measures work, but not their figures. */
+  /** Uses a tenth of the load and of the objects, to check that the measures work. The figures are not meaningful. */
   readonly quick: boolean;
   /** The folder for a CPU profile of each server. */
   readonly profileDir: string | undefined;
@@ -41,7 +41,7 @@ export class Bench {
     return this.#options.before;
   }
 
-  /** A number of requests or objects; a tenth of it in a quick run. */
+  /** Returns a number of requests or objects, or a tenth of it in a quick run. */
   scaled(count: number): number {
     return this.#options.quick ? Math.ceil(count / 10) : count;
   }
@@ -52,8 +52,8 @@ export class Bench {
   }
 
   /**
-   * A DATA_DIR with `count` widgets, each with `versions` events, that one server has folded. All measures that only
-   * read share it.
+   * Returns a DATA_DIR with `count` widgets of `versions` events each, which a server has folded. All measures that
+   * only read share the folder.
    */
   async seeded(count: number, versions = 1): Promise<string> {
     const key = `${String(count)} ${String(versions)}`;
@@ -81,7 +81,7 @@ export class Bench {
     return tracked;
   }
 
-  /** Runs `task` against a server on `dataDir`, and stops the server afterwards, also after an error. */
+  /** Runs `task` against a server on `dataDir`, and stops the server afterwards, even after an error. */
   async withSubject<T>(
     dataDir: string,
     task: (subject: Subject) => Promise<T>,

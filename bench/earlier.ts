@@ -9,21 +9,21 @@ import { startSubject, type Subject } from './subject/server.ts';
 const floor = 0.97;
 
 type Loads = {
-  /** Prepares the earlier build, and returns a function that runs one round of load on it and returns its rate. */
+  /** Prepares the earlier build. Returns a function that runs one round of load on it and returns the rate. */
   readonly earlier: (subject: Subject) => Promise<() => Promise<number>>;
   readonly present: () => Promise<number>;
 };
 
 /**
- * Compares the rate of this build with the build that `--before DIR` names, in alternating rounds; returns nothing
- * without that option.
+ * Compares the rate of this build with the rate of the build that `--before DIR` names, in alternating rounds. Returns
+ * no result without this option.
  */
 export async function withEarlier(bench: Bench, measure: string, loads: Loads): Promise<readonly Result[]> {
   if (bench.before === undefined) return [];
   const subject = await startSubject(bench.newDataDir(), { program: join(bench.before, 'dist/src/main.js') });
   try {
     const comparison = await compare(bench.rounds, await loads.earlier(subject), loads.present);
-    return [{ measure: `${measure}, against the build before`, unit: '/s', ...comparison, floor }];
+    return [{ measure: `${measure}, against the earlier build`, unit: '/s', ...comparison, floor }];
   } finally {
     await subject.stop();
   }

@@ -75,7 +75,7 @@ const measures: readonly Measure[] = [
   eventStoreReads,
 ];
 
-/** Exits with 1 if a figure misses its floor or a measure fails. */
+/** Runs the measures. The exit code is 1 if a figure misses its floor or a measure fails. */
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
@@ -87,7 +87,7 @@ async function main(): Promise<void> {
     },
   });
   const wanted = measures.filter(({ name }) => values.only === undefined || values.only.split(',').includes(name));
-  if (wanted.length === 0) throw new RangeError(`--only takes ${measures.map(({ name }) => name).join(', ')}`);
+  if (wanted.length === 0) throw new RangeError(`--only accepts ${measures.map(({ name }) => name).join(', ')}`);
   if (values['cpu-prof'] !== undefined) mkdirSync(values['cpu-prof'], { recursive: true });
   const bench = new Bench({
     quick: values.quick,
@@ -104,11 +104,11 @@ async function main(): Promise<void> {
   } finally {
     await bench.close();
   }
-  if (short > 0) console.error(`${short.toString()} short of the floor or failed`);
+  if (short > 0) console.error(`${short.toString()} figures missed their floor or failed`);
   process.exitCode = short > 0 ? 1 : 0;
 }
 
-/** Returns how many figures of the measure miss their floor. */
+/** Runs a measure. Returns the number of figures that miss their floor; 1 if the measure fails. */
 async function run(measure: Measure, bench: Bench, print: typeof printText): Promise<number> {
   try {
     const results = await measure.run(bench);

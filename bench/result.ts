@@ -1,16 +1,16 @@
-/** One figure. A figure without a floor is only shown. */
+/** One figure. A figure without a floor is only printed. */
 export type Result = {
   readonly measure: string;
   readonly value: number;
   readonly unit: string;
-  /** A figure of the same unit, measured in the same run on a program that does only the least necessary work. */
+  /** A figure of the same unit, measured in the same run on a program that does only the minimum work. */
   readonly baseline?: number;
-  /** value / baseline: the median over the rounds. */
+  /** value / baseline, as the median over the rounds. */
   readonly ratio?: number;
   /** The lowest accepted ratio, or the highest accepted value, according to `bound`. */
   readonly floor?: number;
   readonly bound?: 'ratio at least' | 'value at most' | 'value at least';
-  /** The lowest and highest value of the rounds. */
+  /** The lowest and the highest value of the rounds. */
   readonly spread?: readonly [number, number];
   readonly note?: string;
 };

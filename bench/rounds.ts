@@ -6,8 +6,8 @@ export type Comparison = {
 };
 
 /**
- * Runs baseline and subject in alternating rounds, so that other load on the machine affects both, and returns the
- * medians. The first round is a warm-up and does not count.
+ * Runs the baseline and the subject in alternating rounds, so that other load on the machine affects both. Returns the
+ * medians. The first round is a warm-up and is not included.
  */
 export async function compare(
   rounds: number,

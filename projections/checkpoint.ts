@@ -1,10 +1,10 @@
 import { logPosition, type LogIdentity, type LogPosition } from '../src/log/log.ts';
 
-/** The log and position up to which the tables are folded. */
+/** The log, and the position up to which the tables are folded. */
 export type Checkpoint = LogIdentity & {
   readonly position: LogPosition;
   readonly eventId: string;
-  /** The number of folded events, and their latest time, in epoch milliseconds. */
+  /** The number of folded events, and the latest time of these events in epoch milliseconds. */
   readonly events: number;
   readonly time: number;
 };
@@ -12,7 +12,7 @@ export type Checkpoint = LogIdentity & {
 /** @throws Error if the text is not a checkpoint. */
 export function decodeCheckpoint(text: unknown): Checkpoint {
   const raw: unknown = typeof text === 'string' ? JSON.parse(text) : undefined;
-  if (typeof raw !== 'object' || raw === null) throw new Error("the read models' checkpoint does not decode");
+  if (typeof raw !== 'object' || raw === null) throw new Error('the checkpoint of the read models is invalid');
   const { logId, epoch, position, eventId, events, time } = raw as Record<string, unknown>;
   if (
     typeof logId !== 'string' ||
@@ -22,12 +22,12 @@ export function decodeCheckpoint(text: unknown): Checkpoint {
     typeof events !== 'number' ||
     typeof time !== 'number'
   ) {
-    throw new Error("the read models' checkpoint does not decode");
+    throw new Error('the checkpoint of the read models is invalid');
   }
   return { logId, epoch, position: logPosition(BigInt(position)), eventId, events, time };
 }
 
-/** Positions can exceed the numbers of JSON, so they are strings. */
+/** Encodes the position as a string, since a position can exceed the safe integers of JSON. */
 export function encodeCheckpoint(checkpoint: Checkpoint): string {
   return JSON.stringify({ ...checkpoint, position: checkpoint.position.toString() });
 }

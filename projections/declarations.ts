@@ -17,7 +17,7 @@ type DeclarationTables = {
   readonly onceUnique: Map<TypeKey, ReadonlySet<string>>;
 };
 
-/** The declarations in folded events: stored in the tables, read from memory. */
+/** The declarations in folded events. They are stored in the tables and read from memory. */
 export class Declarations implements DeclarationReader, DeclarationFeed {
   readonly #known: DeclarationTables;
   readonly #listeners = new Set<(type: TypeKey) => void>();
@@ -67,7 +67,7 @@ export class Declarations implements DeclarationReader, DeclarationFeed {
   }
 }
 
-/** An event after which the object exists. */
+/** A write after which the object exists. */
 export type Written = {
   readonly name: string;
   readonly declared: number | undefined;
@@ -75,10 +75,10 @@ export type Written = {
   readonly row: { readonly declared: number | undefined } | undefined;
 };
 
-/** The changes by one batch, which may still be rolled back. */
+/** The changes of one batch, which may still be rolled back. */
 export class DeclarationsBatch {
   readonly declared = new Map<TypeKey, Declared>();
-  /** By type: the indexes that were ever unique; only types to which the batch adds an index. */
+  /** The indexes of each type that were ever unique. Contains only types to which the batch adds an index. */
   readonly onceUnique = new Map<TypeKey, ReadonlySet<string>>();
   readonly late: LateWrite[] = [];
   readonly #known: DeclarationTables;
@@ -94,7 +94,7 @@ export class DeclarationsBatch {
     }
   }
 
-  /** `isEmpty`: the type has no objects, so no object holds an unclaimed value. */
+  /** `isEmpty`: whether the type has no objects, so that no object can have an unclaimed value. */
   declare(
     type: TypeKey,
     { revision, declaration }: Pick<Declared, 'revision' | 'declaration'>,
@@ -119,8 +119,8 @@ export class DeclarationsBatch {
 
   enforce(type: TypeKey, { declared, late, indexes }: UniquenessEvent): void {
     const standing = this.#standing(type);
-    // Another event came between the state that the enforcement is based on and the enforcement itself. That event may
-    // have added an object with unclaimed values.
+    // An event was appended between the state on which the enforcement is based and the enforcement itself. This event
+    // may have added an object with unclaimed values.
     if (standing?.revision !== declared || standing.late !== late) return;
     const enforced = indexes.flatMap((index) => {
       const since = standing.since[index];
@@ -130,8 +130,8 @@ export class DeclarationsBatch {
   }
 
   /**
-   * Whether the type's latest declaration, or none of a type without one, decided an event. The declaration's indexes
-   * are at most as new as the declaration itself: such an event changes nothing here, and nearly every event is one.
+   * Whether the type has no declaration, or its latest declaration decided the event. Such an event changes no state
+   * here, since no index is newer than the declaration. Nearly all events are of this kind.
    */
   isCurrent(type: TypeKey, declared: number | undefined): boolean {
     const standing = this.#standing(type);
@@ -144,7 +144,7 @@ export class DeclarationsBatch {
     if (standing === undefined || this.isCurrent(type, declared)) return;
     const decided = declared ?? -1;
     const older = Object.keys(standing.since).filter((index) => decided < (standing.since[index] ?? 0));
-    // A fence of an object that the same declaration decided repeats known values.
+    // A fence with the same declaration as the row repeats values that are known already.
     if (older.length === 0 || (isFence && row !== undefined && row.declared === declared)) return;
     const enforcedOlder = older.filter((index) => isEnforced(standing, index));
     if (enforcedOlder.length > 0) this.late.push({ type, name, declared, indexes: enforcedOlder });

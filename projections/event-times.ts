@@ -5,8 +5,8 @@ const stampForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u;
 const none = '1970-01-01T00:00:00.000Z';
 
 /**
- * The latest time of all folded events. A time too far in the future, from a wrong clock, is ignored: otherwise all
- * later events would take it over (consistency protocol, 8).
+ * The latest time of all folded events. A time too far in the future comes from a wrong clock and is ignored: otherwise
+ * all later events would adopt it (consistency protocol, 8).
  */
 export class EventTimes {
   readonly #latest: () => number;
@@ -14,14 +14,14 @@ export class EventTimes {
   #lastMs: number;
   #stray: string | undefined;
 
-  /** `latest`: the latest acceptable time now, in epoch milliseconds. */
+  /** `latest`: returns the latest acceptable time now, in epoch milliseconds. */
   constructor(lastMs: number, latest: () => number) {
     this.#latest = latest;
     this.#lastMs = lastMs;
     this.#last = new Date(lastMs).toISOString();
   }
 
-  /** A time that was accepted while this node's clock was wrong is ignored now. */
+  /** Returns 0 if the latest time was accepted while this node's clock was wrong, and is now too far in the future. */
   lastMs(): number {
     return this.#lastMs > this.#latest() ? 0 : this.#lastMs;
   }
@@ -56,8 +56,8 @@ class BatchTimes {
   }
 
   /**
-   * Times of the same format and length compare like strings. This program writes no other format; such times are
-   * ignored.
+   * Takes the time of an event into account. Times of the same format and length compare like strings. This program
+   * writes only this format; all other formats are ignored.
    */
   take(recorded: RecordedEvent): void {
     const stamp = stampOf(recorded);

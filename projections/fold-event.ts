@@ -21,13 +21,13 @@ import type { LevelBatch } from './level.ts';
 import type { Writer } from './lmdb-tables.ts';
 import { declaredOf, decodeRow, encodeRow, revisionOf, type Row } from './row.ts';
 
-/** The tables during a fold, including rows written earlier in the same transaction. */
+/** The tables during a fold. They include rows that were written earlier in the same transaction. */
 export type Rows = {
   row(type: TypeKey, name: string): Buffer | undefined;
   deletedAt(type: TypeKey, name: string): StreamRevision | undefined;
 } & StreamRows;
 
-/** What the fold of a stream without objects reads. */
+/** The part of the tables that the fold reads for a stream without objects. */
 export type StreamRows = {
   /** Whether the type has no objects. */
   isEmpty(type: TypeKey): boolean;
@@ -45,12 +45,12 @@ export type FoldContext = {
   readonly level: LevelBatch;
 };
 
-/** The folded streams, by the part of their names before the colon. */
+/** The categories of streams that are folded. A category is the part of a stream's name before the colon. */
 export const foldedCategories = ['object', 'secret', 'platform', 'guard', 'type', 'unique'];
 
 /**
- * A guard's claim has no effect: its holder waits for this fold, and thereby for all earlier events. Trees and keys
- * concern the audit indexes.
+ * The events without an effect on the read models. The claim of a guard needs no effect: its holder waits until the
+ * claim is folded, and with it all earlier events. Only the audit indexes use events of trees and keys.
  */
 const withoutEffect: ReadonlySet<DomainEvent['type']> = new Set([
   'CopyFinished',
@@ -61,7 +61,7 @@ const withoutEffect: ReadonlySet<DomainEvent['type']> = new Set([
   'KeySigned',
 ]);
 
-/** Writes the effects of one event, and returns the change of an object; undefined if none changed. */
+/** Writes the effects of one event and returns the change of an object; undefined if no object changed. */
 export function foldEvent(recorded: RecordedEvent, writer: Writer, known: FoldContext): Change | undefined {
   if (isOfObject(recorded)) return foldObject(recorded, writer, known);
   foldOther(recorded, writer, known);
@@ -104,13 +104,15 @@ export function foldOther(recorded: RecordedEvent, writer: OtherWriter, known: O
       return;
     default:
       if (withoutEffect.has(event.type)) return;
-      throw new LogCorruptError(`${recorded.stream} holds a ${event.type}`);
+      throw new LogCorruptError(
+        `${recorded.stream} contains a ${event.type} event, which does not belong to this stream`,
+      );
   }
 }
 
 /**
- * A gap in a stream's revisions means that the log was changed (consistency protocol, 8). Folded categories are never
- * truncated; an exception would have to be handled here.
+ * Throws if the revision does not follow the previous one in its stream. A gap means that the log was changed
+ * (consistency protocol, 8), since streams of folded categories are never truncated.
  */
 export function assertFollows({ stream, revision, position }: RecordedEvent, before: StreamRevision | undefined): void {
   const expected = before === undefined ? 0 : before + 1;
@@ -122,14 +124,15 @@ export function assertFollows({ stream, revision, position }: RecordedEvent, bef
   throw new LogCorruptError(`${stream} has ${found}, but ${wanted} was expected`);
 }
 
-/** The events folded so far may differ from the log's from here on: the fold must start again. */
+/** Throws if a new epoch has begun. The log may then lack events that were folded, so the fold must start again. */
 function assertSameEpoch({ logId, epoch }: LogIdentity, known: LogIdentity): void {
   if (epoch > known.epoch || (epoch === known.epoch && logId !== known.logId))
-    throw new LogReplacedError(`its epoch ${String(epoch)} has begun, this node follows epoch ${String(known.epoch)}`);
+    throw new LogReplacedError(`epoch ${String(epoch)} has begun, but this node follows epoch ${String(known.epoch)}`);
 }
 
 function typeOfStream({ stream, type }: RecordedEvent, category: string): TypeKey {
-  if (!stream.startsWith(category)) throw new LogCorruptError(`${stream} holds a ${type}`);
+  if (!stream.startsWith(category))
+    throw new LogCorruptError(`${stream} contains a ${type} event, which does not belong to this stream`);
   return typeKey(stream.slice(category.length));
 }
 
@@ -137,13 +140,14 @@ function uidOf({ stream }: RecordedEvent): string {
   return stream.slice('secret:'.length);
 }
 
-/** The object's row; undefined for a fence on a name without an object. */
+/** Folds an event of an object. Returns undefined for a fence on a name without an object. */
 function foldObject(recorded: RecordedEvent, writer: Writer, known: FoldContext): Change | undefined {
   const { revision, position } = recorded;
   const { type: key, name } = objectStream(recorded);
   const decoded = decodeEvent(recorded);
   const { event } = decoded;
-  if (!isObjectEvent(event)) throw new LogCorruptError(`the object stream ${recorded.stream} holds a ${event.type}`);
+  if (!isObjectEvent(event))
+    throw new LogCorruptError(`the object stream ${recorded.stream} contains a ${event.type} event`);
   const type = known.type(key);
   const previous = known.rows.row(key, name);
   assertFollows(recorded, previous === undefined ? known.rows.deletedAt(key, name) : revisionOf(previous));
@@ -169,14 +173,14 @@ function foldObject(recorded: RecordedEvent, writer: Writer, known: FoldContext)
 
 type Content = Omit<Row, 'entry'>;
 
-/** The contents of the row of an object after its event. */
+/** The contents of an object's row after an event. */
 function contentOf(recorded: RecordedEvent, decoded: DecodedEvent, object: ResourceObject): Content {
   const { revision, position } = recorded;
   const answer = answerBytes(decoded, recorded.data, position.toString());
   return { position, revision, declared: declaredIn(recorded), answer, ...marks(object) };
 }
 
-/** The row of an object of an unregistered type after its event; undefined for an event without an object. */
+/** Returns the row of an object of an unregistered type after an event; undefined for an event without an object. */
 export function rowAfter(recorded: RecordedEvent): Buffer | undefined {
   const decoded = decodeEvent(recorded);
   const { event } = decoded;
@@ -190,13 +194,13 @@ function placeOf(row: Buffer | undefined): Written['row'] {
 
 type Stored = Pick<Written, 'name' | 'declared' | 'row'> & { readonly type: TypeKey };
 
-/** Records an event after which the object exists. */
+/** Records a write after which the object exists. */
 export function recordWrite(
   { type: event, endsAppend }: RecordedEvent,
   { type, ...stored }: Stored,
   declarations: DeclarationsBatch,
 ): void {
-  // An object that is removed in the same append is never visible.
+  // An object that is removed by a later event of the same append is never visible.
   if (!endsAppend || declarations.isCurrent(type, stored.declared)) return;
   declarations.recordWrite(type, { ...stored, isFence: event === 'NameFenced' });
 }
@@ -207,7 +211,7 @@ type Unregistered = {
   readonly known: FoldContext;
 };
 
-/** A plugin may register the type before a watcher receives this change: the entries are computed on demand. */
+/** Computes the index entries on demand, since a plugin may register the type before a watcher receives the change. */
 function withLateEntries(change: Change, { object, previous, known }: Unregistered): Change {
   return {
     ...change,
@@ -233,7 +237,7 @@ function stateBefore(
   };
 }
 
-/** The index entry that the write path computed, if it used exactly this declaration. */
+/** Returns the entry that the write path computed under the current declaration; otherwise computes the entry. */
 function indexed(
   decoded: DecodedEvent,
   object: ResourceObject,
@@ -260,6 +264,7 @@ function marks(object: ResourceObject): { readonly deletionRequested: boolean; r
 /** Splits `object:<plural>.<group>/<name>`. */
 export function objectStream({ stream }: RecordedEvent): { readonly type: TypeKey; readonly name: string } {
   const slash = stream.indexOf('/');
-  if (!stream.startsWith('object:') || slash === -1) throw new LogCorruptError(`${stream} is no object's stream`);
+  if (!stream.startsWith('object:') || slash === -1)
+    throw new LogCorruptError(`${stream} is not the name of an object's stream`);
   return { type: typeKey(stream.slice('object:'.length, slash)), name: stream.slice(slash + 1) };
 }

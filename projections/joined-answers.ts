@@ -2,17 +2,18 @@ import { must } from '../src/base/unreachable.ts';
 import { answerStart } from './row.ts';
 
 const comma = 0x2c;
-/** The bytes of the first buffer for each expected answer: most objects are smaller. */
+/** The number of bytes of the first buffer for each expected response. Most objects are smaller. */
 const answerBytesExpected = 1_024;
 
 /**
- * The answers of rows in one buffer, separated by commas. It copies each row as it is read, so the rows may be in
- * shared memory. It avoids separate buffers: with a million of them a garbage collection takes tenths of a second.
+ * The responses of rows, joined with commas in one buffer. Each row is copied when it is added, so rows may be in
+ * shared memory. One buffer is used because a million separate buffers would make a garbage collection take tenths of a
+ * second.
  */
 export class JoinedAnswers {
   #bytes: Buffer;
   #length = 0;
-  /** By answer: its offset. */
+  /** The offset of each response. */
   readonly #starts: number[] = [];
 
   constructor(expected: number) {

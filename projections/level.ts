@@ -3,7 +3,7 @@ import { NewerEventError } from '../src/log/log.ts';
 import type { LevelReader } from '../src/read/declarations.ts';
 import type { LmdbTables, Writer } from './lmdb-tables.ts';
 
-/** The level of the log: stored in the tables, read from memory. */
+/** The level of the log. It is stored in the tables and read from memory. */
 export class Level implements LevelReader {
   readonly #listeners = new Set<(level: number) => void>();
   #level: number;
@@ -38,7 +38,7 @@ export class Level implements LevelReader {
   }
 }
 
-/** The change by one batch, which may still be rolled back. */
+/** The change of the level by one batch, which may still be rolled back. */
 export class LevelBatch {
   level: number;
   readonly #before: number;
@@ -48,7 +48,7 @@ export class LevelBatch {
     this.level = before;
   }
 
-  /** A level that this version cannot read ends the fold: later events may have any form. */
+  /** Raises the level. Throws if this version cannot read the level, since later events may then have any form. */
   raise(level: number): void {
     assertReadable(level);
     this.level = Math.max(this.level, level);
@@ -61,5 +61,7 @@ export class LevelBatch {
 
 export function assertReadable(level: number): void {
   if (level > levelRead)
-    throw new NewerEventError(`its level is ${String(level)}, and this version reads up to ${String(levelRead)}`);
+    throw new NewerEventError(
+      `the level of the log is ${String(level)}, but this version reads only up to ${String(levelRead)}`,
+    );
 }

@@ -24,21 +24,21 @@ import type { Choice, QueryResult } from './index/index-choice.ts';
 import { JoinedAnswers } from './joined-answers.ts';
 import type { LmdbTables, Snapshot } from './lmdb-tables.ts';
 
-/** A query that has started in this turn, and the read model's position in this turn. */
+/** A query that was started in this turn, with the position of the read model in this turn. */
 export type Listing = { readonly type: TypeKey; readonly choice: Choice; readonly position: LogPosition };
 
 type Pinned = { readonly type: TypeKey; readonly names: readonly string[]; readonly snapshot: Snapshot };
 type ReadRow = (name: string) => Buffer | undefined;
 
 /**
- * Joins the rows of a query into the items of a list: a short page at once, a long one slice by slice from a snapshot.
- * All lists over several turns together use a part of each turn.
+ * Joins the rows of a query into the items of a list. A short page is joined at once, a long page slice by slice from a
+ * snapshot. All lists that take several turns share a part of each turn.
  */
 export class ListPages {
   readonly #tables: LmdbTables;
   readonly #clock: Clock;
   readonly #turns: EventLoopTurns;
-  /** Snapshots held by lists and initial watch states that are still being read. */
+  /** The number of snapshots of lists and initial watch states that are still being read. */
   #held = 0;
 
   constructor(tables: LmdbTables, clock: Clock) {
@@ -57,7 +57,7 @@ export class ListPages {
         joined ?? (() => this.#slices({ type, names: result.names, snapshot: this.#hold(this.#tables.snapshot()) })),
       );
     }
-    // The snapshot is taken in this turn, so it has the state of the order.
+    // The snapshot is taken in this turn, so it has the same state as the orders of the query.
     const snapshot = this.#tables.snapshot();
     return {
       rest: async (signal) => this.#rest({ type, choice, position }, snapshot, signal),
@@ -68,7 +68,7 @@ export class ListPages {
     };
   }
 
-  /** The objects one by one, in batches, in their present state, however long selecting and reading take. */
+  /** Returns the objects in batches, in the state of this turn, even if selecting and reading take several turns. */
   async objects({ type, choice, position }: Listing, signal?: Wanted): Promise<ListedObjects> {
     let snapshot: Snapshot | undefined;
     try {
@@ -116,7 +116,7 @@ export class ListPages {
     }
   }
 
-  /** Undefined if the page is too large for one turn. */
+  /** Joins the rows of a page. Returns undefined if the page is too large for one turn. */
   #joined({ names }: QueryResult, read: ReadRow): Uint8Array | undefined {
     if (names.length > listJoinedObjectsMax) return undefined;
     const answers = new JoinedAnswers(names.length);
@@ -134,7 +134,7 @@ export class ListPages {
   async *#readSlices<T>({ type, names, snapshot }: Pinned, read: (answers: JoinedAnswers) => T): AsyncGenerator<T> {
     try {
       for (let start = 0; start < names.length;) {
-        // Yields before each slice: otherwise a fast reader would hold the event loop until the last one.
+        // Yields before each slice, since a fast reader would otherwise block the event loop until the last slice.
         if (start > 0) await this.#turns.next();
         const answers = this.#slice(names, start, (name) => snapshot.rowFast(type, name));
         start += answers.count;
@@ -145,7 +145,7 @@ export class ListPages {
     }
   }
 
-  /** Joins at least one row. Rows that the system reads from disk may take long. */
+  /** Joins at least one row. Ends by time too, since the system may read rows from disk. */
   #slice(names: readonly string[], start: number, read: ReadRow): JoinedAnswers {
     const end = Math.min(names.length, start + listSliceObjectsMax);
     const answers = new JoinedAnswers(end - start);
@@ -159,8 +159,8 @@ export class ListPages {
   }
 
   /**
-   * A stalled reader must not prevent LMDB from reusing pages for ever. After a time limit the snapshot is released,
-   * and the list fails.
+   * Limits the time of a snapshot, since LMDB reuses no pages while a stalled reader has a snapshot. After the limit,
+   * the snapshot is released and the list fails.
    */
   #hold(snapshot: Snapshot): Snapshot {
     if (this.#held >= snapshotsMax) {
@@ -187,7 +187,7 @@ export class ListPages {
   }
 }
 
-/** The rows that are read between two checks of the time. */
+/** The number of rows that are read between two checks of the time. */
 const rowsPerTimeCheck = 16;
 
 function pageOf(
@@ -199,6 +199,6 @@ function pageOf(
 }
 
 function present(row: Buffer | undefined, name: string): Buffer {
-  if (row === undefined) throw new Error(`invariant broken: ${name} is indexed and has no row`);
+  if (row === undefined) throw new Error(`invariant violated: the object ${name} is in an index but has no row`);
   return row;
 }

@@ -1,11 +1,11 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
 /**
- * Whether LMDB's file ends with the last committed transaction, according to its lock file. The process shared the
- * memory of the lock file with the kernel, so the lock file contains the last commit even after a kill. An earlier copy
- * of the data file, written over it, ends with an earlier transaction, and may have pages of several.
+ * Whether LMDB's file ends with the last committed transaction, according to the lock file. The lock file is shared
+ * memory of the process and the kernel, so it records the last commit even after a kill. An earlier copy of the data
+ * file, written over the original, ends with an earlier transaction and may mix pages of several transactions.
  *
- * The layout is LMDB's on Linux (`mdb.c`: MDB_txbody and MDB_meta; the library's page header has 24 bytes).
+ * The layout is that of LMDB on Linux (`mdb.c`: MDB_txbody and MDB_meta; the library's page header has 24 bytes).
  */
 export function endsAsCommitted(path: string): boolean {
   const lock = bytesOf(`${path}-lock`, lockBytes);
@@ -23,7 +23,7 @@ const metaBytes = 160;
 const pageBytesMax = 65_536;
 const at = { committed: 8, magic: headerBytes, pageBytes: headerBytes + 24, transaction: headerBytes + 128 } as const;
 
-/** The transaction of the newer of the two meta pages at the beginning of the file. */
+/** The transaction id of the newer of the two meta pages at the start of the file. */
 function lastTransaction(data: Buffer): bigint | undefined {
   const first = transactionAt(data, 0);
   if (first === undefined) return undefined;
@@ -36,7 +36,7 @@ function transactionAt(data: Buffer, offset: number): bigint | undefined {
   return data.readBigUInt64LE(offset + at.transaction);
 }
 
-/** The first `count` bytes, or fewer if the file is shorter; undefined if it is too short for a header. */
+/** The first `count` bytes of a file, or fewer if it is shorter. Undefined if it is too short for a lock header. */
 function bytesOf(path: string, count: number): Buffer | undefined {
   let file: number | undefined;
   try {

@@ -13,14 +13,14 @@ export type PrepareTables = (files: {
 export type EnvironmentOptions = {
   /** The number of named databases. */
   readonly databases: number;
-  /** Creates missing files, so that the library's open cannot fail on a full disk. */
+  /** Creates missing files, so that opening the environment cannot fail on a full disk. */
   readonly prepare?: PrepareTables | undefined;
 };
 
 /**
- * An LMDB environment of tables that are derived from the log. Only `transactionSync` writes it, without flushing: a
- * crash of the process loses nothing, because the kernel has the pages; after a crash of the machine the tables are
- * deleted and rebuilt from the log (consistency protocol, 2; `lmdb-use.ts`).
+ * An LMDB environment of tables that are derived from the log. Only `transactionSync` writes, without flushing. A crash
+ * of the process loses nothing, because the kernel has the pages. After a crash of the machine, the tables are deleted
+ * and rebuilt from the log (consistency protocol, 2; `lmdb-use.ts`).
  */
 export class LmdbEnvironment {
   readonly #dir: string;
@@ -35,18 +35,18 @@ export class LmdbEnvironment {
     this.root = open({ path, noSubdir: true, noSync: true, maxDbs: databases, maxReaders: 1024, encoding: 'binary' });
   }
 
-  /** Marks the tables as in use, once all of them are open. */
+  /** Marks the tables as in use. Call it once all tables are open. */
   opened(): void {
     markUse(this.#dir, { clean: false });
   }
 
-  /** Runs `write` in one transaction, visible to every read when this returns. An exception rolls all of it back. */
+  /** Runs `write` in one transaction, which is visible to every later read. An exception rolls back the transaction. */
   commit(write: () => void): void {
     this.root.transactionSync(write);
     this.root.resetReadTxn();
   }
 
-  /** Flushes, so that the tables are valid also after a reboot. */
+  /** Flushes the tables, so that they are also valid after a reboot. */
   async close(): Promise<void> {
     await this.root.close();
     const file = openSync(join(this.#dir, tablesFile), 'r+');

@@ -7,25 +7,24 @@ import { decodeCheckpoint, encodeCheckpoint, type Checkpoint } from './checkpoin
 import { LmdbEnvironment, type PrepareTables } from './lmdb-environment.ts';
 
 /**
- * A consistent view of the tables, held across turns until `release()`. A row is valid only until the next read of any
- * row.
+ * A consistent view of the tables over several turns, until `release()`. A row is valid until the next read of a row.
  */
 export type Snapshot = { rowFast(type: TypeKey, name: string): Buffer | undefined; release(): void };
 
-/** The library's types leave out the options. */
+/** The types of the library lack these options. */
 type ReadOptions = { readonly transaction: Transaction };
 type Rows = Database<Buffer, string> & { getBinaryFast(key: string, options?: ReadOptions): Buffer | undefined };
 
 export type Writer = {
-  /** `recreated`: the name belonged to a deleted object. */
+  /** `recreated`: whether a deleted object had the name before. */
   putRow(type: TypeKey, name: string, row: Buffer, options: { readonly recreated: boolean }): void;
-  /** The object is deleted; its stream continues the numbering after `revision`. */
+  /** Records a deletion. The next object of this name continues the numbering of its stream after `revision`. */
   putDeleted(type: TypeKey, name: string, revision: StreamRevision): void;
   putPasswordHash(uid: string, revision: StreamRevision, hash: string): void;
   putTokenDigest(uid: string, digest: string): void;
   /** Deletes the secrets of a deleted object. */
   dropSecrets(uid: string): void;
-  /** The last folded revision of a stream without objects. */
+  /** Sets the last folded revision of a stream without objects. */
   putHead(stream: StreamName, revision: StreamRevision): void;
   putOnceUnique(type: TypeKey, names: readonly string[]): void;
   putDeclared(type: TypeKey, declared: Declared): void;
@@ -36,20 +35,20 @@ export type Writer = {
 /** The tables of the read models. */
 export class LmdbTables {
   readonly #environment: LmdbEnvironment;
-  /** `<type>/<name>` → row. Existing objects only. */
+  /** `<type>/<name>` → row. Contains only existing objects. */
   readonly #rows: Rows;
-  /** The table of the objects, opened with values in a shared buffer. */
+  /** The same table as `#rows`, opened with values in a shared buffer. */
   readonly #scans: Database<Buffer, string>;
-  /** `<type>/<name>` → last revision, for names without an object. No key is in both `#rows` and `#deleted`. */
+  /** `<type>/<name>` → last revision, for names without an object. `#rows` and `#deleted` have no key in common. */
   readonly #deleted: Database<number, string>;
-  /** Stream → last revision, of streams without objects: the fold detects gaps with it. */
+  /** Stream → last revision, for streams without objects. The fold detects gaps with this table. */
   readonly #heads: Database<number, string>;
-  /** `<uid>/<revision>` → a password hash; `<uid>` → the digest of the latest token. No API reads it. */
+  /** `<uid>/<revision>` → a password hash; `<uid>` → the digest of the latest token. No API reads this table. */
   readonly #secrets: Database<string, string>;
-  /** The checkpoint, the log's level, and by type its latest declaration and the indexes that were ever unique. */
+  /** The checkpoint, the log's level, and by type the latest declaration and the indexes that were ever unique. */
   readonly #meta: Database<string, string>;
 
-  /** `prepare` creates missing files, so that the library's open cannot fail on a full disk. */
+  /** `prepare` creates missing files, so that opening the tables cannot fail on a full disk. */
   constructor(dir: string, prepare?: PrepareTables) {
     this.#environment = new LmdbEnvironment(dir, { databases: 6, prepare });
     const { root } = this.#environment;
@@ -71,7 +70,7 @@ export class LmdbTables {
     return text === undefined ? undefined : decodeCheckpoint(text);
   }
 
-  /** The log's level; undefined if none is recorded. */
+  /** The level of the log; undefined if no level is recorded. */
   level(): number | undefined {
     const text = this.#meta.get('level');
     return text === undefined ? undefined : Number(text);
@@ -82,7 +81,7 @@ export class LmdbTables {
     return this.#byType(declaredPrefix).map(([type, text]) => [type, JSON.parse(text) as Declared]);
   }
 
-  /** By type: the indexes that were ever unique: events list their values. */
+  /** The indexes of each type that were ever unique. */
   onceUnique(): readonly (readonly [TypeKey, readonly string[]])[] {
     return this.#byType(uniquePrefix).map(([type, text]) => [type, JSON.parse(text) as readonly string[]]);
   }
@@ -96,7 +95,7 @@ export class LmdbTables {
     return this.#rows.get(rowKey(type, name));
   }
 
-  /** The row in a shared buffer, which is valid only until the next read of a row. */
+  /** The row in a shared buffer, valid only until the next read of a row. */
   rowFast(type: TypeKey, name: string): Buffer | undefined {
     return this.#shared(rowKey(type, name));
   }
@@ -131,8 +130,9 @@ export class LmdbTables {
   }
 
   /**
-   * Reads a type's rows in order of name, after the name `after`. `read` gets each row in a shared buffer, valid only
-   * during the call, so a scan of a million rows copies none. The scan ends early when `read` returns false.
+   * Reads the rows of a type in order of name, starting after the name `after`. `read` receives each row in a shared
+   * buffer that is valid only during the call, so that a scan of a million rows copies no row. The scan ends when
+   * `read` returns false.
    */
   scan(
     type: TypeKey,
@@ -145,7 +145,7 @@ export class LmdbTables {
       if (!read(value, key.slice(prefix.length))) return;
   }
 
-  /** Names of a type's objects in order, after `after`. */
+  /** The names of a type's objects in order, starting after `after`. */
   names(
     type: TypeKey,
     { after, limit }: { readonly after: string | undefined; readonly limit: number },
@@ -155,7 +155,7 @@ export class LmdbTables {
     return [...this.#rows.getKeys({ start, end: `${type}0`, limit })].map((key) => key.slice(prefix.length));
   }
 
-  /** The number of objects of all types. There is no count of one type, since it would scan the type's keys. */
+  /** The number of objects of all types. No method counts one type, since this would scan the keys of the type. */
   size(): number {
     const { entryCount } = this.#rows.getStats() as { readonly entryCount: number };
     return entryCount;
@@ -173,21 +173,21 @@ export class LmdbTables {
     };
   }
 
-  /** Runs `write` in one transaction, visible to every read when this returns. An exception rolls all of it back. */
+  /** Runs `write` in one transaction, which is visible to every later read. An exception rolls back the transaction. */
   commit(write: (writer: Writer) => void): void {
     this.#environment.commit(() => {
       write(this.#writer);
     });
   }
 
-  /** Deletes everything: the next fold starts at the log's beginning. */
+  /** Deletes all contents. The next fold then starts at the beginning of the log. */
   clear(): void {
     this.#environment.commit(() => {
       for (const table of [this.#rows, this.#deleted, this.#heads, this.#secrets, this.#meta]) table.clearSync();
     });
   }
 
-  /** Flushes, so that the tables are also valid after a reboot. */
+  /** Flushes the tables, so that they are also valid after a reboot. */
   async close(): Promise<void> {
     await this.#environment.close();
   }
@@ -231,16 +231,16 @@ export class LmdbTables {
 }
 
 /**
- * The value in lmdb's shared read memory. lmdb sets the `length` of its one large buffer instead of slicing it. Since
- * Node 22, `Buffer.concat`, `copy` and `from` use the true length, and would copy other rows behind the value. So no
- * other code gets lmdb's buffer.
+ * Returns a value in lmdb's shared read buffer with its true length. lmdb sets the `length` of one large buffer instead
+ * of slicing it. Since Node 22, `Buffer.concat`, `copy` and `from` ignore this `length` and would copy other rows after
+ * the value. So no other code may receive lmdb's buffer.
  */
 function sharedValue(bytes: Buffer): Buffer {
   return bytes.subarray(0, bytes.length);
 }
 
 function refuseToWrite(): never {
-  throw new Error('write rows through their own handle');
+  throw new Error('the handle for scans is read-only: write rows through #rows');
 }
 
 function rowKey(type: TypeKey, name: string): string {
@@ -250,7 +250,7 @@ function rowKey(type: TypeKey, name: string): string {
 const uniquePrefix = 'unique:';
 const declaredPrefix = 'declared:';
 
-/** The longest uid in keys of the table: uids are UUIDs, and LMDB limits the length of keys. */
+/** The maximum length of a uid in keys of the table. Uids are UUIDs, and LMDB limits the length of keys. */
 const secretUidLengthMax = 64;
 
 function passwordKey(uid: string, revision: number): string {

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { endsAsCommitted } from './lmdb-committed.ts';
 
 /**
- * Decides whether existing tables are valid. They are written without flushing. After an unclean end they are valid
- * only in the very file that was written, without a reboot of the machine, and while no process writes them. LMDB
- * aborts the process on a copy of a file under modification, which has pages of different moments. The same holds for
- * an old copy over the file, which ends with an earlier transaction than the last committed one. After an orderly
- * close, tables are valid wherever they are copied.
+ * Decides whether existing tables are valid. Tables are written without flushing. After an unclean end they are valid
+ * only in the same file, without a reboot of the machine in between, and while no process writes them. A copy of a file
+ * that is being modified has pages of different moments, and LMDB aborts the process when it reads such a copy. An old
+ * copy over the file is invalid too: it ends with an earlier transaction than the last committed one. After an orderly
+ * close, copies of the tables are valid too.
  */
 
 const tablesFormat = 5;
@@ -16,7 +16,8 @@ export const tablesFile = 'tables.mdb';
 
 type Process = {
   readonly pid: number;
-  /** The process's start in the kernel's ticks, because process ids are reused. */ readonly started: string;
+  /** The start of the process in ticks of the kernel, because process ids are reused. */
+  readonly started: string;
 };
 
 type Use = {
@@ -24,7 +25,7 @@ type Use = {
   /** Whether the process has closed the tables in an orderly way. */
   readonly clean: boolean;
   readonly boot: string;
-  /** The ids of the tables' file and of the mark file. A copied mark file has another id. */
+  /** The ids of the tables' file and of the mark file. A copy of the mark file has another id. */
   readonly file: string;
   readonly self: string;
   readonly process: Process;
@@ -39,9 +40,9 @@ export function isTrustworthy(dir: string): boolean {
   return isSameFile && !isElsewhere(use.process) && endsAsCommitted(tables);
 }
 
-/** Marks the folder as used by this process, or as clean. */
+/** Marks the folder as in use by this process, or as closed in an orderly way. */
 export function markUse(dir: string, { clean }: { readonly clean: boolean }): void {
-  // If the disk is full, the old mark stays: an empty one would cause a rebuild.
+  // Writes a new file and renames it. If the disk is full, the old mark remains: an empty mark would cause a rebuild.
   const next = join(dir, `${mark}.next`);
   rmSync(next, { force: true });
   writeFileSync(next, '', { mode: 0o600 });
@@ -52,7 +53,7 @@ export function markUse(dir: string, { clean }: { readonly clean: boolean }): vo
   renameSync(next, join(dir, mark));
 }
 
-/** Deletes the read models: they are rebuilt from the log. */
+/** Deletes the read models, which are then rebuilt from the log. */
 export function discard(dir: string): void {
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -70,22 +71,22 @@ function readUse(dir: string): Partial<Use> | undefined {
 }
 
 /**
- * The id of the machine's current boot; undefined on systems other than Linux. Without an id no mark matches, so the
+ * The id of the machine's current boot; undefined on systems other than Linux. Without this id no mark matches, so the
  * tables are rebuilt after each unclean end.
  */
 function bootId(): string | undefined {
   return textOf('/proc/sys/kernel/random/boot_id')?.trim();
 }
 
-/** Moving a file keeps its id, and copying changes it: inode numbers are reused, birth times are not. */
+/** The id of a file, which a move keeps and a copy changes: inode numbers are reused, but birth times are not. */
 function fileId(path: string): string | undefined {
   const { ino, birthtimeNs } = statSync(path, { bigint: true, throwIfNoEntry: false }) ?? {};
   return ino === undefined ? undefined : `${String(ino)} ${String(birthtimeNs)}`;
 }
 
 /**
- * Whether another process uses the tables. The caller has locked the folder, so the process must use another path to
- * it.
+ * Whether another process uses the tables. The caller has locked the folder, so such a process must have opened the
+ * folder by another path.
  */
 function isElsewhere(other: Partial<Process> | undefined): boolean {
   const { pid, started } = other ?? {};
@@ -93,10 +94,10 @@ function isElsewhere(other: Partial<Process> | undefined): boolean {
   return pid !== process.pid && startOf(pid) === started;
 }
 
-/** Undefined if no such process runs, or only a zombie. */
+/** The start time of a process; undefined if the process does not run or is a zombie. */
 function startOf(pid: number): string | undefined {
   const stat = textOf(`/proc/${String(pid)}/stat`);
-  // The second field is the program's name in parentheses, which may contain any characters.
+  // The second field is the program's name in parentheses. The name may contain any characters.
   const [state, ...fields] = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
   return state === 'Z' || state === 'X' ? undefined : fields[18];
 }

@@ -3,28 +3,30 @@ import type { Database, RootDatabase, Transaction } from 'lmdb';
 import { decodeCheckpoint, type Checkpoint } from './checkpoint.ts';
 import { holdTransaction, openReadOnly } from './lmdb-read-only.ts';
 
-/** The tables in the order of comparison: the smallest first. */
+/** The tables in the order of their comparison, smallest first. */
 export const viewedTables = ['meta', 'gone', 'heads', 'secrets', 'rows'] as const;
 export type ViewedTable = (typeof viewedTables)[number];
 
 export type ViewedEntry = { readonly key: string; readonly value: Buffer };
 
-/** The tables in one committed state; valid until `release`. */
+/** One committed state of the tables, valid until `release`. */
 export type TablesSnapshot = {
   checkpoint(): Checkpoint | undefined;
-  /** The entries from the key `from` on, in the order of the keys' bytes. Each value is a copy of the stored bytes. */
+  /**
+   * The entries in the order of their keys' bytes, starting at the key `from`. The values are copies of stored bytes.
+   */
   entries(table: ViewedTable, from?: string): Iterable<ViewedEntry>;
   release(): void;
 };
 
-/** The library's types leave out the options. */
+/** The types of the library lack this option. */
 type Readable = Database<Buffer, string> & {
   get(key: string, options: { readonly transaction: Transaction }): Buffer | undefined;
 };
 
 /**
- * A second handle on tables that another thread may write; it reads the stored bytes. A snapshot prevents LMDB from
- * reusing freed pages, so release it after a comparison.
+ * A second handle on tables that another thread may write. Reads the stored bytes. A snapshot prevents LMDB from
+ * reusing freed pages, so release the snapshot after a comparison.
  */
 export class LmdbView {
   readonly #root: RootDatabase;

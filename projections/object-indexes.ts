@@ -8,14 +8,14 @@ import { buildIndex, IndexCatchUp } from './index/index-build.ts';
 import type { LmdbTables } from './lmdb-tables.ts';
 import type { TypeIndex } from './index/type-index.ts';
 
-/** The state of a type's indexes: being built beside the fold, or ready. */
+/** The state of a type's indexes: being built concurrently with the fold, or ready. */
 type Indexed =
   | { readonly state: 'building'; readonly catchUp: IndexCatchUp }
   | { readonly state: 'ready'; readonly index: TypeIndex; readonly type: ResourceType };
 
 export type ReadyIndex = { readonly type: ResourceType; readonly index: TypeIndex };
 
-/** Reports the number of stored objects that lists by an index omit, because the index's function fails on them. */
+/** Reports the number of stored objects that lists by an index omit, because the index function fails for them. */
 export type OnUnindexed = (type: ResourceType, unindexed: Unindexed) => void;
 
 type Dependencies = { readonly tables: LmdbTables; readonly clock: Clock; readonly onUnindexed?: OnUnindexed };
@@ -25,7 +25,7 @@ export class ObjectIndexes {
   readonly #tables: LmdbTables;
   readonly #clock: Clock;
   readonly #onUnindexed: OnUnindexed | undefined;
-  /** Every type with requested indexes; a ready index contains exactly the rows of its type. */
+  /** The indexes of each type that were requested. A ready index contains exactly the rows of its type. */
   readonly #indexes = new Map<TypeKey, Indexed>();
 
   constructor({ tables, clock, onUnindexed }: Dependencies) {
@@ -34,14 +34,14 @@ export class ObjectIndexes {
     this.#onUnindexed = onUnindexed;
   }
 
-  /** @throws NotServedError when the indexes of the type are not built. */
+  /** @throws NotServedError if the indexes of the type are not built. */
   ready(type: TypeKey): TypeIndex {
     const indexed = this.#indexes.get(type);
     if (indexed?.state !== 'ready') throw new NotServedError(type);
     return indexed.index;
   }
 
-  /** The name of the object with a unique value; undefined if there is none, or no index of this type is ready. */
+  /** The name of the object with a unique value; undefined if no object has the value, or the indexes are not ready. */
   holderOf(type: Pick<ResourceType, 'key' | 'fingerprint'>, index: number, key: IndexKey): string | undefined {
     const indexed = this.#indexes.get(type.key);
     return indexed?.state === 'ready' && indexed.type.fingerprint === type.fingerprint
@@ -50,8 +50,8 @@ export class ObjectIndexes {
   }
 
   /**
-   * Builds a type's indexes from its rows, in slices, while the fold continues. Resolves with the missing values once
-   * lists can use the indexes.
+   * Builds the indexes of a type from its rows, in slices, while the fold continues. Resolves with the missing values
+   * once lists can use the indexes, or when the build was cancelled.
    */
   async build(type: ResourceType, onProgress?: BuildProgress): Promise<Unindexed> {
     const catchUp = new IndexCatchUp();
@@ -76,7 +76,7 @@ export class ObjectIndexes {
       if (!isWanted()) return unindexed;
     }
     if (unindexed.count > 0) this.#onUnindexed?.(type, unindexed);
-    // No event was folded since the last catch-up: both the catch-up and the switch happen in this turn.
+    // Both the last catch-up and this switch happen in this turn, so no event is folded in between.
     this.#indexes.set(type.key, { state: 'ready', index, type });
     return unindexed;
   }
@@ -85,13 +85,13 @@ export class ObjectIndexes {
     this.#indexes.delete(type);
   }
 
-  /** The number of objects of a type with ready indexes; 0 before. */
+  /** The number of objects of a type with ready indexes; otherwise 0. */
   count(type: TypeKey): number {
     const indexed = this.#indexes.get(type);
     return indexed?.state === 'ready' ? indexed.index.size : 0;
   }
 
-  /** The types with ready indexes, and those with indexes that are being built. */
+  /** The types with ready indexes, and the types whose indexes are being built. */
   states(): { readonly ready: readonly ReadyIndex[]; readonly building: readonly TypeKey[] } {
     const all = [...this.#indexes];
     return {

@@ -38,7 +38,7 @@ import { storedOf } from './row.ts';
 
 export type ObjectModelDependencies = {
   readonly tables: LmdbTables;
-  /** The identity of the folded log; called only when there is an event to fold. */
+  /** The identity of the folded log. Called only once an event is folded. */
   readonly identity: () => LogIdentity;
   readonly types: (key: TypeKey) => ResourceType | undefined;
   readonly clock: Clock;
@@ -48,9 +48,9 @@ export type ObjectModelDependencies = {
 };
 
 /**
- * The object read model: rows in LMDB, indexes in memory, one checkpoint. A batch of events becomes visible in one
- * turn: rows and checkpoint commit, then indexes, feed and waiters follow, without an await in between (consistency
- * protocol, 2).
+ * The object read model: rows in LMDB, indexes in memory, and one checkpoint. A batch of events becomes visible in one
+ * turn: rows and checkpoint are committed, then the indexes, the feed and the waiters are updated without an await in
+ * between (consistency protocol, 2).
  */
 export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fold {
   readonly categories = foldedCategories;
@@ -64,9 +64,9 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   readonly #indexes: ObjectIndexes;
   readonly #listeners = new Set<(batch: ChangeBatch) => void>();
   readonly #waiters: PositionWaiters;
-  /** The position of the last folded event, equal to that of the committed checkpoint. */
+  /** The position of the last folded event, which equals the position in the committed checkpoint. */
   #position: LogPosition;
-  /** The number of folded events, and their latest time. */
+  /** The number of folded events. */
   #events: number;
   readonly #times: EventTimes;
   readonly declarations: Declarations;
@@ -110,8 +110,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   }
 
   /**
-   * The latest time among the last folded events that a wrong clock set, and that is therefore ignored; undefined if
-   * there is none.
+   * The latest time among the last folded events that was ignored because of a wrong clock; undefined if all were used.
    */
   strayTime(): number | undefined {
     return this.#times.strayMs();
@@ -125,7 +124,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return isOfEpoch(position, this.#identity().epoch);
   }
 
-  /** Deletes everything; call it before any of it is served. */
+  /** Deletes all contents. Call it before any content is served. */
   clear(): void {
     this.#tables.clear();
     this.declarations.clear();
@@ -143,7 +142,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   }
 
   get(type: TypeKey, name: string): StoredObject | undefined {
-    // No object has a longer name, and the table accepts no longer key.
+    // No object has a longer name, and LMDB accepts no longer key.
     const row = name.length > nameLengthMax ? undefined : this.#tables.row(type, name);
     return row === undefined ? undefined : storedOf(row);
   }
@@ -178,7 +177,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return this.#pages.objects(this.#listing(type, query), signal);
   }
 
-  /** Names of a type's objects in order, even if its indexes are not built or it is not registered. */
+  /** The names of a type's objects in order. The type need not be registered, and its indexes need not be built. */
   namesOf(type: TypeKey, page: { readonly after: string | undefined; readonly limit: number }): readonly string[] {
     return this.#tables.names(type, page);
   }
@@ -211,12 +210,12 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     let folded = 0;
     this.#tables.commit((writer: Writer) => {
       for (const recorded of batch) {
-        // Comes first: it refuses events of later versions, which this version would misread.
+        // Runs before the fold, since it rejects events of later versions, which this version would misread.
         times.take(recorded);
         const change = foldEvent(recorded, writer, known);
         if (change !== undefined) changes.push(change);
         folded += 1;
-        // An index function may take a millisecond for each object: the rest of the batch goes into another
+        // An index function may take a millisecond for each object. The caller folds the rest of the batch in another
         // transaction.
         if (recorded.endsAppend && slices.isOver()) break;
       }
@@ -241,7 +240,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return folded;
   }
 
-  /** The state of this turn, for a comparison over several turns; call `release` afterwards. */
+  /** Holds the state of this turn for a comparison over several turns. Call `release` afterwards. */
   hold(): HeldModels {
     const { declarations, level } = this;
     const models = { declarations, level, position: () => this.position(), folded: () => this.folded() };
@@ -253,7 +252,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return this.#indexes.states().building;
   }
 
-  /** Builds a type's indexes from its rows. Resolves with the missing values once lists can use them. */
+  /** Builds the indexes of a type from its rows. Resolves with the missing values once lists can use the indexes. */
   buildIndexes(type: ResourceType, onProgress?: BuildProgress): Promise<Unindexed> {
     return this.#indexes.build(type, onProgress);
   }
@@ -262,7 +261,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     this.#indexes.drop(type);
   }
 
-  /** The number of objects of a type with ready indexes; 0 before. */
+  /** The number of objects of a type with ready indexes; otherwise 0. */
   count(type: TypeKey): number {
     return this.#indexes.count(type);
   }

@@ -4,11 +4,11 @@ import type { TypeKey } from '../src/resource/type/index-entry.ts';
 import type { LmdbTables } from './lmdb-tables.ts';
 import { declaredOf, decodeRow } from './row.ts';
 
-/** The rows scanned in one turn of the event loop; only their heads are read. */
+/** The maximum number of rows scanned in one turn of the event loop. Only the headers of the rows are read. */
 const rowsPerTurn = 4_096;
 const namesPerPage = 64;
 
-/** Finds objects of a type that an older declaration wrote: rows record the declaration. */
+/** Finds the objects of a type that an older declaration decided. The rows record the declaration. */
 export class OlderRows implements OlderReader {
   readonly #tables: Pick<LmdbTables, 'scan' | 'row'>;
 

@@ -5,7 +5,7 @@ type Outcome = 'reached' | 'timeout' | 'aborted';
 
 type Waiter = { readonly position: LogPosition; readonly settle: (outcome: Outcome) => void };
 
-/** Callers that wait until the read model has folded up to a position. */
+/** The callers that wait until the read model has folded the events up to a position. */
 export class PositionWaiters {
   readonly #clock: Clock;
   #waiters: Waiter[] = [];
@@ -18,7 +18,7 @@ export class PositionWaiters {
     return this.#waiters.length;
   }
 
-  /** Waits for a position that is not reached yet. */
+  /** Waits for a position that the read model has not reached yet. */
   wait(
     position: LogPosition,
     { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: AbortSignal },
@@ -45,7 +45,7 @@ export class PositionWaiters {
     });
   }
 
-  /** Resolves the callers that wait for `position` or an earlier one. */
+  /** Resolves the callers that wait for `position` or for an earlier position. */
   reached(position: LogPosition): void {
     if (this.#waiters.length === 0) return;
     const reached = this.#waiters.filter((waiter) => waiter.position <= position);

@@ -1,16 +1,13 @@
 import { inStrides, type Steps } from '../src/base/steps.ts';
 
-/** Ordinals, and the key of each as two words of 32 bits, most significant first. */
+/** Ordinals with their keys. Each key consists of two words of 32 bits. */
 export type RadixKeys = { readonly high: Uint32Array; readonly low: Uint32Array; readonly order: Uint32Array };
 
-/**
- * The bits of one character. More bits would mean fewer passes, but also writes to more places than the cache has
- * lines.
- */
+/** The bits of a digit. More bits would need fewer passes, but would write to more places than the cache has lines. */
 const digitBits = 8;
 const digits = 1 << digitBits;
 
-/** A stable sort by `high`, then `low`, least significant digit first; skips digits that are equal in all keys. */
+/** A stable sort by `high`, then `low`, least significant digit first. Skips digits that are equal in all keys. */
 export function* radixSorted(keys: RadixKeys): Steps<RadixKeys> {
   let from = keys;
   let to = blankKeys(new Uint32Array(keys.order.length));
@@ -22,7 +19,7 @@ export function* radixSorted(keys: RadixKeys): Steps<RadixKeys> {
       yield* inStrides(source.order.length, (first, end) => {
         scatter(source, { to: target, word, shift, starts, first, end });
       });
-      // The caller's arrays are not modified.
+      // The arrays of the caller are not modified.
       to = source === keys ? blankKeys(new Uint32Array(keys.order.length)) : source;
       from = target;
     }

@@ -2,17 +2,17 @@ import { logPosition, streamRevision, type LogPosition, type StreamRevision } fr
 import type { StoredObject } from '../src/read/objects.ts';
 
 /**
- * One row of the object table: the members needed without parsing, then the exact bytes of the response.
+ * One row of the object table: the members that are needed without parsing, then the exact bytes of the response.
  *
  *   0  u8    format (3)
  *   1  u8    flags: 1 deletion requested, 2 has finalizers
  *   2  u32   revision
  *   6  u128  position, above 2⁶⁴ from a log's second epoch on
- *  22  u32   length of the index entry; 0 if its type was not registered at the time
- *  26  u32   the revision of the declaration that decided its last event, plus 1; 0: none
- *  30  …     the index entry (entry-codec.ts), then the answer
+ *  22  u32   length of the index entry; 0 if the type was not registered at the time
+ *  26  u32   the revision of the declaration that decided the object's last event, plus 1; 0: none
+ *  30  …     the index entry (entry-codec.ts), then the response
  *
- * Little-endian.
+ * All numbers are little-endian.
  */
 const format = 3;
 const headerBytes = 30;
@@ -26,9 +26,9 @@ export type Row = {
   readonly position: LogPosition;
   readonly deletionRequested: boolean;
   readonly finalizers: boolean;
-  /** The revision of the type's declaration that decided the object's last event; undefined if there was none. */
+  /** The revision of the type's declaration that decided the object's last event; undefined if none decided it. */
   readonly declared: number | undefined;
-  /** The bytes of the index entry; empty if absent. */
+  /** The bytes of the index entry; empty if the row has none. */
   readonly entry: Uint8Array;
   readonly answer: Uint8Array;
 };
@@ -47,7 +47,7 @@ export function encodeRow(row: Row): Buffer {
   return bytes;
 }
 
-/** The returned views share `bytes`. */
+/** Decodes a row. The returned arrays share the memory of `bytes`. */
 export function decodeRow(bytes: Buffer): Row {
   const answerAt = answerStart(bytes);
   const flags = bytes[1] ?? 0;
@@ -85,10 +85,10 @@ function positionOf(bytes: Buffer): LogPosition {
   return logPosition(high === 0n ? low : (high << 64n) | low);
 }
 
-/** Returns the offset of the object JSON that a response contains. */
+/** The offset of the response in the row. */
 export function answerStart(bytes: Buffer): number {
   if (bytes[0] !== format)
-    throw new Error(`a row of the object table has format ${String(bytes[0])}, expected ${String(format)}`);
+    throw new Error(`a row of the object table has the format ${String(bytes[0])}, but ${String(format)} is required`);
   return headerBytes + bytes.readUInt32LE(entryLengthAt);
 }
 

@@ -10,29 +10,27 @@ import {
   type RecordedEvent,
 } from '../src/log/log.ts';
 
-/** The fold that the runner drives: it commits a batch with its checkpoint, and publishes in the same turn. */
+/** The fold that the runner drives. It commits a batch with its checkpoint, and publishes in the same turn. */
 export type Fold = {
-  /** The folded streams, by the part of their names before the colon. */
+  /** The categories of streams to fold. A category is the part of a stream's name before the colon. */
   readonly categories: readonly string[];
-  /** The number of events of one transaction, which bounds the delay of requests. */
+  /** The maximum number of events in one transaction, which limits the delay of requests. */
   readonly sliceEventsMax: number;
-  /** The position of the last folded event; `logStart` initially. */
+  /** The position of the last folded event. Initially `logStart`. */
   position(): LogPosition;
-  /** The log and the event of the checkpoint. They are verified against the log before anything is folded. */
+  /** The log and the event of the checkpoint, which are verified against the log before any event is folded. */
   checkpoint(): (LogIdentity & { readonly position: LogPosition; readonly eventId: string }) | undefined;
   identity(): LogIdentity;
-  /** Deletes everything that is folded. */
+  /** Deletes all folded contents. */
   clear(): void;
   /**
-   * Folds whole appends of a batch in one transaction until its time slice is over, at least the first append. Returns
-   * the number of folded events. Synchronous, so that no reader sees a partial batch.
+   * Folds whole appends of a batch in one transaction until its time slice is over, but at least the first append.
+   * Returns the number of folded events. The function is synchronous, so that no reader sees a partial batch.
    */
   apply(batch: readonly RecordedEvent[]): number;
 };
 
-/**
- * The read models belong to another log, or to a longer version of it. Only the operator can decide which one is right.
- */
+/** The read models belong to another log, or to a longer version of it. Only the operator can decide which is valid. */
 export class CheckpointMismatchError extends Error {
   constructor(detail: string) {
     super(`the read models do not belong to this log: ${detail}`);
@@ -40,7 +38,7 @@ export class CheckpointMismatchError extends Error {
   }
 }
 
-/** A fold failed on an event. A retry with the same event would not help. `cause` is the original error. */
+/** The fold of an event failed. A retry with the same event cannot succeed. `cause` is the original error. */
 export class FoldError extends Error {
   constructor(cause: unknown) {
     super('the read models could not fold an event', { cause });
@@ -48,10 +46,10 @@ export class FoldError extends Error {
   }
 }
 
-/** The progress of a catch-up: percent of the log's length at its start, and the number of folded events. */
+/** The progress of a catch-up: percent of the log's length at the start, and the number of folded events. */
 export type Progress = { readonly percent: number; readonly folded: number };
 
-/** Folds the whole log, including events that are appended meanwhile, until few are left. */
+/** Folds all events, including events that are appended in the meantime, until few events remain. */
 export async function catchUp(
   log: EventLog,
   fold: Fold,
@@ -70,8 +68,8 @@ export async function catchUp(
 }
 
 /**
- * Folds each new event as it becomes durable; resolves when `signal` aborts, rejects when the log or a fold fails.
- * `rest`: other folds of the same events go first, and each batch is folded once the wait after the one before is over.
+ * Folds each new event as it becomes durable. Resolves when `signal` aborts, and rejects when the log or a fold fails.
+ * With `rest`, other folds of the same events run first, and `rest` is awaited after each batch.
  */
 export async function follow(
   log: EventLog,
@@ -90,12 +88,12 @@ async function applySlices(fold: Fold, batch: readonly RecordedEvent[], pace: 'y
   for (let start = 0; start < batch.length;) {
     const end = sliceEnd(batch, start, fold.sliceEventsMax);
     start += apply(fold, start === 0 && end === batch.length ? batch : batch.slice(start, end));
-    // Requests are answered while a long log is folded, or a slow index function runs.
+    // Yields, so that requests are answered while a long log is folded or a slow index function runs.
     if (pace === 'yield' || start < batch.length) await nextTurn();
   }
 }
 
-/** The end of a slice of whole appends: at most `eventsMax` events, unless a single append has more. */
+/** The end of a slice of whole appends. A slice has at most `eventsMax` events, unless a single append has more. */
 function sliceEnd(batch: readonly RecordedEvent[], start: number, eventsMax: number): number {
   const most = start + eventsMax;
   if (most >= batch.length) return batch.length;
@@ -118,25 +116,29 @@ function percentOf(fold: Fold, head: LogPosition): number {
   return all <= 0n || done >= all ? 100 : Math.max(0, Number((done * 100n) / all));
 }
 
-/** Verifies that the read models belong to this log (consistency protocol, 5). After a new epoch they are rebuilt. */
+/**
+ * Verifies that the read models belong to this log (consistency protocol, 5). Clears them if a new epoch has started.
+ */
 export async function verifyCheckpoint(log: EventLog, fold: Fold): Promise<void> {
   const checkpoint = fold.checkpoint();
   if (checkpoint === undefined || checkpoint.position === logStart) return;
   const { logId, epoch } = fold.identity();
   if (checkpoint.logId !== logId)
-    throw new CheckpointMismatchError(`they fold log ${checkpoint.logId}, this is ${logId}`);
+    throw new CheckpointMismatchError(`they were folded from the log ${checkpoint.logId}, and this log is ${logId}`);
   if (checkpoint.epoch > epoch)
-    throw new CheckpointMismatchError(`they fold its epoch ${String(checkpoint.epoch)}, this is ${String(epoch)}`);
+    throw new CheckpointMismatchError(
+      `they were folded from epoch ${String(checkpoint.epoch)}, and the log has epoch ${String(epoch)}`,
+    );
   if (checkpoint.epoch < epoch) {
-    // The operator started a new epoch: the folded events of the old one may differ.
+    // The operator started a new epoch, so the log may have other events than those folded from the old epoch.
     fold.clear();
     return;
   }
   const event = await log.readAt(checkpoint.position);
   if (event?.id !== checkpoint.eventId) {
     throw new CheckpointMismatchError(
-      `they end at event ${checkpoint.eventId} at position ${checkpoint.position.toString()}, where ` +
-        `the log has ${event?.id ?? 'none'}`,
+      `they end with event ${checkpoint.eventId} at position ${checkpoint.position.toString()}, where ` +
+        `the log has ${event?.id ?? 'no event'}`,
     );
   }
 }

@@ -4,13 +4,15 @@ import type { Clock } from '../src/base/clock.ts';
 import type { ReconcileSlots } from './reconcile-slots.ts';
 import type { Outcome } from './outcome.ts';
 
-/** Keys, read incrementally, so that other work may run in between. Undefined is not a key: it only yields. */
+/**
+ * Keys that are read incrementally, so that other work may run in between. `undefined` is not a key; it only yields.
+ */
 export type Keys = Iterable<string | undefined>;
 
 export type Step = {
-  /** Aborts when this node loses leadership, when the controller stops, and at the step's time limit. */
+  /** Aborts when this node is no longer the leader, when the controller stops, or at the time limit of the step. */
   readonly signal: AbortSignal;
-  /** The last event that led to this step; undefined for a key that was enqueued with all others. */
+  /** The last event that enqueued the key of this step; undefined if only a list of all keys enqueued it. */
   readonly cause: CausingEvent | undefined;
 };
 
@@ -18,23 +20,26 @@ export type ControllerOptions = {
   /** The name in metrics. */
   readonly name: string;
   readonly bound: ReconcileSlots;
-  /** The plugin with the share of slots; the platform's by default. */
+  /** The plugin that uses a share of the slots. The default is the platform. */
   readonly plugin?: string;
-  /** The highest number of concurrent steps. */
+  /** The maximum number of concurrent steps. */
   readonly concurrency: number;
   readonly clock: Clock;
   readonly leadership: Leadership;
-  /** Reads the present state and takes one step. */
+  /** Reads the current state and performs one step. */
   readonly reconcile: (key: string, step: Step) => Promise<Outcome> | Outcome;
-  /** All keys. A key that appears or disappears during the iteration may or may not be included. */
+  /** Returns all keys. A key that is added or removed during the iteration may or may not be included. */
   readonly keys: () => Keys;
   readonly timeLimitMs?: number;
   /**
-   * A step failed and will be retried; `attempts` counts consecutive failures. If `keys` itself failed, `key` is empty.
+   * Called when a step has failed, before the controller retries. `attempts` is the number of consecutive failures. If
+   * `keys` itself has failed, `key` is empty.
    */
   readonly onError: (error: unknown, key: string, attempts: number) => void;
-  /** A step exceeded its time limit and still runs: its key is held until the step ends. */
+  /**
+   * Called when a step has exceeded its time limit and still runs. No other step of its key starts until the step ends.
+   */
   readonly onStuck?: (key: string) => void;
-  /** A key recovered after a failure, or its stuck step ended. */
+  /** Called when a step of a key succeeds after a failure, or when a stuck step ends. */
   readonly onRecovered?: (key: string) => void;
 };

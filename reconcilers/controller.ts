@@ -19,8 +19,8 @@ import { ReconcileStep, type Term } from './reconcile-step.ts';
 import { WorkQueue } from './work-queue.ts';
 
 /**
- * Runs one step for each enqueued key while this node is the leader: one step at a time for a key, several keys
- * concurrently, failed keys again later. Other controllers and the event loop run between steps.
+ * Runs a step for each enqueued key while this node is the leader. Steps of one key run one at a time, and steps of
+ * several keys run concurrently. Failed keys are retried later. Other controllers and the event loop run between steps.
  */
 export class Controller implements Measured {
   readonly name: string;
@@ -34,11 +34,11 @@ export class Controller implements Measured {
   #term: Term = { failures: new Map() };
   #isOpen = false;
   #isStopped = false;
-  /** The number of workers that take keys from the queue, or wait for a slot. */
+  /** The number of workers that process keys of the queue or wait for a slot. */
   #workers = 0;
-  /** The number of steps in `#steps` past their time limit. */
+  /** The number of steps in `#steps` that have exceeded their time limit. */
   #stuck = 0;
-  /** The number of key lists being read. */
+  /** The number of lists of keys that are being read. */
   #lists = 0;
 
   constructor(options: ControllerOptions) {
@@ -57,29 +57,29 @@ export class Controller implements Measured {
     ];
   }
 
-  /** Whether an enqueued key leads to a step at present. */
+  /** Whether an enqueued key currently leads to a step. */
   get isActive(): boolean {
     return this.#isOpen && !this.#isStopped && this.#options.leadership.isLeader();
   }
 
-  /** Keys that wait for a step, without delayed ones. */
+  /** The number of keys that wait for a step, without delayed keys. */
   get depth(): number {
     return this.#queue.depth;
   }
 
-  /** By key: the consecutive failures of keys with a failed last step. */
+  /** The number of consecutive failures, by key. Keys with a successful last step are absent. */
   get failing(): ReadonlyMap<string, number> {
     return this.#term.failures;
   }
 
-  /** Keys held by a step past its time limit. */
+  /** The keys with a running step that has exceeded its time limit. */
   get stuck(): readonly string[] {
     return [...this.#steps].filter(({ isStuck }) => isStuck).map(({ key }) => key);
   }
 
   /**
-   * Enqueues every key, now and whenever this node becomes the leader. Call it once `keys` can be read; before, nothing
-   * is enqueued.
+   * Enqueues all keys now, and whenever this node becomes the leader. Call it once `keys` can be read. Before this
+   * call, no key is enqueued.
    */
   open(): void {
     if (this.#isOpen) return;
@@ -88,8 +88,8 @@ export class Controller implements Measured {
   }
 
   /**
-   * Starts a step for the key after this call, if this node is the leader. Otherwise the key is dropped, since the next
-   * leader enqueues every key. The step receives the last `cause` since the previous step.
+   * Makes a step of the key start after this call, if this node is the leader. Otherwise the key is dropped, since the
+   * next leader enqueues all keys. The step receives the last `cause` since the previous step.
    */
   enqueue(key: string, cause?: CausingEvent): void {
     if (!this.isActive) return;
@@ -98,19 +98,17 @@ export class Controller implements Measured {
     this.#employ();
   }
 
-  /** Enqueues the key after a delay. Of two delays for one key the shorter applies: its step then requests the next. */
+  /** Enqueues the key after a delay. For a delayed key, the shorter delay applies, and its step may request another. */
   enqueueAfter(key: string, delayMs: number, cause?: CausingEvent): void {
     if (this.isActive) this.#delayed.add(key, delayMs, cause);
   }
 
-  /** Enqueues a list of keys (by default all) over several turns of the event loop. */
+  /** Enqueues a list of keys, by default all keys, over several turns of the event loop. */
   enqueueAll(keys: () => Keys = this.#options.keys, cause?: CausingEvent): void {
     if (this.isActive) void this.#read({ keys, cause }, 1);
   }
 
-  /**
-   * Resolves when no key waits for a step or is held by one, or when the controller stops. Delayed keys do not count.
-   */
+  /** Resolves when no key waits for a step or has a running step, or on a stop. Delayed keys are ignored. */
   async idle(): Promise<void> {
     await Promise.resolve();
     if (this.#isIdle()) return;
@@ -119,7 +117,7 @@ export class Controller implements Measured {
     });
   }
 
-  /** Drops waiting keys, aborts running steps, and waits briefly for their end. No step starts after this. */
+  /** Drops waiting keys, aborts running steps, and waits briefly for their end. No further step starts. */
   async stop(): Promise<void> {
     const { clock, onStuck } = this.#options;
     if (!this.#isStopped) {
@@ -153,7 +151,7 @@ export class Controller implements Measured {
         if (key !== undefined) this.enqueue(key, list.cause);
         if (!this.#options.bound.isTurnOver()) continue;
         await nextTurn();
-        // Checked before the next key is read: its source may be invalid after the term.
+        // Checked before the next key is read, since the source of keys may be invalid after the term.
         if (term !== this.#term) break;
       }
     } catch (error) {
@@ -179,7 +177,7 @@ export class Controller implements Measured {
 
   async #work(): Promise<void> {
     const { bound, plugin } = this.#options;
-    // Lets the enqueuing code complete first: no step starts while a change is being published.
+    // Lets the enqueuing code complete first, so that no step starts while a change is being published.
     await Promise.resolve();
     while (this.#canBegin()) {
       await bound.run(plugin, async () => this.#slice());
@@ -188,7 +186,7 @@ export class Controller implements Measured {
     this.#workers -= 1;
   }
 
-  /** Runs several keys in one slot for a short time: a slot costs more than a short step. */
+  /** Processes several keys in one slot for a short time, since acquiring a slot costs more than a short step. */
   async #slice(): Promise<void> {
     const { bound, clock } = this.#options;
     const endMs = clock.monotonic() + reconcileSliceMs;
@@ -201,8 +199,8 @@ export class Controller implements Measured {
   }
 
   /**
-   * Starts a step. The result resolves when the step has ended or exceeded its time limit; undefined if it has already
-   * ended.
+   * Starts a step. The promise resolves when the step has ended or has exceeded its time limit. Undefined if the step
+   * has ended already.
    */
   #begin(key: string): Promise<void> | undefined {
     const step = new ReconcileStep(key, this.#term, this.#queue.causeOf(key));
@@ -252,7 +250,7 @@ export class Controller implements Measured {
       this.#stuck -= 1;
       this.#options.onRecovered?.(key);
     }
-    // A step that its term's end aborted has no follow-up: the present leader enqueues every key.
+    // A step of an earlier term has no follow-up, since the current leader enqueues all keys.
     if (term === this.#term) this.#follow(key, outcome, this.#queue.nextCauseOf(key) ?? cause);
     this.#employ();
     this.#notifyIdle();

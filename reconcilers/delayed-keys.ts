@@ -3,15 +3,15 @@ import { Slices } from '../src/base/slices.ts';
 import type { CausingEvent } from '../src/command/event.ts';
 import { reconcileSleepMsMax } from './reconcile-limits.ts';
 
-/** `dueMs`: on the monotonic clock. `cause`: the last event that enqueued the key. */
+/** `dueMs`: a time on the monotonic clock. `cause`: the last event that enqueued the key. */
 type Due = { readonly key: string; readonly dueMs: number; cause: CausingEvent | undefined };
 
-/** Delayed keys with one timer for all of them: each key costs one heap entry. */
+/** Delayed keys that share one timer. Each key costs one entry in a heap. */
 export class DelayedKeys {
   readonly #clock: Clock;
   readonly #onDue: (key: string, cause: CausingEvent | undefined) => void;
   readonly #due = new Map<string, Due>();
-  /** A binary heap by time. An entry that is not in `#due` is void: its key has an earlier time. */
+  /** A binary heap by time. An entry that is not in `#due` is obsolete, since its key has an earlier time. */
   #heap: Due[] = [];
   #timer: (Timer & { readonly dueMs: number }) | undefined;
 
@@ -24,7 +24,7 @@ export class DelayedKeys {
     return this.#due.size;
   }
 
-  /** Adds a delayed key. Of two times for one key the earlier applies. */
+  /** Adds a delayed key. If the key is delayed already, the earlier time applies. */
   add(key: string, delayMs: number, cause?: CausingEvent): void {
     const dueMs = this.#clock.monotonic() + Math.max(0, delayMs);
     const present = this.#due.get(key);
@@ -36,7 +36,7 @@ export class DelayedKeys {
     this.#wait();
   }
 
-  /** Sets the cause of a key's delayed step, since a later event has also enqueued the key. */
+  /** Sets the cause of a key's delayed step, because a later event has also enqueued the key. */
   setCause(key: string, cause: CausingEvent): void {
     const present = this.#due.get(key);
     if (present !== undefined) present.cause = cause;
@@ -71,7 +71,7 @@ export class DelayedKeys {
     this.#timer = undefined;
     const now = this.#clock.monotonic();
     const slices = new Slices(this.#clock);
-    // Very many keys may be due at once: the rest waits for another turn.
+    // Very many keys may be due at the same time, so the remaining keys wait for another turn.
     for (let first = this.#heap[0]; first !== undefined && first.dueMs <= now; first = this.#heap[0]) {
       if (slices.isOver()) break;
       this.#pop();

@@ -4,15 +4,15 @@ import { reconcileFailureReportMs, reconcileFailuresKnownMax, reconcileLinesPerS
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Limits the log lines about one reconciler: a hundred thousand keys may fail at once, and one key again and again.
- * Metrics count all failures.
+ * Limits the log lines about one reconciler, since a hundred thousand keys may fail at the same time, and one key may
+ * fail repeatedly. Metrics include all failures.
  */
 export class FailureLines {
   readonly #clock: Clock;
   readonly #write: (message: string, fields: Fields) => void;
-  /** The number of lines in the current second, and of suppressed ones. */
+  /** The number of lines that were written and suppressed in the current second. */
   #currentSecond = { sinceMs: -Infinity, lines: 0, leftOut: 0 };
-  /** By key: the time of its last line, and its number of consecutive failures then. The latest key is last. */
+  /** The time of each key's last line, with the number of consecutive failures at that time. The latest key is last. */
   readonly #keys = new Map<string, { readonly atMs: number; readonly attempts: number }>();
 
   constructor(clock: Clock, write: (message: string, fields: Fields) => void) {
@@ -21,8 +21,8 @@ export class FailureLines {
   }
 
   /**
-   * Logs a key's first failure, then the second, fourth, eighth … in a row. A key that recovers and fails again is
-   * logged at most once a minute.
+   * Logs the first failure of a key, then the second, fourth, eighth … consecutive failure. A key that recovers and
+   * fails again is logged at most once a minute.
    */
   failed(
     message: string,
@@ -43,7 +43,7 @@ export class FailureLines {
     this.log(message, fields());
   }
 
-  /** Logs a few lines a second; the next line contains the number of suppressed ones. */
+  /** Writes at most a few lines per second. The next line contains the number of suppressed lines. */
   log(message: string, fields: Fields): void {
     const now = this.#clock.monotonic();
     if (now - this.#currentSecond.sinceMs >= 1_000)

@@ -16,11 +16,11 @@ import {
 /** Leadership that can be started and stopped. */
 export type Elector = Leadership & {
   start(): void;
-  /** Gives up leadership. */
+  /** Stops the election and gives up leadership. */
   stop(): Promise<void>;
 };
 
-/** Leadership of the only node of a log. */
+/** The leadership of the only node of a log. */
 export const alwaysLeading: Elector = {
   isLeader: () => true,
   subscribe: () => () => undefined,
@@ -32,34 +32,34 @@ export type LeaseDependencies = {
   readonly log: Pick<EventLog, 'append' | 'readLast'>;
   readonly clock: Clock;
   readonly uuid: () => string;
-  /** A random name: after a restart a node counts as another one. */
+  /** A random name. After a restart, a node has another name. */
   readonly node: string;
-  /** Called for a malformed lease stream. An unavailable log is reported elsewhere. */
+  /** Called when an event of the lease stream is invalid. An unavailable log is reported elsewhere. */
   readonly onError: (error: unknown) => void;
 };
 
 const stream = streamName('lease:reconcilers');
 const subject: Subject = { kind: 'platform', part: 'lease' };
 
-/** The lease as this node last read it, and the time on its own clock since when it has not changed. */
+/** The lease as this node last read it, and the time on this node's clock since when the lease has not changed. */
 type Seen = { readonly last: RecordedEvent | undefined; readonly sinceMs: number };
 
 /**
- * The leader lease (consistency protocol, 6). A candidate takes it after its release, or if it has not changed for a
- * whole lease time of the candidate's clock. The holder renews it. The holder stops one lease time after it first sent
- * the last acknowledged renewal. Two nodes can believe to be the leader only if their clocks run at different speeds,
- * for example after a suspension. So the lease is an optimization: all work under it must be harmless for a deposed
- * leader.
+ * The leader lease (consistency protocol, 6). A candidate acquires the lease after its release, or if the lease has not
+ * changed for a whole lease time of the candidate's clock. The holder renews the lease, and stops being the leader one
+ * lease time after it sent the last acknowledged renewal. Two nodes can both believe to be the leader only if their
+ * clocks run at different speeds, for example after a suspension. So the lease is an optimization: all work of a leader
+ * must be harmless if a deposed leader performs it.
  */
 export class LeaseElector implements Elector {
   readonly #dependencies: LeaseDependencies;
   readonly #listeners = new Set<(leads: boolean) => void>();
   readonly #stopping = serviceController();
-  /** Aborts all calls to the log. */
+  /** Aborts all calls of the log. */
   readonly #given = serviceController();
-  /** On the monotonic clock: until then this node is the leader. */
+  /** This node is the leader until this time on the monotonic clock. */
   #untilMs = -Infinity;
-  /** The state that listeners last received. */
+  /** The state of leadership that the listeners received last. */
   #reported = false;
   #expiry: Timer | undefined;
   #running: Promise<void> | undefined;
@@ -87,8 +87,8 @@ export class LeaseElector implements Elector {
   }
 
   /**
-   * Releases the lease if this node holds it, so that another node becomes the leader at once. Waits only briefly for
-   * an unavailable log.
+   * Releases the lease if this node holds it, so that another node can become the leader immediately. Waits only
+   * briefly for an unavailable log.
    */
   async stop(): Promise<void> {
     this.#leadUntil(-Infinity);
@@ -106,13 +106,13 @@ export class LeaseElector implements Elector {
     }
   }
 
-  /** Waits until the lease is free, then takes it. Returns its revision; undefined if the node stops before. */
+  /** Waits until the lease is free, then acquires it. Returns its revision; undefined if the node stops first. */
   async #acquireLease(): Promise<StreamRevision | undefined> {
     const { clock } = this.#dependencies;
     let seen: Seen | undefined;
     while (!this.#isStopping()) {
       const last = await this.#readLease();
-      // The time after the read: another node may have renewed the lease until then.
+      // The time after the read, since another node may have renewed the lease during the read.
       const now = clock.monotonic();
       if (last !== 'unreadable') {
         if (seen === undefined || seen.last?.id !== last?.id) seen = { last, sinceMs: now };
@@ -124,7 +124,7 @@ export class LeaseElector implements Elector {
     return undefined;
   }
 
-  /** Renews the lease until it is lost, or releases it when this node stops. */
+  /** Renews the lease until it is lost. Releases the lease when this node stops. */
   async #renewLease(acquired: StreamRevision): Promise<void> {
     const { clock, node } = this.#dependencies;
     let held: StreamRevision | undefined = acquired;
@@ -137,8 +137,8 @@ export class LeaseElector implements Elector {
   }
 
   /**
-   * Appends a renewal that holds the lease for one lease time from its sending. Returns its revision; undefined if
-   * another node was faster.
+   * Appends a renewal, which holds the lease for one lease time after it was sent. Returns the revision of the renewal;
+   * undefined if another node has appended first.
    */
   async #appendHeld(expected: ExpectedRevision): Promise<StreamRevision | undefined> {
     const sentMs = this.#dependencies.clock.monotonic();
@@ -148,8 +148,8 @@ export class LeaseElector implements Elector {
   }
 
   /**
-   * Appends the event, and retries it at the same revision until the outcome is known. Returns its revision, or
-   * undefined if another event has that revision.
+   * Appends the event. Retries at the same revision until the outcome is known. Returns the revision; undefined if
+   * another event has this revision.
    */
   async #append(event: LeaseEvent, expected: ExpectedRevision): Promise<StreamRevision | undefined> {
     const { log, clock, uuid } = this.#dependencies;
@@ -177,7 +177,7 @@ export class LeaseElector implements Elector {
 
   #leadUntil(untilMs: number): void {
     const { clock } = this.#dependencies;
-    // The lease may have expired unnoticed: listeners must be notified of the expiry and of the renewal.
+    // The lease may have expired without a notification. Listeners are notified of the expiry and of the renewal.
     this.#notify();
     this.#untilMs = untilMs;
     this.#expiry?.cancel();
@@ -214,5 +214,5 @@ function isFree({ last, sinceMs }: Seen, now: number): boolean {
   const { event } = decodeEvent(last);
   if (event.type === 'LeaseReleased') return true;
   if (event.type === 'LeaseHeld') return now - sinceMs >= event.leaseMs;
-  throw new Error(`the lease stream ${last.stream} holds a ${event.type}`);
+  throw new Error(`the lease stream ${last.stream} contains a ${event.type} event`);
 }

@@ -1,12 +1,12 @@
 import type { Rejection } from '../src/command/rejection.ts';
 
-/** The result of one step. A step that throws has failed with its error. */
+/** The result of one step. A step that throws has failed with the thrown error. */
 export type Outcome =
-  /** The actual state is right, or a change will enqueue the key. */
+  /** The actual state equals the desired state, or a later change will enqueue the key. */
   | { readonly type: 'settled' }
-  /** Run again after a delay, without a change. */
+  /** The key must be enqueued again after a delay, even without a change. */
   | { readonly type: 'again'; readonly afterMs: number }
-  /** Retry, with growing delays. */
+  /** The step must be retried, with growing delays. */
   | { readonly type: 'failed'; readonly error: unknown };
 
 export const settled: Outcome = { type: 'settled' };
@@ -19,7 +19,7 @@ export function failed(error: unknown): Outcome {
   return { type: 'failed', error };
 }
 
-/** A refused write that may succeed later: the log is unavailable, or another writer was faster. */
+/** A rejected write that may succeed later, for example because the log is unavailable or another writer was faster. */
 export class WriteRefusedError extends Error {
   override readonly name = 'WriteRefusedError';
   readonly reason: Rejection['reason'];

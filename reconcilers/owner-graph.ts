@@ -20,13 +20,13 @@ export type OwnerGraphDependencies = {
   readonly typeOfKind: (group: string, kind: string) => ResourceType | undefined;
 };
 
-/** The owners and dependents of objects in the reader. A key of an object is `<type>/<name>`. */
+/** The owners and dependents of objects in the reader. The key of an object is `<type>/<name>`. */
 export class OwnerGraph {
   readonly #owned: Referrers;
   readonly #reader: ObjectReader;
   readonly #types: OwnerGraphDependencies['types'];
   readonly #typeOfKind: OwnerGraphDependencies['typeOfKind'];
-  /** The owner that was read last: dependents of one owner are usually adjacent. */
+  /** The owner that was read last. It is cached because dependents of one owner are usually processed consecutively. */
   #lastOwner: { readonly key: string; readonly revision: number; readonly object: ResourceObject } | undefined;
 
   constructor(owned: Referrers, { reader, types, typeOfKind }: OwnerGraphDependencies) {
@@ -64,8 +64,9 @@ export class OwnerGraph {
   }
 
   /**
-   * The dependents of an owner. A dependent of an unregistered type blocks nothing: it cannot be released, and would
-   * block while its plugin is stopped. A reference with the owner's uid and another name makes no dependent.
+   * The dependents of an owner. A dependent of an unregistered type does not block the owner: the dependent cannot be
+   * released, and would block the owner while the plugin of the type is stopped. A reference with the uid of the owner
+   * and another name is ignored.
    */
   *dependentsOf(owner: ResourceObject): Generator<Dependent | undefined, void, undefined> {
     const { uid } = owner.metadata;
@@ -79,12 +80,12 @@ export class OwnerGraph {
   }
 
   /**
-   * Whether the object waits for its own blocking dependents, and these (directly or indirectly) for the object with
-   * this uid.
+   * Whether the object waits for its own blocking dependents, and these dependents wait, directly or indirectly, for
+   * the object with this uid.
    */
   *#waitsFor(start: string, object: ResourceObject, uid: string): Steps<boolean> {
     const met = new Map<string, ResourceObject>([[start, object]]);
-    // Iterating over a map includes the entries added during the iteration.
+    // The iteration over a map includes entries that are added during the iteration.
     for (const [, waiting] of met) {
       const { metadata } = waiting;
       if (metadata.uid === uid) return true;

@@ -14,24 +14,24 @@ import {
 export type Measured = {
   readonly name: string;
   readonly depth: number;
-  /** Ended steps by result; `stuck` counts steps that exceeded their time limit. */
+  /** The number of ended steps by result. `stuck`: the number of steps that exceeded their time limit. */
   readonly counts: Readonly<Record<'settled' | 'again' | 'failed' | 'stuck', number>>;
-  /** By key: the consecutive failures of keys with a failed last step. */
+  /** The number of consecutive failures, by key. Keys with a successful last step are absent. */
   readonly failing: ReadonlyMap<string, number>;
-  /** Resolves when no key waits for a step or is held by one. */
+  /** Resolves when no key waits for a step or has a running step. */
   idle(): Promise<void>;
 };
 
 /**
- * The shared limits of all controllers: concurrent steps, and their time in one turn of the event loop. Each plugin has
- * a share, and all plugins together have a share, so none of them blocks the platform's controllers or another
- * plugin's.
+ * The limits that all controllers share: the number of concurrent steps, and their time in one turn of the event loop.
+ * Each plugin has a share of the steps, and so have all plugins together. So a plugin blocks neither the controllers of
+ * the platform nor those of another plugin.
  */
 export class ReconcileSlots {
   readonly #clock: Clock;
   readonly #all = new PQueue({ concurrency: reconcileSlotsMax });
   readonly #plugins = new PQueue({ concurrency: reconcilePluginSlotsMax });
-  /** By plugin with running or waiting steps: its share. */
+  /** The share of each plugin with running or waiting steps. */
   readonly #shares = new Map<string, PQueue>();
   readonly #controllers = new Set<Measured>();
   #isTurnTimed = false;
@@ -42,7 +42,7 @@ export class ReconcileSlots {
     this.#clock = clock;
   }
 
-  /** Runs `task` once a slot is free, in the plugin's share if a plugin is given. */
+  /** Runs `task` once a slot is free. If a plugin is given, the slot belongs to its share. */
   async run(plugin: string | undefined, task: () => Promise<void>): Promise<void> {
     if (plugin === undefined) return this.#all.add(task);
     const share = this.#shares.get(plugin) ?? new PQueue({ concurrency: reconcileSlotsPerPluginMax });
@@ -54,7 +54,7 @@ export class ReconcileSlots {
     }
   }
 
-  /** Counts a step, and returns whether the event loop must turn before the next one. */
+  /** Counts a step. Returns whether the event loop must turn before the next step. */
   isTurnOver(): boolean {
     const now = this.#clock.monotonic();
     if (!this.#isTurnTimed) {
@@ -69,7 +69,7 @@ export class ReconcileSlots {
     return this.#turnSteps >= reconcileTurnStepsMax || now - this.#turnBeganMs >= reconcileTurnMs;
   }
 
-  /** Measures the controller until the returned function is called. */
+  /** Includes the controller in the measurements until the returned function is called. */
   measure(controller: Measured): () => void {
     this.#controllers.add(controller);
     return () => {

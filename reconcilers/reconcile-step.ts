@@ -1,17 +1,17 @@
 import type { CausingEvent } from '../src/command/event.ts';
 
-/** A term of leadership on this node: at its end everything is dropped except for running steps. */
+/** A term of leadership on this node. At its end, everything except running steps is dropped. */
 export type Term = { readonly failures: Map<string, number> };
 
-/** A running step, which holds its key. */
+/** A running step. No other step of its key starts until it ends. */
 export class ReconcileStep {
   readonly key: string;
   readonly term: Term;
-  /** The last event that enqueued the key; undefined if no event did. */
+  /** The last event that enqueued the key; undefined if no event enqueued it. */
   readonly cause: CausingEvent | undefined;
   /** Whether the step has exceeded its time limit. */
   isStuck = false;
-  /** Created on first use: it costs more than a short step, and most steps do not use it. */
+  /** Created on first use. Creating it costs more than a short step, and most steps do not use it. */
   #controller: AbortController | undefined;
   #isAborted = false;
 

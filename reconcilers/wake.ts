@@ -1,4 +1,4 @@
-/** Wakes an idle loop. A `call` while the loop works makes its next wait return at once. */
+/** Wakes an idle loop. A `call` while the loop works makes the next wait of the loop return immediately. */
 export class Wake {
   #isCalled = false;
   #go: () => void = () => undefined;
@@ -8,7 +8,7 @@ export class Wake {
     this.#go();
   }
 
-  /** Resolves after `call`, or when the signal aborts. */
+  /** Resolves after `call` or when the signal aborts. */
   async next(signal: AbortSignal): Promise<void> {
     if (!this.#isCalled && !signal.aborted) {
       await new Promise<void>((resolve) => {

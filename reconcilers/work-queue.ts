@@ -1,16 +1,16 @@
 import type { CausingEvent } from '../src/command/event.ts';
 
 /**
- * A queue of keys to process, as in client-go's `util/workqueue`. A key enqueued while it waits stays one key; a key
- * enqueued while it is held is processed once more afterwards. It knows neither time nor leadership. Each key has the
- * last event that enqueued it, if any.
+ * A queue of keys to process, as in client-go's `util/workqueue`. A key that is enqueued repeatedly while it waits is
+ * processed once. A key that is enqueued while it is held is processed again afterwards. The queue does not depend on
+ * time or leadership. It records the last event that enqueued each key, if any.
  */
 export class WorkQueue {
-  /** The keys of `#dirty` that are not in `#processing`, each once; first in, first out. */
+  /** The keys of `#dirty` that are not in `#processing`, each once, first in, first out. */
   readonly #ready = new Fifo();
-  /** Keys that were enqueued since their last step started, with the cause: another step follows for each. */
+  /** The keys that were enqueued after their last step started, with the cause. Another step follows for each key. */
   readonly #dirty = new Map<string, CausingEvent | undefined>();
-  /** Keys that a step holds, with its cause: no second step of such a key starts. */
+  /** The keys that a running step holds, with the cause of the step. No second step of such a key starts. */
   readonly #processing = new Map<string, CausingEvent | undefined>();
 
   /** The number of keys that can be taken. */
@@ -18,7 +18,7 @@ export class WorkQueue {
     return this.#ready.size;
   }
 
-  /** The number of keys that wait for a slot, or for the end of the step that holds them. */
+  /** The number of keys that wait for a slot or for the end of the step that holds them. */
   get depth(): number {
     return this.#dirty.size;
   }
@@ -34,7 +34,7 @@ export class WorkQueue {
     if (!isWaiting && !this.#processing.has(key)) this.#ready.push(key);
   }
 
-  /** Takes the key that has waited longest, and holds it until `done`. */
+  /** Returns the key that has waited longest. The key is held until `done`. */
   take(): string | undefined {
     const key = this.#ready.shift();
     if (key === undefined) return undefined;
@@ -58,7 +58,7 @@ export class WorkQueue {
     if (this.#dirty.has(key)) this.#ready.push(key);
   }
 
-  /** Drops waiting keys. Held keys stay held. */
+  /** Drops the waiting keys. Held keys are not released. */
   clear(): void {
     this.#ready.clear();
     this.#dirty.clear();
@@ -66,11 +66,11 @@ export class WorkQueue {
 }
 
 /**
- * A first-in-first-out array that drops its consumed front from time to time, so that taking the first element is cheap
- * at any length.
+ * A first-in-first-out array. The consumed front is removed only occasionally, so that removing the first element is
+ * cheap at any length.
  */
 class Fifo {
-  /** Waiting keys from `#head` on. */
+  /** The waiting keys, starting at `#head`. */
   #keys: string[] = [];
   #head = 0;
 

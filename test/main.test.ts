@@ -87,7 +87,7 @@ test('a mistake in a command about objects exits with 2, and a server that is no
       2,
       /^ledgerplane: unknown option '--password': try ledgerplane user add --help\n$/u,
     ],
-    [['token', 'list', '--server', 'nowhere'], 2, /^ledgerplane: --server and LEDGERPLANE_SERVER are addresses/u],
+    [['token', 'list', '--server', 'nowhere'], 2, /^ledgerplane: --server and LEDGERPLANE_SERVER must be addresses/u],
     [['user', 'add', 'bob'], 2, /^ledgerplane: the password is empty/u],
     [
       ['role', 'list', '--server', 'http://127.0.0.1:9'],
@@ -192,7 +192,7 @@ test('a signal during the start stops it in order', async (t) => {
 
 test('a server that waits for its log stops on a signal as in order as any other', async (t) => {
   const run = serve(t.testdir(), { EVENT_LOG: 'esdb://127.0.0.1:9?tls=false' });
-  while (!run.stderr().includes('retrying until it does'))
+  while (!run.stderr().includes('the event log is unavailable; retrying'))
     await new Promise((resolve) => {
       setTimeout(resolve, 20);
     });

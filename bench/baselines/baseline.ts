@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 import type { PushOrder } from './ws-server.ts';
 
-/** A baseline as a child process. */
+/** A baseline server in a child process. */
 export type Baseline = {
   readonly url: string;
   push(order: PushOrder): void;
@@ -29,12 +29,12 @@ async function start(
   };
 }
 
-/** A Koa server that answers every request with `bytes`. */
+/** Starts a Koa server that responds to every request with `bytes`. */
 export function koaFixed(bytes: Uint8Array): Promise<Baseline> {
   return start('koa-server', ['fixed'], bytes);
 }
 
-/** A Koa server that parses the JSON body of a request and returns it. */
+/** Starts a Koa server that parses the JSON body of a request and returns it. */
 export function koaEcho(): Promise<Baseline> {
   return start('koa-server', ['echo']);
 }

@@ -1,8 +1,8 @@
 import Koa from 'koa';
 
 /**
- * A minimal Koa server for comparison. Its argument is the kind of handler; the parent process sends fixed bytes as a
- * message.
+ * A minimal Koa server for comparison. The argument of the process is the kind of handler. The parent process sends the
+ * fixed response as a message.
  */
 export type KoaBaseline = 'fixed' | 'echo';
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 
-/** A server of Node's HTTP alone: it shows that the load generator is not the bottleneck. */
+/** A server that uses only Node's HTTP, to show that the load generator is not the bottleneck. */
 const body = Buffer.from('{"ok":true}');
 
 const server = createServer((_request, response) => {

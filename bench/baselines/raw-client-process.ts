@@ -10,7 +10,7 @@ import {
   streamNameFilter,
 } from '@eventstore/db-client';
 
-/** Measures EventStoreDB's driver, used as its documentation shows. */
+/** The orders of the process that measures EventStoreDB's driver. The driver is used as its documentation shows. */
 export type RawOrder =
   | {
       readonly kind: 'append';
@@ -55,7 +55,7 @@ async function append({ writers, warmUp, count, data, metadata }: AppendOrder): 
       if (answered === warmUp + count) endedAt = performance.now();
     }
   };
-  // Opens the connection first: otherwise the first of many appends would arrive last.
+  // Opens the connection first. Otherwise the response to the first of many appends would arrive last.
   await write(1);
   await Promise.all(Array.from({ length: writers }, async () => write()));
   return done(count, (endedAt - beganAt) / 1_000);

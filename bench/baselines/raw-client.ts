@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 
 import type { RawOrder, RawReport } from './raw-client-process.ts';
 
-/** EventStoreDB's driver alone, in a process of its own, on the same database as the measured server. */
+/** EventStoreDB's driver without Ledgerplane, in a separate process, on the same database as the measured server. */
 export class RawClient {
   readonly #process: ChildProcess;
 
@@ -18,20 +18,20 @@ export class RawClient {
     });
   }
 
-  /** Appends of one event each per second, to new streams. */
+  /** Returns the appends per second. Each append adds one event to a new stream. */
   async append(order: Omit<Extract<RawOrder, { kind: 'append' }>, 'kind'>): Promise<number> {
     return (await this.#order({ kind: 'append', ...order })).perSecond;
   }
 
-  /** Events per second of a subscription from the start, until `count` events with the prefix have arrived. */
+  /** Returns the events per second of a subscription from the start, until `count` events with the prefix arrived. */
   async subscribe(prefix: string, count: number): Promise<{ readonly perSecond: number; readonly seconds: number }> {
     return this.#order({ kind: 'subscribe', prefix, count });
   }
 
-  /** The last event of a stream: comparisons append events of its size. */
+  /** Returns the last event of a stream. Comparisons append events of its size. */
   async lastOf(stream: string): Promise<{ readonly data: Uint8Array; readonly metadata: unknown }> {
     const { last } = await this.#order({ kind: 'last', stream });
-    if (last === undefined) throw new Error(`${stream} is not there`);
+    if (last === undefined) throw new Error(`the stream ${stream} has no event`);
     return last;
   }
 
@@ -42,7 +42,7 @@ export class RawClient {
   #order(order: RawOrder): Promise<Extract<RawReport, { kind: 'done' }>> {
     return new Promise((resolve, reject) => {
       const onExit = (): void => {
-        reject(new Error("the raw client's process ended"));
+        reject(new Error('the process of the raw client ended'));
       };
       this.#process.once('exit', onExit).once('message', (report: RawReport) => {
         this.#process.off('exit', onExit);

@@ -2,10 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { WebSocketServer } from 'ws';
 
-/** A bare `ws` server that sends each message to every socket, one by one, as its documentation shows. */
+/** The order to a bare `ws` server to send messages to every socket, one by one, as the documentation of `ws` shows. */
 export type PushOrder = { readonly frame: string; readonly count: number };
 
-/** Bytes that one socket may have unsent before the sender waits: the sender never idles, and memory stays small. */
+/** The unsent bytes of a socket from which the sender waits. So the sender is never idle, and memory remains small. */
 const bufferedBytesMax = 1_048_576;
 
 const server = new WebSocketServer({ host: '127.0.0.1', port: 0, perMessageDeflate: false, clientTracking: true });

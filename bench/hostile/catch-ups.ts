@@ -7,7 +7,7 @@ import { unlogged } from './unlogged.ts';
 
 const watchers = 32;
 
-/** Many watchers read the log from its start: the measure is how long they hold the event loop. */
+/** Measures how long many watchers that read the log from its start block the event loop. */
 export async function catchUps(bench: Bench): Promise<readonly Result[]> {
   const count = bench.scaled(100_000);
   return bench.withSubject(
@@ -35,7 +35,7 @@ async function readAll(url: string, count: number): Promise<void> {
   const ended = new AbortController();
   const response = await fetch(`${url}${widgetsPath}?watch=true&resourceVersion=1`, { headers, signal: ended.signal });
   if (response.status !== 200 || response.body === null)
-    throw new Error(`a watch was answered ${String(response.status)}`);
+    throw new Error(`a watch returned the status ${String(response.status)}`);
   let lines = 0;
   for await (const chunk of response.body) {
     for (const byte of chunk as Uint8Array) if (byte === 0x0a) lines += 1;

@@ -8,10 +8,7 @@ import { unlogged } from './unlogged.ts';
 const guessers = 200;
 const honestAddress = '127.0.0.9';
 
-/**
- * Log-in attempts with many different names, many at once from one address: the measure is the time of a correct log-in
- * from another address.
- */
+/** Measures a correct log-in while another address makes many concurrent log-in attempts with different names. */
 export async function guesses(bench: Bench): Promise<readonly Result[]> {
   return bench.withSubject(
     bench.newDataDir(),
@@ -24,7 +21,7 @@ export async function guesses(bench: Bench): Promise<readonly Result[]> {
         while (!ended) {
           guessed += 1;
           const body = { username: `nobody-${String(guessed)}`, password: 'a wrong guess' };
-          // The server may close the connection of a client that guesses.
+          // The server may close the connection of a guessing client.
           await logIn(url, body, { agent }).catch(() => undefined);
         }
       };
@@ -35,7 +32,7 @@ export async function guesses(bench: Bench): Promise<readonly Result[]> {
       await Promise.all(running);
       agent.destroy();
       const value = Math.max(...took);
-      const measure = `a right log-in beside ${String(guessers)} that guess: the slowest`;
+      const measure = `slowest correct log-in beside ${String(guessers)} guessing clients`;
       return [
         {
           measure,
@@ -54,7 +51,7 @@ export async function guesses(bench: Bench): Promise<readonly Result[]> {
 async function timeLogIn(url: string): Promise<number> {
   const began = performance.now();
   const status = await logIn(url, { username: 'admin', password: adminPassword }, { localAddress: honestAddress });
-  if (status !== 200) throw new Error(`a right log-in was answered ${String(status)}`);
+  if (status !== 200) throw new Error(`a correct log-in returned the status ${String(status)}`);
   return (performance.now() - began) / 1_000;
 }
 

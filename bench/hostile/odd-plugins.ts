@@ -22,7 +22,7 @@ function manifest(name: string): string {
   });
 }
 
-/** Writes a folder with one plugin; returns the setting that names the folder. */
+/** Writes a folder with one plugin. Returns the setting that names the folder. */
 function writePlugin(dataDir: string, name: string, module: string): { readonly PLUGINS_DIRS: string } {
   const folder = join(dirname(dataDir), 'plugins');
   mkdirSync(join(folder, name), { recursive: true });
@@ -32,8 +32,8 @@ function writePlugin(dataDir: string, name: string, module: string): { readonly 
 }
 
 /**
- * The time from the start of the process until the platform's own types are served, beside a plugin with a promise that
- * never settles.
+ * Measures the time from the start of the process until the platform's types are served, while a plugin waits for a
+ * promise that never settles.
  */
 export async function neverSettles(bench: Bench): Promise<readonly Result[]> {
   const dataDir = bench.newDataDir();
@@ -47,13 +47,13 @@ export async function neverSettles(bench: Bench): Promise<readonly Result[]> {
       unit: 's',
       floor: alone / 1_000 + 1,
       bound: 'value at most',
-      note: `until users are listed; without the plugin ${(alone / 1_000).toFixed(2)} s`,
+      note: `until users can be listed; without the plugin ${(alone / 1_000).toFixed(2)} s`,
     },
   ];
 }
 
 async function timeToServe(bench: Bench, dataDir: string, settings: Readonly<Record<string, string>>): Promise<number> {
-  // The first start creates the administrator, which is not measured.
+  // The first start creates the administrator and is not measured.
   await bench.withSubject(dataDir, async () => undefined);
   const port = await freePort();
   const began = performance.now();
@@ -82,7 +82,10 @@ async function freePort(): Promise<number> {
   });
 }
 
-/** The delay is a part of the function's text, so an index stored under another text is not used. */
+/**
+ * A type with a slow index function. The delay is a part of the function's text, so an index that was stored under
+ * another delay is not used.
+ */
 const slowType = (delayMs: number): string => `{
   group: 'slow.example', version: 'v1', kind: 'Slow', singular: 'slow', plural: 'slows',
   schema: { type: 'object', properties: { spec: { type: 'object' } } },
@@ -93,10 +96,7 @@ const slowType = (delayMs: number): string => `{
   } }],
 }`;
 
-/**
- * An index function that takes 1 ms for each object, built over 6,000 objects: the measure is how long it holds the
- * event loop.
- */
+/** Measures how long the build of an index over 6,000 objects, at 1 ms per object, blocks the event loop. */
 export async function slowIndex(bench: Bench): Promise<readonly Result[]> {
   const count = bench.scaled(6_000);
   const dataDir = bench.newDataDir();
@@ -126,7 +126,7 @@ export async function slowIndex(bench: Bench): Promise<readonly Result[]> {
       const seconds = (performance.now() - began) / 1_000;
       return [
         {
-          measure: `an index of 1 ms an object over ${count.toLocaleString('en')}: longest hold`,
+          measure: `an index of 1 ms per object over ${count.toLocaleString('en')}: longest hold`,
           value: held.maxMs,
           unit: 'ms',
           floor: heldMsMax,
@@ -145,10 +145,7 @@ async function isListed(url: string, path: string, count: number): Promise<boole
   return total === count;
 }
 
-/**
- * An upload of a module with an endless loop: the measure is how long the event loop is held while the server refuses
- * it.
- */
+/** Measures how long the server blocks its event loop while it rejects the upload of a module with an endless loop. */
 export async function endlessUpload(bench: Bench): Promise<readonly Result[]> {
   return bench.withSubject(bench.newDataDir(), async ({ url }) => {
     const form = new FormData();
@@ -164,7 +161,7 @@ export async function endlessUpload(bench: Bench): Promise<readonly Result[]> {
       await answer.arrayBuffer();
       status = answer.status;
     });
-    if (status < 400 || status >= 500) throw new Error(`the upload was answered ${String(status)}`);
+    if (status < 400 || status >= 500) throw new Error(`the upload returned the status ${String(status)}`);
     return [
       {
         measure: 'an uploaded module that never ends: longest hold',
@@ -185,7 +182,7 @@ async function switchPlugin(url: string, name: string, enabled: boolean): Promis
     headers: merge,
     body: JSON.stringify({ spec: { enabled } }),
   });
-  if (answer.status !== 200) throw new Error(`the plugin could not be switched: ${String(answer.status)}`);
+  if (answer.status !== 200) throw new Error(`could not enable or disable the plugin: status ${String(answer.status)}`);
   await answer.arrayBuffer();
 }
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 
 import { headers } from '../subject/server.ts';
 
-/** Clients that send one request and stop reading when its response begins. */
+/** Clients that send one request and stop reading when the response begins. */
 export type SilentClients = { readonly size: number; close(): void };
 
 const connectingMax = 100;
@@ -34,9 +34,9 @@ async function openOne(url: string, path: string): Promise<Socket> {
       socket.pause();
       const status = chunk.toString('latin1').split('\r\n', 1)[0] ?? '';
       if (status.startsWith('HTTP/1.1 200')) resolve(socket);
-      else reject(new Error(`GET ${path} was answered ${status}`));
+      else reject(new Error(`GET ${path} returned ${JSON.stringify(status)}`));
     });
-    // The server disconnects a client that reads nothing, as this case expects.
+    // Ignored after the promise is settled: the server is expected to disconnect a client that does not read.
     socket.on('error', reject);
   });
 }

@@ -13,7 +13,7 @@ import { unlogged } from './unlogged.ts';
 
 const mebibyte = 1_048_576;
 const heldMsMax = 50;
-/** The time in which the server disconnects watchers that are too far behind. */
+/** The time within which the server disconnects watchers that are too far behind. */
 const settleMs = 3_000;
 
 /** A widget with a response of about 4 KB. */
@@ -33,8 +33,8 @@ async function watchPath(url: string): Promise<string> {
 }
 
 /**
- * Watchers that read nothing while objects are written: the measure is the longest hold of the event loop, including
- * their disconnection.
+ * Measures the longest block of the event loop while objects are written and watchers do not read, and while these
+ * watchers disconnect.
  */
 export async function silentWatchers(
   bench: Bench,
@@ -68,10 +68,10 @@ export async function silentWatchers(
           unit: 'ms',
           floor: heldMsMax,
           bound: 'value at most',
-          note: `p50 ${held.p50Ms.toFixed(1)} ms; ${String(left)} watchers were left`,
+          note: `p50 ${held.p50Ms.toFixed(1)} ms; ${String(left)} watchers remained`,
         },
         {
-          measure: '… all leave at once: longest hold',
+          measure: '… all disconnect at once: longest hold',
           value: disconnecting.maxMs,
           unit: 'ms',
           floor: heldMsMax,
@@ -83,7 +83,7 @@ export async function silentWatchers(
   );
 }
 
-/** Watchers that must catch up on 2 MiB and read none of it: the measure is the growth of the server's memory. */
+/** Measures the growth of the server's memory by watchers that must catch up on 2 MiB and read none of it. */
 export async function silentJoins(bench: Bench): Promise<readonly Result[]> {
   if (!canReadUsage) return [];
   const [watchers, writes] = [bench.scaled(300), bench.scaled(500)];
@@ -91,7 +91,7 @@ export async function silentJoins(bench: Bench): Promise<readonly Result[]> {
     bench.newDataDir(),
     async ({ url, pid }) => {
       const path = await watchPath(url);
-      // The server keeps recent changes only while there is a watcher.
+      // The server stores recent changes only while a watcher is connected.
       const first = await openSilent(url, path, 1);
       await bench.loader.http({
         url,
@@ -109,7 +109,7 @@ export async function silentJoins(bench: Bench): Promise<readonly Result[]> {
       result.close();
       first.close();
       const measure = `${String(watchers)} unread joins of ${((writes * 4_000) / mebibyte).toFixed(1)} MiB: memory`;
-      const note = '64 of frames for one user, the rest for connections; highest RssAnon less that before';
+      const note = 'up to 64 MiB of frames for one user, the rest for connections; growth of RssAnon';
       return [{ measure, value: bytes / mebibyte, unit: 'MiB', floor: 80, bound: 'value at most', note }];
     },
     unlogged,

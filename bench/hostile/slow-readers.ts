@@ -9,16 +9,13 @@ import { openSilent } from './silent-clients.ts';
 import { unlogged } from './unlogged.ts';
 
 const readers = 80;
-/** A client of the same machine with another address. */
+/** The address of another client on the same machine. */
 const otherAddress = '127.0.0.2';
 
-/** A user other than the readers' user. */
+/** A user other than the user of the readers. */
 const victim = 'victim';
 
-/**
- * Readers that request a long list and read nothing: the measure is the time of the same list for another user at
- * another address.
- */
+/** Measures a long list for another user at another address, while readers request the same list and do not read. */
 export async function slowReaders(bench: Bench): Promise<readonly Result[]> {
   const count = bench.scaled(100_000);
   return bench.withSubject(
@@ -32,7 +29,7 @@ export async function slowReaders(bench: Bench): Promise<readonly Result[]> {
       await Promise.race(opening);
       const value = await timeList(url);
       for (const clients of await Promise.all(opening)) if (isOpen(clients)) clients.close();
-      const measure = `LIST of ${count.toLocaleString('en')} beside ${String(readers)} readers that take nothing`;
+      const measure = `LIST of ${count.toLocaleString('en')} beside ${String(readers)} stalled readers`;
       return [{ measure, value, unit: 's', floor: 10, bound: 'value at most', note: `alone ${alone.toFixed(2)} s` }];
     },
     unlogged,
@@ -55,7 +52,7 @@ async function timeList(url: string): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     const auth = `${victim}:${adminPassword}`;
     request(`${url}${widgetsPath}`, { auth, localAddress: otherAddress }, (response) => {
-      if (response.statusCode !== 200) reject(new Error(`a list was answered ${String(response.statusCode)}`));
+      if (response.statusCode !== 200) reject(new Error(`a list returned the status ${String(response.statusCode)}`));
       response.on('end', resolve).on('error', reject).resume();
     })
       .on('error', reject)

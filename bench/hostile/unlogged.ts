@@ -1,2 +1,2 @@
-/** Logs errors only: under attack the server logs the refusals that these measures count. */
+/** The settings of a server that logs only errors. Otherwise the server would log each refusal during an attack. */
 export const unlogged = { settings: { LOG_LEVEL: 'error' } };

@@ -1,7 +1,4 @@
-/**
- * Counts the messages that one WebSocket receives, without keeping them; passes the payload of each ping to `onPing`,
- * for the pong.
- */
+/** The handlers of the frames of one WebSocket. `ping` receives the payload for the pong. */
 export type FrameEvents = {
   message(): void;
   ping(payload: Buffer): void;
@@ -10,12 +7,13 @@ export type FrameEvents = {
 
 export class FrameCounter {
   readonly #events: FrameEvents;
-  /** Bytes of a frame's header, or of a control frame, that has arrived in part. */
+  /** The received bytes of an incomplete frame header or control frame. */
   #rest: Buffer | undefined;
-  /** The payload bytes of a data frame that are still to skip, and whether the frame ends a message. */
+  /** The payload bytes of the data frame that must still be skipped. */
   #skip = 0;
+  /** Whether the data frame ends a message. */
   #final = false;
-  /** The payloads of the messages; undefined if they are not kept. */
+  /** The payloads of the messages; undefined if they are not stored. */
   kept: Buffer[] | undefined;
 
   constructor(events: FrameEvents) {
@@ -72,7 +70,7 @@ export class FrameCounter {
   }
 }
 
-/** A control frame of a client. The mask is zero: the protocol requires a mask, but none is needed for secrecy. */
+/** A control frame of a client. The protocol requires a mask; a zero mask is sufficient, since no secrecy is needed. */
 export function clientFrame(opcode: number, payload: Buffer): Buffer {
   return Buffer.concat([Buffer.from([0x80 | opcode, 0x80 | payload.length, 0, 0, 0, 0]), payload]);
 }

@@ -1,6 +1,8 @@
 import { connect, type TLSSocket } from 'node:tls';
 
-/** Full TLS 1.3 handshakes, one after another, without resumption: each connection is closed after its handshake. */
+/**
+ * Performs full TLS 1.3 handshakes without resumption, one after another. Closes the connection after each handshake.
+ */
 export async function shakeHands(url: string, count: number): Promise<void> {
   const { hostname, port } = new URL(url);
   for (let made = 0; made < count; made += 1) {

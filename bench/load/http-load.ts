@@ -7,19 +7,21 @@ import { compileRequest } from './template.ts';
 import type { Places, RequestTemplate } from './template.ts';
 
 /**
- * A closed loop: each connection sends its next request after the last response. It uses bare sockets, so the generator
- * costs a fraction of the measured work.
+ * The plan of a closed loop: each connection sends its next request after the last response. The generator uses bare
+ * sockets, so that it costs only a fraction of the measured work.
  */
 export type LoadPlan = {
   readonly url: string;
   readonly request: RequestTemplate;
   readonly connections: number;
   readonly status: number;
-  /** The number of responses before the clock starts. */
+  /** The number of responses before the measurement starts. */
   readonly warmUp: number;
-  /** The number of measured responses; the load stops after them. */
+  /** The number of measured responses, after which the load stops. */
   readonly requests: number;
-  /** The offset of `{n}`, and of `{k}` of each connection: a later run continues the numbers of an earlier one. */
+  /**
+   * The first value of `{n}`, and of `{k}` for each connection. A later run continues the numbers of an earlier run.
+   */
   readonly first?: number;
   readonly firstOf?: readonly number[];
 };
@@ -31,17 +33,17 @@ export type LoadResult = {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
-  /** Responses with another status, including those of the warm-up. */
+  /** The number of responses with another status than expected, including those of the warm-up. */
   readonly errors: number;
-  /** The first wrong response. */
+  /** A description of the first response with another status. */
   readonly error: string | undefined;
   readonly bodyBytes: number;
-  /** The next run's `{n}`, and `{k}` of each connection. */
+  /** The values of `{n}`, and of `{k}` for each connection, with which the next run continues. */
   readonly next: number;
   readonly nextOf: readonly number[];
 };
 
-/** `onPhase` is called when the measured part begins and ends. */
+/** Runs the load. `onPhase` is called when the measured part begins and ends. */
 export async function runLoad(
   plan: LoadPlan,
   onPhase: (phase: 'begin' | 'end') => void = () => undefined,
@@ -109,7 +111,7 @@ class LoadRun {
         this.#fail?.(error);
       });
       socket.once('close', () => {
-        if (connection.busy) this.#fail?.(new Error(`connection ${index.toString()} was closed before its answer`));
+        if (connection.busy) this.#fail?.(new Error(`connection ${index.toString()} was closed before its response`));
       });
     });
   }
@@ -156,7 +158,9 @@ class LoadRun {
     }
   }
 
-  /** Records the status of the first wrong response, and the whole body of the next one on the same connection. */
+  /**
+   * Records the status of the first response with another status, and the body of the next one on the same connection.
+   */
   #keepError(reader: ResponseReader, status: number, bodyBytes: number): void {
     if (reader.kept === undefined) {
       if (this.#error === undefined) reader.kept = [];

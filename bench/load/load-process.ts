@@ -3,7 +3,7 @@ import type { LoadPlan, LoadResult } from './http-load.ts';
 import { runWatch } from './watch-load.ts';
 import type { WatchPlan, WatchResult } from './watch-load.ts';
 
-/** The process that generates the load: it runs one plan after another, and sends each result to its parent. */
+/** The orders of the process that generates the load, which runs one plan after another and reports each result. */
 export type LoadOrder =
   { readonly kind: 'http'; readonly plan: LoadPlan } | { readonly kind: 'watch'; readonly plan: WatchPlan };
 

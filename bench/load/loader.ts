@@ -5,26 +5,26 @@ import type { LoadPlan, LoadResult } from './http-load.ts';
 import type { LoadOrder, LoadReport } from './load-process.ts';
 import type { WatchPlan, WatchResult } from './watch-load.ts';
 
-/** The handle of the load process in the bench. */
+/** The bench's handle of the load process. */
 export class Loader {
   readonly #process: ChildProcess = fork(new URL('./load-process.js', import.meta.url), {
     stdio: 'inherit',
     serialization: 'advanced',
   });
 
-  /** `onPhase` runs when the measured part begins and when it ends. */
+  /** Runs HTTP load. `onPhase` is called when the measured part begins and when it ends. */
   async http(plan: LoadPlan, onPhase?: (phase: string) => void): Promise<LoadResult> {
     const report = await this.#order({ kind: 'http', plan }, onPhase);
     if (report.kind !== 'http') throw new Error(`unexpected report ${report.kind}`);
     if (report.result.errors > 0)
       throw new Error(
-        `${report.result.errors.toString()} of ${plan.requests.toString()} answers to ${plan.request.method} ` +
-          `${plan.request.path} were wrong: ${report.result.error ?? ''}`,
+        `${report.result.errors.toString()} of ${plan.requests.toString()} responses to ${plan.request.method} ` +
+          `${plan.request.path} had another status than expected: ${report.result.error ?? ''}`,
       );
     return report.result;
   }
 
-  /** `onPhase` runs with `ready` when every watcher is connected. */
+  /** Runs watchers. `onPhase` is called with `ready` when every watcher is connected. */
   async watch(plan: WatchPlan, onPhase?: (phase: string) => void): Promise<WatchResult> {
     const report = await this.#order({ kind: 'watch', plan }, onPhase);
     if (report.kind !== 'watch') throw new Error(`unexpected report ${report.kind}`);

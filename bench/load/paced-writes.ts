@@ -5,9 +5,7 @@ import { ResponseReader } from './response-reader.ts';
 import { compileRequest } from './template.ts';
 import type { RequestTemplate } from './template.ts';
 
-/**
- * Writes at a steady rate, independent of the response times; records the time and resourceVersion of each response.
- */
+/** The plan of writes at a steady rate, which does not depend on the response times. */
 export type PacedPlan = {
   readonly url: string;
   readonly request: RequestTemplate;
@@ -18,11 +16,12 @@ export type PacedPlan = {
   readonly first?: number;
 };
 
+/** A response: the resourceVersion, its time, and the time that the write took. */
 export type Answered = { readonly version: bigint; readonly at: number; readonly tookMs: number };
 
 /**
  * Writes at a steady rate. Calls `onSent` with the number of each request when it is sent. Returns the responses by
- * resourceVersion, the order in which a watcher receives the changes.
+ * resourceVersion, which is the order in which a watcher receives the changes.
  */
 export async function writePaced(
   plan: PacedPlan,
@@ -41,7 +40,7 @@ export async function writePaced(
         reader.kept = [];
         const version = /"resourceVersion":"(\d+)"/u.exec(text)?.[1];
         if (status !== plan.status || version === undefined)
-          failure ??= new Error(`a write was answered ${status.toString()}: ${text.slice(0, 300)}`);
+          failure ??= new Error(`a write returned the status ${status.toString()}: ${text.slice(0, 300)}`);
         const at = performance.now();
         answers.push({ version: BigInt(version ?? 0), at, tookMs: at - (sentAt.get(socket) ?? at) });
         free.push(socket);

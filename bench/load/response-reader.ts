@@ -1,11 +1,12 @@
-/**
- * Reads HTTP/1.1 responses of one keep-alive connection. It parses only the parts that a load generator needs: the
- * status and the end of the body (Content-Length or chunks). It skips bodies, and keeps a small one on request.
- */
+/** Called at the end of each response. */
 export type ResponseEnd = (status: number, bodyBytes: number) => void;
 
 type State = 'head' | 'body' | 'chunk-size' | 'chunk' | 'trailer';
 
+/**
+ * Reads HTTP/1.1 responses of one keep-alive connection. Parses only the parts that a load generator needs: the status
+ * and the end of the body (Content-Length or chunks). Skips bodies, or stores them on request.
+ */
 export class ResponseReader {
   readonly #onEnd: ResponseEnd;
   #state: State = 'head';
@@ -13,9 +14,9 @@ export class ResponseReader {
   /** The unread bytes of the body, or of the current chunk and its line end. */
   #missing = 0;
   #bodyBytes = 0;
-  /** The incomplete head, or the incomplete line of a chunk. */
+  /** The received bytes of an incomplete head, or of an incomplete line of a chunk. */
   #rest: Buffer | undefined;
-  /** The bytes of the bodies; undefined if they are not kept. */
+  /** The bytes of the bodies; undefined if they are not stored. */
   kept: Buffer[] | undefined;
 
   constructor(onEnd: ResponseEnd) {
@@ -89,7 +90,7 @@ export class ResponseReader {
     const size = parseInt(chunk.toString('latin1', at, end), 16);
     if (Number.isNaN(size))
       throw new Error(
-        "a chunk's size must be hexadecimal, got " +
+        'the size of a chunk must be hexadecimal, got ' +
           JSON.stringify(chunk.toString('latin1', at, Math.min(end, at + 20))),
       );
     this.#missing = size + 2;

@@ -1,7 +1,7 @@
 /**
- * A request as text with placeholders: `{n}` counts all requests of a run, `{c}` is the connection, `{k}` counts the
- * requests of one connection, `{m}` is `{n}` modulo 1,000, and `{s}` are five scattered digits: those of 100,000
- * consecutive `{n}` differ. Without placeholders it is compiled once to one buffer.
+ * A request as text with placeholders. `{n}`: the number of the request in the run. `{c}`: the connection. `{k}`: the
+ * number of the request on its connection. `{m}`: `{n}` modulo 1,000. `{s}`: five scattered digits, which differ for
+ * 100,000 consecutive values of `{n}`. A request without placeholders is compiled once to one buffer.
  */
 export type RequestTemplate = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -14,7 +14,7 @@ export type Places = { n: number; c: number; k: number };
 
 const place = /\{([nckms])\}/gu;
 
-/** Returns a function that fills the placeholders and returns the request's text. */
+/** Returns a function that fills the placeholders and returns the text of the request. */
 export function compileRequest(template: RequestTemplate): (places: Places) => Buffer | string {
   const headers = Object.entries(template.headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
@@ -37,15 +37,15 @@ export function compileRequest(template: RequestTemplate): (places: Places) => B
 }
 
 function compileText(text: string): string | ((places: Places) => string) {
-  // Requests are sent as latin1, so that a text's length is its size.
-  if (/[^\x00-\x7f]/u.test(text)) throw new RangeError('a request template is ASCII');
+  // Requests are sent as Latin-1, so the length of the text must equal its number of bytes.
+  if (/[^\x00-\x7f]/u.test(text)) throw new RangeError('a request template must be ASCII');
   const pieces = text.split(place);
   if (pieces.length === 1) return text;
   return (places) => {
     let filled = '';
     for (let index = 0; index < pieces.length; index += 1) {
       const piece = pieces[index] ?? '';
-      // `split` by a pattern with a group alternates text and placeholder.
+      // `split` by a pattern with a group returns texts and placeholders alternately.
       filled += index % 2 === 0 ? piece : valueAt(piece, places);
     }
     return filled;
@@ -58,6 +58,6 @@ function valueAt(letter: string, places: Places): string {
 }
 
 function scattered(n: number): string {
-  // Neither 2 nor 5 divides the factor, so 100,000 consecutive numbers differ.
+  // Neither 2 nor 5 divides the factor, so the results differ for 100,000 consecutive numbers.
   return ((n * 61_803) % 100_000).toString().padStart(5, '0');
 }

@@ -4,15 +4,15 @@ import { writePaced } from './paced-writes.ts';
 import type { PacedPlan } from './paced-writes.ts';
 import { Watchers } from './watchers.ts';
 
-/** Watchers on one collection while something changes it. */
+/** The plan of watchers on one collection while a load changes the collection. */
 export type WatchPlan = {
   readonly url: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly sockets: number;
   /**
-   * Writers that send the next write after each response, writers at a fixed rate, or messages that the server sends
-   * after a start signal.
+   * The load: writers that send the next write after each response, writers at a fixed rate, or messages that the
+   * server sends after a start signal.
    */
   readonly changes:
     | { readonly kind: 'closed-loop'; readonly load: LoadPlan }
@@ -26,23 +26,23 @@ export type WatchResult = {
   readonly deliveries: number;
   readonly seconds: number;
   readonly perSecond: number;
-  /** The time from a write's response to the last watcher's message; only for writes at a fixed rate. */
+  /**
+   * The time from the response to a write until the last watcher's message. Measured only for writes at a fixed rate.
+   */
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
-  /** The time of the writes themselves. */
+  /** The time from sending a write to its response. */
   readonly writeP99Ms: number;
-  /**
-   * The time from sending a write to the last watcher's message: it includes the delay of a server that responds late.
-   */
+  /** The time from sending a write to the last watcher's message, which includes the delay of a late response. */
   readonly wholeP99Ms: number;
-  /** The first message of the first watcher, and the number of its messages. */
+  /** The start of the text of all messages that the first watcher received. */
   readonly sample: string;
 };
 
 const deliveryTimeoutMs = 120_000;
 
-/** `onReady` is called when every watcher is connected. */
+/** Runs the watchers and the load. `onReady` is called when every watcher is connected. */
 export async function runWatch(plan: WatchPlan, onReady: () => void): Promise<WatchResult> {
   const watchers = new Watchers();
   try {
@@ -58,7 +58,7 @@ export async function runWatch(plan: WatchPlan, onReady: () => void): Promise<Wa
     const [least, most] = watchers.range();
     if (least !== changes || most !== changes)
       throw new Error(
-        `each watcher must get ${changes.toString()} messages, got ${least.toString()} to ${most.toString()}`,
+        `each watcher must receive ${changes.toString()} messages, not ${least.toString()} to ${most.toString()}`,
       );
     const sorted = Float64Array.from(latencies).sort();
     return {

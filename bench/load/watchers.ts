@@ -11,11 +11,11 @@ import { FrameCounter, clientFrame } from './frame-counter.ts';
 export class Watchers {
   readonly #sockets: Socket[] = [];
   readonly #counters: FrameCounter[] = [];
-  /** By socket: the number of its messages. */
+  /** The number of messages of each socket. */
   readonly #counts: number[] = [];
-  /** By k: the number of sockets that have received their k-th message. */
+  /** For each k, the number of sockets that have received their k-th message. */
   readonly #arrived: number[] = [];
-  /** By k: the time at which the last socket received its k-th message. */
+  /** For each k, the time at which the last socket received its k-th message. */
   readonly completedAt: number[] = [];
   #now = 0;
   #failure: Error | undefined;
@@ -33,7 +33,7 @@ export class Watchers {
       .map(([name, value]) => `${name}: ${value}\r\n`)
       .join('');
     for (let index = 0; index < options.sockets; index += 1) {
-      // Connects one socket after another: a burst of a thousand handshakes is not the measured case.
+      // Connects one socket after another, since a burst of a thousand handshakes is not the measured case.
       const head =
         `GET ${options.path} HTTP/1.1\r\n${headers}Connection: Upgrade\r\nUpgrade: websocket\r\n` +
         `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n\r\n`;
@@ -73,7 +73,7 @@ export class Watchers {
         const rest = answer.subarray(end + 4);
         answer = undefined;
         if (!text.startsWith('HTTP/1.1 101 '))
-          reject(new Error(`the handshake was answered ${text.slice(0, 200)} ${rest.toString('utf8').slice(0, 300)}`));
+          reject(new Error(`the handshake returned ${text.slice(0, 200)} ${rest.toString('utf8').slice(0, 300)}`));
         else resolve();
         if (rest.length > 0) counter.read(rest);
       });
@@ -83,7 +83,7 @@ export class Watchers {
     });
   }
 
-  /** Keeps the messages that the first socket receives from now on. */
+  /** Stores the messages that the first socket receives from now on. */
   keepFirst(): Buffer[] {
     const kept: Buffer[] = [];
     const [counter] = this.#counters;
@@ -91,7 +91,7 @@ export class Watchers {
     return kept;
   }
 
-  /** Resolves once every socket has `count` messages. */
+  /** Resolves once every socket has received `count` messages. */
   async all(count: number, timeoutMs: number): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#isComplete(count)) return;
@@ -100,7 +100,7 @@ export class Watchers {
         const least = this.#counts.reduce((low, value) => Math.min(low, value), Infinity);
         reject(
           new Error(
-            `after ${timeoutMs.toString()} ms a watcher has ${least.toString()} of ${count.toString()} messages`,
+            `after ${timeoutMs.toString()} ms, a watcher has only ${least.toString()} of ${count.toString()} messages`,
           ),
         );
       }, timeoutMs);
@@ -114,7 +114,7 @@ export class Watchers {
     });
   }
 
-  /** The lowest and highest number of messages of a socket. */
+  /** The lowest and the highest number of messages of a socket. */
   range(): readonly [number, number] {
     return [
       this.#counts.reduce((low, value) => Math.min(low, value), Infinity),

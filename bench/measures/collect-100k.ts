@@ -9,8 +9,8 @@ import { authorization } from '../subject/server.ts';
 import { createRequest, widgetsPath } from '../subject/widgets.ts';
 
 /**
- * DELETE of a collection: the time until all objects are deleted, and the latency of a GET meanwhile. Each object holds
- * a unique value, so its claim must be released too.
+ * Measures a DELETE of a collection: the time until all objects are deleted, and the latency of a GET meanwhile. In the
+ * second case each object has a unique value, whose claim must be released too.
  */
 export const collect100k: Measure = {
   name: 'collect-100k',
@@ -38,7 +38,7 @@ export const collect100k: Measure = {
 async function collected(url: string, count: number, which: string): Promise<readonly Result[]> {
   await expectTotal(url, count);
   const quiet = await gets(url, other, async () => passes(2_000));
-  // The server measures from the first request of this metric on.
+  // The first request of this metric starts the server's measurement.
   await send(url, 'GET', '/metrics');
   const began = performance.now();
   let markedMs = 0;
@@ -57,11 +57,11 @@ async function collected(url: string, count: number, which: string): Promise<rea
   const tidyMs = performance.now() - began;
   return [
     {
-      measure: `${count.toLocaleString('en')} marked and gone${which}`,
+      measure: `${count.toLocaleString('en')} objects deleted${which}`,
       value: goneMs / 1_000,
       unit: 's',
       note:
-        `the DELETE was answered after ${(markedMs / 1_000).toFixed(1)} s, claims were released after ` +
+        `the response to the DELETE came after ${(markedMs / 1_000).toFixed(1)} s, claims were released after ` +
         `${(tidyMs / 1_000).toFixed(1)} s`,
     },
     {
@@ -72,14 +72,14 @@ async function collected(url: string, count: number, which: string): Promise<rea
         `p50 ${meanwhile.p50Ms.toFixed(1)}, max ${meanwhile.maxMs.toFixed(0)} ms of ${meanwhile.count.toString()}; ` +
         `before, p99 ${quiet.p99Ms.toFixed(1)} ms`,
     },
-    { measure: '… the longest hold of the event loop', value: heldMs, unit: 'ms' },
+    { measure: '… longest hold of the event loop', value: heldMs, unit: 'ms' },
   ];
 }
 
 /** An object that is not deleted. */
 const other = '/api/v1alpha1/users/admin';
 
-/** The number of claims to be released, and the longest turn of the event loop since the last scrape. */
+/** The number of claims to be released, and the longest block of the event loop since the last call. */
 async function readProgress(url: string): Promise<{ readonly claims: number; readonly heldMs: number }> {
   const metric = await readMetrics(url);
   return {
@@ -101,7 +101,7 @@ async function gets(url: string, path: string, task: () => Promise<void>): Promi
     const began = performance.now();
     const response = await fetch(url + path, { headers: { authorization } });
     await response.arrayBuffer();
-    if (response.status !== 200) throw new Error(`GET ${path} was answered ${response.status.toString()}`);
+    if (response.status !== 200) throw new Error(`GET ${path} returned the status ${response.status.toString()}`);
     took.push(performance.now() - began);
     await passes(5);
   }

@@ -11,7 +11,7 @@ import { createRequest } from '../subject/widgets.ts';
 
 const warmUp = 500;
 
-/** POST of new objects, each durable before the response, against Koa parsing and returning the same JSON. */
+/** POST of new objects, each durable before the response, against Koa, which parses and returns the same JSON. */
 export const create: Measure = {
   name: 'create',
   run: async (bench) => [
@@ -61,7 +61,7 @@ async function measure(bench: Bench, connections: number): Promise<readonly Resu
   });
 }
 
-/** Creates objects on one server, round after round, each with a new name. */
+/** Creates objects with new names on one server, round after round. */
 class Creates {
   made = 0;
   readonly #bench: Bench;
@@ -83,7 +83,7 @@ class Creates {
     return result.perSecond;
   };
 
-  /** Seconds of CPU time for 1,000 creates, over all threads. The first round is a warm-up and does not count. */
+  /** The CPU seconds for 1,000 creates, over all threads. The first round is a warm-up and is not included. */
   cpu(): number {
     return median(this.#cpu.slice(1));
   }
@@ -105,7 +105,7 @@ async function loadWithUsage(
   return { result, cpuSeconds: canReadUsage ? after - before : Number.NaN };
 }
 
-/** A unique value costs one more append. */
+/** Measures creates with a unique value, which costs one more append. */
 async function measureSerial(bench: Bench): Promise<readonly Result[]> {
   return bench.withSubject(bench.newDataDir(), async ({ url }) => {
     const requests = bench.scaled(20_000);

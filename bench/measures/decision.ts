@@ -14,9 +14,9 @@ const decisionsEach = 64;
 const mebibyte = 1_048_576;
 
 /**
- * The cost of one decision, and of computing everybody's rights again after a change of one role, in this process.
- * There are 1,000 roles of 50 rules, and 10,000 users with three roles each, every user another set. Each decision
- * draws a new user and request.
+ * Measures in this process the cost of one decision, and of computing the rights of all users again after a change of
+ * one role. There are 1,000 roles of 50 rules, and 10,000 users with three roles each. No two users have the same
+ * roles. Each decision uses a new random user and request.
  */
 export const decision: Measure = {
   name: 'decision',
@@ -57,7 +57,8 @@ export const decision: Measure = {
           decisionsEach,
       );
     }
-    // The more frequent case on a server: a user sends several requests while their rules are in the processor's cache.
+    // Measures the more frequent case on a server: a user sends several requests while the user's rules are in the
+    // cache of the processor.
     const again: number[] = [];
     for (let sample = 0; sample < rounds * 50; sample += 1) {
       const user = random() % users;
@@ -79,17 +80,17 @@ export const decision: Measure = {
       recompiled.push(
         timed(() => {
           objects.publish(batch);
-          // Reads the rights of all users, which computes the changed ones, and decides the requests of the role's
-          // holders.
+          // Reads the rights of all users, which computes the changed ones. Then decides the requests of the users with
+          // the changed role.
           for (const subject of subjects) rights += tables.rightsOf(subject).isSuperAdministrator ? 0 : 1;
           for (const one of held) decide(one);
         }),
       );
       holders.push(held.length);
     }
-    if (rights !== rounds * users) throw new Error('somebody has all rights');
+    if (rights !== rounds * users) throw new Error('a user is a super administrator');
     if (allowed * 10 < decisions || allowed * 10 > decisions * 9)
-      throw new Error(`${String(allowed)} of ${String(decisions)} were allowed`);
+      throw new Error(`${String(allowed)} of ${String(decisions)} decisions allow the request, not 10 to 90 %`);
     const memory = (heapUsed() - before) / mebibyte;
     const warm = costs.slice(costs.length >> 2);
     return [
@@ -101,8 +102,8 @@ export const decision: Measure = {
         floor: 2,
         bound: 'value at most',
         note:
-          `${roles.toLocaleString('en')} roles, ${users.toLocaleString('en')} users, ${String(rulesEach)} rules a ` +
-          `role; means of ${String(decisionsEach)} at a time`,
+          `${roles.toLocaleString('en')} roles, ${users.toLocaleString('en')} users, ${String(rulesEach)} rules per ` +
+          `role; means of ${String(decisionsEach)} decisions`,
       },
       {
         measure: 'decision, the same user again',
@@ -119,8 +120,8 @@ export const decision: Measure = {
         floor: 5,
         bound: 'value at most',
         note:
-          `with the rights of all ${users.toLocaleString('en')} users, ${String(median(holders))} of them hold it ` +
-          'and get decisions',
+          `with the rights of all ${users.toLocaleString('en')} users, and a decision for each of the ` +
+          `${String(median(holders))} users with the role`,
       },
       {
         measure: 'tables loaded',
@@ -128,7 +129,7 @@ export const decision: Measure = {
         unit: 'ms',
         note: `first decision of every user: ${firstMs.toFixed(0)} ms`,
       },
-      { measure: 'tables, memory', value: memory, unit: 'MiB', note: 'of the heap, with all that is remembered' },
+      { measure: 'tables, memory', value: memory, unit: 'MiB', note: 'of the heap, with all caches' },
     ];
   },
 };
@@ -151,7 +152,7 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** A random generator with the same numbers in every run. */
+/** Returns a random generator that generates the same numbers in every run. */
 function drawing(): () => number {
   let state = 0x2545f491;
   return () => {
@@ -162,7 +163,7 @@ function drawing(): () => number {
   };
 }
 
-/** The three roles of a user; each role has some thirty holders. */
+/** The three roles of a user. About thirty users have each role. */
 function rolesOf(user: number): readonly number[] {
   return [user % roles, (user * 7 + 3) % roles, (Math.floor(user / roles) * 101 + user * 13) % roles];
 }
@@ -180,8 +181,8 @@ const groupOf = (role: number, place: number): string => `group-${String((role +
 const resourceOf = (place: number): string => `things${String(place >> 1)}`;
 
 /**
- * Returns rules like those of plugins, in four groups for each role: most rules for any name, some for a few names, and
- * every tenth for paths.
+ * Returns a rule like those of plugins. The rules of a role are in four groups. Most rules apply to any name, some to a
+ * few names, and every tenth rule to paths.
  */
 function ruleOf(role: number, place: number, edition: number): Readonly<Record<string, readonly string[]>> {
   const group = groupOf(role, place);
@@ -200,10 +201,7 @@ function ruleOf(role: number, place: number, edition: number): Readonly<Record<s
   return { apiGroups: [group], resources: [resource, `${resource}/status`], verbs };
 }
 
-/**
- * Returns requests for each group. The rules allow some of these requests, and only similar requests instead of the
- * others.
- */
+/** Returns requests for each group. The rules allow some of the requests, and for the others only similar requests. */
 function drawnRequests(): readonly (readonly (ResourceRequest | NonResourceRequest)[])[] {
   const tails = ['', '/one', '/team-a', '/other', '/one/status'];
   const methods = ['GET', 'GET', 'PUT', 'DELETE'];
@@ -221,10 +219,7 @@ function drawnRequests(): readonly (readonly (ResourceRequest | NonResourceReque
   );
 }
 
-/**
- * The stored objects as a read model returns them. The measure needs only the permission tables, so no read model is
- * opened.
- */
+/** Stored objects as a read model returns them. The measure needs only permission tables, and opens no read model. */
 class Objects {
   readonly #rows = new Map<string, ReadonlyMap<string, StoredObject>>([
     ['roles', new Map(Array.from({ length: roles }, (_role, role) => [`role-${String(role)}`, roleRow(role, 0)]))],

@@ -11,7 +11,7 @@ import { createRequest, widgetsPath } from '../subject/widgets.ts';
 
 const perSecond = 200;
 
-/** The time from sending a DELETE to a watcher's DELETED event, of objects without finalizers. */
+/** Measures the time from sending a DELETE to the watcher's DELETED event, for objects without finalizers. */
 export const deletion: Measure = {
   name: 'delete',
   run: async (bench) =>
@@ -55,7 +55,7 @@ export const deletion: Measure = {
       await Promise.race([
         followed,
         passes(10_000).then(() => {
-          throw new Error(`${(count - took.length).toString()} of ${count.toString()} were not seen to go`);
+          throw new Error(`${(count - took.length).toString()} of ${count.toString()} DELETED events have not arrived`);
         }),
       ]);
       const cpuMs = ((usageOf(pid).cpuSeconds - before) * 1_000) / count;
@@ -64,16 +64,16 @@ export const deletion: Measure = {
       const [deleted, marked] = [quantiles(took), quantiles(answers.map(({ tookMs }) => tookMs))];
       return [
         {
-          measure: 'DELETE to gone',
+          measure: 'DELETE latency',
           value: deleted(0.99),
           unit: 'ms p99',
           floor: 50,
           bound: 'value at most',
           note:
             `${(count / sending).toFixed(0)} deletes/s, p50 ${deleted(0.5).toFixed(1)}, ` +
-            `max ${deleted(1).toFixed(1)} ms; answered p50 ${marked(0.5).toFixed(1)}, ` +
+            `max ${deleted(1).toFixed(1)} ms; response p50 ${marked(0.5).toFixed(1)}, ` +
             `p99 ${marked(0.99).toFixed(1)} ms; ` +
-            `CPU of one ${cpuMs.toFixed(2)} ms`,
+            `CPU per DELETE ${cpuMs.toFixed(2)} ms`,
         },
       ];
     }),
@@ -87,7 +87,7 @@ async function follow(
 ): Promise<void> {
   if (response.body === null) throw new Error('the watch has no body');
   const lines = createInterface({ input: Readable.fromWeb(response.body as never) });
-  // The server disconnects the watch at the end.
+  // The watch is aborted at the end, which is no error.
   lines.on('error', () => undefined);
   for await (const line of lines) {
     if (!line.includes('"DELETED"')) continue;

@@ -2,7 +2,7 @@ import { bareNode } from '../baselines/baseline.ts';
 import type { Measure } from '../bench.ts';
 import { headers } from '../subject/server.ts';
 
-/** The load generator against Node alone: it must be far faster than anything it measures. */
+/** Measures the load generator against bare Node. The generator must be far faster than everything that it measures. */
 export const generator: Measure = {
   name: 'generator',
   run: async (bench) => {

@@ -7,10 +7,7 @@ import { expect, send } from '../subject/client.ts';
 import { headers } from '../subject/server.ts';
 import { widgetText, widgetsPath } from '../subject/widgets.ts';
 
-/**
- * GET of one object over 64 connections, against Koa sending the same bytes, and against another build (`--before
- * DIR`).
- */
+/** GET of one object over 64 connections, against Koa with the same bytes, and against another build (`--before`). */
 export const getOne: Measure = {
   name: 'get-one',
   run: async (bench) =>
@@ -31,7 +28,7 @@ export const getOne: Measure = {
           warmUp: 500,
           requests,
         });
-        expect('bytes of all answers', result.bodyBytes, requests * bytes.length);
+        expect('bytes of all responses', result.bodyBytes, requests * bytes.length);
         return result.perSecond;
       };
       const comparison = await compare(

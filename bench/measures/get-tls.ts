@@ -37,7 +37,7 @@ async function gets(bench: Bench, plain: Subject, secure: Subject): Promise<Resu
   const requests = bench.scaled(40_000);
   const load = async (url: string): Promise<number> => {
     const result = await bench.loader.http({ url, request, connections: 64, status: 200, warmUp: 500, requests });
-    expect('bytes of all answers', Math.round(result.bodyBytes / requests), bytes.length);
+    expect('bytes of a response', Math.round(result.bodyBytes / requests), bytes.length);
     return result.perSecond;
   };
   const comparison = await compare(

@@ -12,8 +12,8 @@ const rulesPerRole = 50;
 const user = { name: 'measured', password: 'bench-password-2' };
 
 /**
- * GET of one object by an ordinary user with many rules, one of which allows it, against GET by the administrator.
- * `--before DIR` adds another build of this server to the comparison.
+ * GET of one object by an ordinary user with many rules, of which one allows the request, against GET by the
+ * administrator. With `--before DIR`, the comparison is with another build of this server.
  */
 export const getWithRoles: Measure = {
   name: 'get-with-roles',
@@ -35,7 +35,7 @@ export const getWithRoles: Measure = {
           warmUp: 500,
           requests,
         });
-        expect('bytes of all answers', result.bodyBytes, requests * bytes.length);
+        expect('bytes of all responses', result.bodyBytes, requests * bytes.length);
         return result.perSecond;
       };
       const asUser = async (): Promise<number> =>
@@ -72,7 +72,7 @@ export const getWithRoles: Measure = {
     }),
 };
 
-/** Many roles of many rules. The user has three of them; only the last rule of the last role allows the request. */
+/** Creates many roles of many rules. The user has three of them; only the last rule of the last role is sufficient. */
 async function makeRoles(url: string): Promise<void> {
   const core = { apiVersion: 'v1alpha1' };
   for (let role = 0; role < roles; role += 1) {

@@ -6,7 +6,7 @@ import { widgetText, widgetsPath } from '../subject/widgets.ts';
 
 const page = 50;
 
-/** The first page of the history of an object with 1,000 versions, newest first, one request after another. */
+/** Requests the first page of the history of an object with 1,000 versions, newest first, one request after another. */
 export const history: Measure = {
   name: 'history',
   run: async (bench) =>

@@ -18,7 +18,7 @@ const attacks: Readonly<Record<string, (bench: Bench) => Promise<readonly Result
   'an endless upload': endlessUpload,
 };
 
-/** Hostile clients and plugins: their effect on other callers. A failed attack does not stop the others. */
+/** Measures the effect of hostile clients and plugins on other callers. A failed attack does not stop the others. */
 export const hostile: Measure = {
   name: 'hostile',
   run: async (bench) => {
@@ -34,7 +34,7 @@ export const hostile: Measure = {
   },
 };
 
-/** A result without a figure, which misses every floor. */
+/** A result without a figure, which misses its floor. */
 function failed(name: string, error: unknown): Result {
   const note = error instanceof Error ? error.message : String(error);
   return { measure: `${name} failed`, value: Number.NaN, unit: '', floor: 0, bound: 'value at most', note };

@@ -6,7 +6,7 @@ import { widgetsPath } from '../subject/widgets.ts';
 
 const mebibyte = 1_048_576;
 
-/** LIST of 100,000 objects in one response. The response is streamed, so memory does not grow with its length. */
+/** LIST of 100,000 objects in one response. The response is streamed, so memory must not grow with its length. */
 export const list100k: Measure = {
   name: 'list-100k',
   run: async (bench) => {
@@ -47,7 +47,7 @@ export const list100k: Measure = {
           unit: 'MiB',
           floor: 32,
           bound: 'value at most',
-          note: 'highest RssAnon less that before',
+          note: 'growth of RssAnon to its highest value',
         },
       ];
     });

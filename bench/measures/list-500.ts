@@ -6,7 +6,7 @@ import { expect, expectTotal, send } from '../subject/client.ts';
 import { headers } from '../subject/server.ts';
 import { createRequest, widgetsPath } from '../subject/widgets.ts';
 
-/** LIST of 500 objects, against Koa sending the same bytes from one buffer. */
+/** LIST of 500 objects, against Koa, which sends the same bytes from one buffer. */
 export const list500: Measure = {
   name: 'list-500',
   run: async (bench) =>
@@ -38,7 +38,7 @@ export const list500: Measure = {
           warmUp: 100,
           requests,
         });
-        expect('bytes of all answers', result.bodyBytes, requests * bytes.length);
+        expect('bytes of all responses', result.bodyBytes, requests * bytes.length);
         return result.perSecond;
       };
       const comparison = await compare(

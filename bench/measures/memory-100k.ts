@@ -7,8 +7,8 @@ import { createRequest } from '../subject/widgets.ts';
 const mebibyte = 1_048_576;
 
 /**
- * 100,000 objects written over HTTP: the server's memory after the writes and after a restart, and the duration of
- * both.
+ * Writes 100,000 objects over HTTP. Measures the server's memory after the writes and after a restart, and the time of
+ * the restart.
  */
 export const memory100k: Measure = {
   name: 'memory-100k',

@@ -7,8 +7,8 @@ import { tiers, widgetsPath } from '../subject/widgets.ts';
 const size = 20;
 
 /**
- * Pages of a million objects, selected by a label and sorted by another field, each with its total. Measured over one
- * connection.
+ * Pages of a million objects, selected by a label and sorted by another field, each with the total number. Measured
+ * over one connection.
  */
 export const pageMillion: Measure = {
   name: 'page-1m',
@@ -23,7 +23,7 @@ export const pageMillion: Measure = {
       const sizes = second.items.map(({ spec }) => spec.size);
       expect('order', JSON.stringify(sizes), JSON.stringify([...sizes].sort((left, right) => right - left)));
 
-      // Every request is for another page, so no response comes from the cache.
+      // Each request uses another page, so no response comes from the cache.
       const page = async (pages: string, requests: number): Promise<LoadResult> =>
         bench.loader.http({
           url,
@@ -38,7 +38,7 @@ export const pageMillion: Measure = {
       const lastPage = Math.ceil(total / size);
       const last = await list(url, `${query}&page=${lastPage.toString()}&size=${size.toString()}`);
       expect('objects of the last page', last.items.length, total - (lastPage - 1) * size);
-      // The last page for each label value in turn: the server has cached none of them.
+      // Requests the last page for each other label value. None of these pages is in the cache.
       const deep: number[] = [];
       for (const tier of tiers.slice(1)) {
         const began = performance.now();

@@ -7,8 +7,8 @@ import { headers } from '../subject/server.ts';
 const plugin = '/apis/plugin.svc.run/v1alpha1/plugins/example';
 
 /**
- * A plugin with 100,000 objects and six indexes is disabled and enabled again: the time from the request until it
- * serves.
+ * Disables and enables a plugin with 100,000 objects and six indexes. Measures the time from the request until the
+ * plugin has started.
  */
 export const pluginStart: Measure = {
   name: 'plugin-start',
@@ -45,7 +45,7 @@ async function switched(url: string, enabled: boolean): Promise<void> {
     headers: { ...headers, 'Content-Type': 'application/merge-patch+json' },
     body: JSON.stringify({ spec: { enabled } }),
   });
-  if (answer.status !== 200) throw new Error(`the plugin could not be switched: ${String(answer.status)}`);
+  if (answer.status !== 200) throw new Error(`could not enable or disable the plugin: status ${String(answer.status)}`);
   for (const phase = enabled ? 'started' : 'stopped'; (await phaseOf(url)) !== phase;) await passes(5);
 }
 

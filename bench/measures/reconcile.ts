@@ -13,9 +13,7 @@ import { widgetText } from '../subject/widgets.ts';
 const count = 10_000;
 const perSecondMin = 50_000;
 
-/**
- * A reconciler with an empty step for 10,000 keys: the cost of the runtime itself, and of the same step in a plugin.
- */
+/** Runs an empty step for 10,000 keys. Measures the cost of the runtime itself, and of the same step in a plugin. */
 export const reconcile: Measure = {
   name: 'reconcile',
   run: async (bench) => {
@@ -99,7 +97,7 @@ async function timed(one: { open(): void; idle(): Promise<void> }): Promise<numb
 }
 
 async function rounds(times: number, run: () => Promise<number>): Promise<Pick<Result, 'value' | 'spread'>> {
-  // A warm-up: the measured case is compiled code.
+  // A warm-up, since compiled code is measured.
   for (let warmUp = 0; warmUp < 3; warmUp += 1) await run();
   const figures: number[] = [];
   for (let round = 0; round < times; round += 1) figures.push(await run());

@@ -2,7 +2,7 @@ import type { Measure } from '../bench.ts';
 import { expectTotal } from '../subject/client.ts';
 import { canReadUsage, settledMemory } from '../subject/usage.ts';
 
-/** A restart on a million objects, and the memory of one object. */
+/** Measures a restart with a million objects, and the memory of one object. */
 export const restartMillion: Measure = {
   name: 'restart-1m',
   run: async (bench) => {
@@ -22,14 +22,14 @@ export const restartMillion: Measure = {
           floor: 5,
           bound: 'value at most',
         },
-        // An upper bound of the heap: the memory of the process minus the memory of an empty server.
+        // An upper limit for the heap: the memory of the process minus the memory of an empty server.
         {
           measure: `${count.toLocaleString('en')} objects: memory`,
           value: (held - empty) / count,
-          unit: 'bytes an object',
+          unit: 'bytes per object',
           floor: 500,
           bound: 'value at most',
-          note: "RssAnon less an empty server's",
+          note: 'RssAnon minus that of an empty server',
         },
       ];
     });

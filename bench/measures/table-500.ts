@@ -19,7 +19,7 @@ export const table500: Measure = {
       const request = createRequest('t');
       await bench.loader.http({ url, request, connections: 16, status: 201, warmUp: 0, requests: objects });
       await expectTotal(url, objects);
-      // A request that names the position it needs is not answered from the cache.
+      // A request with a resourceVersion is not answered from the cache.
       const fresh = `${widgetsPath}?resourceVersion=1`;
       const made = await compare(
         bench.rounds,
@@ -48,7 +48,7 @@ export const table500: Measure = {
 
 type Listing = { readonly path: string; readonly accept: string };
 
-/** Milliseconds of the server's CPU for one response. */
+/** The milliseconds of the server's CPU time for one response. */
 async function cpuOf(bench: Bench, { url, pid }: Subject, { path, accept }: Listing): Promise<number> {
   const response = await fetch(url + path, { headers: { authorization, accept } });
   const body = (await response.json()) as { readonly items?: readonly unknown[]; readonly rows?: readonly unknown[] };

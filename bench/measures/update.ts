@@ -8,7 +8,7 @@ import { widgetText, widgetsPath } from '../subject/widgets.ts';
 
 const connections = 64;
 
-/** PUT with the version that it replaces: each connection updates its own object again and again. */
+/** PUT with a version as the precondition. Each connection updates its own object repeatedly. */
 export const update: Measure = {
   name: 'update',
   run: async (bench) =>

@@ -1,7 +1,7 @@
 import { authorization } from './server.ts';
 import { widgetsPath } from './widgets.ts';
 
-/** Single requests of the bench itself, which prepare a measure or check its results. */
+/** The response to a list. The functions below send the requests that prepare a measure or check its results. */
 export type Listed = {
   readonly total: number;
   readonly items: readonly Stored[];
@@ -22,7 +22,7 @@ export async function send(url: string, method: string, path: string, body?: str
   const bytes = Buffer.from(await response.arrayBuffer());
   if (!response.ok)
     throw new Error(
-      `${method} ${path} was answered ${response.status.toString()}: ${bytes.toString('utf8').slice(0, 500)}`,
+      `${method} ${path} returned the status ${response.status.toString()}: ${bytes.toString('utf8').slice(0, 500)}`,
     );
   return bytes;
 }
@@ -35,7 +35,7 @@ export async function get(url: string, name: string): Promise<Stored> {
   return JSON.parse((await send(url, 'GET', `${widgetsPath}/${name}`)).toString('utf8')) as Stored;
 }
 
-/** Waits while the server builds what a request needs: on a machine that does other work, it is ready before. */
+/** Waits until the server has built what the request needs, so that the build does not affect the measure. */
 export async function served(url: string, path: string): Promise<void> {
   for (;;) {
     const answer = await fetch(url + path, { headers: { authorization } });
@@ -45,7 +45,7 @@ export async function served(url: string, path: string): Promise<void> {
   }
 }
 
-/** Throws unless the measured work happened: `actual` must equal `expected`. */
+/** Throws unless `actual` equals `expected`, to check that the measured work was done. */
 export function expect(what: string, actual: unknown, expected: unknown): void {
   if (actual !== expected) throw new Error(`${what}: expected ${String(expected)}, found ${String(actual)}`);
 }

@@ -8,16 +8,13 @@ import type { LogAt } from '../../test/support/memory/event-log.ts';
 import { spawnEventStore } from '../../test/support/eventstore/eventstore-process.ts';
 
 /**
- * The EventStoreDB under the measured server: BENCH_EVENTSTORE_URL names one; otherwise the test server runs as a
- * separate process.
+ * The EventStoreDB of the measured server: the database that BENCH_EVENTSTORE_URL names, or otherwise the test server
+ * in a separate process.
  */
 export type StoreSubject = Required<LogAt> & {
-  /**
-   * The process id of the database, if it runs on this machine and is known. BENCH_EVENTSTORE_PID gives it for a named
-   * database.
-   */
+  /** The process id of the database if it runs on this machine. BENCH_EVENTSTORE_PID sets it for a named database. */
   readonly pid: number | undefined;
-  /** Shown beside every figure, since the database may be the test server. */
+  /** The name of the database. It is printed with every figure, since the database may be the test server. */
   readonly name: string;
   stop(): Promise<void>;
 };
@@ -27,8 +24,8 @@ const pidText = process.env['BENCH_EVENTSTORE_PID'];
 const namedPid = pidText === undefined ? undefined : Number(pidText);
 
 /**
- * An empty log. On a named database it uses new streams. The test server keeps all events in memory unless `isDurable`
- * is set.
+ * Returns an empty log. On a named database, new streams are used. The test server stores all events only in memory,
+ * unless `isDurable` is set.
  */
 export async function startEventStore({
   isDurable = false,

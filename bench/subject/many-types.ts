@@ -1,7 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Types like those of plugins: two plugins, ten groups, a schema and subresources as of a deployment. */
+/**
+ * Returns types like those of plugins: in two plugins and ten groups, with a schema and subresources like a deployment.
+ */
 export function manyTypes(count: number): readonly object[] {
   return Array.from({ length: count }, (_type, index) => {
     const number = String(index);
@@ -36,7 +38,7 @@ export function manyTypes(count: number): readonly object[] {
 
 const pluginCount = 2;
 
-/** Writes plugins with these types into a folder, for `PLUGINS_DIRS`. */
+/** Writes plugins with these types into a folder for `PLUGINS_DIRS`. */
 export function writeManyTypes(folder: string, types: readonly object[]): void {
   for (let plugin = 0; plugin < pluginCount; plugin += 1) {
     const name = `many${String(plugin)}`;

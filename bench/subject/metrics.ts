@@ -1,6 +1,6 @@
 import { send } from './client.ts';
 
-/** The value of a series of the server's metrics, by its name with labels; NaN if there is none. */
+/** Returns the value of a series of the server's metrics, by name with labels; NaN if the series is missing. */
 export type MetricReader = (series: string) => number;
 
 export async function readMetrics(url: string): Promise<MetricReader> {
@@ -10,7 +10,7 @@ export async function readMetrics(url: string): Promise<MetricReader> {
 
 export type Held = { readonly p50Ms: number; readonly maxMs: number };
 
-/** The delay of the server's timers while `task` runs: the median and the longest hold of its event loop. */
+/** Returns the delay of the server's timers while `task` runs: the median, and the longest block of the event loop. */
 export async function heldWhile(url: string, task: () => Promise<void>): Promise<Held> {
   // A scrape starts a new interval of the server's measurement.
   await readMetrics(url);

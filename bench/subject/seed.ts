@@ -10,13 +10,13 @@ import type { ResourceObject } from '../../src/resource/object/object.ts';
 import { startSubject } from './server.ts';
 import { tiers, widgetGroup, widgetText } from './widgets.ts';
 
-/** The number of pending appends before the seeding waits for the disk. */
+/** The maximum number of pending appends. Then the seeding waits for the disk. */
 const appendsInFlight = 4_096;
 const began = Date.parse('2026-01-01T00:00:00.000Z');
 
 /**
- * A DATA_DIR with `count` widgets of `versions` versions each. A server creates the folder and stops; then the widgets'
- * events are appended to its log in the form of its own writes. The next server folds them.
+ * Creates a DATA_DIR with `count` widgets of `versions` versions each. A server founds the log and stops. Then the
+ * events of the widgets are appended to the log in the form that the server writes. The next server folds them.
  */
 export async function seed(dataDir: string, count: number, versions = 1): Promise<void> {
   await (await startSubject(dataDir)).stop();
@@ -30,7 +30,7 @@ export async function seed(dataDir: string, count: number, versions = 1): Promis
   await log.close();
 }
 
-/** Appends a version of `count` widgets to a log that a server has founded; version 0 creates them. */
+/** Appends one version of `count` widgets to a founded log. Version 0 creates the widgets. */
 export async function appendWidgets(log: EventLog, count: number, version = 0): Promise<void> {
   for (let first = 0; first < count; first += appendsInFlight) {
     const size = Math.min(appendsInFlight, count - first);
@@ -68,12 +68,12 @@ function widget(index: number, version: number, creationTimestamp: string): Reso
   const { metadata, ...rest } = JSON.parse(
     widgetText({ name: seededName(index), size: size.toString(), tier, batch: (index % 1_000).toString() }),
   ) as ResourceObject;
-  // The uid depends only on the name, so that all versions of an object have the same uid.
+  // The uid depends only on the index, so that all versions of an object have the same uid.
   const uid = `00000000-0000-4000-8000-${index.toString(16).padStart(12, '0')}`;
   return { ...rest, metadata: { ...metadata, uid, version, generation: version + 1, creationTimestamp } };
 }
 
-/** The sizes are spread over the indexes: the order by size differs from all other orders. */
+/** Scatters the sizes over the indexes, so that the order by size differs from all other orders. */
 export function seededSize(index: number, version: number): number {
   return ((index + version) * 7_919) % 1_001;
 }

@@ -7,11 +7,11 @@ import { createInterface } from 'node:readline';
 
 import { logSettings, type LogAt } from '../../test/support/memory/event-log.ts';
 
-/** The real server as a child process. */
+/** The real server in a child process. */
 export type Subject = {
   readonly url: string;
   readonly pid: number;
-  /** The time from the start of the process to its ready line. */
+  /** The milliseconds from the start of the process to the ready line. */
   readonly startMs: number;
   /** The number of events in the log, from the ready line. */
   readonly events: number;
@@ -20,13 +20,13 @@ export type Subject = {
 
 export const adminPassword = 'bench-password-1';
 export const authorization = `Basic ${Buffer.from(`admin:${adminPassword}`).toString('base64')}`;
-/** The headers of every request, to subject and baselines alike. */
+/** The headers of all requests, both to the subject and to the baselines. */
 export const headers = { Host: '127.0.0.1', Authorization: authorization };
 
 const ownProgram = resolve(import.meta.dirname, '../../src/main.js');
 const startTimeoutMs = 600_000;
 
-/** Ends the server when its standard input ends, which happens however the bench ends. */
+/** Ends the server when its standard input ends, which happens whenever the bench ends, even by a kill. */
 const endWithInput =
   'data:text/javascript,' +
   encodeURIComponent("process.stdin.on('end', () => { process.kill(process.pid, 'SIGTERM'); }).resume();");
@@ -34,11 +34,11 @@ const endWithInput =
 export type SubjectOptions = {
   readonly nodeArgs?: readonly string[];
   readonly program?: string;
-  /** The value of EVENT_LOG; absent: the embedded log in `dataDir`. */
+  /** The value of EVENT_LOG. The default is the embedded log in `dataDir`. */
   readonly eventLog?: LogAt;
   /** Further settings of the server. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** The port to listen on; absent: a free port. */
+  /** The port on which the server listens. The default is a free port. */
   readonly port?: number;
 };
 
@@ -49,7 +49,7 @@ export async function startSubject(
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const began = performance.now();
   const child = spawn(process.execPath, [...nodeArgs, '--import', endWithInput, program, 'serve'], {
-    // A folder other than the repository's, so that the server does not read its .env file.
+    // The working directory is not the repository, so that the server does not read its .env file.
     cwd: dirname(dataDir),
     env: {
       PATH: process.env['PATH'],
@@ -90,7 +90,7 @@ async function readyLine(child: ChildProcess): Promise<{ readonly url: string; r
   } finally {
     clearTimeout(timer);
   }
-  throw new Error(`the server ended before it was ready (exit ${String(child.exitCode)})`);
+  throw new Error(`the server ended before it was ready, with exit code ${String(child.exitCode)}`);
 }
 
 async function stop(child: ChildProcess): Promise<void> {
@@ -98,5 +98,5 @@ async function stop(child: ChildProcess): Promise<void> {
   const exited = once(child, 'exit');
   child.kill('SIGTERM');
   const [code] = (await exited) as [number | null];
-  if (code !== 0) throw new Error(`the server stopped with exit ${String(code)}`);
+  if (code !== 0) throw new Error(`the server stopped with exit code ${String(code)}`);
 }

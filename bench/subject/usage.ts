@@ -1,20 +1,20 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** The resources that a process has used, over all its threads. */
+/** The resources that all threads of a process have used. */
 export type Usage = {
   readonly cpuSeconds: number;
-  /** The private memory of the process. Pages of mapped files belong to the system's cache and do not count. */
+  /** The private memory of the process, without pages of mapped files, which belong to the cache of the system. */
   readonly anonymousBytes: number;
 };
 
-/** The kernel's clock ticks per second: every Linux reports times to programs in this unit. */
+/** The clock ticks of the kernel per second. Linux reports times to programs in this unit on every machine. */
 const ticksPerSecond = 100;
 
 export const canReadUsage = existsSync('/proc/self/status');
 
 export function usageOf(pid: number): Usage {
   const stat = readFileSync(`/proc/${pid.toString()}/stat`, 'utf8');
-  // The name, in parentheses, may hold anything; utime and stime are the 12th and 13th fields after it.
+  // The name is in parentheses and may contain any characters; utime and stime are the 12th and 13th fields after it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const anonymous = /^RssAnon:\s+(\d+) kB$/mu.exec(readFileSync(`/proc/${pid.toString()}/status`, 'utf8'))?.[1];
   return {
@@ -23,7 +23,21 @@ export function usageOf(pid: number): Usage {
   };
 }
 
-/** The lowest memory in some seconds without work, after the garbage collections that the engine starts by itself. */
+/** The share of a core below which a process is idle, and the time for which it must be below it. */
+const idleShare = 0.05;
+const idleSeconds = 2;
+
+/** Waits until a server has done its work after the start. Returns at once where there is no `/proc`. */
+export async function untilIdle(pid: number): Promise<void> {
+  for (let before = NaN; canReadUsage;) {
+    const { cpuSeconds } = usageOf(pid);
+    if (cpuSeconds - before < idleShare * idleSeconds) return;
+    before = cpuSeconds;
+    await new Promise((resolve) => setTimeout(resolve, idleSeconds * 1_000));
+  }
+}
+
+/** The lowest memory within some seconds without work, in which the engine may run its garbage collections. */
 export async function settledMemory(pid: number, seconds = 4): Promise<number> {
   let least = Infinity;
   for (let sample = 0; sample < seconds * 4; sample += 1) {
@@ -35,7 +49,7 @@ export async function settledMemory(pid: number, seconds = 4): Promise<number> {
   return least;
 }
 
-/** The highest memory while `task` runs, minus the memory before it. */
+/** Runs `task`. Returns the highest memory during the task, minus the memory before. */
 export async function memoryGrowth<T>(
   pid: number,
   task: () => Promise<T>,

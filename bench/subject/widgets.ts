@@ -1,12 +1,12 @@
 import type { RequestTemplate } from '../load/template.ts';
 import { headers } from './server.ts';
 
-/** The objects of the bench: Widgets of the example plugin, about 700 bytes in a response. */
+/** The path of the measured objects: Widgets of the example plugin, about 700 bytes in a response. */
 export const widgetsPath = '/apis/example.com/v1alpha1/widgets';
 export const widgetGroup = 'example.com';
 export const tiers = ['gold', 'silver', 'bronze', 'copper', 'iron', 'tin', 'zinc', 'lead', 'nickel', 'chrome'];
 
-/** Fills a response up to the typical size of such objects, within the limits of the type. */
+/** Extends a response to the typical size of such objects, within the limits of the type. */
 const description = 'A widget of the measured kind, as large as such objects are, with the number';
 const tag = 'a-tag-of-some-length-as-people-do-write-them-now-and-then-when-nobody-looks';
 
@@ -20,7 +20,7 @@ export type WidgetPlaces = {
   readonly serial?: string;
 };
 
-/** The JSON of a widget; its members may contain the placeholders of a request template. */
+/** Returns the JSON of a widget. Its members may contain the placeholders of a request template. */
 export function widgetText({ name, size, tier, batch, title = name, version, serial }: WidgetPlaces): string {
   const metadata =
     `{"name":"${name}"${version === undefined ? '' : `,"version":${version}`},"labels":{"example.com/tier":"${tier}",` +

@@ -1,15 +1,15 @@
 /**
- * A controller outside of the server: labels widgets by their size, and reports each one that goes.
+ * A controller outside of the server, which labels widgets by their size and reports each widget that is deleted.
  *
  *     KUBECONFIG=~/.kube/ledgerplane node examples/controller/controller.mjs
  *     LEDGERPLANE_SERVER=http://127.0.0.1:8090 LEDGERPLANE_TOKEN=… node examples/controller/controller.mjs
  *
- * Its user needs `get`, `list`, `watch` and `patch` of widgets.
+ * The controller's user needs the rights to `get`, `list`, `watch` and `patch` widgets.
  */
 import { connect, connectKubeconfig, defineReconciler, runReconciler } from 'ledgerplane/client/node';
 
 const widgets = { group: 'example.com', version: 'v1alpha1', plural: 'widgets' };
-/** Keeps a widget until its end is reported, also if it is deleted while the controller is away. */
+/** Blocks the removal of a widget until its deletion is reported, even if the controller is not running meanwhile. */
 const finalizer = 'example.com/report';
 
 const reconciler = defineReconciler({
@@ -20,10 +20,11 @@ const reconciler = defineReconciler({
     const { deletionTimestamp, finalizers = [], labels = {}, resourceVersion } = object.metadata;
     const size = (object.spec.size ?? 0) < 10 ? 'small' : 'large';
     const isHeld = finalizers.includes(finalizer);
-    // Each step makes at most one change, to the state that it has read; the change leads to the next step.
+    // Each step makes at most one change, which is refused if the widget has changed since it was read. The change
+    // triggers the next step.
     if (deletionTimestamp !== undefined) {
       if (!isHeld) return;
-      console.log(`${name} goes`);
+      console.log(`${name} is being deleted`);
       await patch({ finalizers: finalizers.filter((each) => each !== finalizer) });
     } else if (!isHeld || labels.size !== size)
       await patch({ finalizers: isHeld ? finalizers : [...finalizers, finalizer], labels: { size } });
@@ -41,4 +42,4 @@ const running = runReconciler(reconciler, { client, signal: over.signal });
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => over.abort());
 over.signal.addEventListener('abort', () => void running.stop());
 await running.synced;
-console.log('the controller runs');
+console.log('the controller is running');

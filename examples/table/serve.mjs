@@ -1,6 +1,6 @@
 /**
- * Serves the page and the client's modules, and passes everything else on to the server: page and API then have one
- * origin, as the session's cookie and the protection against other sites' requests demand.
+ * Serves the page and the modules of the client, and forwards all other requests to the server. The page and the API
+ * then have the same origin, which session cookies and CSRF protection require.
  *
  *     LEDGERPLANE_SERVER=http://127.0.0.1:8090 PORT=8091 node examples/table/serve.mjs
  */
@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 
 const { LEDGERPLANE_SERVER: server = 'http://127.0.0.1:8090', PORT: port = '8091' } = process.env;
 const page = import.meta.dirname;
-/** The folder above the client's, as its modules import some from beside it. */
+/** The parent of the client's folder, because the client's modules also import modules from other folders. */
 const modules = resolve(dirname(fileURLToPath(import.meta.resolve('ledgerplane/client'))), '..');
 const types = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.mjs': 'text/javascript' };
 const files = { '/': 'index.html', '/table.mjs': 'table.mjs' };
@@ -44,7 +44,7 @@ async function send(file, res) {
   }
 }
 
-/** With the browser's own headers: the server compares `Host` with the page's origin. */
+/** Forwards a request with the headers of the browser, because the server compares `Host` with the page's origin. */
 function passOn(req, res) {
   const onward = request(new URL(req.url, server), { method: req.method, headers: req.headers }, (answer) => {
     res.writeHead(answer.statusCode, answer.headers);

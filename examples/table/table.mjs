@@ -1,4 +1,4 @@
-/** A table of widgets that follows the server, also while it restarts. */
+/** A table of widgets that follows changes on the server, also across restarts of the server. */
 import { connect } from './ledgerplane/client/client.js';
 
 const widgets = { group: 'example.com', version: 'v1alpha1', plural: 'widgets' };
@@ -6,7 +6,7 @@ const form = document.querySelector('form');
 const table = document.querySelector('table');
 const body = document.querySelector('tbody');
 const status = document.querySelector('[role=status]');
-/** By the widget's name. */
+/** The rows by the names of widgets. */
 const rows = new Map();
 
 form.addEventListener('submit', (event) => {
@@ -38,7 +38,7 @@ async function show(client) {
 function fill(client, { metadata: { name, uid }, spec, status: state }) {
   const row = rows.get(name) ?? body.insertRow();
   rows.set(name, row);
-  // As text: a title is whatever somebody wrote.
+  // Inserts values as text and not as HTML, because users may write any title.
   row.replaceChildren(...[name, spec.title, spec.size ?? '', state?.phase ?? ''].map(cell));
   const remove = document.createElement('button');
   remove.textContent = 'Delete';

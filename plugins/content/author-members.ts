@@ -2,8 +2,8 @@ import { ClientError } from '../../src/plugin/api/plugin.ts';
 import type { Post } from './post.ts';
 
 /**
- * The members of a post that only a site's editors decide, with the values that equal their absence. Authors may send
- * the present values, so that they can write a post back unchanged.
+ * The members of a post that only editors may change, with the values that are equivalent to a missing member. Authors
+ * may send the present values, so that they can write an unchanged post.
  */
 const editorial = new Map<string, unknown>([
   ['visible', 'PUBLIC'],
@@ -16,10 +16,11 @@ const editorial = new Map<string, unknown>([
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * The spec to write: the author's spec, without the members that authors must not set, and with `kept`. `stored` is the
- * present spec of the post, empty for a new one. The schema refuses a value that is not an object.
+ * Returns the spec to write: the author's spec without the members that authors must not set, and with the members of
+ * `kept`. `stored` is the present spec of the post, which is empty for a new post. A value that is not an object is
+ * returned unchanged, because the schema refuses it.
  *
- * @throws 422 if the author's spec changes a decision of the editors.
+ * @throws 422 if the author's spec changes a member that only editors may change.
  */
 export function authorSpec(spec: unknown, stored: Partial<Post['spec']>, kept: Members): unknown {
   if (!isMembers(spec)) return spec;
@@ -29,7 +30,7 @@ export function authorSpec(spec: unknown, stored: Partial<Post['spec']>, kept: M
   for (const [member, neutral] of editorial) {
     if (!Object.hasOwn(given, member)) continue;
     if ((given[member] ?? neutral) !== (present.get(member) ?? neutral))
-      errors.push({ pointer: `/spec/${member}`, detail: 'only editors of all posts may change it' });
+      errors.push({ pointer: `/spec/${member}`, detail: 'may be changed only by editors of all posts' });
   }
   if (errors.length > 0)
     throw new ClientError(errors.map(({ pointer, detail }) => `${pointer}: ${detail}`).join('; '), {
@@ -41,15 +42,16 @@ export function authorSpec(spec: unknown, stored: Partial<Post['spec']>, kept: M
   return { ...Object.fromEntries(allowed), ...kept };
 }
 
-/** The members of a stored post that a replacement by its author keeps. */
+/** Returns the members of a stored post that are kept when the author replaces the post. */
 export function keptSpec(stored: Post['spec']): Members {
   const names = ['owner', 'publish', 'publishTime', ...editorial.keys()];
   return Object.fromEntries(Object.entries(stored).filter(([member]) => names.includes(member)));
 }
 
 /**
- * Written with the plugin's rights, a post must not have members that its author has no right to set: finalizers block
- * moderators, and owner references block the owner's deletion.
+ * Returns the metadata to write, without finalizers and owner references of the author. The post is written with the
+ * plugin's rights, but its author must not be able to block the deletion of the post by moderators (finalizers) or the
+ * deletion of other objects (owner references).
  */
 export function authorMetadata({ metadata }: Members, kept: Members): { readonly metadata?: unknown } {
   if (!isMembers(metadata)) return metadata === undefined ? {} : { metadata };

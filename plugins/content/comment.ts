@@ -10,7 +10,7 @@ import { escaped } from './query.ts';
 
 export type Comment = ObjectOf<ReturnType<typeof declared>>;
 
-/** The moderation state of a comment; visitors see approved ones. */
+/** The moderation states of a comment. Visitors can read only approved comments. */
 export const commentStates = ['pending', 'approved', 'spam'] as const;
 export type CommentState = (typeof commentStates)[number];
 
@@ -22,7 +22,9 @@ export function comment(domain: string): DefinedType<Comment> {
   return declared(domain);
 }
 
-/** A comment is owned by its post, and deleted with it. */
+/**
+ * Returns the owner reference of a comment. A comment is owned by its post, and is deleted when the post is deleted.
+ */
 export function ownedBy({ apiVersion, kind, metadata: { name, uid } }: Post): OwnerReference {
   return { apiVersion, kind, name, uid };
 }
@@ -35,12 +37,12 @@ export function stateOf({ spec }: Comment): CommentState {
   return spec.state ?? 'pending';
 }
 
-/** The field selectors of the comments on a post that everybody may read. */
+/** Returns the field selectors of the comments on a post that all visitors may read. */
 export function publicCommentsOf(name: string): readonly string[] {
   return [`spec.post=${escaped(name)}`, 'spec.state=approved', '!metadata.deletionTimestamp'];
 }
 
-/** Generic, so that the type of the result is derived from the schema. */
+/** Has no declared return type, so that the type of the result is derived from the schema. */
 function declared(domain: string) {
   return defineType({
     ...commentName(domain),
@@ -52,7 +54,7 @@ function declared(domain: string) {
       { name: 'spec.post' },
       { name: 'spec.author' },
       { name: 'spec.state', indexFunc: ({ spec }) => spec.state ?? 'pending' },
-      // Whether the comment has an owner: the reconciler of posts finds comments without one.
+      // Whether the comment has an owner. The reconciler of posts selects comments without an owner.
       { name: 'owned', type: 'boolean', indexFunc: ({ metadata }) => (metadata.ownerReferences ?? []).length > 0 },
     ],
     printerColumns: [
@@ -75,11 +77,11 @@ const schema = {
       additionalProperties: false,
       properties: {
         post: { type: 'string', minLength: 1, maxLength: 253, description: 'The name of the post.' },
-        author: { type: 'string', minLength: 1, maxLength: 253, description: 'The user name of its author.' },
+        author: { type: 'string', minLength: 1, maxLength: 253, description: 'The user name of the author.' },
         text: { type: 'string', minLength: 1, maxLength: 10_000, description: 'The text.' },
         state: {
           enum: ['pending', 'approved', 'spam'],
-          description: 'Visitors see approved ones only. Pending when absent.',
+          description: 'The moderation state; pending by default. Visitors can read only approved comments.',
         },
       },
     },

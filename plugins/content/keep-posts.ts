@@ -10,12 +10,12 @@ import { post, type Post } from './post.ts';
 import { excerptOf, permalinkOf, readingMinutesOf } from './post-text.ts';
 import { escaped } from './query.ts';
 
-/** Comments processed in one step; their changes trigger the next one. */
+/** The maximum number of comments that one step processes. The changes of these comments trigger the next step. */
 const commentsPerStepMax = 100;
 
 /**
- * Maintains a post's status and its comments, one step in each call: each write is a change that triggers the next
- * step. A finalizer keeps a post until its comments are deleted.
+ * Maintains the status of a post and the owner references of its comments, one step in each call. Each write is a
+ * change that triggers the next step. A finalizer blocks the removal of a post until its comments are deleted.
  */
 export function keepPosts(domain: string): ReconcilerDeclaration<never> {
   const types: Types = { posts: post(domain), comments: comment(domain), finalizer: `content.${domain}/comments` };
@@ -85,7 +85,7 @@ function shownOf({
   };
 }
 
-/** Deletes the post's comments first, then removes its finalizer. */
+/** Deletes the comments on a marked post, and then removes the finalizer of the post. */
 async function release(
   object: Post,
   { posts, comments, finalizer }: Types,

@@ -16,8 +16,8 @@ const sizeDefault = 50;
 const sizeMax = 500;
 
 /**
- * Moderation for a site's editors: lists waiting comments and changes their state. Callers need the right to these
- * routes, and no right to comments.
+ * Declares the routes for moderators, who list comments and change their state. Callers need rights on these routes,
+ * but no rights on comments.
  */
 export function moderation(domain: string): ControllerDeclaration {
   const types: Types = { posts: post(domain), comments: comment(domain) };
@@ -43,12 +43,12 @@ async function listComments({ comments }: Types, { query, pluginClient }: RouteR
   const page = wholeNumber(query['page'], 1, 1);
   const size = wholeNumber(query['size'], sizeDefault, 1);
   if (page === undefined || size === undefined || size > sizeMax)
-    throw badRequest(`page and size must be whole numbers of at least 1, size at most ${String(sizeMax)}`);
+    throw badRequest(`page and size must be whole numbers of at least 1, and size must be at most ${String(sizeMax)}`);
   const state = query['state'] ?? 'pending';
   const about = query['post'];
   if (!commentStates.some((known) => known === state))
     throw badRequest(`state must be one of ${commentStates.join(', ')}`);
-  if (Array.isArray(about)) throw badRequest('post may be given once');
+  if (Array.isArray(about)) throw badRequest('the parameter post must not be repeated');
   const fieldSelector = [
     `spec.state=${String(state)}`,
     ...(typeof about === 'string' ? [`spec.post=${escaped(about)}`] : []),

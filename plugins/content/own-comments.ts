@@ -11,7 +11,7 @@ import { badRequest, notFound, watchNotServed } from './refusals.ts';
 
 const visitor = 'system:anonymous';
 
-/** The caller's own comments, in any state: list, read and delete them. Comments of others return 404. */
+/** Declares the routes that list, read and delete the caller's own comments. Comments of other users return 404. */
 export function ownComments(domain: string): ControllerDeclaration {
   const comments = comment(domain);
   return {

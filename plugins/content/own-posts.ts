@@ -14,9 +14,10 @@ import { asksToWatch, escaped, listOf, wholeNumber } from './query.ts';
 import { badRequest, notFound, watchNotServed } from './refusals.ts';
 
 /**
- * The caller's own posts (decision 6.9), read and written with the plugin's rights, so callers need no right to all
- * posts. Posts of others return 404. Only `publish` and `unpublish` change whether a post is published, so a role can
- * grant one without the other. Decisions of editors stay unchanged (`author-members.ts`).
+ * Declares the routes for the caller's own posts (decision 6.9), which are read and written with the plugin's rights,
+ * so that callers need no rights on all posts. Posts of other users return 404. Only `publish` and `unpublish` change
+ * whether a post is published, so that a role can grant writing without publishing. Members that only editors may
+ * change are kept (`author-members.ts`).
  */
 export function ownPosts(domain: string): ControllerDeclaration {
   const type = postName(domain);
@@ -59,11 +60,11 @@ const visitor = 'system:anonymous';
 
 async function answered(answer: (call: OwnCall) => Promise<RouteResponse>, call: OwnCall): Promise<RouteResponse> {
   const { query } = call.request;
-  // All visitors share one name, so a visitor's post would belong to everybody.
+  // All visitors have the same user name, so that a visitor's post would belong to all visitors.
   if (call.owner === visitor) throw new ClientError('a visitor has no posts', { reason: 'Forbidden', status: 403 });
   // A parameter that changes the meaning of a request must not be ignored.
   const unserved = ['limit', 'continue'].find((parameter) => query[parameter] !== undefined);
-  if (unserved !== undefined) throw badRequest(`${unserved} is not served here`);
+  if (unserved !== undefined) throw badRequest(`the parameter ${unserved} is not supported`);
   if (asksToWatch(query['watch'])) throw watchNotServed();
   return answer(call);
 }
@@ -91,7 +92,7 @@ async function listOwn({ request: { query, pluginClient }, type, owner }: OwnCal
   };
 }
 
-/** The members of the generated API's lists. */
+/** Returns the members for pages, as in lists of the generated API. */
 function counted(total: number, requestedPage: number, size: number): object {
   const page = size === 0 ? 1 : requestedPage;
   const totalPages = size === 0 ? 1 : Math.ceil(total / size);
@@ -120,9 +121,9 @@ async function replaceOwn(call: OwnCall): Promise<RouteResponse> {
   } = call;
   const object = membersOf(body);
   const { metadata } = object;
-  // The client writes the object that its body names.
+  // The client writes to the object with the name in the body, so that this name must be checked.
   if (!isMembers(metadata) || metadata['name'] !== params['name'])
-    throw badRequest("the body's metadata.name must be the name in the path");
+    throw badRequest('metadata.name in the body must be equal to the name in the path');
   return writeOwn(call, async ({ metadata: { finalizers, ownerReferences }, spec }, preconditions) =>
     pluginClient.update<Post>(
       type,
@@ -158,14 +159,14 @@ async function deleteOwn(call: OwnCall): Promise<RouteResponse> {
     type,
   } = call;
   const options = body === undefined ? {} : membersOf(body);
-  if (Array.isArray(options['dryRun']) && options['dryRun'].length > 0) throw badRequest('dryRun is not served here');
+  if (Array.isArray(options['dryRun']) && options['dryRun'].length > 0) throw badRequest('dryRun is not supported');
   const { uid, resourceVersion } = membersOf(options['preconditions'] ?? {});
   return writeOwn(call, async ({ metadata }, preconditions) => {
     const isExpected =
       (uid ?? metadata.uid) === metadata.uid &&
       (resourceVersion ?? metadata.resourceVersion) === metadata.resourceVersion;
     if (!isExpected)
-      throw new ClientError('the preconditions do not hold: the object has been modified', {
+      throw new ClientError('the preconditions are not met: the object has been modified', {
         reason: 'Conflict',
         status: 409,
       });
@@ -192,13 +193,13 @@ async function setPublished(call: OwnCall, published: (spec: Post['spec']) => Pu
   );
 }
 
-/** Each attempt follows another writer's change; so many in a row only come from a faulty program. */
+/** The maximum number of attempts. Each attempt follows a change by another writer, so that more are unlikely. */
 const attemptsMax = 8;
 
 /**
- * Writes exactly the version of which the ownership was checked: a post that changes its owner meanwhile is not
- * written. After a change by another writer it checks again. A conflict with an unchanged post comes from the caller's
- * own preconditions.
+ * Checks that the caller owns the post, and writes only if the post is still at the checked version, so that a post
+ * whose owner changes meanwhile is not written. After a change by another writer, the ownership is checked again. A
+ * conflict at an unchanged version is caused by the preconditions of the caller.
  */
 async function writeOwn(
   call: OwnCall,
@@ -233,7 +234,7 @@ function refuseUnmatched({ headers }: RouteRequest, found: Post): void {
     .split(',')
     .map((etag) => etag.trim());
   if (headers['if-match'] === undefined || matching.includes('*') || matching.includes(etagOf(found))) return;
-  throw new ClientError(`If-Match does not name the current version, ${etagOf(found)}`, {
+  throw new ClientError(`If-Match does not contain the current version, ${etagOf(found)}`, {
     reason: 'PreconditionFailed',
     status: 412,
   });

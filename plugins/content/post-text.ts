@@ -1,14 +1,14 @@
 const excerptLengthMax = 200;
 const wordsPerMinute = 200;
 
-/** The path of a post in URLs. */
+/** Returns the path of a post in URLs. */
 export function permalinkOf(name: string, slug: string | undefined): string {
   return `/posts/${slug ?? name}`;
 }
 
-/** The beginning of a text, cut between words and without markup. */
+/** Returns the beginning of a text without markup, cut between words. */
 export function excerptOf(content: string): string {
-  // More than enough characters for the excerpt of a long text.
+  // Limits the work for a long text. The limit leaves enough characters for the excerpt after markup is removed.
   const text = content
     .slice(0, excerptLengthMax * 20)
     .replaceAll(/<[^<>]*>/gu, ' ')
@@ -20,7 +20,7 @@ export function excerptOf(content: string): string {
   return `${cut.slice(0, end > 0 ? end : wholeCharacters(cut))}…`;
 }
 
-/** Does not split a surrogate pair. */
+/** Returns the length of the text without an incomplete surrogate pair at the end. */
 function wholeCharacters(text: string): number {
   const last = text.charCodeAt(text.length - 1);
   return last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length;
@@ -29,7 +29,7 @@ function wholeCharacters(text: string): number {
 const unspaced = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}`;
 const word = new RegExp(`[${unspaced}]|[^\\s${unspaced}]+`, 'gu');
 
-/** Whole minutes, at least one for a non-empty text. In scripts without spaces each character counts as a word. */
+/** Returns the reading time in whole minutes. In scripts without spaces, each character is counted as a word. */
 export function readingMinutesOf(content: string): number {
   let words = 0;
   for (const _word of content.matchAll(word)) words += 1;

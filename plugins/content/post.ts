@@ -2,13 +2,13 @@ import { defineType, type DefinedType, type ObjectOf, type TypeName } from '../.
 
 export type Post = ObjectOf<ReturnType<typeof declared>>;
 
-/** The longest text of one post: with the rest of the object it stays below the limit of objects. */
+/** The maximum length of the text of a post, so that the whole object is below the maximum size of objects. */
 const contentLengthMax = 524_288;
 
 const shortTextLengthMax = 8_192;
 const visibilities = ['PUBLIC', 'INTERNAL', 'PRIVATE'] as const;
 
-/** Whether everybody may read the post. */
+/** Returns whether all visitors may read the post. */
 export function isPublic({ metadata, spec: { publish, deleted, visible = 'PUBLIC' } }: Post): boolean {
   return publish === true && deleted !== true && visible === 'PUBLIC' && metadata.deletionTimestamp === undefined;
 }
@@ -21,7 +21,7 @@ export function post(domain: string): DefinedType<Post> {
   return declared(domain);
 }
 
-/** Generic, so that the type of the result is derived from the schema. */
+/** Has no declared return type, so that the type of the result is derived from the schema. */
 function declared(domain: string) {
   return defineType({
     ...postName(domain),
@@ -42,13 +42,13 @@ function declared(domain: string) {
       { name: 'spec.priority', type: 'number' },
       { name: 'spec.categories', multi: true, indexFunc: (object) => object.spec.categories },
     ],
-    // Only the reconciler writes the status: authors' writes do not change it.
+    // The status is a subresource, so that writes of authors do not change the status.
     statusSubresource: true,
     printerColumns: [
       { name: 'Title', type: 'string', pointer: '/spec/title' },
       { name: 'Owner', type: 'string', pointer: '/spec/owner' },
       { name: 'Published', type: 'boolean', pointer: '/spec/publish' },
-      // Authors may set a time in the future, for which a date column has no text.
+      // A column of the type date cannot show a time in the future, which authors may set.
       { name: 'Published At', type: 'string', format: 'date-time', pointer: '/spec/publishTime', priority: 1 },
       { name: 'Comments', type: 'integer', pointer: '/status/comments', priority: 1 },
     ],
@@ -71,7 +71,7 @@ const schema = {
           type: 'string',
           pattern: '^[a-z0-9]+(-[a-z0-9]+)*$',
           maxLength: 200,
-          description: "The post's name in addresses; no two posts share one.",
+          description: 'The name of the post in URLs, unique among posts.',
         },
         owner: { type: 'string', minLength: 1, maxLength: 253, description: 'The author.' },
         tags: {
@@ -79,55 +79,58 @@ const schema = {
           maxItems: 100,
           uniqueItems: true,
           items: { type: 'string', minLength: 1, maxLength: 100 },
-          description: 'Words to find posts by.',
+          description: 'Keywords of the post.',
         },
         publish: {
           type: 'boolean',
-          description: 'Whether anonymous visitors may read it, unless it is deleted or not visible to the public.',
+          description: 'Whether visitors may read the post, unless the post is in the recycle bin or not PUBLIC.',
         },
-        visible: { enum: visibilities, description: 'PUBLIC when absent; the public routes show no other post.' },
-        deleted: { type: 'boolean', description: 'In the recycle bin: the public routes do not show it.' },
-        pinned: { type: 'boolean', description: 'Kept for front ends: shown before other posts.' },
+        visible: { enum: visibilities, description: 'PUBLIC by default. The public routes return only PUBLIC posts.' },
+        deleted: {
+          type: 'boolean',
+          description: 'Whether the post is in the recycle bin, so that the public routes do not return the post.',
+        },
+        pinned: { type: 'boolean', description: 'For front ends: whether the post is shown before other posts.' },
         priority: {
           type: 'integer',
           minimum: -2_147_483_648,
           maximum: 2_147_483_647,
-          description: 'Kept for front ends: the order of pinned posts.',
+          description: 'For front ends: the order of pinned posts.',
         },
-        allowComment: { type: 'boolean', description: 'false: readers cannot comment.' },
+        allowComment: { type: 'boolean', description: 'Whether users can comment; true by default.' },
         excerpt: {
           type: 'object',
-          description: 'How status.excerpt is made.',
+          description: 'The source of status.excerpt.',
           additionalProperties: false,
           properties: {
             autoGenerate: {
               type: 'boolean',
-              description: 'false: the excerpt is `raw`, not the beginning of the text.',
+              description: 'Whether the excerpt is the beginning of the text; true by default. Otherwise it is `raw`.',
             },
-            raw: { type: 'string', maxLength: shortTextLengthMax, description: 'An excerpt by the author.' },
+            raw: { type: 'string', maxLength: shortTextLengthMax, description: 'The excerpt by the author.' },
           },
         },
         categories: {
           type: 'array',
           maxItems: 100,
           items: { type: 'string', minLength: 1, maxLength: 253 },
-          description: 'Names of categories.',
+          description: 'The names of the categories.',
         },
         cover: { type: 'string', maxLength: shortTextLengthMax, description: 'The address of a picture.' },
-        template: { type: 'string', maxLength: 253, description: 'Kept for front ends: the template of the page.' },
-        baseSnapshot: { type: 'string', maxLength: 253, description: 'Kept for clients: the first snapshot.' },
-        headSnapshot: { type: 'string', maxLength: 253, description: 'Kept for clients: the latest snapshot.' },
-        releaseSnapshot: { type: 'string', maxLength: 253, description: 'Kept for clients: the published snapshot.' },
+        template: { type: 'string', maxLength: 253, description: 'For front ends: the template of the page.' },
+        baseSnapshot: { type: 'string', maxLength: 253, description: 'For clients: the first snapshot.' },
+        headSnapshot: { type: 'string', maxLength: 253, description: 'For clients: the latest snapshot.' },
+        releaseSnapshot: { type: 'string', maxLength: 253, description: 'For clients: the published snapshot.' },
         htmlMetas: {
           type: 'array',
           maxItems: 100,
           items: { type: 'object', additionalProperties: { type: 'string', maxLength: shortTextLengthMax } },
-          description: 'Kept for front ends: attributes of meta elements of the page.',
+          description: 'For front ends: the attributes of meta elements of the page.',
         },
         publishTime: {
           type: 'string',
           format: 'date-time',
-          description: 'The time of publication, as its author sets it.',
+          description: 'The time of publication.',
         },
         content: { type: 'string', maxLength: contentLengthMax, description: 'The text.' },
       },
@@ -136,10 +139,10 @@ const schema = {
       type: 'object',
       description: 'Derived from the post and its comments.',
       properties: {
-        permalink: { type: 'string', description: 'Its path in URLs: its slug, or its name.' },
-        excerpt: { type: 'string', description: 'The beginning of its text.' },
-        readingMinutes: { type: 'integer', description: 'Reading time.' },
-        comments: { type: 'integer', description: 'The number of its approved comments.' },
+        permalink: { type: 'string', description: 'The path of the post in URLs, with the slug or the name.' },
+        excerpt: { type: 'string', description: 'The excerpt: the beginning of the text, or spec.excerpt.raw.' },
+        readingMinutes: { type: 'integer', description: 'The reading time in minutes.' },
+        comments: { type: 'integer', description: 'The number of approved comments.' },
       },
     },
   },

@@ -17,8 +17,8 @@ const sizeMax = 100;
 const visitor = 'system:anonymous';
 
 /**
- * Declares a route for readers of published posts: approved comments, and the reader's own waiting comments. The route
- * uses the plugin's rights, so readers need no right to comments.
+ * Declares the routes that list the approved comments on a published post, and add a comment. The routes use the
+ * plugin's rights, so that callers need no rights on comments.
  */
 export function publicComments(domain: string): ControllerDeclaration {
   const types: Types = { posts: post(domain), comments: comment(domain) };
@@ -37,7 +37,7 @@ async function listApproved(types: Types, request: RouteRequest): Promise<RouteR
   const page = wholeNumber(request.query['page'], 1, 1);
   const size = wholeNumber(request.query['size'], sizeDefault, 1);
   if (page === undefined || size === undefined || size > sizeMax)
-    throw badRequest(`page and size must be whole numbers of at least 1, size at most ${String(sizeMax)}`);
+    throw badRequest(`page and size must be whole numbers of at least 1, and size must be at most ${String(sizeMax)}`);
   const list = await request.pluginClient.list(types.comments, {
     fieldSelector: publicCommentsOf(name),
     sort: 'metadata.creationTimestamp,asc',
@@ -49,7 +49,7 @@ async function listApproved(types: Types, request: RouteRequest): Promise<RouteR
 
 async function submit(types: Types, request: RouteRequest): Promise<RouteResponse> {
   const { body, user, pluginClient } = request;
-  // All visitors share one name: a comment would have no identifiable author, and its author could not delete it.
+  // All visitors have the same user name, so that the author of a comment could not be identified.
   if (user.name === visitor) throw new ClientError('log in to comment', { reason: 'Forbidden', status: 403 });
   const about = await published(types, request);
   if (about.spec.allowComment === false)
@@ -62,7 +62,7 @@ async function submit(types: Types, request: RouteRequest): Promise<RouteRespons
   return { status: 201, body: { ...shownOf(made), state: 'pending' } };
 }
 
-/** A post that is not public returns 404 to every caller. */
+/** Returns the post of a request. @throws 404 for a post that is not public, for all callers. */
 async function published({ posts }: Types, { params, pluginClient }: RouteRequest): Promise<Post> {
   const name = params['name'] ?? '';
   const found = await pluginClient.get(posts, name);

@@ -10,8 +10,8 @@ import { escaped, wholeNumber } from './query.ts';
 import { badRequest, notFound } from './refusals.ts';
 
 /**
- * Declares a route for visitors: published posts only. The route uses the plugin's rights, so visitors need no right to
- * posts. Like every API, roles grant it.
+ * Declares the routes for visitors, which return only published posts. The routes use the plugin's rights, so that
+ * visitors need no rights on posts. Roles grant rights on these routes, as on every API.
  */
 export function publicPosts(domain: string): ControllerDeclaration {
   const type = postName(domain);
@@ -26,7 +26,7 @@ export function publicPosts(domain: string): ControllerDeclaration {
   };
 }
 
-/** Selects the posts that `isPublic` accepts: `!=` and `notin` also match posts without a value. */
+/** The field selector of the posts for which `isPublic` is true. `!=` and `notin` also match posts without a value. */
 const published =
   'spec.publish=true,spec.deleted!=true,spec.visible notin (INTERNAL,PRIVATE),!metadata.deletionTimestamp';
 const sizeDefault = 20;
@@ -36,9 +36,9 @@ async function listPublished(type: TypeName, { query, pluginClient }: RouteReque
   const page = wholeNumber(query['page'], 1, 1);
   const size = wholeNumber(query['size'], sizeDefault, 1);
   if (page === undefined || size === undefined || size > sizeMax)
-    throw badRequest(`page and size must be whole numbers of at least 1, size at most ${String(sizeMax)}`);
+    throw badRequest(`page and size must be whole numbers of at least 1, and size must be at most ${String(sizeMax)}`);
   const tag = query['tag'];
-  if (Array.isArray(tag)) throw badRequest('tag may be given once');
+  if (Array.isArray(tag)) throw badRequest('the parameter tag must not be repeated');
   const fieldSelector = typeof tag === 'string' ? `${published},spec.tags=${escaped(tag)}` : published;
   const list = await pluginClient.list<Post>(type, { fieldSelector, sort: 'spec.publishTime,desc', page, size });
   return { body: { page, size, total: list.total, items: list.items.map(summaryOf) } };
@@ -51,7 +51,7 @@ async function readPublished(type: TypeName, { params, pluginClient }: RouteRequ
   return { body: { ...summaryOf(found), content: found.spec.content ?? '' } };
 }
 
-/** The number of published posts of each tag, most frequent first. */
+/** Returns the number of published posts of each tag, most frequent tags first. */
 async function countTags(type: TypeName, { pluginClient, signal }: RouteRequest): Promise<RouteResponse> {
   const counts = new Map<string, number>();
   for await (const found of publishedPosts(type, pluginClient, signal)) {
@@ -63,7 +63,7 @@ async function countTags(type: TypeName, { pluginClient, signal }: RouteRequest)
   return { body: { total: items.length, items } };
 }
 
-/** Reads page by page, so that memory does not grow with the number of posts. */
+/** Yields the published posts. Reads page by page, so that the memory does not depend on the number of posts. */
 async function* publishedPosts(type: TypeName, client: Client, signal: AbortSignal): AsyncGenerator<Post> {
   for (let page = 1; !signal.aborted; page += 1) {
     const { items } = await client.list<Post>(type, { fieldSelector: published, page, size: sizeMax });

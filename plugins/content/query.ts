@@ -1,4 +1,4 @@
-/** An integer query parameter, given at most once; undefined for anything else. */
+/** Decodes an integer query parameter of at least `least`. Returns undefined for an invalid or repeated parameter. */
 export function wholeNumber(
   value: string | readonly string[] | undefined,
   absent: number,
@@ -8,7 +8,7 @@ export function wholeNumber(
   return typeof value === 'string' && /^[0-9]{1,9}$/u.test(value) && Number(value) >= least ? Number(value) : undefined;
 }
 
-/** Escapes text as a selector's operand. */
+/** Escapes a text for use as a value in a selector. */
 export function escaped(text: string): string {
   return text.replaceAll(/[\\,=() \t\r\n]/gu, String.raw`\$&`);
 }
@@ -18,7 +18,7 @@ export function listOf(given: string | readonly string[] | undefined): readonly 
   return typeof given === 'string' ? [given] : given;
 }
 
-/** Whether a list request asks for a watch, by the rules of the generated APIs. */
+/** Returns whether a list request is a request to watch, by the rules of the generated APIs. */
 export function asksToWatch(given: string | readonly string[] | undefined): boolean {
   const [first] = listOf(given);
   return first !== undefined && first !== '0' && first.toLowerCase() !== 'false';

@@ -8,7 +8,7 @@ export function notFound({ plural, group }: TypeName, name: string): ClientError
   return new ClientError(`${plural}.${group} ${JSON.stringify(name)} not found`, { reason: 'NotFound', status: 404 });
 }
 
-/** A client that asks for a watch and gets a list would wait for changes that never arrive. */
+/** Returns the refusal of a watch. A client that received a list instead would wait for changes that never arrive. */
 export function watchNotServed(): ClientError {
-  return badRequest('watch is not served here: poll the list');
+  return badRequest('watch is not supported: poll the list');
 }

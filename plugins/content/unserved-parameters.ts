@@ -2,14 +2,15 @@ import type { ControllerDeclaration, RouteRequest } from '../../src/plugin/api/p
 import { badRequest } from './refusals.ts';
 
 /**
- * Parameters of the generated APIs that this plugin's routes do not support; ignoring one would return a wrong result.
+ * The parameters of the generated APIs that this plugin's routes do not support. If such a parameter were ignored, the
+ * result would be wrong.
  */
 const unserved = new Map([
   ['dryrun', 'dryRun'],
   ['at', 'at'],
 ]);
 
-/** Returns the same routes, which refuse these parameters in any spelling (400): a dry run must not write. */
+/** Adds a check to the routes of a controller. The check refuses these parameters, in any spelling, with 400. */
 export function refusingUnserved(controller: ControllerDeclaration): ControllerDeclaration {
   const routes = controller.routes?.map((route) => ({
     ...route,
@@ -24,6 +25,6 @@ export function refusingUnserved(controller: ControllerDeclaration): ControllerD
 function refuseUnserved(query: RouteRequest['query']): void {
   for (const name of Object.keys(query)) {
     const meant = unserved.get(name.toLowerCase().replaceAll(/[-_]/gu, ''));
-    if (meant !== undefined) throw badRequest(`${meant} is not served here`);
+    if (meant !== undefined) throw badRequest(`the parameter ${meant} is not supported`);
   }
 }

@@ -1,7 +1,7 @@
 import { defineReconciler } from '../../src/plugin/api/plugin.ts';
 import { widget } from './widget.ts';
 
-/** Switches a widget on or off as desired; a widget without a desired state keeps its phase. */
+/** Sets the phase of a widget to the desired state. A widget without a desired state keeps its phase. */
 export const phases = defineReconciler({
   type: widget,
   reconcile: async ({ object, pluginClient }) => {

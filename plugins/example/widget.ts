@@ -9,7 +9,7 @@ export const widget = defineType({
   categories: ['all'],
   schema: {
     type: 'object',
-    description: 'A thing to try the API with.',
+    description: 'An example object to try the API.',
     required: ['spec'],
     properties: {
       spec: {
@@ -26,7 +26,7 @@ export const widget = defineType({
             type: 'array',
             maxItems: 50,
             items: { type: 'string', minLength: 1, maxLength: 100 },
-            description: 'Words to find widgets by.',
+            description: 'Keywords of the widget.',
           },
         },
       },
@@ -52,5 +52,5 @@ export const widget = defineType({
   ],
 });
 
-/** Derived from the schema. */
+/** The TypeScript type of widgets, derived from the schema. */
 export type Widget = ObjectOf<typeof widget>;

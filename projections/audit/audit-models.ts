@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/base/clock.ts';
 import { auditRestMs, auditSliceEventsMax } from '../../src/limits/audit.ts';
-import { logStart, type LogIdentity, type LogPosition, type RecordedEvent } from '../../src/log/log.ts';
+import { epochShift, logStart, type LogIdentity, type LogPosition, type RecordedEvent } from '../../src/log/log.ts';
 import type { AuditProgress } from '../../src/read/audit-progress.ts';
 import type { Checkpoint } from '../checkpoint.ts';
 import { PositionWaiters } from '../position-waiters.ts';
@@ -43,6 +43,8 @@ export class AuditModels implements Fold, AuditProgress {
   readonly #listeners = new Set<(batch: readonly RecordedEvent[]) => void>();
   #position: LogPosition;
   #events: number;
+  /** The events since the last commit; undefined while there are none. */
+  #open: OpenBatch | undefined;
   /** Ends the wait in `rest`; undefined while nothing waits there. */
   #endRest: (() => void) | undefined;
   #unavailable: string | undefined = 'the audit indexes are not open yet';
@@ -126,22 +128,71 @@ export class AuditModels implements Fold, AuditProgress {
   }
 
   apply(batch: readonly RecordedEvent[]): number {
-    const last = batch.at(-1);
-    if (last === undefined) return 0;
-    const { position, id: eventId } = last;
-    const events = this.#events + batch.length;
-    try {
-      this.#tables.commit({ ...this.#identity(), position, eventId, events, time: 0 }, () => {
-        for (const part of this.#parts) part.write(batch);
-      });
-    } catch (error) {
-      for (const part of this.#parts) part.rolledBack();
-      throw error;
-    }
-    [this.#position, this.#events] = [position, events];
-    for (const part of this.#parts) part.committed();
+    for (const recorded of batch) this.add(recorded);
+    this.commit();
     for (const listener of this.#listeners) listener(batch);
-    this.#waiters.reached(position);
     return batch.length;
   }
+
+  /**
+   * Adds an event to the open batch, which must end with a whole append at the next `commit`. Returns the estimated
+   * bytes of the open batch in memory. An exception discards the open batch.
+   */
+  add(recorded: RecordedEvent): number {
+    const open = (this.#open ??= { ...noEvents, shift: epochShift(this.#identity().epoch) });
+    const { position } = recorded;
+    const within = Number(position - open.shift);
+    try {
+      for (const part of this.#parts) open.bytes += part.add(recorded, within);
+    } catch (error) {
+      this.#discard();
+      throw error;
+    }
+    [open.position, open.eventId] = [position, recorded.id];
+    open.events += 1;
+    return open.bytes;
+  }
+
+  /** The position of the last event, and the number of all events, with the open batch. */
+  progress(): { readonly position: LogPosition; readonly events: number } {
+    const { position = this.#position, events = 0 } = this.#open ?? {};
+    return { position, events: this.#events + events };
+  }
+
+  /** Writes the open batch and its checkpoint in one transaction. An exception rolls all of it back. */
+  commit(): void {
+    if (this.#open === undefined) return;
+    const { position, eventId } = this.#open;
+    const events = this.#events + this.#open.events;
+    try {
+      this.#tables.commit({ ...this.#identity(), position, eventId, events, time: 0 }, () => {
+        for (const part of this.#parts) part.write();
+      });
+    } catch (error) {
+      this.#discard();
+      throw error;
+    }
+    this.#open = undefined;
+    [this.#position, this.#events] = [position, events];
+    for (const part of this.#parts) part.committed();
+    this.#waiters.reached(position);
+  }
+
+  #discard(): void {
+    this.#open = undefined;
+    for (const part of this.#parts) part.rolledBack();
+  }
 }
+
+type OpenBatch = {
+  /** The offset of positions in the epoch. */
+  readonly shift: bigint;
+  /** The estimated bytes in memory. */
+  bytes: number;
+  events: number;
+  /** The position and id of the last event. */
+  position: LogPosition;
+  eventId: string;
+};
+
+const noEvents = { bytes: 0, events: 0, position: logStart, eventId: '' };

@@ -16,7 +16,8 @@ export type AuditEnvironment = {
 export type TableOptions = { readonly encoding: 'binary' | 'string' | 'ordered-binary' };
 
 /**
- * One index over the events of the log. The index stores positions within the epoch
+ * One index over the events of the log. Events are added to an open batch of whole appends, which one transaction
+ * writes. The index stores positions within the epoch
  * (`position - epochShift(epoch)`): a new epoch rebuilds all tables.
  */
 export type AuditPart = {
@@ -26,11 +27,17 @@ export type AuditPart = {
   readonly format: number;
   /** Opens the part's tables. Call it once, before any other method. */
   open(environment: AuditEnvironment): void;
-  /** Adds a batch of whole appends, inside the one synchronous transaction. An exception rolls all parts back. */
-  write(batch: readonly RecordedEvent[]): void;
+  /**
+   * Adds an event to the open batch, in memory only, and returns the estimated bytes that it takes there until `write`.
+   * `within`: its position within the epoch. The event may be in a buffer that the next read of a table overwrites: so
+   * this method reads no table and keeps no bytes of the event. An exception discards the open batch of all parts.
+   */
+  add(recorded: RecordedEvent, within: number): number;
+  /** Writes the open batch, inside the one synchronous transaction. An exception rolls all parts back. */
+  write(): void;
   /** Publishes the batch's changes to the part's memory. Call it after the commit, in the same turn. */
   committed(): void;
-  /** Discards the batch's changes to the part's memory. Call it after the transaction was rolled back. */
+  /** Discards the open batch and its changes to the part's memory. Call it after the transaction was rolled back. */
   rolledBack(): void;
   /** Discards the part's memory. Call it after all tables were cleared. */
   cleared(): void;

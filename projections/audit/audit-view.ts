@@ -3,6 +3,7 @@ import type { Database, RootDatabase, Transaction } from 'lmdb';
 import { decodeCheckpoint, type Checkpoint } from '../checkpoint.ts';
 import { holdTransaction, openReadOnly } from '../lmdb-read-only.ts';
 import type { AuditTableName } from './audit-tables.ts';
+import { columnsTable, typesIn } from './columns/column-tables.ts';
 
 /** A text, an unsigned 32-bit number or plain bytes, by the encoding of the table's keys. */
 export type AuditKey = string | number | Uint8Array;
@@ -13,6 +14,8 @@ export type AuditSnapshot = {
   checkpoint(): Checkpoint | undefined;
   /** The formats of the parts, by name. */
   formats(): ReadonlyMap<string, number>;
+  /** The types that have columns for lists of the past, if `columnsTable` is one of the tables. */
+  columnTypes(): readonly string[];
   /** The entries of a table, in the order of the keys. Each value is a copy of the stored bytes. */
   entries(name: string): Iterable<AuditEntry>;
   release(): void;
@@ -45,6 +48,7 @@ export class AuditView {
         return text === undefined ? undefined : decodeCheckpoint(text.toString());
       },
       formats: () => formatsIn(this.#meta.get('formats', { transaction })?.toString()),
+      columnTypes: () => typesIn(textsIn(this.#tables.get(columnsTable.name)?.getKeys({ transaction }) ?? [])),
       entries: (name) => this.#tables.get(name)?.getRange({ transaction }) ?? [],
       release,
     };
@@ -53,6 +57,10 @@ export class AuditView {
   async close(): Promise<void> {
     await this.#root.close();
   }
+}
+
+function* textsIn(keys: Iterable<AuditKey>): Generator<string> {
+  for (const key of keys) if (typeof key === 'string') yield key;
 }
 
 function formatsIn(text = '[]'): ReadonlyMap<string, number> {

@@ -43,7 +43,7 @@ export class EventPart implements AuditPart, EventIndex {
   #postings: Postings | undefined;
   /** The types of objects as of the last commit; undefined until `#knownTypes` reads the types from the tables. */
   #types: Set<string> | undefined;
-  /** The types of objects that the open transaction adds. */
+  /** The types of objects in the open batch. */
   readonly #newTypes = new Set<string>();
 
   constructor({ versions, identity }: EventPartOptions) {
@@ -58,24 +58,21 @@ export class EventPart implements AuditPart, EventIndex {
     });
   }
 
-  write(batch: readonly RecordedEvent[]): void {
+  add(recorded: RecordedEvent, within: number): number {
     const postings = this.#opened();
-    const types = this.#knownTypes();
-    for (const event of batch) {
-      const place = placeOf(event.stream);
-      const position = this.#within(event.position);
-      postings.add(`${actor}${actorIn(event)}`, position);
-      const user = onBehalfOfIn(event);
-      if (user !== undefined) postings.add(`${onBehalfOf}${user}`, position);
-      if (isOfObject(place)) {
-        if (!types.has(place.type)) this.#newTypes.add(place.type);
-        postings.add(`${objectType}${place.type}`, position);
-      } else {
-        postings.add(`${category}${place.type}`, position);
-        postings.add(`${name}${place.name}`, position);
-      }
+    const place = placeOf(recorded.stream);
+    let bytes = postings.add(actor, actorIn(recorded), within);
+    const user = onBehalfOfIn(recorded);
+    if (user !== undefined) bytes += postings.add(onBehalfOf, user, within);
+    if (isOfObject(place)) {
+      this.#newTypes.add(place.type);
+      return bytes + postings.add(objectType, place.type, within);
     }
-    postings.flush();
+    return bytes + postings.add(category, place.type, within) + postings.add(name, place.name, within);
+  }
+
+  write(): void {
+    this.#opened().flush();
   }
 
   committed(): void {

@@ -16,49 +16,56 @@ type PostingTables = {
 const tailsKeptMax = 4_096;
 const termLengthMax = 300;
 
+/** The estimated bytes in memory of a term in the open batch, in addition to its text, and of one of its positions. */
+const addedTermBytes = 256;
+const addedPositionBytes = 8;
+
 /**
- * Ascending positions by term, for example by the type of an event's object. Writes belong to the caller's
- * transaction; `cursor` reads the last commit.
+ * Ascending positions by term, for example by the type of an event's object. A term is a character, which names a
+ * field, and a value of the field. `flush` belongs to the caller's transaction; `cursor` reads the last commit.
  */
 export class Postings {
   readonly #tables: PostingTables;
   /** The tails used last, oldest first. */
   readonly #kept = new Map<string, Tail>();
-  readonly #changed = new Map<string, Tail>();
+  /** The positions of the open batch, by field and value. Two maps, because a joined text costs more than a look-up. */
+  readonly #added = new Map<string, Map<string, number[]>>();
 
   constructor(tables: PostingTables) {
     this.#tables = tables;
   }
 
-  /** Adds a position to a term. Positions of a term must ascend; a repeated position counts once. */
-  add(term: string, position: number): void {
-    const key = keyOf(term);
-    let tail = this.#changed.get(key) ?? this.#tailOf(key);
-    if (tail.isFull()) {
-      this.#tables.blocks.putSync(blockKey(key, tail.first), tail.block());
-      tail = tail.next();
+  /**
+   * Adds a position to a term, in memory, and returns the estimated bytes that it takes there. Positions of a term must
+   * ascend; a repeated position counts once.
+   */
+  add(field: string, value: string, position: number): number {
+    let values = this.#added.get(field);
+    if (values === undefined) this.#added.set(field, (values = new Map<string, number[]>()));
+    const positions = values.get(value);
+    if (positions === undefined) {
+      values.set(value, [position]);
+      return addedTermBytes + 2 * value.length;
     }
-    if (tail.add(position)) this.#changed.set(key, tail);
+    positions.push(position);
+    return addedPositionBytes;
   }
 
-  /** Writes the changed tails; call it at the end of each transaction. */
+  /** Writes the added positions. Each changed tail is written once. */
   flush(): void {
-    for (const [key, tail] of this.#changed) {
-      this.#tables.tails.putSync(key, tail.encode());
-      this.#kept.delete(key);
-      this.#kept.set(key, tail);
-    }
-    this.#changed.clear();
+    for (const [field, values] of this.#added)
+      for (const [value, positions] of values) this.#write(keyOf(field + value), positions);
+    this.#added.clear();
     for (const oldest of this.#kept.keys()) {
       if (this.#kept.size <= tailsKeptMax) break;
       this.#kept.delete(oldest);
     }
   }
 
-  /** Discards all tails in memory. Call it after the tables were rolled back or cleared. */
+  /** Discards all positions in memory. Call it after the tables were rolled back or cleared. */
   forget(): void {
     this.#kept.clear();
-    this.#changed.clear();
+    this.#added.clear();
   }
 
   /** The positions of a term up to the last commit. */
@@ -71,6 +78,20 @@ export class Postings {
   /** The terms with a prefix, sorted. A term of more than 300 characters is not among them. */
   terms(prefix: string): readonly string[] {
     return [...this.#tables.tails.getKeys({ start: prefix, end: `${prefix}\uffff` })];
+  }
+
+  #write(key: string, positions: readonly number[]): void {
+    let tail = this.#tailOf(key);
+    for (const position of positions) {
+      if (tail.isFull()) {
+        this.#tables.blocks.putSync(blockKey(key, tail.first), tail.block());
+        tail = tail.next();
+      }
+      tail.add(position);
+    }
+    this.#tables.tails.putSync(key, tail.encode());
+    this.#kept.delete(key);
+    this.#kept.set(key, tail);
   }
 
   #tailOf(key: string): Tail {

@@ -15,6 +15,9 @@ const blockLength = 256;
 type Entries = { readonly times: number[]; readonly positions: number[] };
 type OpenBlock = Entries & { readonly number: number };
 
+/** The estimated bytes of a time and a position in memory. */
+const addedBytes = 32;
+
 /**
  * The time index: the time and position of each event that is later than all events before it. The index removes an
  * event that is more than a minute ahead of a later event: a wrong clock stamped it, so its time does not count
@@ -30,6 +33,11 @@ export class TimePart implements AuditPart, LogTimes {
   #firsts!: Table<Buffer, number>;
   /** The last block; undefined until `#opened` reads the block from the table. */
   #open: OpenBlock | undefined;
+  /** The times and positions of the open batch: of events with equal consecutive times, those of the first one. */
+  #added: Entries = { times: [], positions: [] };
+  #lastStamp = '';
+  /** The minute of the last time: most events are of the same minute as the event before. */
+  #minute = { text: noMinute, ms: NaN };
 
   constructor(identity: () => Pick<LogIdentity, 'epoch'>) {
     this.#identity = identity;
@@ -40,17 +48,22 @@ export class TimePart implements AuditPart, LogTimes {
     this.#firsts = environment.openNumberedTable<Buffer>('firsts', { encoding: 'binary' });
   }
 
-  write(batch: readonly RecordedEvent[]): void {
-    const shift = epochShift(this.#identity().epoch);
-    let [last, isChanged] = ['', false];
-    for (const recorded of batch) {
-      if (!this.#counts(recorded.stream)) continue;
-      const stamp = stampOf(recorded);
-      if (stamp === last) continue;
-      last = stamp;
-      isChanged = this.#take(Date.parse(stamp), Number(recorded.position - shift)) || isChanged;
-    }
+  add(recorded: RecordedEvent, within: number): number {
+    if (!this.#counts(recorded.stream)) return 0;
+    const stamp = stampOf(recorded);
+    if (stamp === this.#lastStamp) return 0;
+    this.#lastStamp = stamp;
+    this.#added.times.push(this.#parse(stamp));
+    this.#added.positions.push(within);
+    return addedBytes;
+  }
+
+  write(): void {
+    const { times, positions } = this.#added;
+    let isChanged = false;
+    for (const [index, time] of times.entries()) isChanged = this.#take(time, positions[index] ?? 0) || isChanged;
     if (isChanged) this.#store();
+    this.#forget();
   }
 
   committed(): void {
@@ -59,10 +72,28 @@ export class TimePart implements AuditPart, LogTimes {
 
   rolledBack(): void {
     this.#open = undefined;
+    this.#forget();
   }
 
   cleared(): void {
     this.#open = undefined;
+    this.#forget();
+  }
+
+  /** The time of a stamp like `2026-01-01T00:00:00.000Z` in epoch milliseconds. */
+  #parse(stamp: string): number {
+    const { text, ms } = this.#minute;
+    const inMinute = stamp.startsWith(text) ? millisecondsIn(stamp) : NaN;
+    if (!Number.isNaN(inMinute)) return ms + inMinute;
+    const minute = stamp.slice(0, minuteLength);
+    const minuteMs = Date.parse(`${minute}00.000Z`);
+    const isUsual = !Number.isNaN(minuteMs) && new Date(minuteMs).toISOString().startsWith(minute);
+    this.#minute = { text: isUsual ? minute : noMinute, ms: minuteMs };
+    return Date.parse(stamp);
+  }
+
+  #forget(): void {
+    [this.#added, this.#lastStamp] = [{ times: [], positions: [] }, ''];
   }
 
   positionAt(timeMs: number, head: LogPosition): LogPosition | undefined {
@@ -133,6 +164,23 @@ export class TimePart implements AuditPart, LogTimes {
   #read(number: number): Entries {
     return decoded(this.#blocks.get(number));
   }
+}
+
+/** The text of a time up to the seconds. */
+const minuteLength = '2026-01-01T00:00:'.length;
+/** No stamp begins so. */
+const noMinute = '-';
+const zero = 0x30;
+
+/** The seconds and milliseconds at the end of a stamp; NaN if it has another form. */
+function millisecondsIn(stamp: string): number {
+  const digit = (at: number, most = 9): number => {
+    const value = stamp.charCodeAt(minuteLength + at) - zero;
+    return value >= 0 && value <= most ? value : NaN;
+  };
+  const isComplete = stamp.length === minuteLength + 7 && stamp[minuteLength + 2] === '.' && stamp.endsWith('Z');
+  if (!isComplete) return NaN;
+  return digit(0, 5) * 10_000 + digit(1) * 1_000 + digit(3) * 100 + digit(4) * 10 + digit(5);
 }
 
 function encoded({ times, positions }: Entries): Buffer {

@@ -26,6 +26,10 @@ type CreatingTable = { putSync(key: Uint8Array, value: Buffer, options: { readon
 /** Consecutive events of one stream. */
 type Run = { readonly first: number; readonly positions: number[] };
 
+/** The estimated bytes in memory of a stream in the open batch without its name, and of one of its positions. */
+const runBytes = 256;
+const runPositionBytes = 16;
+
 type VersionPartOptions = {
   readonly identity: () => Pick<LogIdentity, 'epoch'>;
   /** Returns 32 bytes that identify a stream; SHA-256 by default. */
@@ -49,6 +53,8 @@ export class VersionPart implements AuditPart, VersionReader {
   /** The first eight bytes of the digests in `#clashing`, in hexadecimal digits. */
   readonly #clashes = new Set<string>();
   readonly #newClashes = new Set<string>();
+  /** The events of the open batch, by stream. */
+  readonly #runs = new Map<string, Run>();
 
   constructor({ identity, digest = sha256 }: VersionPartOptions) {
     this.#identity = identity;
@@ -61,17 +67,21 @@ export class VersionPart implements AuditPart, VersionReader {
     for (const key of this.#clashing.getKeys()) this.#clashes.add(shortTextOf(key));
   }
 
-  write(batch: readonly RecordedEvent[]): void {
-    const shift = epochShift(this.#identity().epoch);
-    const runs = new Map<string, Run>();
-    for (const { stream, revision, position } of batch) {
-      if (!stream.startsWith(prefix)) continue;
-      const local = Number(position - shift);
-      const run = runs.get(stream);
-      if (run === undefined) runs.set(stream, { first: revision, positions: [local] });
-      else run.positions.push(local);
+  add({ stream, revision }: RecordedEvent, within: number): number {
+    if (!stream.startsWith(prefix)) return 0;
+    const run = this.#runs.get(stream);
+    if (run === undefined) {
+      this.#runs.set(stream, { first: revision, positions: [within] });
+      return runBytes + 2 * stream.length;
     }
-    for (const [stream, run] of runs) this.#append(stream, run);
+    if (revision !== run.first + run.positions.length) throw new MissingRevisionError(stream, revision);
+    run.positions.push(within);
+    return runPositionBytes;
+  }
+
+  write(): void {
+    for (const [stream, run] of this.#runs) this.#append(stream, run);
+    this.#runs.clear();
   }
 
   committed(): void {
@@ -79,11 +89,13 @@ export class VersionPart implements AuditPart, VersionReader {
   }
 
   rolledBack(): void {
+    this.#runs.clear();
     for (const clash of this.#newClashes) this.#clashes.delete(clash);
     this.#newClashes.clear();
   }
 
   cleared(): void {
+    this.#runs.clear();
     this.#clashes.clear();
     this.#newClashes.clear();
   }
@@ -114,8 +126,7 @@ export class VersionPart implements AuditPart, VersionReader {
       const number = Math.floor(revision / blockLength);
       const block = key.block(number) ?? empty;
       const end = endOf(block);
-      if (end.count !== revision % blockLength)
-        throw new MissingRevisionError(stream, revision);
+      if (end.count !== revision % blockLength) throw new MissingRevisionError(stream, revision);
       const added = positions.slice(done, done + blockLength - end.count);
       key.put(number, extended(block, end, added));
       done += added.length;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IndexEntry, IndexKey } from '../../src/resource/type/index-entry.ts';
 import { EntryWriter, formCreated, formName, formNumbers, formTexts, nameAt } from './entry-writer.ts';
 
-/** The record is not a valid index entry: the row is damaged. */
+/** The record is not a valid index entry, so the row is damaged. */
 export class EntryCorruptError extends Error {
   constructor(what: string) {
     super(`an index entry is corrupt: ${what}`);
@@ -12,12 +12,12 @@ export class EntryCorruptError extends Error {
 
 const writer = new EntryWriter();
 
-/** `isWhole`: false if an index function failed on the object, which then has no value in that index. */
+/** `isWhole`: false if an index function failed for the object, which then has no value in this index. */
 export function encodeEntry(entry: IndexEntry, fingerprint: string, isWhole = true): Buffer {
   return writer.encode(entry, isWhole ? stampOf(fingerprint) : partial(stampOf(fingerprint)));
 }
 
-/** Whether `record` was made under `fingerprint`, and is as complete as `isWhole` says. False if it is not an entry. */
+/** Whether `record` was encoded with this `fingerprint` and this `isWhole`. False if the record is not an entry. */
 export function isEntryUnder(record: Uint8Array, fingerprint: string, isWhole = true): boolean {
   if (record.length < nameAt) return false;
   const stamp = isWhole ? stampOf(fingerprint) : partial(stampOf(fingerprint));
@@ -36,7 +36,7 @@ function partial(stamp: number): number {
 let lastFingerprint = '';
 let lastStamp = 0;
 
-/** Cached, since it is called for each row, usually with the same fingerprint. */
+/** Caches the last stamp, since this function is called for each row, usually with the same fingerprint. */
 function stampOf(fingerprint: string): number {
   if (fingerprint !== lastFingerprint) {
     lastStamp = createHash('sha256').update(fingerprint).digest().readUInt32LE(0);
@@ -46,19 +46,20 @@ function stampOf(fingerprint: string): number {
 }
 
 /**
- * The highest number of distinct shared contents for one kind of block; with more, sharing costs more than it saves.
+ * The maximum number of distinct contents that are shared for one kind of block. Sharing more contents would cost more
+ * than it saves.
  */
 const sharedMax = 4_096;
-/** Longer blocks are not shared: with `sharedMax` this bounds the memory that a hostile type can make a decoder use. */
+/** Longer blocks are not shared. With `sharedMax`, this limits the memory that a hostile type can use in a decoder. */
 const sharedBytesMax = 512;
 
 const noKeys: readonly IndexKey[] = Object.freeze([]);
 const noLabels: Readonly<Record<string, string>> = Object.freeze({});
 
-/** A cache of blocks and their decoded values: a million objects have few distinct labels, phases and owners. */
+/** A cache of blocks and their decoded values. A million objects have few distinct labels, phases and owners. */
 class Shared<T> {
   readonly #known = new Map<string, T>();
-  /** Failed look-ups since the map became full; after many of them the cache is disabled. */
+  /** The failed look-ups since the cache became full, minus the successful ones. Too many disable the cache. */
   #misses = 0;
 
   get(block: string): T | undefined {
@@ -83,7 +84,7 @@ class Shared<T> {
  */
 export class EntryDecoder {
   readonly #labels = new Shared<Readonly<Record<string, string>>>();
-  /** By position of the index: the shared keys. */
+  /** The cache of keys of each index. */
   readonly #keys: Shared<readonly IndexKey[]>[] = [];
   readonly #texts = new Shared<string>();
   readonly #f64 = new Float64Array(1);
@@ -91,8 +92,8 @@ export class EntryDecoder {
   readonly #f64Bytes = new Uint8Array(this.#f64.buffer);
   #record: Buffer = Buffer.alloc(0);
   /**
-   * The whole record as Latin-1: one call into the engine instead of one for each block. Not kept, since a substring
-   * would keep the whole text alive.
+   * The whole record as Latin-1, so that one call into the engine replaces one call for each block. No substring of it
+   * may be returned, since a substring would keep the whole string in memory.
    */
   #text = '';
   #at = 0;
@@ -101,7 +102,7 @@ export class EntryDecoder {
   decode(record: Buffer): IndexEntry {
     this.#record = record;
     this.#text = record.toString('latin1');
-    if (record.length <= nameAt) throw new EntryCorruptError(`it has ${String(record.length)} bytes`);
+    if (record.length <= nameAt) throw new EntryCorruptError(`the record has only ${String(record.length)} bytes`);
     const created = this.#number(4);
     this.#at = nameAt + 1;
     const name = this.#kept(this.#at, record[nameAt] ?? 0);
@@ -110,7 +111,9 @@ export class EntryDecoder {
     const keys: (readonly IndexKey[])[] = [];
     for (let index = 0; index < count; index++) keys.push(this.#readKeys(index, name, created));
     if (this.#at !== record.length)
-      throw new EntryCorruptError(`it has ${String(record.length)} bytes and ends at ${String(this.#at)}`);
+      throw new EntryCorruptError(
+        `the record has ${String(record.length)} bytes, but its content ends after ${String(this.#at)}`,
+      );
     return { name, created, labels, keys };
   }
 
@@ -156,13 +159,15 @@ export class EntryDecoder {
   }
 
   #numberKeys(form: number, end: number): readonly IndexKey[] {
-    if (form !== formNumbers) throw new EntryCorruptError(`keys of the form ${String(form)}`);
+    if (form !== formNumbers) throw new EntryCorruptError(`the form ${String(form)} of keys is unknown`);
     const keys: number[] = [];
     for (; this.#at + 8 <= end; this.#at += 8) keys.push(this.#number(this.#at));
     return keys;
   }
 
-  /** The decoded value of an equal earlier block; advances past the block. */
+  /**
+   * The decoded value of an equal earlier block, whose bytes are then skipped; undefined if no such block is cached.
+   */
   #shared<T>(known: Shared<T>, end: number): T | undefined {
     if (end - this.#at > sharedBytesMax || !known.isWorthSearching()) return undefined;
     const value = known.get(this.#text.slice(this.#at, end));
@@ -193,14 +198,15 @@ export class EntryDecoder {
   #wide(length: number): string {
     const start = this.#at;
     this.#at += length;
-    if (length % 2 === 1 || this.#at > this.#record.length) throw new EntryCorruptError('a text is cut off');
+    if (length % 2 === 1 || this.#at > this.#record.length)
+      throw new EntryCorruptError('a text continues after the end of the record');
     return this.#record.toString('utf16le', start, this.#at);
   }
 
-  /** A flat copy, which does not keep the record alive. */
+  /** Returns a flat copy of a text, so that the text does not keep the record in memory. */
   #kept(start: number, length: number): string {
     this.#at = start + length;
-    if (this.#at > this.#record.length) throw new EntryCorruptError('a text is cut off');
+    if (this.#at > this.#record.length) throw new EntryCorruptError('a text continues after the end of the record');
     return this.#record.toString('latin1', start, this.#at);
   }
 
@@ -211,12 +217,12 @@ export class EntryDecoder {
   #blockEnd(): number {
     const length = this.#varint();
     const end = this.#at + length;
-    if (end > this.#record.length) throw new EntryCorruptError('a block is cut off');
+    if (end > this.#record.length) throw new EntryCorruptError('a block continues after the end of the record');
     return end;
   }
 
   #ended<T>(end: number, value: T): T {
-    if (this.#at !== end) throw new EntryCorruptError('a block does not end where it should');
+    if (this.#at !== end) throw new EntryCorruptError('the length of a block differs from its content');
     return value;
   }
 
@@ -224,11 +230,11 @@ export class EntryDecoder {
     let value = 0;
     for (let shift = 0; shift < 28; shift += 7) {
       const byte = this.#text.charCodeAt(this.#at++);
-      // At the end of the record `byte` is NaN: both tests fail, and the loop ends.
+      // After the end of the record, `byte` is NaN. Both branches then end the loop.
       if (byte < 0x80) return value | (byte << shift);
       value |= (byte & 0x7f) << shift;
     }
-    throw new EntryCorruptError('a length does not end');
+    throw new EntryCorruptError('a length has too many bytes');
   }
 
   #number(at: number): number {

@@ -1,17 +1,17 @@
 import type { IndexEntry, IndexKey } from '../../src/resource/type/index-entry.ts';
 
 /**
- * Encodes index entries, stored beside their rows so that a start need not parse a million objects.
+ * Encodes index entries. Each entry is stored beside its row, so that a start need not parse a million objects.
  *
- *   0  u32  stamp of the indexes' fingerprint: identifies entries of other declarations without decoding
+ *   0  u32  stamp of the indexes' fingerprint, to detect entries of other declarations without decoding
  *   4  f64  created
- *  12  u8   length of the name, then the name (ASCII by the naming rules)
+ *  12  u8   length of the name, then the name (ASCII according to the rules for names)
  *   …  varint length, then the labels: key, value, …
- *   …  varint number of indexes, then each: varint length (0: no value), then its keys
+ *   …  varint number of indexes, then for each index: varint length (0: no value), then the keys
  *
- * A text is the varint `2 × bytes + wide`, then Latin-1, or UTF-16 if wide is 1: string keys need not be well-formed
- * Unicode (`stringKey`). An index's keys start with their form: texts, numbers (f64), or a repetition of the name or
- * `created`. Little-endian.
+ * A text is the varint `2 × bytes + wide`, then Latin-1, or UTF-16 if `wide` is 1, since string keys may be ill-formed
+ * Unicode (`stringKey`). The keys of an index start with their form: texts, numbers (f64), or a repetition of the name
+ * or of `created`. All numbers are little-endian.
  */
 export const nameAt = 12;
 
@@ -71,8 +71,8 @@ export class EntryWriter {
   }
 
   /**
-   * Runs `write`, and puts the length of its output before it. It reserves one byte for the length and moves the output
-   * if the length needs more.
+   * Runs `write` and puts the length of the output before the output. Reserves one byte for the length, and moves the
+   * output if the length needs more bytes.
    */
   #block(write: () => void): void {
     const start = this.#at;

@@ -11,16 +11,18 @@ import type { LmdbTables } from '../lmdb-tables.ts';
 import { decodeRow, encodeRow } from '../row.ts';
 import { buildTypeIndex, type TypeIndex } from './type-index.ts';
 
-/** Records changes during an index build that affect names which the build has passed; later names are read anyway. */
+/**
+ * Records the changes of objects that an index build has already read. All later objects are read after their change.
+ */
 export class IndexCatchUp {
   /**
-   * The latest state of each changed object, undefined if deleted. Its size depends on the number of names, not of
-   * changes.
+   * The latest state of each changed object; undefined if the object was deleted. The size is limited by the number of
+   * objects, not by the number of changes.
    */
   readonly #missed = new Map<string, IndexEntry | undefined>();
   /**
-   * The last name that was read; undefined before the first. The build contains the names up to this one, in their
-   * state at that time.
+   * The last name that was read; undefined before the first one. The build contains all names up to this one, each in
+   * the state at the time of its read.
    */
   #reached: string | undefined;
 
@@ -28,7 +30,7 @@ export class IndexCatchUp {
     this.#reached = name;
   }
 
-  /** Call it when all rows are read: from now on the build misses every change. */
+  /** Call it after all rows are read. From then on, every change is recorded. */
   finish(): void {
     this.#reached = '\uffff';
   }
@@ -37,7 +39,9 @@ export class IndexCatchUp {
     if (this.#reached !== undefined && name <= this.#reached) this.#missed.set(name, after);
   }
 
-  /** Applies missed changes until `isOver`. Returns whether none is left; this stays true for the rest of the turn. */
+  /**
+   * Applies recorded changes until `isOver`. Returns whether all are applied, which is true for the rest of the turn.
+   */
   applyTo(index: TypeIndex, isOver: () => boolean): boolean {
     for (const [name, after] of this.#missed) {
       this.#missed.delete(name);
@@ -49,7 +53,7 @@ export class IndexCatchUp {
   }
 }
 
-/** The most rows read in one slice: their entries stay in memory until they are added. */
+/** The maximum number of rows in one slice. Their entries stay in memory until they are added to the index. */
 const sliceRows = listSliceObjectsMax * 4;
 
 type Stale = { readonly entry: IndexEntry; readonly isWhole: boolean };
@@ -57,16 +61,16 @@ type Stale = { readonly entry: IndexEntry; readonly isWhole: boolean };
 export type Build = {
   readonly slices: Slices;
   readonly catchUp: IndexCatchUp;
-  /** Counters of the build. */
+  /** The counters of failed index functions, which the build increments. */
   readonly unindexed: { -readonly [Member in keyof Unindexed]: Unindexed[Member] };
   readonly onProgress?: BuildProgress | undefined;
   /** The number of objects of other types. */
   readonly others: () => number;
-  /** False once the type is stopped, or a new build of it has started. */
+  /** Returns false once the type is stopped or a new build of the type has started. */
   readonly isWanted: () => boolean;
 };
 
-/** Undefined if the build was cancelled. */
+/** Builds the index of a type. Resolves with undefined if the build was cancelled. */
 export async function buildIndex(type: ResourceType, tables: LmdbTables, build: Build): Promise<TypeIndex | undefined> {
   const { slices } = build;
   const next = async (): Promise<void> => {
@@ -83,10 +87,10 @@ export async function buildIndex(type: ResourceType, tables: LmdbTables, build: 
 
 class NotWantedError extends Error {}
 
-/** A build of fewer rows ends before a report is useful. */
+/** The minimum number of rows for a progress report. A smaller build ends before a report is useful. */
 const reportedRowsMin = sliceRows * 8;
 
-/** Yields one slice at a time, so that the caller can let other work run. */
+/** Yields the entries of one slice at a time, so that the caller can run other work. */
 function* entriesOf(type: ResourceType, tables: LmdbTables, build: Build): Generator<readonly IndexEntry[]> {
   const { catchUp, onProgress } = build;
   let after: string | undefined;
@@ -107,7 +111,7 @@ function* entriesOf(type: ResourceType, tables: LmdbTables, build: Build): Gener
 
 type ReadSlice = { readonly entries: readonly IndexEntry[]; readonly stale: readonly Stale[] };
 
-/** A slice ends by time as well as by count: an index function may take a millisecond for each object. */
+/** Reads one slice, which ends by rows or by time, since an index function may take a millisecond for an object. */
 function readSlice(
   type: ResourceType,
   tables: LmdbTables,
@@ -130,10 +134,7 @@ function readSlice(
   return { entries, stale };
 }
 
-/**
- * Stores the recomputed entries beside their rows, instead of those of another declaration, so that the next start can
- * use them.
- */
+/** Replaces the stored entries of an earlier declaration, so that the next start can use the stored entries. */
 function refresh(type: ResourceType, tables: LmdbTables, stale: readonly Stale[]): void {
   tables.commit((writer) => {
     for (const { entry, isWhole } of stale) {

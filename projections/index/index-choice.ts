@@ -7,17 +7,17 @@ import type { Slice } from './index-walk.ts';
 import { countUpTo, placeOf, sliceOf, totalOf, type Ordering } from './index-window.ts';
 
 export type QueryResult = {
-  /** The number of all matching objects, in and outside of the window. */
+  /** The number of all matching objects, inside and outside the window. */
   readonly total: number;
   /** The names of the window's objects, in order. */
   readonly names: readonly string[];
   /** The number of matching objects after the window. */
   readonly remaining: number;
-  /** The place of the window's last object; undefined if the window is the last one. */
+  /** The place of the last object in the window; undefined for the last window. */
   readonly next: OrderPlace | undefined;
 };
 
-/** The result of a query. */
+/** Computes the result of a query. */
 export function* chosen(orders: OrdersView, { selection, sort, window }: ListQuery): Steps<QueryResult> {
   const ordering: Ordering = { orders, sort };
   const selected = yield* select(orders, selection, sort);
@@ -26,8 +26,8 @@ export function* chosen(orders: OrdersView, { selection, sort, window }: ListQue
     window.kind === 'after' && window.after !== undefined ? yield* countUpTo(ordering, selected, window.after) : 0;
   const { skip, take } = sliceOfWindow(window, before, total);
   const ordinals = yield* sliceOf(ordering, selected, { skip, take });
-  // Allocated with its final length: growing an array to a million elements copies it many times, each time in one
-  // step.
+  // The array is allocated with its final length. Growing an array to a million elements would copy it many times, each
+  // time within one step.
   const names = new Array<string>(ordinals.length);
   yield* inStrides(ordinals.length, (from, to) => {
     for (let index = from; index < to; index++) names[index] = orders.rows.name(ordinals[index] ?? 0);
@@ -52,7 +52,7 @@ function slice(skip: number, size: number, total: number): Slice {
   return { skip, take: Math.max(0, Math.min(size, total - skip)) };
 }
 
-/** A query that runs over several turns. It holds its view of the index until it completes or is closed. */
+/** A query that runs over several turns. It keeps its view of the index open until it completes or is closed. */
 export class Choice {
   readonly #steps: Steps<QueryResult>;
   readonly #release: () => void;

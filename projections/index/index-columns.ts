@@ -2,16 +2,17 @@ import type { IndexKey } from '../../src/resource/type/index-entry.ts';
 import type { IndexValueType } from '../../src/resource/type/resource-type.ts';
 
 /**
- * The keys of one index by ordinal. An object without a value has a key after all others, so that "last ascending,
- * first descending" needs no special case: finite numbers and texts that start below U+FC00 (`stringKey`) all sort
- * before that key.
+ * The keys of one index by ordinal. An object without a value has the key `missing`, which sorts after all other keys:
+ * after finite numbers, and after texts that start below U+FC00 (`stringKey`). So no special case is needed to sort
+ * such objects last in ascending and first in descending order.
  */
 export type KeyColumn = {
   readonly missing: IndexKey;
-  /** The keys of the object, ascending; empty without a value. */
+  /** The keys of the object, ascending; empty if the object has no value. */
   keys(ordinal: number): readonly IndexKey[];
-  /** The sort key of the object, ascending and descending. */
+  /** The sort key of the object in ascending order. */
   least(ordinal: number): IndexKey;
+  /** The sort key of the object in descending order. */
   greatest(ordinal: number): IndexKey;
   set(ordinal: number, keys: readonly IndexKey[]): void;
 };
@@ -47,7 +48,7 @@ export class TextColumn implements KeyColumn {
   }
 
   put(ordinal: number, value: string): void {
-    // A hole would make the engine store the whole array in a slower form.
+    // Fills gaps, since a hole would make the engine store the whole array in a slower form.
     while (this.#values.length < ordinal) this.#values.push(missingText);
     if (ordinal === this.#values.length) this.#values.push(value);
     else this.#values[ordinal] = value;
@@ -56,7 +57,7 @@ export class TextColumn implements KeyColumn {
 
 export class NumberColumn implements KeyColumn {
   readonly missing = missingNumber;
-  /** The array is longer than its used part. */
+  /** The values. Only the elements of used ordinals are meaningful, since the array grows in larger steps. */
   #values = new Float64Array(16);
 
   keys(ordinal: number): readonly IndexKey[] {

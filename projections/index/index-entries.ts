@@ -6,18 +6,18 @@ import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { EntryDecoder, isEntryUnder } from './entry-codec.ts';
 import { answerStart, entryOfRow } from '../row.ts';
 
-/** One decoder for each type declaration, which shares strings among entries. */
+/** One decoder for each declaration of a type. A decoder shares strings among entries. */
 const decoders = new WeakMap<ResourceType, EntryDecoder>();
 
-/** The index entry beside a row; computed again from the row if it was stored under another declaration. */
+/** The index entry stored beside a row. Computed from the row if the entry was stored under another declaration. */
 export function entryBeside(row: Buffer, type: ResourceType): IndexEntry {
   return keptEntry(row, type).entry;
 }
 
 /**
- * The index entry beside a row, and whether it was stored under this declaration (`current`). Otherwise the entry is
- * computed again. `onError` is called for each index without a value because its function failed; such entries are
- * computed again too.
+ * The index entry stored beside a row. `current`: whether the entry was stored under this declaration; otherwise the
+ * entry is computed. `onError` is called for each index whose function fails. With `onError`, a stored entry that lacks
+ * such a value is computed again too.
  */
 export function keptEntry(
   row: Buffer,

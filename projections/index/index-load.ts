@@ -7,7 +7,7 @@ import { sortedByNumber, sortedByText } from './index-sort.ts';
 import type { OrderedSequence } from './ordered-sequence.ts';
 import { SteadyMap } from './steady-map.ts';
 
-/** Fills the orders from rows that were just added. The orders must not be read before the last step. */
+/** Fills empty orders from the added rows. The orders must not be read before the last step. */
 export function* loadOrders(orders: Orders): Steps<undefined> {
   const { rows, byDefault, byIndex, byLabel } = orders;
   const asAdded = yield* numbered(rows.capacity);
@@ -61,13 +61,15 @@ function* loadSingle(sequence: OrderedSequence, column: KeyColumn, orders: LoadO
 type KeyTable = {
   /** The distinct keys. */
   readonly keys: readonly IndexKey[];
-  /** By posting: the index of its key in `keys`. */
+  /** The index in `keys` of each posting's key. */
   readonly keyPlaces: Uint32Array;
-  /** By ordinal: its first posting; the total at the end. Undefined: one posting each. */
+  /** The first posting of each ordinal, and the total at the end. Undefined if each ordinal has one posting. */
   readonly starts: Uint32Array | undefined;
 };
 
-/** The most distinct texts for which the load sorts the texts and distributes the objects to them. */
+/**
+ * The maximum number of distinct texts for which the texts are sorted, and the objects then distributed to the texts.
+ */
 const fewKeysMax = 4_096;
 
 function* fewKeys(column: KeyColumn, capacity: number): Steps<KeyTable | undefined> {
@@ -95,7 +97,7 @@ function* keyTable(column: KeyColumn, capacity: number): Steps<KeyTable> {
   return { keys: places.keys, keyPlaces: keyPlaces.used(), starts };
 }
 
-/** The index of each distinct key, in order of first use. */
+/** Assigns an index to each distinct key, in order of first use. */
 class KeyPlaces {
   readonly keys: IndexKey[] = [];
   readonly #places = new SteadyMap<number>();
@@ -110,7 +112,7 @@ class KeyPlaces {
 }
 
 function* labelTable(rows: IndexRows): Steps<KeyTable> {
-  /** By key, then by value, so that each term is built only once. */
+  /** The places by key, then by value, so that each term is built only once. */
   const places = new SteadyMap<SteadyMap<number>>();
   const keys: string[] = [];
   const keyPlaces = new Growing(rows.capacity);
@@ -132,11 +134,11 @@ function* labelTable(rows: IndexRows): Steps<KeyTable> {
   return { keys, keyPlaces: keyPlaces.used(), starts };
 }
 
-/** Decides when a loop should yield. It counts postings, since an object may have many or none. */
+/** Decides when a loop must yield. Counts postings, since an object may have many postings or none. */
 class Due {
   #next = strideMax;
 
-  /** Whether the next yield is due after this many postings. */
+  /** Whether the next yield is due. `done`: the number of postings processed so far. */
   isPast(done: number): boolean {
     if (done < this.#next) return false;
     this.#next = done + strideMax;
@@ -146,7 +148,7 @@ class Due {
 
 type Deal = { readonly inOrder: Uint32Array; readonly marked: boolean };
 
-/** Sorts the distinct keys, then distributes the postings to them. Postings with one key stay in default order. */
+/** Sorts the distinct keys, then distributes the postings to them. Postings with equal keys stay in default order. */
 function* deal(sequence: OrderedSequence, table: KeyTable, { inOrder, marked }: Deal): Steps<undefined> {
   const { keys, keyPlaces, starts } = table;
   const next = yield* firstRanks(keys, keyPlaces);
@@ -170,7 +172,7 @@ function* deal(sequence: OrderedSequence, table: KeyTable, { inOrder, marked }: 
   yield* sequence.load(postings, (rank) => keys[keyAt[rank] ?? 0] ?? '');
 }
 
-/** The rank of each key's first posting. */
+/** The rank of the first posting of each key. */
 function* firstRanks(keys: readonly IndexKey[], keyPlaces: Uint32Array): Steps<Uint32Array> {
   const places = yield* numbered(keys.length);
   const sorted =
@@ -192,7 +194,7 @@ function* firstRanks(keys: readonly IndexKey[], keyPlaces: Uint32Array): Steps<U
   return ranks;
 }
 
-/** A growing array of numbers. */
+/** An array of numbers that grows. */
 class Growing {
   #numbers: Uint32Array;
   #length = 0;

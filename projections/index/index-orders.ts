@@ -6,17 +6,17 @@ import { OrderedSequence } from './ordered-sequence.ts';
 /** The rows of one type and all their orders, as writes update them. */
 export type Orders = {
   readonly rows: IndexRows;
-  /** Newest first, then by name. */
+  /** The order by creation time, newest first, then by name. */
   readonly byDefault: OrderedSequence;
-  /** By position of the index: ascending, objects without a value last. */
+  /** The order of each index: ascending, objects without a value last. */
   readonly byIndex: readonly OrderedSequence[];
-  /** By position of the index: whether an object may have several postings. */
+  /** Whether each index may have several postings for one object. */
   readonly multi: readonly boolean[];
-  /** The order over label terms; it omits objects without labels. */
+  /** The order by label terms. Objects without labels have no posting. */
   readonly byLabel: OrderedSequence;
 };
 
-/** The orders that queries read. To read them over several turns, open a view first. */
+/** The orders that queries read. To read them over several turns, first open a view. */
 export type OrdersView = Pick<Orders, 'rows' | 'multi'> & {
   readonly byDefault: OrderView;
   readonly byIndex: readonly OrderView[];
@@ -27,12 +27,12 @@ export function viewOf({ rows, multi, byDefault, byIndex, byLabel }: Orders): Or
   return { rows, multi, byDefault: byDefault.view, byIndex: byIndex.map(({ view }) => view), byLabel: byLabel.view };
 }
 
-/** Labels contain no control characters, so a term is unambiguous. */
+/** Joins the key and value of a label. The term is unambiguous, since labels contain no control characters. */
 export function labelTerm(key: string, value: string): string {
   return `${key}\0${value}`;
 }
 
-/** The posting of key number `place` among the `count` keys of an object. */
+/** The posting of the key at `place` among the `count` keys of an object. */
 export function markedPosting(ordinal: number, place: number, count: number): number {
   return ordinal | (place === 0 ? leastMark : 0) | (place === count - 1 ? greatestMark : 0);
 }

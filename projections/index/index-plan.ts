@@ -9,24 +9,26 @@ import { ordinalMask, type OrderView } from './order-view.ts';
 /** The objects that a query selects, before sorting. */
 export type Selected =
   | { readonly kind: 'all' }
-  /** The postings from `low` to `high` in `sequence`, each object once: a part of the requested order. */
+  /** The postings from rank `low` to `high` in `sequence`, with each object once: a part of the requested order. */
   | { readonly kind: 'range'; readonly sequence: OrderView; readonly low: number; readonly high: number }
   | { readonly kind: 'bits'; readonly bits: Bits; readonly total: number }
-  /** Few enough to be sorted directly. */
+  /** Few objects, which are sorted directly. */
   | { readonly kind: 'listed'; readonly ordinals: readonly number[] };
 
 type Range = { readonly low: number; readonly high: number };
 
-/** One requirement as ranges of ranks in its order; `negated`: all ranks outside of the ranges. */
+/**
+ * One requirement as ranges of ranks in its order. `negated`: the requirement selects all ranks outside of the ranges.
+ */
 type Condition = {
   readonly sequence: OrderView;
   readonly ranges: readonly Range[];
   readonly negated: boolean;
   /** The number of postings in the ranges. */
   readonly count: number;
-  /** All postings in the ranges have one key. */
+  /** Whether all postings in the ranges have the same key. */
   readonly oneKey: boolean;
-  /** The index, if each object has exactly one posting in the order. */
+  /** The index of the requirement, if each object has exactly one posting in its order. */
   readonly singleIndex: number | undefined;
   readonly holds: (ordinal: number) => boolean;
 };
@@ -57,7 +59,7 @@ function* allHolding(orders: OrdersView, driver: Condition, others: readonly Con
 }
 
 function* everything({ rows, byDefault }: OrdersView, conditions: number): Steps<Bits> {
-  // Reads the rows directly, which is valid only in the turn in which the view was opened, and while no other view
+  // Reads the rows directly. This is valid only in the turn in which the view was opened, and while no other view
   // retains removed rows.
   if (conditions <= conditionsPerStep && rows.views.retired === 0) return rows.live();
   const bits = emptyBits(rows.capacity);
@@ -65,7 +67,7 @@ function* everything({ rows, byDefault }: OrdersView, conditions: number): Steps
   return bits;
 }
 
-/** A condition may need a few hundred searches. */
+/** The maximum number of conditions built in one step, since one condition may need a few hundred searches. */
 const conditionsPerStep = 4;
 
 function* conditionsOf(orders: OrdersView, { labels, fields }: Selection): Steps<Condition[]> {
@@ -81,12 +83,12 @@ function* conditionsOf(orders: OrdersView, { labels, fields }: Selection): Steps
 }
 
 /**
- * The most candidates for which testing each one against the other conditions is cheaper than marking all matching
- * objects.
+ * The maximum number of candidates for which checking each one against the other conditions is cheaper than marking all
+ * matching objects.
  */
 const testedMax = 2_048;
 
-/** A condition that equals one range of the requested order needs no set. */
+/** Returns the range of a condition that equals one range of the requested order, so that no set is needed. */
 function rangeInOrder(
   { ranges, sequence, oneKey, singleIndex }: Condition,
   sort: readonly SortKey[],
@@ -184,13 +186,13 @@ function fieldCondition(orders: OrdersView, requirement: IndexRequirement): Cond
   if (orders.multi[requirement.index] === true)
     return { sequence, ranges, count, negated, oneKey, singleIndex: undefined, holds };
   const singleIndex = requirement.index;
-  // If every object has one posting, the smaller of two sets suffices: the objects inside the ranges or those outside.
+  // If every object has one posting, the smaller of two sets is used: the objects inside the ranges, or those outside.
   if (count <= sequence.size / 2) return { sequence, ranges, count, negated, oneKey, singleIndex, holds };
   if (!negated && ranges.length === 1) return { sequence, ranges, count, negated, oneKey, singleIndex, holds };
   return { sequence, ...counted(outside(ranges, sequence.size)), negated: !negated, oneKey: false, singleIndex, holds };
 }
 
-/** `present`: the rank after the last posting that has a value. */
+/** `present`: the rank after the last posting with a value. */
 function fieldRanges(sequence: OrderView, present: number, requirement: IndexRequirement): readonly Range[] {
   switch (requirement.operator) {
     case 'in':

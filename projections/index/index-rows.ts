@@ -9,23 +9,23 @@ type Labels = IndexEntry['labels'];
 const noKeys: readonly IndexKey[] = Object.freeze([]);
 const noLabels: Labels = Object.freeze({});
 
-/** The tie-break among objects with equal keys. */
+/** The values that order objects with equal keys. */
 export type Tie = { readonly created: number; readonly name: string };
 
 /**
- * The objects of one type by ordinal: a small dense number that all orders contain in place of the name. An ordinal is
- * used again after a removal.
+ * The objects of one type by ordinal. An ordinal is a small dense number that orders contain instead of the name. After
+ * an object is removed, its ordinal is reused.
  */
 export class IndexRows {
   readonly #names = new TextColumn();
   readonly #created = new NumberColumn();
   readonly #labels: Labels[] = [];
-  /** By position of the index: the columns. The columns of name and creation time are the two above. */
+  /** The columns of the indexes. The indexes of the name and of the creation time have the two columns above. */
   readonly columns: readonly KeyColumn[];
-  /** Ordinals below `capacity` without an object. */
+  /** The ordinals below `capacity` that have no object. */
   readonly #free: number[] = [];
   #capacity = 0;
-  /** A row that an open view may read is neither changed nor reused. */
+  /** The open views. A row that an open view may read is not changed or reused. */
   readonly views = new IndexViews((ordinal) => {
     this.#blank(ordinal);
   });
@@ -37,7 +37,7 @@ export class IndexRows {
     });
   }
 
-  /** One more than the highest ordinal ever used. */
+  /** The highest ordinal ever used, plus one. */
   get capacity(): number {
     return this.#capacity;
   }
@@ -72,7 +72,7 @@ export class IndexRows {
     this.#free.push(ordinal);
   }
 
-  /** Whether `column` is the row's own names or creation times. */
+  /** Whether `column` contains the names or the creation times. */
   isOfRow(column: KeyColumn): boolean {
     return column === this.#names || column === this.#created;
   }
@@ -98,8 +98,8 @@ export class IndexRows {
   }
 
   /**
-   * Compares by the default order, newest first, then by name; it is also the tie-break of all other orders. Negative:
-   * the object at `ordinal` is before.
+   * Compares by the default order: newest first, then by name. All other orders use this comparison for equal keys. A
+   * negative result means that the object at `ordinal` is first.
    */
   compareTie(ordinal: number, { created, name }: Tie): number {
     const own = this.created(ordinal);
@@ -108,7 +108,7 @@ export class IndexRows {
     return ownName < name ? -1 : ownName > name ? 1 : 0;
   }
 
-  /** The ordinals of all objects; call it only while no row is retired. */
+  /** The ordinals of all objects. Call it only while no row is retired. */
   live(): Bits {
     const bits = emptyBits(this.#capacity).fill(0xffffffff);
     const beyond = this.#capacity & 31;

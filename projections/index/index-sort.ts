@@ -2,17 +2,17 @@ import { inStrides, strideMax, type Steps } from '../../src/base/steps.ts';
 import { blankKeys, radixSorted, type RadixKeys } from '../radix-sort.ts';
 
 /**
- * Stable sorts of ordinals by key, for loads. A comparison sort of a million distinct texts takes seconds, mostly
- * because of cache misses. These sorts read each text once, eight characters at a time, and move numbers.
+ * Stable sorts of ordinals by key, used by loads. A comparison sort of a million distinct texts takes seconds, mostly
+ * because of cache misses. These sorts read eight characters of each text at a time and move only numbers.
  */
 
-/** Sorts `order` by number; `numberOf` returns finite numbers or Infinity. */
+/** Sorts `order` by number. `numberOf` must return a finite number or Infinity. */
 export function* sortedByNumber(order: Uint32Array, numberOf: (ordinal: number) => number): Steps<Uint32Array> {
   const values = new Float64Array(order.length);
   let descents = 0;
   yield* inStrides(order.length, (from, to) => {
     for (let index = from; index < to; index++) {
-      // Converts minus zero, which would otherwise sort before zero.
+      // Converts minus zero to zero, since minus zero would sort before zero.
       values[index] = numberOf(order[index] ?? 0) + 0;
       if (index > 0 && (values[index - 1] ?? 0) > (values[index] ?? 0)) descents += 1;
     }
@@ -24,8 +24,8 @@ export function* sortedByNumber(order: Uint32Array, numberOf: (ordinal: number) 
   yield* inStrides(order.length, (from, to) => {
     for (let index = from; index < to; index++) {
       const sign = words[index * 2 + 1] ?? 0;
-      // The bits of a double sort like the number after two changes: negative numbers are inverted, and the sign bit of
-      // the others is set.
+      // The bits of a double sort like the number after this change: all bits of a negative number are inverted, and
+      // the sign bit of any other number is set.
       const flip = (sign & 0x80000000) === 0 ? 0 : 0xffffffff;
       high[index] = sign ^ (flip | 0x80000000);
       low[index] = (words[index * 2] ?? 0) ^ flip;
@@ -34,12 +34,12 @@ export function* sortedByNumber(order: Uint32Array, numberOf: (ordinal: number) 
   return (yield* radixSorted({ high, low, order })).order;
 }
 
-/** Texts by ordinal, and the rank of each ordinal among equal texts. */
+/** The text of each ordinal, and the rank of each ordinal among equal texts. */
 export type Texts = { readonly textOf: (ordinal: number) => string; readonly rankOf: Uint32Array };
 
 /**
- * Sorts `ordinals` by text in UTF-16 order, then by rank. It is fastest if `ordinals` is in the order in which the
- * texts were created, which is their order in memory.
+ * Sorts `ordinals` by text in UTF-16 order, then by rank. The sort is fastest if `ordinals` is in the order in which
+ * the texts were created, which is also their order in memory.
  */
 export function* sortedByText(ordinals: Uint32Array, texts: Texts): Steps<Uint32Array> {
   if (yield* isSortedText(ordinals, texts)) return ordinals;
@@ -62,11 +62,13 @@ function* isSortedText(ordinals: Uint32Array, { textOf }: Texts): Steps<boolean>
   return isSorted;
 }
 
-/** With fewer elements, a comparison sort is cheaper than counting digits, and needs no further array. */
+/**
+ * The maximum length that is sorted by comparison, which is cheaper than counting digits and needs no further array.
+ */
 const comparedMax = 64;
 const fewMax = 8;
 
-/** Sorts ordinals with texts that are equal up to `depth`. Each recursion is at least four characters deeper. */
+/** Sorts ordinals whose texts are equal up to `depth`. Each recursion is at least four characters deeper. */
 function* sortRun(texts: Texts, run: Uint32Array, depth: number): Steps<undefined> {
   if (run.length <= comparedMax) {
     sortByComparison(texts, run);
@@ -94,14 +96,11 @@ function* sortRun(texts: Texts, run: Uint32Array, depth: number): Steps<undefine
 
 type EqualStart = {
   readonly depth: number;
-  /** True if no text ends before `depth`. */
+  /** Whether no text ends before `depth`. */
   readonly isWhole: boolean;
 };
 
-/**
- * Sorts ordinals with equal text up to `depth`. Usually the whole texts are equal; otherwise the sort continues
- * at `depth`.
- */
+/** Sorts ordinals with equal texts up to `depth`. Continues at `depth`, unless the whole texts are equal. */
 function* sortEqualStart(texts: Texts, run: Uint32Array, { depth, isWhole }: EqualStart): Steps<undefined> {
   if (yield* areEqual(texts, run)) yield* sortByNumbers(run, { first: () => 0, second: rankIn(texts) });
   else if (isWhole) yield* sortRun(texts, run, depth);
@@ -109,8 +108,9 @@ function* sortEqualStart(texts: Texts, run: Uint32Array, { depth, isWhole }: Equ
 }
 
 /**
- * The padding after a text's end looks like NUL characters of another text. If two texts differ only in such padding,
- * the shorter is a prefix of the longer. So texts that have ended sort by length, before those that continue.
+ * Sorts texts of which some end before `depth`. The padding after the end of a text equals NUL characters of other
+ * texts. If two texts differ only in this padding, the shorter text is a prefix of the longer one. So texts that have
+ * ended are sorted by length, before all texts that continue.
  */
 function* sortEnded(texts: Texts, run: Uint32Array, depth: number): Steps<undefined> {
   const lengthOf = (ordinal: number): number => Math.min(texts.textOf(ordinal).length, depth + 1);
@@ -171,7 +171,7 @@ function* sortByNumbers(run: Uint32Array, { first, second }: Numbers): Steps<und
   run.set((yield* radixSorted({ high, low, order: run })).order);
 }
 
-/** Reads each text once, since reading takes most of the time. */
+/** Sorts by comparison. Reads each text only once, since reading takes most of the time. */
 function sortByComparison({ textOf, rankOf }: Texts, run: Uint32Array): void {
   const pairs = Array.from(run, (ordinal) => ({ text: textOf(ordinal), ordinal }));
   pairs.sort((a, b) =>
@@ -197,7 +197,7 @@ function* sharedPrefix({ textOf }: Texts, run: Uint32Array, depth: number): Step
 
 type PackedTexts = RadixKeys & { readonly width: number; readonly ended: (low: number) => boolean };
 
-/** The eight characters from `depth` on as two words; only four characters if one of them needs two bytes. */
+/** Packs eight characters from `depth` on into two words, or only four characters if one of them needs two bytes. */
 function* packed(texts: Texts, order: Uint32Array, depth: number): Steps<PackedTexts> {
   const keys = blankKeys(order);
   const narrow = { isWhole: true };
@@ -211,7 +211,7 @@ function* packed(texts: Texts, order: Uint32Array, depth: number): Steps<PackedT
 
 type Part = { readonly from: number; readonly to: number; readonly depth: number };
 
-/** Returns whether each character takes one byte. */
+/** Packs eight characters of each text. Returns false if a character needs two bytes. */
 function packNarrow({ textOf }: Texts, { high, low, order }: RadixKeys, { from, to, depth }: Part): boolean {
   for (let index = from; index < to; index++) {
     const text = textOf(order[index] ?? 0);
@@ -239,7 +239,7 @@ function packWide({ textOf }: Texts, { high, low, order }: RadixKeys, { from, to
   }
 }
 
-/** The code unit at the offset; 0 past the end. */
+/** The code unit at the offset; 0 after the end of the text. */
 function unit(text: string, at: number): number {
   return at < text.length ? text.charCodeAt(at) : 0;
 }

@@ -1,11 +1,11 @@
 import { Fifo } from '../../src/base/fifo.ts';
 
-/** A row that no order contains any more, and the last view that may read it. */
+/** A row that is no longer in any order, with the last view that may read it. */
 type Retired = { readonly ordinal: number; readonly view: number };
 
 /**
- * The views that read one state of an index over several turns while it changes. Data that an open view may read is
- * copied on write: chunks of orders are copied, and a row keeps its ordinal until all views that may read it are
+ * The views that read one state of an index over several turns while the index changes. Data that an open view may read
+ * is copied on write: chunks of orders are copied, and a row keeps its ordinal until all views that may read it are
  * closed.
  */
 export class IndexViews {
@@ -17,12 +17,12 @@ export class IndexViews {
   readonly #retired = new Fifo<Retired>();
   readonly #free: (ordinal: number) => void;
 
-  /** `free` is called with each retired row once no view reads it any more. */
+  /** `free` is called with each retired row once no open view may read the row. */
   constructor(free: (ordinal: number) => void) {
     this.#free = free;
   }
 
-  /** The number of views opened so far. Data that is created now is not visible to them. */
+  /** The number of views opened so far. These views do not read data that is created from now on. */
   get opened(): number {
     return this.#opened;
   }
@@ -31,12 +31,12 @@ export class IndexViews {
     return this.#newest > 0;
   }
 
-  /** The number of rows that wait for a view to close. */
+  /** The number of retired rows that an open view may still read. */
   get retired(): number {
     return this.#retired.length;
   }
 
-  /** Whether a view reads data that was created when `opened` had this value. */
+  /** Whether an open view may read data that was created when `opened` had the value `made`. */
   see(made: number): boolean {
     return this.#newest > made;
   }
@@ -59,7 +59,7 @@ export class IndexViews {
     }
   }
 
-  /** Call it when no order contains the row any more. */
+  /** Call it when no order contains the row. */
   retire(ordinal: number): void {
     if (this.areOpen) this.#retired.push({ ordinal, view: this.#newest });
     else this.#free(ordinal);

@@ -2,15 +2,15 @@ import type { Steps } from '../../src/base/steps.ts';
 import { hasBit, type Bits } from './index-bits.ts';
 import { ordinalMask, type OrderView, type Span } from './order-view.ts';
 
-/** A part of an order, with a filter: hits are postings with `mark` and an ordinal in `bits`. */
+/** A part of an order, with a filter. A hit is a posting with all bits of `mark` and an ordinal in `bits`. */
 export type Walk = {
   readonly sequence: OrderView;
-  /** Ranks: from `low` (inclusive) to `high` (exclusive). */
+  /** The range of ranks: `low` is inclusive, `high` is exclusive. */
   readonly low: number;
   readonly high: number;
-  /** The mark that a hit must have; 0: any posting is a hit. */
+  /** The mark that a hit must have. With 0, every posting is a hit. */
   readonly mark: number;
-  /** The ordinals of the hits; undefined: all. */
+  /** The ordinals of hits. If undefined, every ordinal is a hit. */
   readonly bits: Bits | undefined;
 };
 
@@ -19,7 +19,7 @@ export type CountedWalk = Walk & { readonly total: number };
 
 export type Slice = { readonly skip: number; readonly take: number };
 
-/** A span is at most one chunk; eight of them have some thousand postings. */
+/** The number of spans in one step. A span is at most one chunk, and eight chunks have a few thousand postings. */
 const spansPerStep = 8;
 
 /** Calls `visit` with each span until it returns false. */
@@ -36,7 +36,7 @@ export function isHit(posting: number, { mark, bits }: Walk): boolean {
   return (posting & mark) === mark && (bits === undefined || hasBit(bits, posting & ordinalMask));
 }
 
-/** The number of hits before `rank`, counted from the nearer end. */
+/** Counts the hits before `rank`, starting at the nearer end. */
 export function* hitsBefore(walk: CountedWalk, rank: number): Steps<number> {
   const at = Math.min(Math.max(rank, walk.low), walk.high);
   if (at - walk.low <= walk.high - at) return yield* hitsIn(walk, walk.low, at);
@@ -56,7 +56,7 @@ function isWhole({ mark, bits }: Walk): boolean {
   return mark === 0 && bits === undefined;
 }
 
-/** The hot loop of a walk. For speed, it handles only numbers and does not branch on a bit. */
+/** The hot loop of a walk. For speed, it handles only numbers and does not branch on bits. */
 function hitsInSpan({ mark, bits }: Walk, { chunk: { ordinals }, from, to }: Span): number {
   let count = 0;
   for (let offset = from; offset < to; offset++) {
@@ -68,14 +68,16 @@ function hitsInSpan({ mark, bits }: Walk, { chunk: { ordinals }, from, to }: Spa
   return count;
 }
 
-/** Finds the rank of the hit that follows `before` other hits. Searches from the nearer end. */
+/** Finds the rank of the hit after `before` other hits, starting at the nearer end. */
 export function* rankOfHit(walk: CountedWalk, before: number): Steps<number> {
   return before <= walk.total / 2
     ? yield* rankForward(walk, before)
     : yield* rankBackward(walk, walk.total - 1 - before);
 }
 
-/** Finds the rank of the hit that follows `before` other hits, from the low end. Returns `high` if there are fewer. */
+/**
+ * Finds the rank of the hit after `before` other hits, starting at the low end. Returns `high` if there are fewer hits.
+ */
 export function* rankForward(walk: Walk, before: number): Steps<number> {
   if (isWhole(walk)) return Math.min(walk.high, walk.low + before);
   let rest = before;
@@ -97,7 +99,7 @@ export function* rankForward(walk: Walk, before: number): Steps<number> {
   return rank;
 }
 
-/** Finds the rank of the hit that precedes `after` other hits, from the high end. */
+/** Finds the rank of the hit before `after` other hits, starting at the high end. */
 function* rankBackward(walk: Walk, after: number): Steps<number> {
   if (isWhole(walk)) return walk.high - 1 - after;
   let rest = after;
@@ -119,7 +121,7 @@ function* rankBackward(walk: Walk, after: number): Steps<number> {
   return rank;
 }
 
-/** The ordinals of the hits from `rank` on, at most `take`. */
+/** The ordinals of at most `take` hits, starting at `rank`. */
 export function* ordinalsFrom(walk: Walk, rank: number, take: number): Steps<number[]> {
   const found: number[] = [];
   if (take <= 0) return found;
@@ -131,7 +133,7 @@ export function* ordinalsFrom(walk: Walk, rank: number, take: number): Steps<num
   return found;
 }
 
-/** Adds a span's hits to `found`, and returns the new length of `found`. */
+/** Adds the hits of a span to `found` and returns the new length of `found`. */
 function collect({ mark, bits }: Walk, { chunk: { ordinals }, from, to }: Span, found: number[]): number {
   for (let offset = from; offset < to; offset++) {
     const posting = ordinals[offset] ?? 0;

@@ -18,8 +18,9 @@ import {
 import { greatestMark, leastMark, ordinalMask } from './order-view.ts';
 
 /**
- * The order of selected objects, read by window. With one ascending key or none, it is a walk along that key's order.
- * In all other cases objects with an equal first key form groups, each sorted by the remaining keys.
+ * The order of selected objects, read by window. With no sort key, or one ascending key, the window is a walk along the
+ * order of this key. In all other cases, objects with an equal first key form groups, each sorted by the remaining
+ * keys.
  */
 export type Ordering = { readonly orders: OrdersView; readonly sort: readonly SortKey[] };
 
@@ -56,7 +57,7 @@ export function* countUpTo(ordering: Ordering, selected: Selected, place: OrderP
 function* countInWalk(ordering: Ordering, walk: CountedWalk, place: OrderPlace): Steps<number> {
   const { sequence } = walk;
   const [first, ...rest] = ordering.sort;
-  // Without a sort, all postings of the walk have one key: that of the default order, or that of the requirement.
+  // Without a sort, all postings of the walk have the same key: that of the default order or that of the requirement.
   if (first === undefined)
     return walk.total === 0 ? 0 : yield* hitsBefore(walk, sequence.after(sequence.keyAt(walk.low), place));
   if (first.nulls !== undefined) return yield* countInParts(ordering, walk, { place, first });
@@ -88,7 +89,7 @@ type Source =
   | { readonly kind: 'listed'; readonly ordinals: readonly number[] }
   | { readonly kind: 'walk'; readonly walk: CountedWalk };
 
-/** Few objects are sorted directly. More of them are read by a walk along the whole order. */
+/** Returns few objects as a list to sort directly, and more objects as a walk along the whole order. */
 function* sourceOf({ orders, sort }: Ordering, selected: Selected): Steps<Source> {
   const [first] = sort;
   const sequence = first === undefined ? orders.byDefault : orders.byIndex[first.index];
@@ -128,7 +129,9 @@ function* bitsOf(ordinals: readonly number[], capacity: number): Steps<Bits> {
   return bits;
 }
 
-/** A comparison takes about forty times as long as passing a posting. */
+/**
+ * Whether sorting the objects is faster than a walk. A comparison takes about forty times as long as passing a posting.
+ */
 function isSortedSooner(count: number, size: number): boolean {
   return count * (2 + Math.log2(count + 1)) * 40 < size + 4_096;
 }
@@ -143,11 +146,11 @@ function* walkSlice(ordering: Ordering, walk: CountedWalk, slice: Slice): Steps<
 
 type Parts = { readonly usual: Ordering; readonly present: CountedWalk; readonly absent: CountedWalk };
 
-/** If objects without a value are not at their usual end, the walk has two parts: these objects and the others. */
+/** Splits the walk into objects with a value and objects without one, if the latter are not at their usual end. */
 function* partsOf({ orders, sort }: Ordering, walk: CountedWalk, first: SortKey): Steps<Parts> {
   const { sequence, low, high, bits, total } = walk;
   const cut = Math.min(high, Math.max(low, sequence.lower(missingKey(orders, first))));
-  // Such an object has one posting, so no mark is needed.
+  // An object without a value has only one posting, so no mark is needed.
   const without = { sequence, low: cut, high, mark: 0, bits };
   const count = yield* hitsIn(without, cut, high);
   return {
@@ -182,7 +185,7 @@ function isGrouped(sort: readonly SortKey[]): boolean {
 
 function* groupedSlice(ordering: Ordering, walk: CountedWalk, { skip, take }: Slice): Steps<readonly number[]> {
   const descending = ordering.sort[0]?.direction === 'desc';
-  // Groups are the same in both directions, so the place can be counted from the other end.
+  // Groups are equal in both directions, so the place is counted from the other end.
   const ascendingPlace = descending ? walk.total - 1 - skip : skip;
   const rank = yield* rankOfHit(walk, ascendingPlace);
   const group = groupOf(walk, walk.sequence.keyAt(rank));
@@ -199,7 +202,7 @@ function* groupedSlice(ordering: Ordering, walk: CountedWalk, { skip, take }: Sl
   return found;
 }
 
-/** The part of a walk with one key. */
+/** The part of a walk with the postings that have `key`. */
 function groupOf({ sequence, low: first, high: end, mark, bits }: Walk, key: IndexKey): Walk {
   const low = Math.min(Math.max(first, sequence.lower(key)), end);
   const high = Math.min(end, Math.max(low, sequence.upper(key)));
@@ -215,11 +218,11 @@ function* membersOf({ orders, sort }: Ordering, group: Walk, slice: Slice): Step
 
 type Wanted = { readonly found: number[]; readonly take: number };
 
-/** Adds the groups of `walk` to `found`, in order, until there are `take`. */
+/** Adds the groups of `walk` to `found` in order, until `found` has `take` elements. */
 function* appendGroups(ordering: Ordering, walk: Walk, wanted: Wanted): Steps<undefined> {
   const { sequence, low, high } = walk;
   const descending = ordering.sort[0]?.direction === 'desc';
-  /** Ordinals with one key, in the order of the walk. */
+  /** The ordinals with one key, in the order of the walk. */
   const group: number[] = [];
   let groupKey: IndexKey | undefined;
   for (const { chunk, from, to } of descending ? sequence.spansBackward(low, high) : sequence.spans(low, high)) {
@@ -246,7 +249,7 @@ function* appendGroup({ orders, sort }: Ordering, group: number[], { found, take
   yield* append(found, isInOrder ? group : yield* sliceOf(rest, { kind: 'listed', ordinals: group }, slice), take);
 }
 
-/** Adds to `found` until it has `take` elements. */
+/** Adds elements to `found` until it has `take` elements. */
 function* append(found: number[], more: readonly number[], take: number): Steps<undefined> {
   yield* inStrides(Math.min(more.length, take - found.length), (from, to) => {
     for (let index = from; index < to; index++) found.push(more[index] ?? 0);

@@ -3,57 +3,57 @@ import type { KeyColumn } from './index-columns.ts';
 import type { IndexRows, Tie } from './index-rows.ts';
 
 /**
- * One order of a type's objects, ascending by key, then by the tie-break, in chunks. A posting's place is its rank, so
- * the size of a range of keys is a subtraction.
+ * A chunk of one order of a type's objects. The order is ascending by key, then by the tie-break. The place of a
+ * posting is its rank, so the size of a range of keys is a subtraction.
  *
- * An object has one posting, or one for each key in a multi-valued order; in such an order the postings of its least
- * and greatest key are marked, so that a walk in either direction finds each object once.
+ * An object has one posting, or one for each key in a multi-valued order. In a multi-valued order, the postings of the
+ * least and the greatest key of an object are marked, so that a walk in either direction finds each object once.
  */
 export type Chunk = {
   /** The postings in order; only the first `length` elements are used. */
   readonly ordinals: Uint32Array;
-  /** The keys of the postings, if an object may have several; otherwise the column contains the keys. */
+  /** The keys of the postings, if an object may have several. Otherwise undefined: the column contains the keys. */
   readonly keys: IndexKey[] | undefined;
   length: number;
-  /** The key of the last posting: a search over chunks reads no other key of them. */
+  /** The key of the last posting. A search over chunks reads no other key. */
   last: IndexKey;
   /**
-   * The number of views opened before the chunk was created. Those views may read it; writes need no copy for later
-   * ones.
+   * The number of views opened before the chunk was created. Only later views may read this chunk, so a write copies it
+   * only if a later view is open.
    */
   readonly made: number;
 };
 
-/** A posting is an ordinal with these two marks. */
+/** A posting is an ordinal, combined with one or both of these marks. */
 export const leastMark = 0x40000000;
 export const greatestMark = 0x20000000;
 export const ordinalMask = 0x1fffffff;
 
 /** The contents of an order at one moment. */
 export type OrderState = {
-  /** The list has no empty chunk. */
+  /** The chunks. No chunk is empty. */
   readonly chunks: Chunk[];
   size: number;
   /** The rank of each chunk's first posting; undefined after a change. */
   starts: Uint32Array | undefined;
 };
 
-/** Tests the key at the offset of the chunk. */
+/** Whether the posting with `key`, at `offset` of `chunk`, is before the searched place. */
 export type IsBefore = (key: IndexKey, chunk: Chunk, offset: number) => boolean;
 export type Spot = { readonly chunk: number; readonly offset: number };
 export type Probe = Tie & { readonly key: IndexKey };
 /** Postings of one chunk, from one offset (inclusive) to another (exclusive). */
 export type Span = { readonly chunk: Chunk; readonly from: number; readonly to: number };
 
-/** Reads an order. While a view of the index is open, its data does not change. */
+/** Reads an order. Its data does not change while a view of the index is open. */
 export class OrderView {
   readonly #rows: IndexRows;
   readonly #column: KeyColumn | undefined;
   readonly #state: OrderState;
 
   /**
-   * `column`: the keys that are not stored with the postings. Undefined: the keys are with the postings, or all are
-   * equal.
+   * `column`: the keys, if they are not stored with the postings. Undefined if the keys are stored with the postings,
+   * or are all equal.
    */
   constructor(rows: IndexRows, column: KeyColumn | undefined, state: OrderState) {
     this.#rows = rows;
@@ -65,7 +65,7 @@ export class OrderView {
     return this.#state.size;
   }
 
-  /** Returns the first rank with a key that equals `key` or comes after it. */
+  /** The first rank with a key equal to `key` or after it. */
   lower(key: IndexKey): number {
     return this.#rank(this.find((at) => at < key));
   }
@@ -75,12 +75,12 @@ export class OrderView {
     return this.#rank(this.find((at) => at <= key));
   }
 
-  /** The first rank with a key that neither is before `prefix` nor starts with it. */
+  /** The first rank with a key that is after `prefix` and does not start with it. */
   beyondPrefix(prefix: string): number {
     return this.#rank(this.find((key) => key < prefix || String(key).startsWith(prefix)));
   }
 
-  /** The first rank after the place of `key` and `tie`, whether or not an object has that place. */
+  /** The first rank after the place of `key` and `tie`. An object need not have this place. */
   after(key: IndexKey, tie: Tie): number {
     const probe = { key, ...tie };
     return this.#rank(this.find((at, chunk, offset) => this.compare(at, { chunk, offset }, probe) <= 0));
@@ -98,7 +98,7 @@ export class OrderView {
     const { chunk, offset } = this.#spot(rank);
     const at = this.#state.chunks[chunk];
     if (at === undefined || offset < 0 || offset >= at.length)
-      throw new RangeError(`an order of ${String(this.size)} postings has none at ${String(rank)}`);
+      throw new RangeError(`an order of ${String(this.size)} postings has no posting at ${String(rank)}`);
     return this.keyIn(at, offset);
   }
 
@@ -107,7 +107,7 @@ export class OrderView {
     return this.#column === undefined ? 0 : this.#column.least((chunk.ordinals[offset] ?? 0) & ordinalMask);
   }
 
-  /** The postings from rank `low` to `high`, chunk by chunk. */
+  /** The postings from rank `low` (inclusive) to `high` (exclusive), chunk by chunk. */
   *spans(low: number, high: number): Generator<Span, undefined> {
     let rest = high - low;
     if (rest <= 0) return;
@@ -121,7 +121,7 @@ export class OrderView {
     }
   }
 
-  /** Yields the same spans in reverse order. */
+  /** The same spans as those of `spans`, in reverse order. */
   *spansBackward(low: number, high: number): Generator<Span, undefined> {
     let rest = high - low;
     if (rest <= 0) return;
@@ -142,7 +142,7 @@ export class OrderView {
     return this.#rows.compareTie((chunk.ordinals[offset] ?? 0) & ordinalMask, probe);
   }
 
-  /** The first posting for which `isBefore` is false; the end of the last chunk if there is none. */
+  /** The first posting for which `isBefore` is false. If no posting matches, the end of the last chunk. */
   find(isBefore: IsBefore): Spot {
     const { chunks } = this.#state;
     let low = 0;

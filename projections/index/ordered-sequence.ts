@@ -5,14 +5,16 @@ import type { IndexRows } from './index-rows.ts';
 import { ordinalMask, OrderView, type Chunk, type IsBefore, type OrderState, type Spot } from './order-view.ts';
 
 export const chunkPostingsMax = 512;
-/** The postings of a loaded chunk: nearly full, so that the first writes after a load do not split every chunk. */
+/**
+ * The postings of a loaded chunk. It is nearly full, so that the first writes after a load do not split every chunk.
+ */
 const loadedPostings = 448;
 
-/** The source of an order's keys: none (the default order), one for each row, or one for each posting. */
+/** The source of keys: none (the default order), a column (one key for each row), or the posting (one key for each). */
 export type KeySource =
   { readonly kind: 'none' } | { readonly kind: 'column'; readonly column: KeyColumn } | { readonly kind: 'posting' };
 
-/** A writable order. Data that an open view reads is copied on write: the list of chunks, and each chunk. */
+/** A writable order. Data that an open view reads is copied on write: the list of chunks and each changed chunk. */
 export class OrderedSequence {
   readonly #rows: IndexRows;
   readonly #column: KeyColumn | undefined;
@@ -30,12 +32,12 @@ export class OrderedSequence {
     this.#view = new OrderView(rows, this.#column, this.#state);
   }
 
-  /** The present contents, valid in this turn. To read them in a later turn, open a view of the index. */
+  /** The current contents, valid in this turn. To read them in a later turn, open a view of the index. */
   get view(): OrderView {
     return this.#view;
   }
 
-  /** Replaces the contents with sorted postings. It must not be read before the last step. */
+  /** Replaces the contents with sorted postings. The order must not be read before the last step. */
   *load(postings: Uint32Array, keyAt: (rank: number) => IndexKey): Steps<undefined> {
     const chunks: Chunk[] = [];
     for (let start = 0; start < postings.length; start += loadedPostings) {
@@ -50,7 +52,7 @@ export class OrderedSequence {
     this.#become({ chunks, size: postings.length, starts: undefined });
   }
 
-  /** The row at the posting's ordinal must have its keys already. */
+  /** Call it after the keys of the posting's row are set. */
   insert(posting: number, key: IndexKey): void {
     const state = this.#written();
     const { at, offset } = this.#roomAt(this.#view.find(this.#beforeProbe(posting, key)));
@@ -62,13 +64,13 @@ export class OrderedSequence {
     state.size += 1;
   }
 
-  /** The row at the posting's ordinal must still have its keys. */
+  /** Call it before the keys of the posting's row are changed. */
   remove(posting: number, key: IndexKey): void {
     const { chunk: place, offset } = this.#view.find(this.#beforeProbe(posting, key));
     if (this.#state.chunks[place]?.ordinals[offset] !== posting)
       throw new Error(
-        `invariant broken: an order holds every key of its rows, ${JSON.stringify(key)} of ` +
-          `${this.#rows.name(posting & ordinalMask)} is missing`,
+        `invariant violated: an order lacks the key ${JSON.stringify(key)} of its row ` +
+          this.#rows.name(posting & ordinalMask),
       );
     const state = this.#written();
     const chunk = this.#own(place);
@@ -85,7 +87,7 @@ export class OrderedSequence {
     return (at, chunk, offset) => this.#view.compare(at, { chunk, offset }, probe) < 0;
   }
 
-  /** The writable state, which no view reads. */
+  /** The state for writing, which no open view reads. */
   #written(): OrderState {
     if (this.#rows.views.see(this.#made)) this.#become({ ...this.#state, chunks: [...this.#state.chunks] });
     this.#state.starts = undefined;
@@ -98,7 +100,7 @@ export class OrderedSequence {
     this.#made = this.#rows.views.opened;
   }
 
-  /** The chunk at this place, for writing. */
+  /** The chunk at this place for writing, which no open view reads. */
   #own(place: number): Chunk {
     const chunk = this.#state.chunks[place];
     if (chunk === undefined) throw new RangeError(`an order has no chunk at ${String(place)}`);
@@ -115,7 +117,7 @@ export class OrderedSequence {
     return copy;
   }
 
-  /** A chunk with room for a posting at the spot, and the offset in it. */
+  /** A chunk with space for a posting at the spot, and the offset in this chunk. */
   #roomAt({ chunk: place, offset }: Spot): { readonly at: Chunk; readonly offset: number } {
     const { chunks } = this.#state;
     if (place >= chunks.length) {
@@ -126,7 +128,7 @@ export class OrderedSequence {
     const chunk = this.#own(place);
     if (chunk.length < chunkPostingsMax) return { at: chunk, offset };
     const right = this.#newChunk();
-    // Most insertions are at an end: then the full chunk stays full and a new one begins.
+    // Most insertions are at an end. Then the full chunk remains full, and the posting is stored in a new chunk.
     const kept = offset === chunk.length ? chunk.length : offset === 0 ? 0 : chunk.length >>> 1;
     right.ordinals.set(chunk.ordinals.subarray(kept));
     right.keys?.push(...(chunk.keys?.splice(kept) ?? []));
@@ -153,7 +155,7 @@ export class OrderedSequence {
     return chunk;
   }
 
-  /** Joins a small chunk to a neighbour with space, so that removals free memory. */
+  /** Joins a small chunk with a neighbour that has space, so that removals free memory. */
   #shrink(place: number): void {
     const { chunks } = this.#state;
     if (chunks[place]?.length === 0) {
@@ -172,7 +174,7 @@ export class OrderedSequence {
   }
 }
 
-/** The equal key of a neighbour, so that one text is kept instead of one for each posting. */
+/** Returns the equal key of a neighbour, so that equal postings share one string. */
 function sharedKey(keys: readonly IndexKey[], offset: number, key: IndexKey): IndexKey {
   const left = keys[offset - 1];
   if (left === key) return left;

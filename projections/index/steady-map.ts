@@ -1,13 +1,13 @@
 /**
- * The number of keys in the first map, and the number of maps for further keys. With a million keys, doubling one map
- * takes 1/64 of a slice.
+ * The number of keys in the first map, and the number of maps for further keys. With a million keys, doubling one of
+ * these maps takes 1/64 of a slice.
  */
 const firstMax = 4_096;
 const parts = 256;
 
 /**
- * A map that never copies all of its contents in one step. A Map with a million keys takes some hundred milliseconds to
- * double, so this one distributes further keys over many maps. `undefined` is not a valid value.
+ * A map that never copies all of its contents in one step. A `Map` with a million keys takes some hundred milliseconds
+ * to double, so this class distributes further keys over many maps. A value must not be `undefined`.
  */
 export class SteadyMap<Value extends object | number> {
   readonly #first = new Map<string | number, Value>();
@@ -37,12 +37,12 @@ const double = new Float64Array(1);
 const words = new Uint32Array(double.buffer);
 
 function numberHash(number: number): number {
-  // Minus zero and zero are the same key.
+  // Converts minus zero to zero, since both are the same key of a `Map`.
   double[0] = number + 0;
   return Math.imul(Math.imul(words[0] ?? 0, 0x9e3779b1) ^ (words[1] ?? 0), 0x85ebca6b);
 }
 
-/** The characters that are hashed at each end of a long text. Texts usually differ there. */
+/** The number of characters that are hashed at each end of a long text, since texts usually differ at their ends. */
 const hashedCharacters = 32;
 
 function textHash(text: string): number {

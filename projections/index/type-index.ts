@@ -8,12 +8,12 @@ import { Choice, chosen, type QueryResult } from './index-choice.ts';
 import { loadOrders } from './index-load.ts';
 import { labelTerm, markedPosting, newOrders, viewOf, type Orders, type OrdersView } from './index-orders.ts';
 
-/** The orders in one state: writes copy the chunks that they change, until `release` is called. */
+/** The orders in one state. Until `release` is called, writes copy the chunks that they change. */
 export type HeldOrders = { readonly orders: OrdersView; readonly release: () => void };
 
 /**
- * All indexes of one type, in memory, for lists. Every order contains the same objects, and every change happens within
- * one turn, so that readers see one state.
+ * All indexes of one type, in memory, for lists. All orders contain the same objects, and each change is complete
+ * within one turn, so that readers see a consistent state.
  */
 export class TypeIndex {
   readonly #orders: Orders;
@@ -28,18 +28,18 @@ export class TypeIndex {
     return this.#orders.rows.size;
   }
 
-  /** Adds the object, or replaces its previous entry, which the index knows itself. */
+  /** Adds the entry of an object, or replaces the object's previous entry. */
   put(entry: IndexEntry): void {
     const ordinal = this.#ordinal(entry.name);
     const { rows } = this.#orders;
     if (ordinal === undefined) this.#insertAll(rows.add(entry));
     else if (rows.views.areOpen) {
-      // Open views may read the old row, so the new state becomes another row.
+      // Open views may read the old row, so the new state gets a new row.
       this.remove(entry);
       this.#insertAll(rows.add(entry));
     } else if (rows.created(ordinal) === entry.created) this.#change(ordinal, entry);
     else {
-      // The object was deleted and created again: its place changes in every order.
+      // The object was deleted and created again, so its place changes in every order.
       this.#removeAll(ordinal);
       rows.set(ordinal, entry);
       this.#insertAll(ordinal);
@@ -61,12 +61,12 @@ export class TypeIndex {
     return ordinal === undefined ? undefined : this.#orders.rows.name(ordinal);
   }
 
-  /** Runs a query in this turn: for short windows and selections. */
+  /** Runs a query within this turn. Use it for short windows and selections. */
   query(query: ListQuery): QueryResult {
     return atOnce(chosen(viewOf(this.#orders), query));
   }
 
-  /** Starts a query that runs over several turns, with the present state. */
+  /** Starts a query over the current state that runs over several turns. */
   begin(query: ListQuery): Choice {
     const { views } = this.#orders.rows;
     const view = views.open();
@@ -75,7 +75,7 @@ export class TypeIndex {
     });
   }
 
-  /** Every order in its present state, until `release`. */
+  /** Returns all orders in their current state, which does not change until `release`. */
   hold(): HeldOrders {
     const { views } = this.#orders.rows;
     const view = views.open();
@@ -149,8 +149,8 @@ export class TypeIndex {
 }
 
 /**
- * An index of one type, built in bulk: each order is sorted once instead of by a million insertions. Other work runs
- * between slices. Batches may reuse one array.
+ * Builds the index of one type. Each order is sorted once, which is faster than a million insertions. Other work runs
+ * between slices. `batches` may reuse one array for all batches.
  */
 export async function buildTypeIndex(
   definitions: readonly IndexDefinition[],

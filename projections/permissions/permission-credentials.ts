@@ -2,7 +2,9 @@ import type { SessionRecord, TokenRecord, UserRecord } from '../../src/read/perm
 import { deepEqual } from '../../src/base/json.ts';
 import type { TableContents } from './table-contents.ts';
 
-/** Users, tokens and sessions. Each `put` returns the user with changed or ended credentials, if any. */
+/**
+ * The users, tokens and sessions. Each `put` returns the name of the user whose credential changed or ended, if any.
+ */
 export class Credentials {
   readonly #users = new Map<string, UserRecord>();
   readonly #tokens = new Map<string, TokenRecord>();
@@ -98,7 +100,8 @@ export class Credentials {
 }
 
 /**
- * The previous record if it changed or was deleted. An equal record keeps its identity, since rights are cached by it.
+ * Replaces a record. Returns the previous record if it changed or was deleted. An equal record is not replaced, since
+ * rights are cached by the identity of the record.
  */
 function replaced<T>(records: Map<string, T>, name: string, after: T | undefined): T | undefined {
   const before = records.get(name);

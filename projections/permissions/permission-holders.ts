@@ -5,12 +5,9 @@ import type { BindingRecord } from './permission-objects.ts';
 import { HeldRights, memberOf, type Remembered } from './permission-rights.ts';
 import type { KnownRoles } from './permission-roles.ts';
 
-/**
- * A set of roles that one or more users hold. Its rights are computed on first use, and again after a change of one of
- * the roles.
- */
+/** A set of roles that one or more users have. Its rights are computed on first use and after a change of a role. */
 export class RoleSet {
-  /** The bound roles, sorted, without those that everybody has. */
+  /** The bound roles, sorted, without the roles that every user has. */
   readonly bound: readonly string[];
   readonly #names: ReadonlySet<string>;
   readonly #roles: KnownRoles;
@@ -18,7 +15,7 @@ export class RoleSet {
   #rights: HeldRights | undefined;
   /** The version of the roles for which `#rights` was computed. */
   #version = 0;
-  /** By the list instance of a token's record: the rights of a token that is limited to some of these roles. */
+  /** The rights of tokens that are limited to some of these roles. The key is the array in the token's record. */
   #restricted = new WeakMap<readonly string[], RoleSet>();
 
   constructor(
@@ -48,7 +45,8 @@ export class RoleSet {
   }
 
   /**
-   * The rights of a token limited to `roles`, as far as this set contains them. A super administrator holds every role.
+   * The rights of a token that is limited to `roles`. Roles outside this set have no effect, unless the set makes its
+   * user a super administrator, who has every role.
    */
   restrictedTo(roles: readonly string[]): Rights {
     const whole = this.rights();
@@ -64,18 +62,18 @@ export class RoleSet {
 
 const loggedIn = [authenticatedRole, anonymousRole];
 
-/** The bindings of users. Users with the same roles share one set. */
+/** The role bindings of users. Users with the same roles share one set. */
 export class Holders {
   readonly visitor: RoleSet;
-  /** A user without bindings. */
+  /** The set of a user without bindings. */
   readonly #unbound: RoleSet;
   readonly #dependencies: { readonly roles: KnownRoles; readonly remembered: Remembered };
   readonly #bindings = new Map<string, BindingRecord>();
   readonly #bindingsTo = new Map<string, Set<string>>();
-  /** By user: the number of bindings to each role. */
+  /** The number of bindings of each user to each role. */
   readonly #counts = new Map<string, Map<string, number>>();
   readonly #setOf = new Map<string, RoleSet>();
-  /** Each distinct set, and its number of users; removed with its last user. */
+  /** Each distinct set with the number of its users. A set is removed with its last user. */
   readonly #sets = new Map<string, { readonly set: RoleSet; users: number }>();
 
   constructor(dependencies: { readonly roles: KnownRoles; readonly remembered: Remembered }) {
@@ -88,7 +86,7 @@ export class Holders {
     return this.#setOf.get(user) ?? this.#unbound;
   }
 
-  /** `only`: the name of a binding that restricts the result. */
+  /** The bindings to a role. `only`: the name of the only binding to return. */
   *bindingsTo(role: string, only?: string): Generator<BindingRecord, undefined> {
     const names = this.#bindingsTo.get(role);
     if (names === undefined || (only !== undefined && !names.has(only))) return;
@@ -102,7 +100,7 @@ export class Holders {
     return this.#counts.get(user)?.has(role) === true;
   }
 
-  /** Returns whether the roles of any user may have changed. */
+  /** Replaces a binding. Returns whether the roles of a user may have changed. */
   put(name: string, after: BindingRecord | undefined): boolean {
     const before = this.#bindings.get(name);
     const removed = before === undefined ? [] : without(before, after);
@@ -182,7 +180,9 @@ function without(one: BindingRecord, other: BindingRecord | undefined): readonly
   return one.users.filter((user) => !kept.has(user));
 }
 
-/** A key of the names, which may contain any characters, since they come from events. */
+/**
+ * A key for a list of names. The encoding is unambiguous, since names come from events and may contain any characters.
+ */
 function keyOf(names: readonly string[]): string {
   return JSON.stringify(names);
 }

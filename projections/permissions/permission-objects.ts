@@ -3,13 +3,13 @@ import type { SessionRecord, TokenRecord, UserRecord } from '../../src/read/perm
 import type { ResourceObject } from '../../src/resource/object/object.ts';
 
 /**
- * Stored objects → records for decisions. Never throws, since events are facts: malformed parts grant nothing and admit
- * nobody.
+ * Converts stored objects to the records that decisions use. No function throws for a malformed object, since events
+ * are facts: a malformed part grants no right and admits no user.
  */
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Undefined for an object that is marked for deletion: for rights it counts as deleted. */
+/** Decodes an object; undefined if the object is marked for deletion, since it then grants no rights. */
 export function liveObject(bytes: Uint8Array): ResourceObject | undefined {
   const value: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
   return isResourceObject(value) && value.metadata.deletionTimestamp === undefined ? value : undefined;
@@ -23,7 +23,10 @@ function isResourceObject(value: unknown): value is ResourceObject {
 
 export type BindingRecord = { readonly name: string; readonly role: string; readonly users: readonly string[] };
 
-/** A reference to anything but a Role binds no user; neither do subjects other than Users. */
+/**
+ * The record of a role binding. A reference to another type than Role binds no user. Subjects of other types than User
+ * are ignored.
+ */
 export function bindingOf(object: ResourceObject): BindingRecord | undefined {
   const roleRef = membersAt(object, 'roleRef');
   const { subjects } = object;
@@ -60,8 +63,8 @@ export function tokenOf(object: ResourceObject): TokenRecord | undefined {
   const { owner, roles } = spec;
   const expiresAt = timeOf(spec['expiresAt']);
   if (typeof owner !== 'string' || typeof ownerUid !== 'string' || Number.isNaN(expiresAt)) return undefined;
-  // Whether the token is limited to a list of roles; a malformed list counts as one, so that it never grants all roles
-  // of the owner.
+  // The roles to which the token is limited. Invalid entries of the list are dropped, and a value that is no list is
+  // read as an empty list, so that the token never has all roles of its owner.
   const restricted =
     roles === undefined || roles === null
       ? undefined
@@ -103,7 +106,7 @@ function membersAt(object: Members, member: string): Members {
   return isObject(value) ? value : {};
 }
 
-/** `disabled` and `revoked`: any value except false counts as true. */
+/** Reads `disabled` and `revoked`. Any value except `false` is read as true. */
 function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false;
 }
@@ -117,7 +120,7 @@ function integer(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isInteger(value) ? value : undefined;
 }
 
-/** Epoch milliseconds; undefined when absent, NaN for an invalid time. */
+/** The time in epoch milliseconds; undefined if absent, NaN if invalid. */
 function timeOf(value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined;
   return typeof value === 'string' ? Date.parse(value) : Number.NaN;

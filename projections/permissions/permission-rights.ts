@@ -19,10 +19,10 @@ import type { NonResourceRequest, ResourceRequest } from '../../src/resource/que
 
 export type PluginOf = (request: ApiRequest) => string | undefined;
 
-/** Bounds the caches of all rights together: when they are too large, all are cleared. */
+/** Limits the caches of all rights together. When the caches are too large, all of them are cleared. */
 export class Remembered {
   #count = 0;
-  /** Weak references: unused rights may be garbage-collected. */
+  /** The rights with cached candidates. Weak references, so that unused rights can be garbage-collected. */
   #holders: WeakRef<HeldRights>[] = [];
 
   note(holder: HeldRights, isFirst: boolean): void {
@@ -36,15 +36,15 @@ export class Remembered {
   }
 }
 
-/** The rights of one set of roles, in the present state of the roles. */
+/** The rights of one set of roles, in the current state of the roles. */
 export class HeldRights implements Rights {
   readonly isSuperAdministrator: boolean;
-  /** Every name of the closure, including roles that do not exist. */
+  /** All names in the closure, including roles that do not exist. */
   readonly visited: ReadonlySet<string>;
   readonly #tables: readonly RoleTable[];
   readonly #remembered: Remembered;
   readonly #pathDepth: number;
-  /** By group, resource and subresource: candidate rules in the order of roles and rules. */
+  /** The candidate rules by group, resource and subresource, in the order of roles and rules. */
   #candidates = new Map<string, Map<string, Map<string, readonly Candidate[]>>>();
   #roles: ReadonlySet<string> | undefined;
 
@@ -97,7 +97,7 @@ export class HeldRights implements Rights {
     return undefined;
   }
 
-  /** The candidates of all roles, cached. */
+  /** The candidate rules of all roles for a request, cached. */
   #remembering(request: ResourceRequest): readonly Candidate[] {
     const { group, resource, subresource = '' } = request;
     const known = this.#candidates.get(group)?.get(resource)?.get(subresource);
@@ -119,7 +119,7 @@ export class HeldRights implements Rights {
   }
 }
 
-/** The map's value; created if absent. */
+/** Returns the value of the key. Creates the value if it is missing. */
 export function memberOf<T>(map: Map<string, T>, key: string, make: () => T): T {
   const known = map.get(key);
   if (known !== undefined) return known;
@@ -133,7 +133,7 @@ function grantOfEverything({ kind }: ApiRequest): Grant | undefined {
   return rule === undefined ? undefined : { role: superRole, rule };
 }
 
-/** The rights of the platform, and of plugins acting as themselves, do not depend on roles. */
+/** The rights of the platform, and of plugins that act without a caller, which do not depend on roles. */
 export const unboundedRights: Rights = {
   isSuperAdministrator: true,
   roles: new Set([superRole]),

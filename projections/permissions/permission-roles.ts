@@ -6,7 +6,7 @@ import { deepEqual } from '../../src/base/json.ts';
 import { changedRolesMax } from '../../src/limits/access.ts';
 import { viewed, type TableContents } from './table-contents.ts';
 
-/** A role with rules that are prepared on first use. */
+/** A role. Its rules are prepared for decisions on first use. */
 class KnownRole {
   readonly role: Role;
   #table: RoleTable | undefined;
@@ -22,17 +22,17 @@ class KnownRole {
 }
 
 /**
- * All roles, their aggregation, and the version of each one's last change. A cached closure is valid if none of its
- * names has changed since. So a change of a role costs only its own compilation, and no search for its holders.
+ * All roles, their aggregation, and the version of the last change of each role. A cached closure is valid if none of
+ * its roles has changed since. So a changed role needs only its own compilation, and no search for its users.
  */
 export class KnownRoles implements Roles<KnownRole> {
   readonly #roles = new Map<string, KnownRole>();
   readonly #aggregatedTo = new Map<string, Set<string>>();
   readonly #changedAt = new Map<string, number>();
-  /** The names of the last change. Usually it is the only change since the last check. */
+  /** The roles of the last change, which is usually the only change since the last check. */
   #lastChanged: readonly string[] = [];
   #version = 0;
-  /** Everything cached before this version is invalid. */
+  /** Closures that were cached before this version are invalid. */
   #voidBefore = 0;
 
   /** Increases with every change of the rights that a role grants. */
@@ -52,7 +52,7 @@ export class KnownRoles implements Roles<KnownRole> {
     return Array.from(this.#roles.values(), ({ role }) => role);
   }
 
-  /** Returns whether any subject's rights may have changed: display members do not matter. */
+  /** Replaces a role. Returns whether rights of a subject may have changed. Members for display are ignored. */
   put(name: string, after: Role | undefined): boolean {
     const before = this.role(name)?.role;
     if (isSameGrant(before, after)) {
@@ -86,7 +86,7 @@ export class KnownRoles implements Roles<KnownRole> {
     );
   }
 
-  /** Whether none of the names has changed since `version`. */
+  /** Whether no role of these names has changed since `version`. */
   areUnchanged(names: ReadonlySet<string>, version: number): boolean {
     if (version < this.#voidBefore) return false;
     if (version === this.#version - 1) return !this.#lastChanged.some((name) => names.has(name));

@@ -28,11 +28,11 @@ import type { TableContents } from './table-contents.ts';
 type TableChanges = {
   readonly credentials: Map<string, CausingEvent>;
   rights: boolean;
-  /** The event of the object that is applied; undefined while loading. */
+  /** The event that changed the current object; undefined while loading. */
   cause: CausingEvent | undefined;
 };
 
-/** Applies the present state of one object, undefined when deleted, and records the affected users. */
+/** Applies the current state of one object and records affected users. `object` is undefined for a deleted object. */
 type Take = (name: string, object: ResourceObject | undefined, affected: TableChanges) => void;
 
 type TakeLive = (name: string, object: ResourceObject | undefined) => void;
@@ -40,8 +40,9 @@ type TakeLive = (name: string, object: ResourceObject | undefined) => void;
 const all: Pick<ListQuery, 'selection' | 'sort'> = { selection: { labels: [], fields: [] }, sort: [] };
 
 /**
- * Roles, bindings, users, tokens and sessions in memory, prepared for decisions: loaded once from the object read
- * model, then updated from its feed in the turn of each commit. So no request is authorized by an earlier state.
+ * Roles, bindings, users, tokens and sessions in memory, prepared for decisions. The tables are loaded once from the
+ * object read model and then updated from its feed in the turn of each commit, so that no request is authorized by an
+ * earlier state.
  */
 export class PermissionTables implements PermissionReader {
   readonly #reader: ObjectReader;
@@ -68,17 +69,17 @@ export class PermissionTables implements PermissionReader {
     });
   }
 
-  /** Loads everything in this turn, and replaces earlier contents. The indexes of the five types must be ready. */
+  /** Loads all objects in this turn and replaces the earlier contents. The indexes of the five types must be ready. */
   load(): void {
     atOnce(this.#loading());
   }
 
-  /** Loads everything over several turns. The tables are ready only at the end. */
+  /** Loads all objects over several turns. The tables are not ready before the end. */
   async loadIn(slices: Pick<Slices, 'isOver' | 'next'>): Promise<void> {
     await inSlices(this.#loading(), slices);
   }
 
-  /** Loads one object at a time, in its present state; the feed provides changes of objects already loaded. */
+  /** Loads one object at a time, in its current state. The feed updates objects that change after they were loaded. */
   *#loading(): Steps<undefined> {
     this.#state = 'loading';
     for (const table of [this.#roles, this.#holders, this.#credentials]) table.clear();
@@ -250,7 +251,7 @@ function noChanges(): TableChanges {
   return { credentials: new Map(), rights: false, cause: undefined };
 }
 
-/** Whether the user has a password: a user without one cannot set that of another user. */
+/** Whether the user can log in. A user without a password can neither log in nor set the password of another user. */
 function canLogIn(user: UserRecord | undefined): boolean {
   return user?.isDisabled === false && user.passwordRevision !== undefined;
 }

@@ -1,10 +1,10 @@
-/** What a table of permissions holds, for comparisons. Values are JSON, maps and sets. */
+/** The contents of one permission table, for comparisons. Values are JSON, maps and sets. */
 export type TableContents = {
   readonly table: string;
   readonly entries: Pick<ReadonlyMap<string, unknown>, 'size' | 'keys' | 'get'>;
 };
 
-/** The table with only the compared part of each value. */
+/** Shows only the compared part of each value of a table. */
 export function viewed<Value>(
   table: ReadonlyMap<string, Value>,
   part: (value: Value) => unknown,

@@ -1,9 +1,7 @@
 import { declaredIn, decodeEvent, isObjectEvent, stampOf } from '../../src/log/event-codec.ts';
 import { outlineOf } from '../../src/log/event-outline.ts';
 import {
-  logPosition,
   logStart,
-  type EventLog,
   type LogIdentity,
   type LogPosition,
   type RecordedEvent,
@@ -28,15 +26,13 @@ import { Level } from '../level.ts';
 import type { LmdbTables, Writer } from '../lmdb-tables.ts';
 import { declaredOf, revisionOf } from '../row.ts';
 import type { RebuildOptions } from './rebuild.ts';
+import { endOfAppends, type ScannedLog } from './scanned-log.ts';
 import { writeLasts, type Last } from './write-lasts.ts';
 
 /** The estimated bytes in memory of a name or a secret, in addition to its text. */
 const nameBytes = 256;
 
 type Tables = Pick<LmdbTables, 'row' | 'deletedAt' | 'head' | 'commit'>;
-
-/** A log of this process's files. */
-export type ScannedLog = Pick<EventLog, 'readAt'> & { scan: NonNullable<EventLog['scan']> };
 
 /**
  * A fold with the same results as `ObjectModels` without types, for a log that reads an event by its position quickly.
@@ -228,14 +224,4 @@ export class LastEvents {
       this.#levelRaised = level;
     },
   };
-}
-
-/** The last position up to `until` that ends an append: no reader has seen a part of an append. */
-async function endOfAppends(
-  log: Pick<EventLog, 'readAt'>,
-  { after, until }: { readonly after: LogPosition; readonly until: LogPosition },
-): Promise<LogPosition> {
-  let position = until;
-  while (position > after && (await log.readAt(position))?.endsAppend !== true) position = logPosition(position - 1n);
-  return position;
 }

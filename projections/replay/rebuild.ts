@@ -10,21 +10,19 @@ export type RebuildOptions = {
   readonly until: LogPosition;
   /** Called after each batch; may throw to end the work. */
   readonly onBatch: () => void | Promise<void>;
-  /** The folded categories; those of the object read model by default. */
-  readonly categories?: readonly string[];
 };
 
 /** Folds the log's events from the fold's position on, in batches of the log's size. */
 export async function rebuild(
   log: Pick<EventLog, 'readAll'>,
   fold: Pick<Fold, 'position' | 'apply'>,
-  { until, onBatch, categories = foldedCategories }: RebuildOptions,
+  { until, onBatch }: RebuildOptions,
 ): Promise<void> {
   if (until <= fold.position()) return;
   const events = log.readAll({
     after: fold.position(),
     until,
-    categories,
+    categories: foldedCategories,
     turn: () => Promise.resolve(),
   });
   for await (const batch of events) {
@@ -34,7 +32,7 @@ export async function rebuild(
 }
 
 /** The batch without an incomplete append at its end. */
-function wholeAppends(batch: readonly RecordedEvent[]): readonly RecordedEvent[] {
+export function wholeAppends(batch: readonly RecordedEvent[]): readonly RecordedEvent[] {
   return batch.slice(0, batch.findLastIndex(({ endsAppend }) => endsAppend) + 1);
 }
 

@@ -19,15 +19,15 @@ import { PlatformReconciler } from './platform-reconciler.ts';
 import { PlatformWrites, type Read } from './platform-writes.ts';
 
 /**
- * Removes deleted users from the bindings that name them. A binding names a user by name only, so a later user of that
- * name would get the roles: a finalizer keeps a marked user until no binding names it; only then is the name free. If
- * the finalizer was removed by hand, bindings last written before the deletion are removed anyway, even if a new user
- * of the name exists. A binding written for a name without a user stays, since it may be intended for a future user; so
- * does a name `oidc:…`, which has no User object.
+ * Removes deleted users from the bindings that name them. A binding refers to a user only by name, so a later user of
+ * this name would get the roles. A finalizer therefore keeps a marked user until no binding names it; only then can the
+ * name be reused. If somebody removed the finalizer, bindings last written before the deletion are corrected too, even
+ * if a new user of the name exists. A binding that was written for a name without a user remains, since it may be
+ * intended for a future user. A name `oidc:…` remains too, since it has no User object.
  *
- * A deposed leader may still take one last step, which is harmless (consistency protocol, 6): its write requires the
- * state of the binding that it read, and a mark is permanent. The finalizer is removed when no binding is found. A
- * binding that another node has just written is treated like one written a moment later.
+ * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6): the write requires the
+ * state of the binding that the step read, and a mark is permanent. The finalizer is removed when no binding is found.
+ * A binding that another node has just written is handled like one that is written a moment later.
  */
 export type BindingsDependencies = PlatformDependencies & {
   readonly log: Pick<EventLog, 'readStream'>;
@@ -37,7 +37,7 @@ export type BindingsDependencies = PlatformDependencies & {
   readonly finalizer: string;
 };
 
-/** Removes deleted users from bindings; its keys are names of users. */
+/** Removes deleted users from bindings. The keys are the names of users. */
 export class Bindings extends PlatformReconciler {
   readonly #dependencies: BindingsDependencies;
   readonly #writes: PlatformWrites;
@@ -68,7 +68,7 @@ export class Bindings extends PlatformReconciler {
     this.enqueueKeys(() => this.#deletedIn(bytes), cause);
   }
 
-  /** Yields between names: a binding may name thousands of users. */
+  /** Yields between names, since a binding may name thousands of users. */
   *#deletedIn(binding: Uint8Array): Keys {
     for (const user of userNames(storedObject(binding))) yield this.#isDeleted(user) ? user : undefined;
   }
@@ -84,8 +84,8 @@ export class Bindings extends PlatformReconciler {
   }
 
   /**
-   * Whether the user was created after the binding, which may then name an earlier user. Times never decrease within
-   * the folded events.
+   * Whether the user was created after the binding, so that the binding may refer to an earlier user. Times never
+   * decrease within the folded events.
    */
   #isYounger(user: string, { metadata }: ResourceObject): boolean {
     const made =
@@ -115,26 +115,26 @@ export class Bindings extends PlatformReconciler {
         others.length === 0 ? await writes.delete(binding) : await writes.patch(binding, { subjects: others });
       if (outcome.type !== 'settled') return outcome;
     }
-    // There may be more bindings, or another writer was faster: the user may be removed once no binding names it.
+    // Another binding may exist, or another writer was faster. The user may be removed once no binding names it.
     return bound.length > 0 ? again(0) : settled;
   }
 
   /**
-   * Bindings that were last written while an earlier user of the name existed. Bindings written later belong to the
-   * next user.
+   * The bindings that were last written while an earlier user of the name existed. Bindings that were written later
+   * belong to the next user.
    */
   async #leftBy(user: string): Promise<readonly Read[]> {
     const head = this.#dependencies.reader.head(this.#dependencies.users.key, user);
     if (head.kind === 'absent') return [];
     const isSuspect = ({ object }: Read): boolean => head.kind === 'deleted' || this.#isYounger(user, object);
-    // Usually there are none, so the log need not be read.
+    // Usually no binding matches, so the log need not be read.
     if ((await this.#bindingsOf(user, isSuspect)).length === 0) return [];
     const deletedAt = await this.#lastDeletion(user, head.kind === 'live' ? head.stored.revision : head.revision);
     if (deletedAt === undefined) return [];
     return this.#bindingsOf(user, (read) => isSuspect(read) && BigInt(read.resourceVersion) < deletedAt);
   }
 
-  /** The position at which the last user of this name before this revision was deleted. */
+  /** The position of the last deletion of a user with this name, up to this revision of the stream. */
   async #lastDeletion(user: string, revision: number): Promise<LogPosition | undefined> {
     const { log, users } = this.#dependencies;
     for (let end = revision; end >= 0; end -= userEventsPerRead) {
@@ -146,7 +146,7 @@ export class Bindings extends PlatformReconciler {
     return undefined;
   }
 
-  /** The bindings that name the user, pass `counts` and are not marked: at most the number that one step handles. */
+  /** The bindings that name the user, satisfy `counts` and are not marked, but at most as many as one step handles. */
   async #bindingsOf(user: string, counts: (binding: Read) => boolean): Promise<readonly Read[]> {
     return inSlices(this.#someOf(user, counts), new Slices(this.#dependencies.clock));
   }

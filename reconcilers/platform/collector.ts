@@ -10,14 +10,15 @@ import { markedOf, type PlatformDependencies, readObject } from './platform-read
 import { PlatformReconciler } from './platform-reconciler.ts';
 
 /**
- * Removes objects that are marked for deletion and have no finalizers (decision 3.1). Writes remove them directly; the
- * collector handles two other cases: objects too large for both events in one append, and objects that an earlier
- * version marked. A step reads the present state of a key, so running it twice is harmless; a failed step is retried.
+ * Removes objects that are marked for deletion and have no finalizers (decision 3.1). Writes usually remove such
+ * objects directly. The collector handles two other cases: objects that are too large for both events in one append,
+ * and objects that an earlier version marked. A step reads the current state of its object, so a repeated step is
+ * harmless; a failed step is retried.
  *
- * A deposed leader may still take one last step, which is harmless (consistency protocol, 6): the step is decided on
- * one stream and appended at the revision that it read; a mark is permanent, a marked object gets no new finalizer, and
- * the uid protects a later object of the same name. Of two leaders one removes the object, and the other finds it
- * deleted.
+ * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). The step is decided on
+ * one stream and appended at the revision that it read. A mark is permanent, a marked object gets no new finalizer, and
+ * the uid protects a later object of the same name. If two nodes act as the leader, one removes the object, and the
+ * other finds that the object is deleted.
  */
 const subject: PlatformSubject = { kind: 'platform', part: 'collector' };
 
@@ -27,7 +28,7 @@ export type CollectorDependencies = PlatformDependencies & {
   readonly serving: () => readonly ResourceType[];
 };
 
-/** Removes marked objects without finalizers; its keys are `<type>/<name>`. */
+/** Removes marked objects without finalizers. The keys are `<type>/<name>`. */
 export class Collector extends PlatformReconciler {
   readonly #dependencies: CollectorDependencies;
 
@@ -36,7 +37,7 @@ export class Collector extends PlatformReconciler {
     this.#dependencies = dependencies;
   }
 
-  /** Enqueues objects that are marked already. Call it once the type's indexes are ready. */
+  /** Enqueues the objects that are marked already. Call it once the indexes of the type are ready. */
   enqueueAll(type: ResourceType): void {
     this.enqueueKeys(() => this.#marked([type]));
   }
@@ -50,8 +51,8 @@ export class Collector extends PlatformReconciler {
   }
 
   /**
-   * The keys of marked objects of these types. A type that was stopped meanwhile cannot be read; it is scanned when it
-   * is served again.
+   * The keys of the marked objects of these types. The iteration skips a type that is stopped meanwhile, since its
+   * objects cannot be read. The type is scanned when it is served again.
    */
   *#marked(types: readonly ResourceType[]): Iterable<string> {
     const { reader, serving } = this.#dependencies;
@@ -79,7 +80,7 @@ export class Collector extends PlatformReconciler {
       platformContext(subject, { verb: 'delete', requestId: uuid() }, cause),
     );
     if (outcome.ok) return settled;
-    // The object was deleted, replaced, or given a finalizer meanwhile: a later change enqueues it again if necessary.
+    // The object was deleted, replaced, or got a finalizer. A later change enqueues the key again if necessary.
     return outcome.rejection.reason === 'not-found' || outcome.rejection.reason === 'precondition-failed'
       ? settled
       : refused(outcome.rejection);

@@ -28,35 +28,32 @@ export type DeclarerDependencies = {
   readonly declarations: DeclarationReader & DeclarationFeed;
   readonly level: LevelReader;
   readonly leadership: Leadership;
-  /** The type as registered on this node. */
+  /** Returns the type as registered on this node. */
   readonly typeOf: (key: TypeKey) => ResourceType | undefined;
   /** All types that this node serves. */
   readonly served: () => readonly ResourceType[];
-  /**
-   * Whether no other node writes to this log. A lone node may replace any declaration, also with that of an older
-   * folder.
-   */
+  /** Whether no other node writes to this log. A single node may replace any declaration, even by an older one. */
   readonly isAlone: boolean;
   readonly clock: Clock;
   readonly uuid: () => string;
   readonly metadata: () => EventMetadata;
-  /** Another node's declaration is in force, so this node writes no objects of the type. */
+  /** Called when the declaration of another node is in force, so that this node writes no objects of the type. */
   readonly onOther: (type: ResourceType, declared: Declaration) => void;
   readonly onError: (error: unknown, type: string) => void;
 };
 
 /**
  * Records declarations of types in the log (consistency protocol, 7). The leader records its own types. The append
- * requires the revision that was read, so if two nodes believe to be the leader, one of them must read again. This is
- * harmless on any node, because a node writes no object of a type if the last declaration differs from its own. Nothing
- * is declared before the log has the required level.
+ * requires the revision that was read, so if two nodes believe to be the leader, one of them must read again. An append
+ * by any node is harmless, because a node writes no object of a type if the last declaration differs from its own.
+ * Nothing is declared before the log has the required level.
  */
 export class Declarer {
   readonly #dependencies: DeclarerDependencies;
   readonly #stopping = serviceController();
   readonly #unsubscribe: readonly (() => void)[];
   readonly #timers = new Map<TypeKey, Timer>();
-  /** By type: the revision of the last reported declaration that differs from this node's. */
+  /** The revision of the last reported declaration of each type that differs from this node's declaration. */
   readonly #reportedRevisions = new Map<TypeKey, number>();
 
   constructor(dependencies: DeclarerDependencies) {
@@ -76,19 +73,19 @@ export class Declarer {
   }
 
   /**
-   * Resolves once this node's declaration of each type is in the log and folded here, or once this node knows that it
-   * must not declare a type.
+   * Resolves once this node's declaration of each type is in the log and folded here, or once this node has found that
+   * it must not declare the type.
    */
   async declare(types: readonly ResourceType[]): Promise<void> {
     await Promise.all(types.map(async (type) => this.#declare(type)));
   }
 
-  /** Whether writes of the type are refused here, because the log's latest declaration differs. */
+  /** Whether this node rejects writes of the type, because the latest declaration in the log differs from its own. */
   isOther(type: ResourceType): boolean {
     return this.#otherOf(type) !== undefined;
   }
 
-  /** Resolves once this node's declaration is in force; immediately if it is already. */
+  /** Resolves once this node's declaration is in force, which may be immediately. */
   async waitUntilOwn(type: ResourceType): Promise<void> {
     if (!this.isOther(type)) return;
     await new Promise<void>((resolve) => {
@@ -112,8 +109,9 @@ export class Declarer {
   }
 
   /**
-   * Another node's declaration is in force now. If this node believes to be the leader, one of the two is deposed.
-   * After one lease time it is known which one, and the leader declares again.
+   * Schedules another attempt when another node's declaration is in force. If this node believes to be the leader, one
+   * of the two nodes is a deposed leader. After one lease time, this node knows which one, and the leader declares the
+   * type again.
    */
   #onDeclared(key: TypeKey): void {
     const { typeOf, clock } = this.#dependencies;
@@ -141,8 +139,8 @@ export class Declarer {
           onError(error, type.key);
           break;
         }
-        // The log is unavailable, which is reported elsewhere. The delay also lets a deposed leader notice that it is
-        // deposed.
+        // The log is unavailable, which is reported elsewhere. During the delay, a deposed leader notices the
+        // deposition.
         await delay(clock, declareRetryMs, signal);
       }
     }
@@ -182,7 +180,7 @@ export class Declarer {
     return 'again';
   }
 
-  /** Whether this node may replace the declaration in force: a node with an older folder may not. */
+  /** Whether this node may replace the declaration in force. A node with an older plugin folder may not. */
   #mayReplace({ declaration, source }: ResourceType, standing: Declaration): boolean {
     if (source !== 'folder' || this.#dependencies.isAlone || standing.plugin !== declaration?.plugin) return true;
     return semver.compare(declaration.version, standing.version) >= 0;
@@ -199,6 +197,6 @@ export class Declarer {
 
 function declarationIn(recorded: RecordedEvent): Declaration {
   const { event } = decodeEvent(recorded);
-  if (event.type !== 'TypeDeclared') throw new LogCorruptError(`${recorded.stream} holds a ${event.type}`);
+  if (event.type !== 'TypeDeclared') throw new LogCorruptError(`${recorded.stream} contains a ${event.type} event`);
   return event;
 }

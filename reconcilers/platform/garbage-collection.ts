@@ -3,23 +3,25 @@ import { foregroundFinalizer, orphanFinalizer, type Propagation } from '../../sr
 import type { OwnerReference, ResourceObject } from '../../src/resource/object/object.ts';
 
 /**
- * The state of an owner. The uid identifies the owner: an object of the same name with another uid is another owner.
+ * The state of an owner. The uid identifies the owner: an object of the same name with another uid is not the owner.
  */
 export type OwnerState =
   | 'living'
   | 'missing'
-  /** The owner's type is not registered: its plugin is stopped or does not exist. */
+  /** The type of the owner is not registered, because its plugin is stopped or does not exist. */
   | 'unknown'
-  /** The owner is marked, and waits for blocking dependents. */
+  /** The owner is marked and waits for blocking dependents. */
   | 'foreground'
-  /** The owner is marked, and waits until its dependents are released. */
+  /** The owner is marked and waits until its dependents are released. */
   | 'orphaning';
 
 /** An existing object that names another object as its owner. */
 export type Dependent = {
   /** Whether the dependent blocks the deletion of its owner. */
   readonly blocks: boolean;
-  /** Whether the dependent waits, directly or indirectly, for the deletion of the object itself: a cycle. */
+  /**
+   * Whether the dependent waits, directly or indirectly, for the deletion of its own owner, so that both form a cycle.
+   */
   readonly isCaught: boolean;
 };
 
@@ -27,8 +29,8 @@ export type World = {
   readonly object: ResourceObject;
   readonly stateOf: (owner: OwnerReference) => OwnerState;
   /**
-   * The dependents, read incrementally, since an owner may have very many. Undefined is not a dependent: it only
-   * yields.
+   * Returns the dependents, read incrementally, since an owner may have very many. `undefined` is not a dependent; it
+   * only yields.
    */
   readonly dependents: () => Iterable<Dependent | undefined>;
 };
@@ -37,20 +39,20 @@ export type CollectionStep =
   | { readonly type: 'nothing' }
   /** The object waits for an owner of an unregistered type. */
   | { readonly type: 'undecided' }
-  /** Removes the object's references to these uids. */
+  /** The object's references to these uids must be removed. */
   | { readonly type: 'release'; readonly uids: ReadonlySet<string> }
   | { readonly type: 'delete'; readonly propagation: Propagation | undefined }
-  /** The object is marked, and its dependents must be handled first. */
+  /** The object is marked, and its dependents must be processed first. */
   | { readonly type: 'wait' }
-  /** Removes this finalizer from the object, since its work is done. */
+  /** The finalizer must be removed from the object, since its work is done. */
   | { readonly type: 'finish'; readonly finalizer: string };
 
 const nothing: CollectionStep = { type: 'nothing' };
 
 /**
- * The next step for one object with regard to its owners and dependents (decision 3.5), as in Kubernetes' garbage
- * collector. Two differences: references to a deleted owner are removed even if another owner's type is unknown, and
- * owners that wait for each other in a cycle are released, while Kubernetes lets them wait.
+ * Decides the next step for one object with regard to its owners and dependents (decision 3.5), like the garbage
+ * collector of Kubernetes. Two cases differ. References to a deleted owner are removed even if the type of another
+ * owner is unknown. Owners that wait for each other in a cycle are released, while Kubernetes lets them wait.
  */
 export function* decideDependent(world: World): Steps<CollectionStep> {
   const { metadata } = world.object;
@@ -71,7 +73,8 @@ export function* decideDependent(world: World): Steps<CollectionStep> {
 }
 
 /**
- * The owners with their state, each uid once: if one of two references to a uid has a wrong name, the other one counts.
+ * The owners with their states, each uid once. If only one of two references to a uid has the right name, it determines
+ * the state.
  */
 function ownersOf({ object, stateOf }: World): readonly { readonly uid: string; readonly state: OwnerState }[] {
   const states = new Map<string, OwnerState>();

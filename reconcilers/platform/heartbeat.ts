@@ -16,9 +16,9 @@ export type HeartbeatDependencies = {
   readonly clock: Clock;
   readonly uuid: () => string;
   readonly metadata: () => EventMetadata;
-  /** A random name, new at each start. */
+  /** The random name of this node, new at each start. */
   readonly node: string;
-  /** The highest level of a log that this node reads. */
+  /** The highest level of a log that this node can read. */
   readonly reads: number;
   /** The position up to which this node is drained (`NodeSeen`). */
   readonly drained: () => LogPosition;
@@ -26,14 +26,14 @@ export type HeartbeatDependencies = {
 
 const prefix = 'lease:node/';
 
-/** The node of a heartbeat stream; undefined for another stream. */
+/** The name of the node in a heartbeat stream; undefined for another stream. */
 export function nodeOf(stream: StreamName): string | undefined {
   return stream.startsWith(prefix) ? stream.slice(prefix.length) : undefined;
 }
 
 /**
- * Records in the log, at the interval of lease renewals, that this node runs and which level it reads. Only its last
- * event is in force.
+ * Appends heartbeats to the log at the interval of lease renewals. A heartbeat records that this node runs and which
+ * level it can read. Only the last heartbeat is in force.
  */
 export class Heartbeat {
   readonly #dependencies: HeartbeatDependencies;
@@ -52,8 +52,7 @@ export class Heartbeat {
   }
 
   /**
-   * Ends the heartbeats, so that other nodes need not wait for this node any more. Waits only briefly for an
-   * unavailable log.
+   * Ends the heartbeats, so that other nodes no longer wait for this node. Waits only briefly for an unavailable log.
    */
   async stop(): Promise<void> {
     const { clock } = this.#dependencies;
@@ -79,7 +78,9 @@ export class Heartbeat {
     await this.#appendEvent({ type: 'NodeLeft' });
   }
 
-  /** `again`: an append with unknown outcome had succeeded, so this event needs another revision. */
+  /**
+   * Appends one event. `again`: an earlier append with unknown outcome succeeded, so this event needs another revision.
+   */
   async #appendEvent(event: NodeEvent): Promise<'appended' | 'again' | 'lost'> {
     const { log, uuid, metadata } = this.#dependencies;
     const outcome = await log

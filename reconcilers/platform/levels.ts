@@ -18,8 +18,9 @@ export type LevelsDependencies = {
   readonly leadership: Leadership;
   /** Whether no other node writes to this log. */
   readonly isAlone: boolean;
-  /** This node, and the highest level that it reads. */
+  /** The name of this node. */
   readonly node: string;
+  /** The highest level that this node can read. */
   readonly reads: number;
   readonly clock: Clock;
   readonly uuid: () => string;
@@ -31,9 +32,9 @@ export type LevelsDependencies = {
 const stream = streamName('platform:level');
 
 /**
- * Raises the log's level to the highest level that every live node reads (consistency protocol, 7). A node is live if
- * its heartbeat arrived within a lease time. The leader first listens for a lease time. It relies on heartbeats only
- * while it receives its own, since all earlier ones of other nodes have then arrived too.
+ * Raises the level of the log to the highest level that every live node can read (consistency protocol, 7). A node is
+ * live if its last heartbeat arrived within one lease time. The leader first listens for one lease time. The leader
+ * relies on heartbeats only while it receives its own, since earlier heartbeats of other nodes have then arrived too.
  */
 export class Levels {
   readonly #dependencies: LevelsDependencies;
@@ -49,7 +50,8 @@ export class Levels {
   }
 
   /**
-   * Raises the level on a single node; resolves once the log has the level that the node reads, and it is folded here.
+   * Raises the level on a single node, and resolves once this node has folded the highest level that it can read. Does
+   * nothing if other nodes exist.
    */
   async open(): Promise<void> {
     const { isAlone, level, reads } = this.#dependencies;
@@ -70,7 +72,7 @@ export class Levels {
   }
 
   /**
-   * Runs until the log has the level that this node reads. Heartbeats from before an outage of the log do not count.
+   * Runs until the log has the level that this node can read. Heartbeats from before an outage of the log are ignored.
    */
   async #raiseWhenReady(signal: AbortSignal): Promise<void> {
     const { clock, level, reads, onError } = this.#dependencies;
@@ -85,7 +87,7 @@ export class Levels {
     }
   }
 
-  /** Raises the level if all live nodes read a higher one. Returns whether this node reads no higher level. */
+  /** Raises the level if all live nodes can read a higher one. Returns whether this node can read no higher level. */
   async #raiseIfCommon(nodes: LiveNodes): Promise<boolean> {
     const { level, reads } = this.#dependencies;
     const live = nodes.all();
@@ -116,5 +118,5 @@ export class Levels {
 function levelIn(recorded: RecordedEvent): number {
   const { event } = decodeEvent(recorded);
   if (event.type === 'LevelRaised') return Math.max(event.level, firstLevel);
-  throw new LogCorruptError(`${recorded.stream} holds a ${event.type}`);
+  throw new LogCorruptError(`${recorded.stream} contains a ${event.type} event`);
 }

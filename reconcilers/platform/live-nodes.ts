@@ -13,19 +13,19 @@ export type LiveNodesDependencies = {
 
 /** The last heartbeat of a live node. */
 export type LiveNode = {
-  /** The highest level that the node reads. */
+  /** The highest level that the node can read. */
   readonly reads: number;
   /**
-   * The position of a declaration: the node has no pending append that an earlier declaration decided. Undefined for a
-   * version that does not report it.
+   * The position up to which the node is drained: it has no pending append that a declaration before this position
+   * decided. Undefined if the version of the node does not report the position.
    */
   readonly drained: LogPosition | undefined;
 };
 
 /**
- * The heartbeats of nodes, as this node receives them (consistency protocol, 7). A node is live if its heartbeat
- * arrived within a lease time. The set is known once this node has listened for that time, and only while it receives
- * its own heartbeats: earlier ones of other nodes have then arrived too.
+ * The heartbeats of nodes, as this node receives them (consistency protocol, 7). A node is live if its last heartbeat
+ * arrived within one lease time. The set is known only after this node has listened for this time, and only while it
+ * receives its own heartbeats, since earlier heartbeats of other nodes have then arrived too.
  */
 export class LiveNodes {
   readonly #dependencies: LiveNodesDependencies;
@@ -37,7 +37,7 @@ export class LiveNodes {
     this.#sinceMs = dependencies.clock.monotonic();
   }
 
-  /** All live nodes; undefined while they are not known. */
+  /** All live nodes; undefined while the set is not known. */
   all(): readonly LiveNode[] | undefined {
     const { clock, node } = this.#dependencies;
     const now = clock.monotonic();
@@ -49,7 +49,7 @@ export class LiveNodes {
   }
 
   /**
-   * Records heartbeats until the signal aborts. Throws when the log cannot be read: earlier heartbeats are then void.
+   * Records heartbeats until the signal aborts. Throws when the log cannot be read: all heartbeats are then invalid.
    */
   async recordHeartbeats(signal: AbortSignal): Promise<void> {
     const { log, clock } = this.#dependencies;
@@ -76,8 +76,8 @@ function positionIn(text: unknown): LogPosition | undefined {
 }
 
 /**
- * Checks the live nodes once each heartbeat interval, until `isReady` returns true or the signal aborts. Throws the
- * errors of `recordHeartbeats`.
+ * Calls `isReady` once in each heartbeat interval, until it returns true or the signal aborts. Throws the errors of
+ * `recordHeartbeats`.
  */
 export async function whileListening(
   dependencies: LiveNodesDependencies,

@@ -18,39 +18,39 @@ import { PlatformWrites, type Read } from './platform-writes.ts';
 import { Referrers } from './reference-index.ts';
 
 /**
- * Deletes objects without remaining owners, releases dependents of an owner that requests it, and delays an owner's
- * deletion while dependents block it (decision 3.5). A step reads one object with its owners and dependents.
+ * Deletes objects without remaining owners, releases dependents of an owner that requests it, and delays the deletion
+ * of an owner while dependents block it (decision 3.5). A step reads one object with its owners and dependents.
  *
- * A deposed leader may still take one last step, which is harmless (consistency protocol, 6): each step is appended at
- * the revision of the object that it was decided on, and relies on permanent facts. First, the writer of an owner
- * reference knows the uid from an earlier event. So if the owner does not exist once the dependent is folded, the owner
- * was deleted, and its uid never comes back. Second, a mark is permanent, and a marked object gets no new finalizer.
+ * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). Each step is appended
+ * at the revision of the object on which it was decided, and relies on permanent facts. First, the writer of an owner
+ * reference has read the uid in an earlier event. If the owner does not exist once the dependent is folded, the owner
+ * was deleted, and its uid is never used again. Second, a mark is permanent, and a marked object gets no new finalizer.
  * Only one decision relies on an absence: that a marked owner has no dependents left. If another node has just created
- * a dependent, it finds its owner deleted later, like a dependent created after the deletion.
+ * a dependent, a later step finds that the owner is deleted, as for a dependent that is created after the deletion.
  */
 export type OwnerReferencesDependencies = PlatformDependencies &
   OwnerGraphDependencies & {
-    /** Types with objects that have no owners, whatever references they contain. */
+    /** Types of objects without owners, even if the objects contain owner references. */
     readonly withoutOwners: ReadonlySet<TypeKey>;
     /** Types with ready indexes. */
     readonly serving: () => readonly ResourceType[];
   };
 
 /**
- * The member's key in a response: JSON keys have one spelling. An occurrence elsewhere in an object only causes an
- * unnecessary check.
+ * The key of the member in the JSON of an object. JSON has only one spelling of this key. An occurrence in another part
+ * of an object has no effect except for an unnecessary check.
  */
 const mention = Buffer.from('"ownerReferences":');
 
 export class OwnerReferences extends PlatformReconciler {
   readonly #dependencies: OwnerReferencesDependencies;
   readonly #writes: PlatformWrites;
-  /** References of objects to their owners, in the state that the reader shows. */
+  /** The references of objects to their owners, in the state that the reader returns. */
   readonly #owned = new Referrers();
   readonly #graph: OwnerGraph;
-  /** Marked owners that wait for dependents, by uid: each change of a dependent enqueues its owner. */
+  /** The marked owners that wait for dependents, by uid. Each change of a dependent enqueues its owner. */
   readonly #waiting = new Map<string, string>();
-  /** Keys of objects with an owner of a type that was unregistered at the last check. */
+  /** The keys of objects with an owner of a type that was not registered at the last check. */
   #undecided = new Set<string>();
   #isOpen = false;
   #opened: Promise<void> = Promise.resolve();
@@ -63,19 +63,19 @@ export class OwnerReferences extends PlatformReconciler {
     this.#writes = new PlatformWrites('owner-references', dependencies);
   }
 
-  /** The number of known objects with owners. */
+  /** The number of objects with owners. */
   get size(): number {
     return this.#owned.size;
   }
 
-  /** Scans the objects of every served type, and enqueues every key. Call it once the read models have caught up. */
+  /** Scans the objects of all served types and enqueues all keys. Call it once the read models have caught up. */
   override open(): void {
     this.#isOpen = true;
     super.open();
     this.#opened = this.#scanServed();
   }
 
-  /** Resolves when the types that were served at the call of `open` have been scanned. */
+  /** Resolves when the types that were served at the call of `open` are scanned. */
   async opened(): Promise<void> {
     return this.#opened;
   }
@@ -84,7 +84,7 @@ export class OwnerReferences extends PlatformReconciler {
     for (const type of this.#dependencies.serving()) await this.#scan(type);
   }
 
-  /** Call it when the type's indexes are ready: scans its objects, and enqueues objects that wait for one of them. */
+  /** Scans the objects of a type with ready indexes, and enqueues the objects that wait for the type. */
   async serve(type: ResourceType): Promise<void> {
     if (!this.#isOpen) return;
     const undecided = this.#undecided;
@@ -98,7 +98,7 @@ export class OwnerReferences extends PlatformReconciler {
     await super.stop();
   }
 
-  /** Scans a type in slices. The feed reports concurrent changes, and the scan never reads a row older than those. */
+  /** Scans a type in slices. The feed reports concurrent changes, and the scan never reads an older row. */
   async #scan(type: ResourceType): Promise<void> {
     const { reader, bound } = this.#dependencies;
     if (!this.#isServed(type)) return;
@@ -109,12 +109,12 @@ export class OwnerReferences extends PlatformReconciler {
           this.enqueue(`${type.key}/${name}`);
         if (!bound.isTurnOver()) continue;
         await nextTurn();
-        // A type that is reloaded is scanned again, so this scan ends: continuing would only delay the type's start.
+        // A type that is reloaded is scanned again. So this scan ends, since it would only delay the start of the type.
         if (this.#isStopped || !this.#isServed(type)) return;
       }
       this.enqueueKeys(() => this.#marked(type));
     } catch (error) {
-      // The type was stopped meanwhile: it is scanned when it is served again.
+      // A type that was stopped during the scan is scanned when it is served again.
       if (this.#isServed(type)) this.report(error, type.key);
     }
   }
@@ -125,8 +125,8 @@ export class OwnerReferences extends PlatformReconciler {
   }
 
   /**
-   * The keys of the type's marked objects. A type that was stopped meanwhile cannot be read; it is scanned when it is
-   * served again.
+   * The keys of the marked objects of a type. The iteration ends if the type is stopped, since its objects cannot be
+   * read. The type is scanned when it is served again.
    */
   *#marked(type: ResourceType): Iterable<string> {
     if (!this.#isServed(type)) return;
@@ -160,7 +160,7 @@ export class OwnerReferences extends PlatformReconciler {
     this.#enqueueDependents(uid, cause);
   }
 
-  /** Records the owners of the object, and returns whether it has or had any. */
+  /** Records the owners of an object. Returns whether the object has owners or had any. */
   #take(type: TypeKey, key: string, bytes: Uint8Array, cause?: CausingEvent): boolean {
     if (this.#dependencies.withoutOwners.has(type)) return false;
     const isMentioned = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(mention);
@@ -197,7 +197,7 @@ export class OwnerReferences extends PlatformReconciler {
   async #decide(key: string, object: ResourceObject, cause: CausingEvent | undefined): Promise<CollectionStep> {
     const { uid, deletionTimestamp } = object.metadata;
     const isKnown = this.#waiting.has(uid);
-    // Set before the dependents are read, so that a change of one of them meanwhile enqueues the owner again.
+    // Set before the dependents are read, so that a concurrent change of a dependent enqueues the owner again.
     if (deletionTimestamp !== undefined) this.#waiting.set(uid, key);
     const stateOf = (owner: OwnerReference): OwnerState => this.#graph.stateOf(owner);
     const deciding = decideDependent({ object, stateOf, dependents: () => this.#graph.dependentsOf(object) });

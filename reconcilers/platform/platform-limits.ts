@@ -1,45 +1,49 @@
-/** Dependents and owners processed concurrently: as many writes as the log commits together. */
+/**
+ * The maximum number of dependents and owners processed concurrently, equal to the number of writes that the log
+ * commits together.
+ */
 export const ownerConcurrencyMax = 32;
 /** The delay before a failed declaration is retried. */
 export const declareRetryMs = 1_000;
 /** The delay before the level is checked again after the log was unavailable. */
 export const levelRetryMs = 1_000;
 /**
- * Objects visited in a cycle of owners that wait for each other. A longer cycle waits until somebody removes a
- * finalizer.
+ * The maximum number of objects visited in a cycle of owners that wait for each other. The objects of a longer cycle
+ * wait until somebody removes a finalizer.
  */
 export const ownerCycleObjectsMax = 1_000;
-/** The delay before a forbidden step is retried; it is long, since rights change rarely. */
+/** The delay before a forbidden step is retried. The delay is long, since rights change rarely. */
 export const forbiddenRetryMs = 60_000;
 /**
- * Claims processed concurrently, each with one or two reads of the log, and claims processed in one second: cleanup is
- * not urgent.
+ * The maximum number of claims processed concurrently, each with one or two reads of the log, and the maximum number
+ * per second. Both are low, since the cleanup is not urgent.
  */
 export const claimConcurrencyMax = 16;
 export const claimSweepPerSecondMax = 1_000;
-/** The interval of sweeps through new claims: the claim of a failed write causes no change that enqueues it. */
+/** The interval of sweeps through new claims, since no change enqueues the claim of a failed write. */
 export const claimSweepMs = 600_000;
-/** Tokens, roles and users processed concurrently. */
+/** The maximum number of tokens, roles and users processed concurrently. */
 export const accountConcurrencyMax = 8;
-/** How long a role may lack a referenced one before its status reports it: files of roles are applied in any order. */
+/** The time after which a missing referenced role is reported. Files of roles may be applied in any order. */
 export const missingRoleGraceMs = 1_000;
-/** Missing roles that a role's status lists. */
+/** The maximum number of missing roles in the status of a role. */
 export const missingRolesShownMax = 8;
-/** Bindings that a deleted user is removed from in one step. */
+/** The maximum number of bindings from which one step removes a deleted user. */
 export const bindingsPerStepMax = 32;
-/** Events of a user that are read in one batch, in the search for an earlier user of the name. */
+/** The number of events read at once during the search for an earlier user of a name. */
 export const userEventsPerRead = 32;
 /**
- * Objects that are rewritten concurrently while an index becomes unique, and the delay before a retry after a failure.
+ * The maximum number of objects that are rewritten concurrently while an index becomes unique, and the shortest and
+ * longest delay before a retry after a failure.
  */
 export const uniquenessConcurrencyMax = 8;
 export const uniquenessRetryMs = 1_000;
 export const uniquenessRetryMsMax = 60_000;
 /**
- * The interval at which all duplicates are checked again, and the number of recorded duplicates. Recorded ones are also
- * checked when they or the value's holder change.
+ * The interval at which all duplicates are checked again, and the maximum number of recorded duplicates. A recorded
+ * duplicate is also checked when it or the holder of its value changes.
  */
 export const uniquenessRecheckMs = 600_000;
 export const duplicatesKnownMax = 256;
-/** The duration of an index's step after which it is reported: most steps end at once. */
+/** The duration after which a step of an index is reported. Most steps end earlier. */
 export const uniquenessReportMs = 1_000;

@@ -8,7 +8,7 @@ import { storedObject } from '../../src/resource/object/shown-object.ts';
 import type { ReconcileSlots } from '../reconcile-slots.ts';
 import type { Read } from './platform-writes.ts';
 
-/** The dependencies of each platform reconciler. */
+/** The dependencies of all platform reconcilers. */
 export type PlatformDependencies = {
   readonly changes: ChangeFeed;
   readonly reader: ObjectReader;
@@ -20,7 +20,7 @@ export type PlatformDependencies = {
   readonly onError: (error: unknown, key: string) => void;
 };
 
-/** An object of a type with stored rows, served or not. */
+/** Reads an object with its type and position. The type need not be served. */
 export function readObject(reader: ObjectReader, type: ResourceType, name: string): Read | undefined {
   const stored = reader.get(type.key, name);
   return stored === undefined
@@ -31,16 +31,15 @@ export function readObject(reader: ObjectReader, type: ResourceType, name: strin
 type Fields = Selection['fields'];
 
 /**
- * Names of a served type's objects (all, or the selected ones), page by page, so that other work may run between two
- * names.
+ * The names of all objects of a served type, or of the selected ones. The names are read page by page, so that other
+ * work may run between two names.
  */
 export function* namesOf(reader: ObjectReader, { key }: ResourceType, fields: Fields = []): Iterable<string> {
   for (const page of reader.pages(key, { selection: { labels: [], fields }, sort: [] })) yield* page;
 }
 
 /**
- * Names of objects that are marked for deletion, in order of their deletion, page by page: each page is a range of one
- * order.
+ * The names of objects that are marked for deletion, in the order of their marks. Each page is a range of one order.
  */
 export function* markedOf(reader: ObjectReader, { key, indexes }: ResourceType): Iterable<string> {
   const index = indexOf(indexes, 'metadata.deletionTimestamp');

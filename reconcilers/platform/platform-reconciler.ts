@@ -8,13 +8,14 @@ import type { PlatformDependencies } from './platform-reads.ts';
 export type PlatformReconcilerOptions = {
   /** The name in metrics. */
   readonly name: string;
-  /** The highest number of concurrent steps. */
+  /** The maximum number of concurrent steps. */
   readonly concurrency: number;
 };
 
 /**
- * The shape of a platform reconciler: a name, its keys, one step for a key, and a report of each failed or unending
- * step. A change of an object enqueues the keys that it concerns; a new leader enqueues all keys.
+ * The base class of platform reconcilers. A reconciler has a name, its keys and a step for one key. A change of an
+ * object enqueues the keys that it affects, and a new leader enqueues all keys. Steps that fail or exceed their time
+ * limit are reported.
  */
 export abstract class PlatformReconciler {
   readonly #controller: Controller;
@@ -46,17 +47,17 @@ export abstract class PlatformReconciler {
     ];
   }
 
-  /** Enqueues every key, now and whenever this node becomes the leader. Call it once the keys can be read. */
+  /** Enqueues all keys, now and whenever this node becomes the leader. Call it once the keys can be read. */
   open(): void {
     this.#controller.open();
   }
 
-  /** Resolves when no key waits for a step; delayed ones do not count. */
+  /** Resolves when no key waits for a step. Delayed keys are ignored. */
   async idle(): Promise<void> {
     return this.#controller.idle();
   }
 
-  /** Completes running steps and drops the rest: the next start enqueues every key again. */
+  /** Aborts running steps, waits briefly for their end, and drops waiting keys. The next start enqueues all keys. */
   async stop(): Promise<void> {
     for (const unsubscribe of this.#subscriptions) unsubscribe();
     await this.#controller.stop();
@@ -66,12 +67,12 @@ export abstract class PlatformReconciler {
   protected abstract keys(): Keys;
 
   /**
-   * Reads the present state of a key and takes one step, so that running twice is harmless. Events that it writes name
-   * `cause`, the last event that enqueued the key.
+   * Reads the current state of a key and performs one step, so that a repeated step is harmless. Events that the step
+   * writes name `cause`, the last event that enqueued the key.
    */
   protected abstract reconcile(key: string, cause: CausingEvent | undefined): Outcome | Promise<Outcome>;
 
-  /** Enqueues the keys that the change concerns, with its cause. */
+  /** Enqueues the keys that a change affects, with its cause. */
   protected abstract onChange(change: Change): void;
 
   /** Reports a failure. */
@@ -88,7 +89,7 @@ export abstract class PlatformReconciler {
     this.#controller.enqueueAll(keys, cause);
   }
 
-  /** Registers an unsubscribe function that runs when the reconciler stops. */
+  /** Registers an unsubscribe function, which is called when the reconciler stops. */
   protected addSubscription(unsubscribe: () => void): void {
     this.#subscriptions.push(unsubscribe);
   }

@@ -9,12 +9,12 @@ import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { again, failed, settled, type Outcome } from '../outcome.ts';
 import { forbiddenRetryMs } from './platform-limits.ts';
 
-/** An object as a step has read it: a decision on it is valid only while it is unchanged. */
+/** An object as a step has read it. A decision that is based on it is valid only while the object is unchanged. */
 export type Read = { readonly type: ResourceType; readonly object: ResourceObject; readonly resourceVersion: string };
 
 type WritesDependencies = { readonly execute: Execute; readonly uuid: () => string };
 
-/** The writes of one platform reconciler, each with the state it was decided on as its precondition. */
+/** The writes of one platform reconciler. The precondition of each write is the state on which it was decided. */
 export class PlatformWrites {
   readonly #dependencies: WritesDependencies;
   readonly #subject: PlatformSubject;
@@ -26,7 +26,7 @@ export class PlatformWrites {
     this.#cause = cause;
   }
 
-  /** The writes of one step; their events name `cause`. */
+  /** Returns the writes of one step, whose events name `cause`. */
   because(cause: CausingEvent | undefined): PlatformWrites {
     return cause === undefined ? this : new PlatformWrites(this.#subject.part, this.#dependencies, cause);
   }
@@ -64,7 +64,7 @@ export class PlatformWrites {
     );
     if (outcome.ok) return settled;
     switch (outcome.rejection.reason) {
-      // The object was deleted or changed meanwhile: that change has enqueued the key.
+      // The object was deleted or changed before this write. The other change has enqueued the key.
       case 'not-found':
       case 'stale-version':
         return settled;

@@ -1,11 +1,11 @@
 /** The target of references. */
 type Target = { readonly id: string; readonly referrers: Set<string>; isGone: boolean };
 
-/** References in both directions. Objects without references cost nothing. */
+/** References in both directions. An object without references uses no memory. */
 export class Referrers {
-  /** By referrer: its targets, at least one. */
+  /** The targets of each referrer, at least one. */
   readonly #targetsOf = new Map<string, readonly Target[]>();
-  /** By target: its referrers, at least one. */
+  /** Each target with its referrers, at least one. */
   readonly #targets = new Map<string, Target>();
 
   /** The number of referrers. */
@@ -34,7 +34,7 @@ export class Referrers {
     return (this.#targetsOf.get(referrer) ?? []).map(({ id }) => id);
   }
 
-  /** Records that the target is deleted for good, if it has referrers. */
+  /** Records the permanent deletion of a target, if the target has referrers. */
   recordDeleted(id: string): void {
     const target = this.#targets.get(id);
     if (target !== undefined) target.isGone = true;

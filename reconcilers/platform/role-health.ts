@@ -16,12 +16,13 @@ import { PlatformWrites } from './platform-writes.ts';
 import { Referrers } from './reference-index.ts';
 
 /**
- * Reports in a role's status which of its referenced roles do not exist: dependencies, and roles that it is aggregated
- * to. A role that never lacked a referenced role has no such condition, so that creating a role is one event. Writes of
- * a role set another condition, `Valid`, for errors within the role.
+ * Reports in the status of a role which of its referenced roles do not exist: its dependencies, and the roles to which
+ * it is aggregated. A role that never lacked a referenced role has no such condition, so that creating a role takes
+ * only one event. Writes of a role set another condition, `Valid`, for errors within the role.
  *
- * A deposed leader may still take one last step, which is harmless (consistency protocol, 6): it is appended at the
- * revision it was decided on, a status grants nothing, and the present leader checks every role and corrects it.
+ * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6): the step is appended
+ * at the revision on which it was decided, a status grants nothing, and the current leader checks every role and
+ * corrects its status.
  */
 export type RoleHealthDependencies = PlatformDependencies & {
   /** The type Role. */
@@ -32,9 +33,9 @@ export type RoleHealthDependencies = PlatformDependencies & {
 export class RoleHealth extends PlatformReconciler {
   readonly #dependencies: RoleHealthDependencies;
   readonly #writes: PlatformWrites;
-  /** The checked roles, and their references. */
+  /** The references of the checked roles. */
   readonly #named = new Referrers();
-  /** By role: the monotonic time since when a reference is missing, if the status does not report it yet. */
+  /** The time on the monotonic clock since when each role lacks a reference that its status does not report yet. */
   readonly #missingSince = new Map<string, number>();
 
   constructor(dependencies: RoleHealthDependencies) {
@@ -86,8 +87,8 @@ export class RoleHealth extends PlatformReconciler {
   }
 
   /**
-   * The time until a missing reference is reported. Roles may be created in any order, so a briefly missing reference
-   * is not worth an event.
+   * The time until a missing reference is reported. Roles may be created in any order, so a role that is missing only
+   * briefly is not worth an event.
    */
   #graceLeft(name: string): number {
     const now = this.#dependencies.clock.monotonic();
@@ -121,17 +122,17 @@ export function completeness({ dependencies, aggregatesTo }: Role, exists: (role
     return absent.length === 0 ? [] : [`${how} a role that does not exist: ${shown(absent)}`];
   });
   if (parts.length === 0)
-    return { type: 'Complete', status: 'True', reason: 'RolesFound', message: 'the roles it references exist' };
+    return { type: 'Complete', status: 'True', reason: 'RolesFound', message: 'all referenced roles exist' };
   return { type: 'Complete', status: 'False', reason: 'RolesMissing', message: parts.join('; ') };
 }
 
 /**
- * `wait`: the condition must be reported, but not yet. `since`: the time in the status, if only the message changes.
+ * `wait`: a report is necessary, but not yet. `since`: the time of the reported condition, if only its message changes.
  */
 type ConditionStep =
   { readonly type: 'nothing' } | { readonly type: 'wait' | 'report'; readonly since: string | undefined };
 
-/** A missing condition means healthy. */
+/** Compares the found condition with the reported one. A missing condition means healthy. */
 export function compareCondition(
   found: Completeness,
   reported: Readonly<Record<string, unknown>> = { status: 'True', message: found.message },

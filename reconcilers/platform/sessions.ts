@@ -12,14 +12,15 @@ import { namesOf, type PlatformDependencies, readObject } from './platform-reads
 import { PlatformReconciler } from './platform-reconciler.ts';
 
 /**
- * Deletes sessions that have ended: expired, or of a user that was deleted, replaced, disabled, or has a new password.
- * Such a session is invalid anyway; its deletion only frees space. A step reads the present state of a session, so
- * running it twice is harmless.
+ * Deletes sessions that have ended: expired ones, and those of a user that was deleted, replaced, disabled, or got a
+ * new password. Such a session is invalid already; the deletion only frees space. A step reads the current state of a
+ * session, so a repeated step is harmless.
  *
- * A deposed leader may still take one last step, which is harmless (consistency protocol, 6): the deletion requires the
- * session's uid, and a session that a later event ended stays ended, because its conditions (the user's uid, password
- * revision and number of disablings) never come back. The only exception is a session that was created while its user
- * was disabled: that log-in must be repeated. A fast clock ends sessions early, with or without a lease.
+ * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). The deletion requires
+ * the uid of the session. A session that a later event ended remains ended, because the user's uid, password revision
+ * and number of disablings never return to the values that the session needs. The only exception is a session that was
+ * created while its user was disabled: its user must log in again. A fast clock ends sessions early, with or without a
+ * lease.
  */
 const subject: PlatformSubject = { kind: 'platform', part: 'sessions' };
 
@@ -43,14 +44,14 @@ export class SessionKeeper extends PlatformReconciler {
     );
   }
 
-  /** Every session; the permission tables must be ready. */
+  /** All sessions. The permission tables must be ready. */
   protected keys(): Iterable<string> {
     return namesOf(this.#dependencies.reader, this.#dependencies.sessions);
   }
 
   /**
-   * Enqueues the session again: its user may have been deleted meanwhile, or its expiry changed. Otherwise it would be
-   * checked only when it expires.
+   * Enqueues the changed session, since its user may have been deleted before or its expiry may have changed. Otherwise
+   * the session would be checked only when it expires.
    */
   protected onChange({ type, name, kind, cause }: Change): void {
     if (type === this.#dependencies.sessions.key && kind !== 'deleted') this.enqueue(name, cause);
@@ -59,11 +60,11 @@ export class SessionKeeper extends PlatformReconciler {
   protected reconcile(name: string, cause: CausingEvent | undefined): Outcome | Promise<Outcome> {
     const { reader, permissions, sessions, clock } = this.#dependencies;
     const session = readObject(reader, sessions, name)?.object;
-    // While the tables have not loaded the log, they contain no users: that must not end a session.
+    // Permission tables that have not loaded the log contain no users. This must not end a session.
     if (session === undefined || session.metadata.deletionTimestamp !== undefined || !permissions.isReady())
       return settled;
     const leftMs = expiryOf(session) - clock.now();
-    // The wall clock may be set, so no wait is longer than a sweep interval.
+    // The wall clock may be changed, so no wait is longer than a sweep interval.
     return hasEnded(session, permissions, clock.now())
       ? this.#end(session, cause)
       : again(Math.min(Math.max(leftMs, sessionSweepMsMin), sessionSweepMsMax));
@@ -76,7 +77,7 @@ export class SessionKeeper extends PlatformReconciler {
       { type: 'delete', name, preconditions: { uid } },
       platformContext(subject, { verb: 'delete', requestId: uuid() }, cause),
     );
-    // The session was deleted, or replaced by another of the same name: a later change enqueues it again if necessary.
+    // The session was deleted, or replaced by one of the same name. A later change enqueues the key again if necessary.
     return outcome.ok || outcome.rejection.reason === 'not-found' || outcome.rejection.reason === 'stale-version'
       ? settled
       : refused(outcome.rejection);
@@ -97,7 +98,7 @@ function hasEnded(session: ResourceObject, permissions: Pick<PermissionReader, '
   );
 }
 
-/** The expiry in epoch milliseconds; an invalid time counts as expired. */
+/** The expiry in epoch milliseconds. An invalid time is treated as expired. */
 function expiryOf({ status }: ResourceObject): number {
   const expiry = isObject(status) && typeof status['expiresAt'] === 'string' ? Date.parse(status['expiresAt']) : NaN;
   return Number.isNaN(expiry) ? 0 : expiry;

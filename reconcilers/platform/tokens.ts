@@ -12,12 +12,13 @@ import { PlatformReconciler } from './platform-reconciler.ts';
 import { PlatformWrites } from './platform-writes.ts';
 
 /**
- * Marks expired personal access tokens in their status, and deletes those of deleted users. Both are already invalid,
- * by their expiry and their owner's uid: the status only reports it, and the deletion frees space.
+ * Marks expired personal access tokens in their status, and deletes the tokens of deleted users. Such tokens are
+ * invalid already, because of their expiry or their owner's uid. The status only reports the expiry, and the deletion
+ * only frees space.
  *
- * A deposed leader may still take one last step, which is harmless (consistency protocol, 6): it is appended at the
- * revision it was decided on, a token's expiry is fixed at its creation, and the uid of a deleted owner never comes
- * back. A fast clock may mark a valid token as expired, which is wrong but has no effect.
+ * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6): the step is appended
+ * at the revision on which it was decided, the expiry of a token is fixed at its creation, and the uid of a deleted
+ * owner is never used again. A fast clock may mark a valid token as expired, which is wrong but has no effect.
  */
 export type TokensDependencies = PlatformDependencies & {
   readonly permissions: Pick<PermissionReader, 'isReady' | 'user' | 'subscribe'>;
@@ -44,7 +45,7 @@ export class Tokens extends PlatformReconciler {
     return namesOf(this.#dependencies.reader, this.#dependencies.tokens);
   }
 
-  /** Enqueues changed tokens too: a step that lost a race, for example to a recorded use, runs again. */
+  /** Enqueues changed tokens too, so that a step that lost a race, for example against a recorded use, runs again. */
   protected onChange({ type, name, kind, cause }: Change): void {
     if (type === this.#dependencies.tokens.key && kind !== 'deleted') this.enqueue(name, cause);
   }
@@ -59,7 +60,7 @@ export class Tokens extends PlatformReconciler {
   protected async reconcile(name: string, cause: CausingEvent | undefined): Promise<Outcome> {
     const { reader, permissions, tokens, clock } = this.#dependencies;
     const read = readObject(reader, tokens, name);
-    // While the tables have not loaded the log, they contain no users: that must not delete a token.
+    // Permission tables that have not loaded the log contain no users. This must not delete a token.
     if (read === undefined || !permissions.isReady()) return settled;
     const step = decideToken(read.object, { uidOf: (user) => permissions.user(user)?.uid, now: clock.now() });
     switch (step.type) {
@@ -78,7 +79,7 @@ export class Tokens extends PlatformReconciler {
 export type TokenStep =
   { readonly type: 'nothing' | 'delete' | 'expire' } | { readonly type: 'wait'; readonly forMs: number };
 
-/** `uidOf`: the uid of the present user of the name; undefined if there is none or it is marked. */
+/** `uidOf`: returns the uid of the user with this name; undefined if the user does not exist or is marked. */
 export function decideToken(
   { metadata, spec, status }: ResourceObject,
   { uidOf, now }: { readonly uidOf: (user: string) => string | undefined; readonly now: number },
@@ -86,7 +87,7 @@ export function decideToken(
   if (metadata.deletionTimestamp !== undefined) return { type: 'nothing' };
   const { owner, expiresAt } = isObject(spec) ? spec : {};
   const { ownerUid, phase } = isObject(status) ? status : {};
-  // Only the uid identifies the owner; a token without it was created by the platform.
+  // Only the uid identifies the owner. A token without an owner uid was created by the platform.
   if (typeof owner === 'string' && typeof ownerUid === 'string' && uidOf(owner) !== ownerUid) return { type: 'delete' };
   const expiry = typeof expiresAt === 'string' ? Date.parse(expiresAt) : NaN;
   if (Number.isNaN(expiry) || phase === 'expired') return { type: 'nothing' };

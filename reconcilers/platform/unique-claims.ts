@@ -23,12 +23,12 @@ import { again, failed, settled, type Outcome } from '../outcome.ts';
 import { claimConcurrencyMax, claimSweepMs, claimSweepPerSecondMax } from './platform-limits.ts';
 
 /**
- * Releases claims of unique values that their holders do not hold: after a change or deletion, or for a write that
- * failed (consistency protocol, 1). This only frees space: a writer that needs such a value releases the claim itself.
+ * Releases claims of unique values that their holders do not hold: after a change or deletion, or after a failed write
+ * (consistency protocol, 1). This only frees space: a writer that needs such a value releases the claim itself.
  *
- * A deposed leader may still take one last step, which is harmless (consistency protocol, 6): a release requires the
- * revision of the claim, and happens only once no append under the claim can ever succeed; a fence takes a revision
- * that only an abandoned append could use, and repeats the present contents.
+ * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). A release requires the
+ * revision of the claim, and happens only once no append under the claim can succeed. A fence takes a revision that
+ * only an abandoned append could use, and repeats the current contents.
  */
 export type ClaimsDependencies = {
   readonly changes: ChangeFeed;
@@ -37,8 +37,8 @@ export type ClaimsDependencies = {
   readonly types: (key: TypeKey) => ResourceType | undefined;
   readonly streamOf: (type: TypeKey, value: HeldValue) => StreamName;
   /**
-   * Checks one claim and takes one step. `fenceOf`: the revision of the claim whose pending append has exceeded its
-   * time; the step fences it. `cause`: the event that led to this step, if any.
+   * Checks one claim and performs one step. `fenceOf`: the revision of the claim whose pending append has exceeded its
+   * time; the step fences this append. `cause`: the event that led to this step, if any.
    */
   readonly settle: (
     stream: StreamName,
@@ -57,10 +57,10 @@ export type Settling =
 
 export class Claims {
   readonly #dependencies: ClaimsDependencies;
-  /** Its keys are claim streams. */
+  /** The controller. Its keys are claim streams. */
   readonly #controller: Controller;
   readonly #unsubscribe: readonly (() => void)[];
-  /** By claim with an append that may still succeed: since when, and the revision of the claim. */
+  /** The claims with an append that may still succeed: their revisions, and the times since when they are pending. */
   readonly #pending = new Map<string, { readonly claim: StreamRevision; readonly sinceMs: number }>();
   /** Aborts the sweep through all claims. */
   #sweep = serviceController();
@@ -133,7 +133,7 @@ export class Claims {
     }
     if (waiting?.claim !== came.claim || came.isStale)
       this.#pending.set(stream, { claim: came.claim, sinceMs: clock.monotonic() });
-    // After a fence the next step runs at once.
+    // After a fence, the next step runs immediately.
     return again(isDue ? 0 : claimPendingWaitMs);
   }
 
@@ -146,15 +146,18 @@ export class Claims {
     this.#sweeping = this.#sweepAgain(signal);
   }
 
-  /** Sweeps all claims first, later only new ones: the claim of a failed write causes no change of an object. */
+  /**
+   * Sweeps through all claims once, and then repeatedly through new ones, since no change of an object enqueues the
+   * claim of a failed write.
+   */
   async #sweepAgain(signal: AbortSignal): Promise<void> {
     const { clock, onError, reader } = this.#dependencies;
     const isOver = (): boolean => signal.aborted;
     let after = logStart;
     while (!isOver()) {
-      // Folded events are in the log, even if a deposed leader of EventStoreDB returns an earlier end. So the sweep
-      // reads all claims up to the folded position, if any, and continues from there. The log's last event could still
-      // be lost; a folded event could not.
+      // All folded events are in the log, even if a deposed leader of EventStoreDB returns an earlier end. So the sweep
+      // reads all claims up to the folded position and continues from there. The end of the log is not used, since its
+      // last event could still be lost.
       const folded = reader.position();
       try {
         for await (const position of this.#lookThrough({ after, until: folded }, signal)) after = position;

@@ -4,7 +4,7 @@ import { nameProblem } from '../../src/resource/type/names.ts';
 import { reconcileAgainMsMax, reconcileAgainMsMin, reconcileTraceLengthMax } from '../reconcile-limits.ts';
 import { again, failed, settled, type Outcome } from '../outcome.ts';
 
-/** Decodes the result of a plugin's step: foreign code may return anything. */
+/** Decodes the result of a plugin's step. Foreign code may return any value. */
 export function decodeOutcome(answered: unknown): Outcome {
   if (answered === undefined || answered === null) return settled;
   if (!isObject(answered)) return invalidOutcome();
@@ -21,14 +21,14 @@ function invalidOutcome(): Outcome {
 }
 
 /**
- * Decodes the result of a watch's `names`; throws if it is not a list of names. Drops names that no object can have:
- * users' content may contain them.
+ * Decodes the result of a watch's `names`. Throws if the result is not an array of strings. Drops names that no object
+ * can have, since content of users may contain such names.
  */
 export function decodeNames(answered: unknown, countMax: number): readonly string[] {
   if (!Array.isArray(answered) || answered.length > countMax)
     throw new TypeError(`names must return an array of at most ${String(countMax)} names`);
   const list: ArrayLike<unknown> = answered;
-  // Reads by index, since the array's iterator may be foreign code.
+  // Reads by index, since the iterator of the array may be foreign code.
   return Array.from({ length: Math.min(list.length, countMax) }, (_, index) => {
     const name = list[index];
     if (typeof name !== 'string') throw new TypeError('names must return strings');
@@ -36,18 +36,18 @@ export function decodeNames(answered: unknown, countMax: number): readonly strin
   }).filter((name) => nameProblem(name) === undefined);
 }
 
-/** An error's text for the log: a plugin may throw anything, even a value that throws when it is read. */
+/** Converts an error to text for the log. A plugin may throw any value, and reading its properties may throw too. */
 export function describeError(error: unknown): { readonly message: string; readonly stack: string } {
   try {
     const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     const stack = error instanceof Error && typeof error.stack === 'string' ? error.stack : message;
     return { message, stack: stack.slice(0, reconcileTraceLengthMax) };
   } catch {
-    return { message: 'it threw a value that cannot be printed', stack: '' };
+    return { message: 'the plugin threw a value that cannot be printed', stack: '' };
   }
 }
 
-/** Another writer was faster than the step: the retry reads its result. */
+/** Whether another writer was faster than the step. The retry then reads the new state. */
 export function isConflict(error: unknown): boolean {
   try {
     return error instanceof ClientError && error.reason === 'Conflict';

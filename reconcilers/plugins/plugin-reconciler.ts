@@ -23,7 +23,8 @@ import {
 } from '../reconcile-limits.ts';
 
 /**
- * `isOver`: whether the plugin has stopped. `causedBy`: the last event that led to the step; the step's writes name it.
+ * `isOver`: returns whether the plugin has stopped. `causedBy`: the last event that led to the step, which is named by
+ * the writes of the step.
  */
 export type PluginStep = { readonly isOver: () => boolean; readonly causedBy: CausingEvent | undefined };
 
@@ -33,11 +34,11 @@ export type PluginReconcilerDependencies = {
   readonly leadership: Leadership;
   readonly clock: Clock;
   readonly loggerOf: (plugin: string) => PluginLogger;
-  /** The generated API as an in-process client, with the plugin's own rights, for one step. */
+  /** Returns an in-process client of the generated API, with the plugin's own rights, for one step. */
   readonly clientOf: (plugin: string, step: PluginStep) => Client;
-  /** Returns a new object for each call: a plugin may modify it without affecting others. */
+  /** Returns a new object for each call, so that a plugin may modify the object without affecting other code. */
   readonly parse: (bytes: Uint8Array) => PluginObject;
-  /** The position in the plugin's files at which a stack trace starts; empty if there is none. */
+  /** Returns the position in the plugin's files at which a stack trace starts; empty if the trace has none. */
   readonly placeOf: (plugin: string, stack: string) => string;
   /** Called when the result of `health` may have changed. */
   readonly onHealth: () => void;
@@ -55,13 +56,13 @@ export class PluginReconciler {
     readonly key: TypeKey;
     readonly names: MountedReconciler['watches'][number]['names'];
   }[];
-  /** Some of the names that keep failing, and their errors. */
+  /** Some of the names that fail repeatedly, with their errors. */
   readonly #failing = new Map<string, string>();
   readonly #lines: FailureLines;
-  /** The timer of the reconciliation of all names, after `names` failed for a change. */
+  /** The timer for reconciling all names, which is set after `names` has failed for a change. */
   #all: Timer | undefined;
   #isStopping = false;
-  /** Set by a stop. Steps that still run are abandoned: the next load of the plugin may reconcile their names. */
+  /** Set by a stop. Running steps are abandoned, since the next load of the plugin may reconcile their names. */
   #isOver = false;
 
   constructor(plugin: string, reconciler: MountedReconciler, dependencies: PluginReconcilerDependencies) {
@@ -114,8 +115,8 @@ export class PluginReconciler {
   }
 
   /**
-   * Enqueues the names that the changes affect: the objects' own names, and those that watches return for the states
-   * before and after a change.
+   * Enqueues the names that the changes affect: the names of changed objects, and the names that watches return for the
+   * states before and after a change.
    */
   notice(changes: readonly Change[]): void {
     if (!this.#controller.isActive) return;
@@ -130,21 +131,21 @@ export class PluginReconciler {
     const trouble: ReconcilerTrouble[] = [];
     const [stuck, ...more] = this.#controller.stuck;
     if (stuck !== undefined) {
-      const others = more.length === 0 ? '' : `; nor have the steps for ${String(more.length)} more names`;
+      const others = more.length === 0 ? '' : `; ${String(more.length)} more steps have exceeded this limit`;
       trouble.push({
         type: 'ReconcilerStuck',
         reconciler,
-        message: `its step for ${stuck} has not ended within ${String(reconcileStepMs / 1_000)} s${others}`,
+        message: `the step for ${stuck} has not ended within ${String(reconcileStepMs / 1_000)} s${others}`,
       });
     }
-    // Forgets failures of an earlier term as leader.
+    // Removes failures of an earlier term as the leader.
     for (const name of this.#failing.keys()) if (!this.#controller.failing.has(name)) this.#failing.delete(name);
     const [failing] = this.#failing;
     if (failing !== undefined)
       trouble.push({
         type: 'ReconcilerFailing',
         reconciler,
-        message: `its step for ${failing[0]} fails: ${failing[1]}`,
+        message: `the step for ${failing[0]} fails: ${failing[1]}`,
       });
     return trouble;
   }
@@ -168,7 +169,7 @@ export class PluginReconciler {
       },
     });
     if (typeof answered !== 'object' || answered === null || !('then' in answered)) return decodeOutcome(answered);
-    // Accepts any thenable; reads `then` only once, since a getter may return different values.
+    // Accepts any thenable, and reads `then` only once, since a getter may return different values.
     return new Promise((resolve) => {
       resolve(answered);
     }).then(decodeOutcome);
@@ -182,7 +183,7 @@ export class PluginReconciler {
         for (const name of decodeNames(names(parse(bytes)), reconcileWatchedNamesMax))
           this.#controller.enqueue(name, change.cause);
       } catch (error) {
-        this.#lines.log('could not compute the names to reconcile after a change: all names are reconciled', {
+        this.#lines.log('could not compute the names that a change affects: all names are reconciled', {
           changed: change.name,
           error: describeError(error).stack,
         });
@@ -191,7 +192,9 @@ export class PluginReconciler {
     }
   }
 
-  /** Schedules a reconciliation of all names, one for all changes until then, so that no change is lost. */
+  /**
+   * Schedules a reconciliation of all names, so that no change is lost. One reconciliation covers all earlier changes.
+   */
   #concernAll(): void {
     this.#all ??= this.#dependencies.clock.after(reconcileAllAfterMs, () => {
       this.#all = undefined;
@@ -200,7 +203,7 @@ export class PluginReconciler {
   }
 
   #failed(error: unknown, name: string, attempts: number): void {
-    // A single conflict with another writer is normal, and the retry succeeds.
+    // A single conflict with another writer is normal. The retry usually succeeds.
     if (attempts === 1 && isConflict(error)) {
       this.#log.debug('a reconciler lost a race with another writer and retries', {
         reconciler: this.#reconciler.name,

@@ -8,19 +8,19 @@ export type PluginReconcilersDependencies = Omit<PluginReconcilerDependencies, '
   readonly changes: ChangeFeed;
 };
 
-/** The reported health of a plugin, and the timer of its next check. */
+/** The health of a plugin as last reported, and the timer of the next check. */
 type Shown = { text: string; timer: Timer | undefined };
 
 /**
- * Plugins' reconcilers, with one controller each. Their failures affect only themselves: they are logged with the
- * plugin's name, and shown in its conditions.
+ * The reconcilers of plugins, with one controller each. A failure affects only the reconciler that has failed. It is
+ * logged with the plugin's name and shown in the plugin's conditions.
  */
 export class PluginReconcilers implements ReconcilerMounts {
   readonly #dependencies: PluginReconcilersDependencies;
   readonly #mounted = new Map<string, readonly PluginReconciler[]>();
-  /** By plugin: its unmounting in progress. */
+  /** The end of each plugin's mounted reconcilers, while it is in progress. */
   readonly #ending = new Map<string, Promise<void>>();
-  /** The plugins in `#mounted`. */
+  /** The reported health of the plugins in `#mounted`. */
   readonly #shown = new Map<string, Shown>();
   readonly #listeners = new Set<(plugin: string) => void>();
   readonly #unsubscribe: () => void;
@@ -48,7 +48,7 @@ export class PluginReconcilers implements ReconcilerMounts {
     );
     this.#mounted.set(plugin, mounted);
     this.#shown.set(plugin, { text: '[]', timer: undefined });
-    // Waits for the earlier mount: one name never has two concurrent steps, not even of two versions of the plugin.
+    // Waits for the end of the earlier mount, so that no name has two concurrent steps, even of two plugin versions.
     void ended.then(() => {
       for (const reconciler of mounted) reconciler.open();
     });
@@ -91,7 +91,7 @@ export class PluginReconcilers implements ReconcilerMounts {
     await Promise.all([...this.#mounted.keys(), ...this.#ending.keys()].map(async (plugin) => this.unmount(plugin)));
   }
 
-  /** Checks health after a delay, and reports a change: many names may fail at once. */
+  /** Checks the health after a delay and reports a change, since many names may fail at the same time. */
   #scheduleCheck(plugin: string): void {
     const shown = this.#shown.get(plugin);
     if (shown === undefined || shown.timer !== undefined) return;

@@ -6,9 +6,10 @@ import type { NonResourceRule, ResourceRule, Rule } from './rule.ts';
 
 /**
  * The first of `rules` that `held` does not cover (decision 6.7). A rule splits into atoms (verb × group × resource ×
- * name), and one held rule must cover each atom as a whole. So a positive answer is always right. A rule that only
- * several held rules cover together counts as not covered, which is safe. A rule that takes too long to compare also
- * counts as not covered: otherwise the author of rules could block the process.
+ * name), and one held rule must cover each atom as a whole. If every rule counts as covered, `held` does cover all of
+ * them. The converse is not true: a rule that only several held rules cover together is returned as not covered, which
+ * is safe. A rule that takes too long to compare is also returned, since the author of such rules could otherwise block
+ * the process.
  */
 export function lacking(rules: readonly Rule[], held: readonly Rule[]): Rule | undefined {
   const known = new Set(held);
@@ -24,12 +25,12 @@ type Owner = {
   readonly groups: ReadonlySet<string>;
   readonly names: Names | undefined;
 };
-/** `exact` contains every entry, patterns included, since each entry covers itself. */
+/** `exact` contains all entries, including patterns, since each entry covers itself. */
 type Names = { readonly exact: ReadonlySet<string>; readonly patterns: readonly string[] };
 type PathOwner = { readonly verbs: ReadonlySet<string>; readonly urls: ReadonlySet<string> };
 
 class Owners {
-  /** By each entry of `resources`: the held rules that contain it. */
+  /** The held rules by each entry of their `resources`. */
   readonly #byResource = new Map<string, Owner[]>();
   readonly #paths: readonly PathOwner[];
   /** The number of comparisons that are still allowed. */
@@ -92,7 +93,7 @@ class Owners {
     return this.#countComparisons(patterns.length) && patterns.some((wider) => isNameWithin(name, wider));
   }
 
-  /** The owners that pass the test. Empty after the limit of comparisons: nothing counts as covered then. */
+  /** The owners that pass the test. Empty after the limit of comparisons, so the compared rule is not covered. */
   #those<T>(owners: readonly T[], isOne: (owner: T) => boolean): readonly T[] {
     return this.#countComparisons(owners.length) ? owners.filter(isOne) : [];
   }
@@ -103,12 +104,12 @@ class Owners {
   }
 }
 
-/** Whether one of the entries covers `entry`: only `*` covers `*`; `*` or an equal entry covers any other one. */
+/** Whether one of the entries covers `entry`: only `*` covers `*`; `*` or an equal entry covers any other entry. */
 function isAmong(entries: ReadonlySet<string>, entry: string): boolean {
   return entries.has('*') || entries.has(entry);
 }
 
-/** The names of a rule; undefined if any name or none matches. An empty list counts as absent. */
+/** The names of a rule; undefined if the rule does not restrict names. An empty list is treated as absent. */
 function namesIn({ resourceNames }: ResourceRule): Names | undefined {
   if (resourceNames === undefined || resourceNames.length === 0) return undefined;
   const exact = new Set(resourceNames);

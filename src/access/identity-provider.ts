@@ -1,16 +1,16 @@
 /** The settings of the identity provider (decision 7.5). */
 export type OidcSettings = {
-  /** The exact `iss` of its tokens. */
+  /** The exact `iss` claim of the provider's tokens. */
   readonly issuer: string;
   readonly audience: string;
   /** The claim with the user's name. */
   readonly usernameClaim: string;
-  /** The URL of the provider's keys; undefined: the discovery document names it. */
+  /** The URL of the provider's keys; if undefined, it is read from the discovery document. */
   readonly jwksUrl: string | undefined;
 };
 
 /**
- * Whether responses from this URL can be trusted: it uses HTTPS, or names this machine. URLs with credentials are
+ * Whether responses from this URL can be trusted: the URL uses HTTPS or names this machine. URLs with credentials are
  * refused, since they could appear in logs.
  */
 export function isTrustedUrl(text: string): boolean {

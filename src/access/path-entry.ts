@@ -4,9 +4,9 @@
  */
 
 /**
- * The texts of a path, which entries are compared with. `depthMax`: the number of levels of the deepest wildcard entry,
- * which bounds the cost of a long path. A GET of discovery has the text of its root as well: a subject that may read
- * the root may read all of discovery.
+ * The texts of a path, with which entries are compared. `depthMax` is the number of levels of the deepest wildcard
+ * entry; it bounds the cost of a long path. For a GET of a discovery path, the result also contains the root path,
+ * since a subject that may read the root may read all of discovery.
  */
 export function pathTexts(
   request: { readonly verb: string; readonly path: string; readonly segments: readonly string[] },
@@ -27,7 +27,7 @@ export function pathTexts(
   return found;
 }
 
-/** `/api/<v>`, `/apis/<g>`, `/apis/<g>/<v>`. */
+/** Whether the path is `/api/<v>`, `/apis/<g>` or `/apis/<g>/<v>`. */
 function isDiscovery(segments: readonly string[]): boolean {
   const [root] = segments;
   return (
@@ -35,7 +35,7 @@ function isDiscovery(segments: readonly string[]): boolean {
   );
 }
 
-/** The number of slashes before the one of the wildcard; -1 for a path and for `*`. */
+/** The number of slashes before the slash of `/*`; -1 for an entry without `/*`. */
 export function wildcardDepth(entry: string): number {
   return entry.endsWith('/*') ? entry.split('/').length - 2 : -1;
 }

@@ -1,12 +1,12 @@
 /**
- * Entries of `resources` (decision 6.5). An entry matches a request when it equals one of the request's texts, so a
- * decision parses nothing. A `*` is a wildcard when it is the whole part before or after the slash; elsewhere it is a
- * literal character.
+ * Entries of `resources` (decision 6.5). An entry matches a request when it equals one of the request's texts, so
+ * entries are not parsed during a decision. A `*` is a wildcard when it is the whole part before or after the slash;
+ * elsewhere it is a literal character.
  */
 
 /**
- * The request's main text: `R` or `R/S`, also compared with the part of an entry that follows a plugin's name. A
- * request for `R/S` does not have the text `R`.
+ * The request's main text: `R` or `R/S`. It is also compared with the part of an entry after a plugin's name. A request
+ * for `R/S` does not have the text `R`.
  */
 export function resourceText(resource: string, subresource: string | undefined): string {
   return hasNone(subresource) ? resource : `${resource}/${subresource}`;
@@ -23,7 +23,7 @@ function hasNone(subresource: string | undefined): subresource is undefined | ''
   return subresource === undefined || subresource === '';
 }
 
-/** The entry read as `P/R` or `P/R/S`, the form that names a plugin. */
+/** Splits an entry of the form `P/R` or `P/R/S` into the plugin's name and the rest. */
 export function pluginForm(entry: string): { readonly plugin: string; readonly within: string } | undefined {
   const slash = entry.indexOf('/');
   return slash === -1 ? undefined : { plugin: entry.slice(0, slash), within: entry.slice(slash + 1) };
@@ -31,7 +31,8 @@ export function pluginForm(entry: string): { readonly plugin: string; readonly w
 
 /**
  * The readings of an entry. Every request that the entry matches belongs to one reading. Each reading lists the entries
- * that match all its requests. `A/B` has two readings: resource A with subresource B, and resource B of plugin A.
+ * that match all requests of this reading. `A/B` has two readings: resource A with subresource B, and resource B of
+ * plugin A.
  */
 export function readingsOf(entry: string): readonly (readonly string[])[] {
   const [first = '', second, third, ...more] = entry.split('/');

@@ -2,7 +2,7 @@ import type { Role } from './role.ts';
 import type { Rule } from './rule.ts';
 import { superRole } from './role-names.ts';
 
-/** Looks up roles and the roles aggregated to them. */
+/** Looks up roles, and the roles that are aggregated to a role. */
 export type Roles<R> = {
   role(name: string): R | undefined;
   /** The names of the roles that are aggregated to this role. */
@@ -10,15 +10,15 @@ export type Roles<R> = {
 };
 
 export type Closure<R> = {
-  /** Every visited name, including roles that do not exist: a change of any of them may change the closure. */
+  /** Every visited name, including roles that do not exist: a change of any visited role may change the closure. */
   readonly visited: ReadonlySet<string>;
   /** The existing roles, in the order of the visit. */
   readonly roles: readonly R[];
 };
 
 /**
- * The closure of the given roles: follows dependencies, and adds the roles that are aggregated to a visited one
- * (decision 6.6). Visits each name once, so cycles end. A role that does not exist aggregates nothing.
+ * The closure of the given roles: follows dependencies, and adds the roles that are aggregated to a visited role
+ * (decision 6.6). Each name is visited once, so cycles end. A name without a role adds nothing.
  */
 export function closureOf<R>(
   names: Iterable<string>,
@@ -27,7 +27,7 @@ export function closureOf<R>(
 ): Closure<R> {
   const visited = new Set(names);
   const roles: R[] = [];
-  // Iterating over a set includes the elements added during the iteration.
+  // The iteration over a set includes elements that are added during the iteration.
   for (const name of visited) {
     const role = known.role(name);
     if (role === undefined) continue;

@@ -2,10 +2,10 @@
 export const superRole = 'super-role';
 /** The role that everybody holds, including visitors. */
 export const anonymousRole = 'anonymous';
-/** The role that all authenticated users hold. */
+/** The role that every authenticated user holds. */
 export const authenticatedRole = 'authenticated';
 
-/** The roles that ship with the platform. Each start restores missing ones with their shipped content. */
+/** The roles that ship with the platform. At each start, missing roles are created with their shipped content. */
 export const builtInRoles: ReadonlySet<string> = new Set([
   anonymousRole,
   authenticatedRole,

@@ -6,7 +6,9 @@ import type { Rule } from './rule.ts';
 
 type Malformed = { readonly key: string; readonly detail: string };
 
-/** A stored Role → Role (seed 2.7). Never fails: events in the log are facts, so malformed parts grant nothing. */
+/**
+ * Decodes a stored Role (seed 2.7). Never throws: a stored object cannot be refused, so malformed parts grant nothing.
+ */
 export function roleOf(object: ResourceObject, domain: string): Role {
   const malformed: Malformed[] = [];
   const labels = membersOf(object.metadata.labels);
@@ -51,7 +53,7 @@ function aggregatesTo(labels: Readonly<Record<string, unknown>>, prefix: string)
     .map(([key]) => key.slice(prefix.length));
 }
 
-/** An absent annotation is an empty list; undefined means malformed. */
+/** Returns an empty list for an absent annotation, and undefined for a malformed one. */
 function textList(annotation: unknown): readonly string[] | undefined {
   if (annotation === undefined) return [];
   if (typeof annotation !== 'string') return undefined;
@@ -72,8 +74,8 @@ function rulesIn(value: unknown): readonly Rule[] {
 }
 
 /**
- * One entry of `rules`. A malformed list (not an array of strings) makes the result undefined, since it must never
- * widen the rule.
+ * Decodes one entry of `rules`. Returns undefined if a list is malformed (not an array of strings): ignoring the list
+ * could widen the rule.
  */
 export function ruleOf(value: unknown): Rule | undefined {
   if (!isObject(value)) return undefined;

@@ -8,7 +8,7 @@ import type { Rule } from './rule.ts';
 /** The role and the rule that allow a request. */
 export type Grant = { readonly role: string; readonly rule: Rule };
 
-/** A rule, prepared for decisions. `place`: its index in the role's rules. */
+/** A rule, prepared for decisions. `place` is the index of the rule in its role. */
 export type ReadyRule = {
   readonly grant: Grant;
   readonly place: number;
@@ -16,12 +16,15 @@ export type ReadyRule = {
   readonly names: NameSet | undefined;
 };
 
-/** A rule with a matching group and resource. `plugin`: the rule applies only to types and routes of this plugin. */
+/**
+ * A rule with a matching group and resource. If `plugin` is defined, the rule applies only to types and routes of this
+ * plugin.
+ */
 export type Candidate = { readonly ready: ReadyRule; readonly plugin: string | undefined };
 
-/** The rules of one group by text, so that most decisions are one look-up. */
+/** The rules of one group by text: most decisions need one look-up. */
 type GroupTable = {
-  /** By entry; an entry that names a plugin is stored under the part after the plugin's name. */
+  /** The rules by entry. An entry that names a plugin is also stored under the part after the plugin's name. */
   readonly byText: Map<string, Candidate[]>;
   /** Rules with the entry `*`, which matches every resource. */
   readonly forAny: Candidate[];
@@ -29,10 +32,10 @@ type GroupTable = {
   hasPatterns: boolean;
 };
 
-/** One role's rules, indexed: a decision reads only candidates and parses nothing. */
+/** One role's rules, indexed: a decision reads only candidate rules, and does not parse entries. */
 export class RoleTable {
   readonly role: Role;
-  /** The number of levels of the deepest wildcard entry; -1 without one. */
+  /** The number of levels of the deepest wildcard entry; -1 without a wildcard entry. */
   readonly pathDepth: number;
   readonly #groups = new Map<string, GroupTable>();
   readonly #anyGroup: GroupTable | undefined;
@@ -76,8 +79,8 @@ export class RoleTable {
   }
 
   /**
-   * The first rule that allows the request. `text`: the request's main text. A role without rules for the group, the
-   * usual case, allocates nothing.
+   * The first rule that allows the request. `text` is the request's main text. A role without rules for the group is
+   * the usual case, and allocates nothing.
    */
   findResource(decision: RuleDecision, text: string): Grant | undefined {
     const own = this.#groups.get(decision.request.group);
@@ -87,7 +90,7 @@ export class RoleTable {
     return first?.grant;
   }
 
-  /** The first rule that allows the request; `texts` are those of its path. */
+  /** The first rule that allows the request. `texts` are the result of `pathTexts` for the request. */
   findPath(request: NonResourceRequest, texts: readonly string[]): Grant | undefined {
     if (this.#paths.size === 0) return undefined;
     let first: ReadyRule | undefined;
@@ -132,14 +135,14 @@ function collect(
 
 const none: readonly Candidate[] = [];
 
-/** Whether the candidate names no plugin; used for patterns, since the form that names a plugin is literal. */
+/** Whether the candidate names no plugin. Used for patterns, which an entry that names a plugin cannot contain. */
 function isOfAnyPlugin({ plugin }: Candidate): boolean {
   return plugin === undefined;
 }
 
 /**
- * One decision. `owner`: the plugin of the request, looked up at most once and only if a rule needs it; null: not
- * looked up yet.
+ * One decision. `owner` is the plugin of the request's type or route; null: not looked up yet. The plugin is looked up
+ * at most once, and only if a rule names a plugin.
  */
 export type RuleDecision = {
   readonly request: ResourceRequest;
@@ -176,8 +179,8 @@ function earlier(
 }
 
 /**
- * The plugin that must own the type or route for the rule to apply; undefined if the rule does not allow the request in
- * any case.
+ * The plugin that must own the type or route so that the rule applies; undefined if the rule names no plugin, or does
+ * not allow the request for any plugin.
  */
 export function pluginNeeded({ ready, plugin }: Candidate, request: ResourceRequest): string | undefined {
   return plugin !== undefined && allows(ready, request) ? plugin : undefined;
@@ -192,7 +195,7 @@ export function isGranted({ ready, plugin }: Candidate, decision: RuleDecision):
 }
 
 /**
- * Whether the rule allows the verb. A non-resource rule may name the HTTP method in place of the verb (decision 6.4).
+ * Whether the rule allows the verb. A non-resource rule may list the HTTP method instead of the verb (decision 6.4).
  */
 function allowsVerb({ grant, anyVerb }: ReadyRule, { verb, method }: NonResourceRequest): boolean {
   return anyVerb || grant.rule.verbs.includes(verb) || grant.rule.verbs.includes(method);

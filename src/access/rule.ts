@@ -1,19 +1,19 @@
-/** One rule of a role (seed 2.8). Rules only allow; none denies. */
+/** One rule of a role (seed 2.8). A rule can only allow requests, not deny them. */
 export type Rule = ResourceRule | NonResourceRule;
 
 export type ResourceRule = {
   readonly kind: 'resource';
   readonly apiGroups: readonly string[];
-  // Entries R, R/S, *, */S, R/*; with a plugin: P/R, P/R/S (decision 6.5).
+  // Entries of the forms R, R/S, *, */S and R/*, or, with a plugin, P/R and P/R/S (decision 6.5).
   readonly resources: readonly string[];
-  /** Names, each with at most one `*`; undefined: any name, or no name. */
+  /** Names or patterns with one `*`; undefined if the rule does not restrict names. */
   readonly resourceNames: readonly string[] | undefined;
   readonly verbs: readonly string[];
 };
 
 export type NonResourceRule = {
   readonly kind: 'non-resource';
-  // Exact paths, or paths that end in /*; * alone is every path.
+  // Exact paths, prefixes that end in /*, or * for every path.
   readonly nonResourceURLs: readonly string[];
   readonly verbs: readonly string[];
 };

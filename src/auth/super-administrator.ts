@@ -37,8 +37,9 @@ export type AdministratorReport = { readonly created: boolean; readonly notices:
 const platform: PlatformSubject = { kind: 'platform', part: 'administrator' };
 
 /**
- * Creates the user `admin` and binds it to the super role, if nobody holds that role (decision 7.7). Each step checks
- * the current state, so the next start completes an interrupted one, and of several nodes only one creates each object.
+ * Creates the user `admin` and binds the user to the super role, if no user has that role (decision 7.7). Each step
+ * checks the current state, so the next start completes an interrupted start, and only one of several nodes creates
+ * each object.
  */
 export async function ensureAdministrator(options: AdministratorOptions): Promise<AdministratorReport> {
   const { permissions } = options;
@@ -103,8 +104,8 @@ async function makeUser(options: AdministratorOptions): Promise<AdministratorRep
 }
 
 /**
- * Writes the file before the user, so that a valid password is always in the file. The file is deleted only if the
- * password is known to be invalid; an append with unknown outcome may still succeed.
+ * Writes the password file before the user, so that a valid password is always in the file. The file is deleted only if
+ * the password is certainly invalid, because an append with unknown outcome may still succeed.
  */
 async function withPassword(
   options: AdministratorOptions,
@@ -115,8 +116,8 @@ async function withPassword(
   const chosen = password ?? randomBytes(18).toString('base64url');
   if (password === undefined) await writePassword(path, chosen);
   const outcome = await use(chosen);
-  // An attempt without a response may have been appended, and the retry then found its user. Nobody else knows this
-  // password, so the log-in shows it.
+  // A create without a response may have been appended; the retry then finds an existing user. A generated password is
+  // unique, so an existing user with this password was appended by that create.
   const counts = outcome.ok || (password === undefined && (await isPassword(options, chosen)));
   const isRefused = !counts && outcome.rejection.reason !== 'unavailable';
   if (isRefused && password === undefined) await rm(path, { force: true });
@@ -124,7 +125,7 @@ async function withPassword(
   if (!counts) settled(outcome);
   return {
     outcome: 'written',
-    where: password === undefined ? `its password is in ${path}` : 'its password is ADMIN_PASSWORD',
+    where: password === undefined ? `the password is in ${path}` : 'the password is ADMIN_PASSWORD',
   };
 }
 
@@ -172,7 +173,9 @@ function settled(outcome: WriteOutcome): void {
   if (!outcome.ok) throw new Error(`cannot create the super administrator: ${outcome.rejection.detail}`);
 }
 
-/** Writes the file atomically. Other users can never read it, not even while it is created. */
+/**
+ * Writes the file atomically. Other users of the machine can never read the file, not even while the file is created.
+ */
 async function writePassword(path: string, password: string): Promise<void> {
   const temporary = `${path}.new`;
   await rm(temporary, { force: true });

@@ -27,7 +27,9 @@ export const systemClock: Clock = {
   },
 };
 
-/** A clock for programs outside of the server: its timers keep the process alive, and it runs in browsers. */
+/**
+ * A clock for programs outside of the server. Pending timers keep the process alive. The clock also runs in browsers.
+ */
 export const clientClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -55,7 +57,7 @@ export async function delay(clock: Clock, delayMs: number, signal?: AbortSignal)
   });
 }
 
-/** Settles when `work` does, or resolves after `ms` or when `signal` aborts, whichever is first. */
+/** Settles like `work`, unless `ms` pass or `signal` aborts first: then the promise resolves. */
 export async function within(
   work: Promise<unknown>,
   { clock, ms, signal }: { readonly clock: Clock; readonly ms: number; readonly signal: AbortSignal },

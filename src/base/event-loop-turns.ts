@@ -3,14 +3,14 @@ import { TurnQueue } from './turn-queue.ts';
 
 /**
  * Divides each turn of the event loop among long-running readers. Readers run one after another, in order of request,
- * until the turn's time is used up; a reader that needs more time queues again. Accounts alternate.
+ * until the time of the turn is used up. A reader that needs more time queues again. Accounts alternate.
  */
 export class EventLoopTurns {
   readonly #clock: Clock;
   readonly #turnMs: number;
   readonly #waiting = new TurnQueue<string, () => void>();
   #isRunning = false;
-  /** The end of the time for readers that begin in this turn; undefined if none has begun. */
+  /** The time at which this turn's budget ends; undefined if no reader has started in this turn. */
   #endsAt: number | undefined;
 
   constructor(clock: Clock, turnMs: number) {
@@ -18,7 +18,7 @@ export class EventLoopTurns {
     this.#turnMs = turnMs;
   }
 
-  /** Resolves when the caller may work, until its next actual wait. */
+  /** Resolves when the caller may work. The caller may work until its next wait that yields to the event loop. */
   next(account = ''): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.add(account, resolve);
@@ -27,8 +27,9 @@ export class EventLoopTurns {
   }
 
   /**
-   * For short work: undefined if the work may start now, because nobody waits and this turn has time left. The work
-   * must then start without an `await`, not even of undefined: until it starts, its time does not count.
+   * For short work. Returns undefined if the work may start now, because no reader is queued and this turn has time
+   * left. The caller must then start the work without an `await`, even of undefined: time before the start is not
+   * measured.
    */
   soon(account: string): Promise<void> | undefined {
     return this.#waiting.size === 0 && this.#hasTime() ? undefined : this.next(account);
@@ -54,7 +55,7 @@ export class EventLoopTurns {
       const endsAt = this.#clock.monotonic() + this.#turnMs;
       do {
         this.#waiting.take()?.();
-        // A tick runs after all pending promise callbacks: the resumed reader has done its work by then.
+        // `nextTick` runs after all pending promise callbacks, and thus after the work of the resumed reader.
         await new Promise<void>((resolve) => {
           process.nextTick(resolve);
         });

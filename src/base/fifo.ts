@@ -32,5 +32,5 @@ export class Fifo<T> {
   }
 }
 
-/** The number of taken items from which a compaction pays off. */
+/** The minimum number of empty slots for a compaction, which costs more than it saves below this number. */
 const compactAt = 32;

@@ -3,7 +3,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `Array.isArray` does not narrow a readonly array. */
+/** Like `Array.isArray`, which does not narrow readonly arrays. */
 export function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);
 }

@@ -1,10 +1,13 @@
 import { isObject } from './guards.ts';
 import { escapeToken } from './reference-token.ts';
 
-/** A JSON value. `JsonValue` in resource/object.ts has the same structure; this ring must not import it. */
+/**
+ * A JSON value. `JsonValue` in resource/object/object.ts has the same structure, but `base` must not import from
+ * `resource`.
+ */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json };
 
-/** Only for values parsed from JSON: the entries are not checked. */
+/** Use it for values parsed from JSON only: the elements are not checked. */
 export function isJsonList(value: unknown): value is readonly Json[] {
   return Array.isArray(value);
 }
@@ -16,17 +19,17 @@ export type JsonProblem = {
 };
 
 export type DecodedJson =
-  /** `values`: the number of values in `value`, including itself. */
+  /** `values` is the number of values in `value`, including `value` itself. */
   | { readonly ok: true; readonly value: Json; readonly values: number }
   | { readonly ok: false; readonly problem: JsonProblem };
 
 /**
- * Decodes untrusted JSON (RFC 8259), stricter than `JSON.parse` where two readers could disagree: malformed UTF-8,
- * duplicate keys, `__proto__`, numbers too large for a double and nesting past `depthMax` are refused.
+ * Decodes untrusted JSON (RFC 8259). Refuses malformed UTF-8, duplicate keys, `__proto__`, numbers too large for a
+ * double and nesting deeper than `depthMax`, since two JSON parsers could disagree about them.
  *
- * The usual case costs one scan and one walk in addition to `JSON.parse`: if the number of colons outside of strings
- * equals the number of keys in the tree, no duplicate key was dropped. Only otherwise the slow search for the problem's
- * location starts.
+ * Valid input costs one scan and one walk in addition to `JSON.parse`: if the number of colons outside of strings
+ * equals the number of keys in the tree, `JSON.parse` has dropped no duplicate key. Only if the numbers differ, the
+ * slow search for the location of the problem starts.
  */
 export function decodeJson(bytes: Uint8Array, options: { readonly depthMax: number }): DecodedJson {
   if (bytes.length === 0) return refused('the body is empty');
@@ -49,7 +52,7 @@ export function decodeJson(bytes: Uint8Array, options: { readonly depthMax: numb
   return { ok: true, value, values: tally.values };
 }
 
-/** Whether two values are equal as JSON: the order of members does not count, the order of elements does. */
+/** Whether two values are equal as JSON: the order of members is ignored, the order of elements is compared. */
 export function deepEqual(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
@@ -73,10 +76,7 @@ function refused(detail: string, offset?: number): DecodedJson {
   return { ok: false, problem: offset === undefined ? { detail } : { detail, offset } };
 }
 
-/**
- * Malformed UTF-8 always decodes to U+FFFD, so only a text with this character, which is rare, is compared byte by
- * byte.
- */
+/** Malformed UTF-8 always decodes to U+FFFD. Only a text that contains this rare character is compared byte by byte. */
 function utf8(bytes: Uint8Array): string | undefined {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const text = buffer.toString('utf8');
@@ -91,7 +91,7 @@ const quote = 0x22,
   closingBrace = 0x7d,
   closingBracket = 0x5d;
 
-/** The result is exact for valid JSON; for other input it only has to terminate. */
+/** Counts colons outside of strings, and finds the first value below `depthMax`. Exact for valid JSON only. */
 function scan(
   bytes: Uint8Array,
   depthMax: number,
@@ -117,7 +117,7 @@ function scan(
 }
 
 /**
- * Counts the keys of a parsed tree and detects forbidden ones. `for in` is the engine's fastest walk of plain objects.
+ * Counts the keys of a parsed tree and detects forbidden keys. `for in` is the engine's fastest walk of plain objects.
  */
 function isClean(value: unknown, tally: { keys: number; values: number; forbidden: boolean }): value is Json {
   tally.values += 1;
@@ -140,12 +140,12 @@ const stringToken = /"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const numberToken = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const wordToken = /true|false|null/y;
 
-/** Parses a refused text again, slowly, to locate its first problem. The depth is already bounded. */
+/** Parses a refused text again, slowly, to locate its first problem. `scan` has already checked the depth. */
 class Locator {
   readonly #text: string;
   /** UTF-16 offset of the next character to read. */
   #at = 0;
-  /** The first problem; the parser only unwinds after it. */
+  /** The first problem. After a problem the parser only unwinds. */
   #problem: JsonProblem | undefined;
 
   constructor(text: string) {
@@ -239,7 +239,7 @@ class Locator {
     }
   }
 
-  /** Skips the text that `token` matches here, if it does. */
+  /** Skips the text that `token` matches at the current offset. Returns false if there is no match. */
   #skip(token: RegExp): boolean {
     token.lastIndex = this.#at;
     if (!token.test(this.#text)) return false;

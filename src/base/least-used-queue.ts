@@ -1,16 +1,16 @@
 import { TurnQueue } from './turn-queue.ts';
 
 /**
- * A queue of items by account, which shares time fairly: the next item is that of the account that has used the least
- * time, and the items of one account keep their order. A new account starts with the use of the account served last, so
- * it cannot make up for the time before.
+ * A queue of items by account that shares time fairly: the next item belongs to the account that has used the least
+ * time. The items of one account keep their order. A new account starts with the use of the account served last, so an
+ * account cannot claim time for a period in which its queue was empty.
  */
 export class LeastUsedQueue<Account, Item> {
-  /** The waiting items. Of two accounts with equal use, the one with the older last turn comes first. */
+  /** The waiting items. Of two accounts with equal use, the account with the older last turn comes first. */
   readonly #waiting = new TurnQueue<Account, Item>();
-  /** By account: its use, for accounts that wait or are above the floor. */
+  /** The use by account, for accounts that wait or are above the floor. */
   readonly #used = new Map<Account, number>();
-  /** The use of the account that was served last: no waiting account has used less. */
+  /** The use of the account that was served last. No waiting account counts as having used less. */
   #floor = 0;
 
   add(account: Account, item: Item): void {

@@ -7,7 +7,7 @@ export function networkOf(address: string): string {
   const [head = '', tail] = address.split('::', 2);
   const before = head === '' ? [] : head.split(':');
   const after = tail === undefined || tail === '' ? [] : tail.split(':');
-  // The last 32 bits of some addresses are written as IPv4; they are two groups.
+  // Some addresses write their last 32 bits in IPv4 notation, which replaces two groups.
   const groups = [...before, ...after].reduce((sum, group) => sum + (group.includes('.') ? 2 : 1), 0);
   const all =
     tail === undefined ? before : [...before, ...Array.from({ length: Math.max(0, 8 - groups) }, () => '0'), ...after];
@@ -15,8 +15,8 @@ export function networkOf(address: string): string {
 }
 
 /**
- * The widest address range that one client commonly has, from a network of `networkOf`: an IPv4 address, or the /48 of
- * an IPv6 network. It orders clients. Do not use it for limits: several clients of one provider may share a /48.
+ * The widest address range that one client commonly has, for a result of `networkOf`: an IPv4 address, or the /48 of an
+ * IPv6 network. Use it to order clients, but not for limits: several clients of one provider may share a /48.
  */
 export function siteOf(network: string): string {
   return network.endsWith('::/64') ? `${network.split(':').slice(0, 3).join(':')}::/48` : network;

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** The time for which a loop may hold the event loop before it yields. */
+/** The time for which a loop may occupy the event loop before it yields. */
 export const sliceMs = 4;
 
 /**
@@ -16,7 +16,7 @@ export class Slices {
     this.#begunMs = clock.monotonic();
   }
 
-  /** Whether the slice has used up its time. */
+  /** Whether the time of the current slice is used up. */
   isOver(): boolean {
     return this.#clock.monotonic() - this.#begunMs >= sliceMs;
   }

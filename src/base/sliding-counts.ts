@@ -1,9 +1,9 @@
 export type SlidingCountsOptions = {
-  /** How long an event counts, in milliseconds of a monotonic clock. */
+  /** The length of the window: an event is counted for this time, in milliseconds of a monotonic clock. */
   readonly windowMs: number;
-  /** The most keys counted at once; past it, the key with the oldest last event is dropped. */
+  /** The maximum number of keys. Above it, the key with the oldest last event is dropped. */
   readonly keysMax: number;
-  /** The most events counted for one key; past it, the oldest is dropped. */
+  /** The maximum number of events of one key. Above it, the oldest event of the key is dropped. */
   readonly eventsMax: number;
 };
 
@@ -17,7 +17,7 @@ export class SlidingCounts {
     this.#options = options;
   }
 
-  /** The number of keys counted now. */
+  /** The number of keys. */
   get size(): number {
     return this.#times.size;
   }
@@ -43,14 +43,14 @@ export class SlidingCounts {
     return this.#current(key, now).length;
   }
 
-  /** Milliseconds until fewer than `max` events count; 0 when they do now. */
+  /** Milliseconds until the window contains fewer than `max` events of the key; 0 if it does now. */
   waitMs(key: string, max: number, now: number): number {
     const times = this.#current(key, now);
     const last = times.at(-max);
     return last === undefined ? 0 : last + this.#options.windowMs - now;
   }
 
-  /** The times within the window; drops the others. */
+  /** Drops the times before the window, and returns the rest. */
   #current(key: string, now: number): number[] {
     const times = this.#times.get(key) ?? [];
     const first = times.findIndex((at) => at + this.#options.windowMs > now);

@@ -3,14 +3,14 @@ import type { Slices } from './slices.ts';
 /** A long synchronous computation that returns its result. Other work may run at each `yield`. */
 export type Steps<T> = Generator<undefined, T, undefined>;
 
-/** The rounds of a cheap loop in one step: few enough for a step to take a fraction of a slice. */
+/** The number of iterations of a cheap loop per step: a step takes only a fraction of a slice. */
 export const strideMax = 1_024;
 
 type Work = (from: number, to: number) => unknown;
 
 /**
- * Calls `work` with consecutive ranges of the numbers from 0 to `length`, until it returns false. Yields between
- * ranges.
+ * Calls `work` with consecutive ranges of the numbers from 0 to `length`, until `work` returns false. Yields
+ * between ranges.
  */
 export function* inStrides(length: number, work: Work): Steps<undefined> {
   for (let from = 0; from < length; from += strideMax) {
@@ -28,7 +28,7 @@ export async function inSlices<T>(steps: Steps<T>, slices: Pick<Slices, 'isOver'
   }
 }
 
-/** Runs the steps to the end in this turn: for callers in a separate thread, and for few steps. */
+/** Runs the steps to the end in this turn. Use it in a separate thread, or for few steps. */
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();

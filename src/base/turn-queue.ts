@@ -3,7 +3,7 @@
  * a thousand items delays another account's next item by one place, not by a thousand.
  */
 export class TurnQueue<Account, Item> {
-  /** By account, never empty; the account with the oldest last turn comes first. */
+  /** The items by account. No set is empty. The account with the oldest last turn comes first. */
   readonly #byAccount = new Map<Account, Set<Item>>();
   #size = 0;
 

@@ -1,7 +1,7 @@
 import { isList, isObject } from '../base/guards.ts';
 import type { Json } from '../base/json.ts';
 
-/** The value at a path of a response; undefined if the path does not exist. */
+/** Returns the value at a path of a response; undefined if the path does not exist. */
 export function memberOf(value: Json | undefined, ...path: readonly string[]): Json | undefined {
   let found = value;
   for (const step of path) {
@@ -16,7 +16,7 @@ export function textOf(value: Json | undefined, ...path: readonly string[]): str
   return typeof found === 'string' ? found : undefined;
 }
 
-/** The list at a path of a response; empty if there is none. */
+/** Returns the list at a path of a response; an empty list if the path has no list. */
 export function listOf(value: Json | undefined, ...path: readonly string[]): readonly Json[] {
   const found = memberOf(value, ...path);
   return isList(found) ? found : [];

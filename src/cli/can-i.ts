@@ -16,7 +16,7 @@ export type CanIOptions = ConnectionOptions & {
 const reviews = ['apis', 'authorization.k8s.io', 'v1'];
 const ruleMembers = ['apiGroups', 'resources', 'resourceNames', 'nonResourceURLs', 'verbs'];
 
-/** Prints whether the request is allowed, and below it the role and rule that decided (decision 6.11). */
+/** Prints whether the request is allowed, followed by the role and rule that allow it (decision 6.11). */
 export async function canI(
   verb: string,
   words: string,
@@ -32,12 +32,15 @@ export async function canI(
   );
   const allowed = memberOf(answer, 'status', 'allowed');
   if (typeof allowed !== 'boolean')
-    throw commandError('the response of the server does not say whether the request is allowed');
+    throw commandError('the response of the server does not state whether the request is allowed');
   context.output.write(`${allowed ? 'yes' : 'no'}\n${decidedBy(answer)}`);
   return allowed;
 }
 
-/** The role and its rule; the server's reason if no rule decided, as for a refusal or a super administrator. */
+/**
+ * Returns a text with the role and the rule that allow the request. If no rule allows it, as for a refusal or a super
+ * administrator, returns the server's reason.
+ */
 function decidedBy(answer: Json): string {
   const role = textOf(answer, 'status', 'grant', 'role');
   const reason = textOf(answer, 'status', 'reason');

@@ -6,20 +6,20 @@ import type { Environment } from '../config/environment.ts';
 /** The parts of the process that a command uses. */
 export type CommandContext = {
   readonly input: SecretInput;
-  /** Standard output: results only, so that scripts can use them directly. */
+  /** Standard output. Only results are written to it, so that scripts can use the output directly. */
   readonly output: TextSink;
   /** Standard error: prompts, notes and errors. */
   readonly stderr: TextSink;
   readonly variables: Environment;
-  /** The folder of `.env`, and the base of relative paths. */
+  /** The working folder: the folder of `.env`, to which relative paths refer. */
   readonly folder: string;
-  /** Its timers keep the process alive. */
+  /** A clock with timers that keep the process alive. */
   readonly clock: Clock;
-  /** The command line that runs this program, with absolute paths and without arguments for it. */
+  /** The command line that runs this program, with absolute paths and without arguments for the program. */
   readonly program: readonly string[];
 };
 
-/** Standard input; a terminal can switch its echo off. */
+/** Standard input. On a terminal, `setRawMode` disables the echo. */
 export type SecretInput = Readable & { readonly isTTY?: boolean; setRawMode?(on: boolean): unknown };
 
 export type TextSink = { readonly isTTY?: boolean | undefined; write(text: string): unknown };

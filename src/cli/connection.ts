@@ -21,19 +21,19 @@ export type ConnectionOptions = {
 export type Connection = {
   readonly client: ServerClient;
   readonly identity: Identity;
-  /** The platform's domain, which the names of its API groups and reserved keys contain. */
+  /** The platform's domain, which is a part of the platform's API groups and reserved keys. */
   readonly domain: string;
   readonly url: URL;
-  /** The authority that must have issued the server's certificate; undefined: those that Node trusts. */
+  /** The authority that must have issued the server's certificate; if undefined, the authorities that Node trusts. */
   readonly authority: Authority | undefined;
   /** The absolute path of DATA_DIR. */
   readonly dataDir: string;
 };
 
-/** The settings that locate the server; a command does not validate the others. */
+/** The settings that locate the server. Commands do not validate the other settings. */
 const settingsRead = ['HOST', 'PORT', 'DATA_DIR', 'PLATFORM_DOMAIN'];
 
-/** The server of a command, known before any request or prompt. */
+/** The server of a command, determined before any request or prompt. */
 export type Target = Pick<Connection, 'domain' | 'url' | 'authority' | 'dataDir'> & {
   readonly environment: Environment;
 };
@@ -45,17 +45,17 @@ export function targetOf(options: ConnectionOptions, { folder, variables }: Comm
   const url = serverUrl(options.server ?? environment['LEDGERPLANE_SERVER'], config, kind === 'off' ? 'http' : 'https');
   const { dataDir, platformDomain: domain, host } = config;
   const file = environment['LEDGERPLANE_CA'];
-  // With certificate files of the operator, an authority in DATA_DIR is obsolete and not used.
+  // If the operator provides certificate files, an authority in DATA_DIR is obsolete and is not used.
   const authority = authorityFor({ url, file, folder, host, dataDir: kind === 'files' ? undefined : dataDir });
   return { environment, url, authority, dataDir, domain };
 }
 
-/** kubectl sends no credentials over plain HTTP. */
+/** Refuses a server without TLS, because kubectl sends no credentials over plain HTTP. */
 export function requireTls({ url, environment }: Target): void {
   if (url.protocol === 'https:') return;
   const where =
     environment['LEDGERPLANE_SERVER'] === undefined
-      ? 'or name its address with --server'
+      ? 'or set the address of the server with --server'
       : 'and an address with https://';
   throw usageError(
     `${url.origin} is plain HTTP, over which kubectl sends no credentials: ` +
@@ -63,7 +63,7 @@ export function requireTls({ url, environment }: Target): void {
   );
 }
 
-/** Determines server and credentials; prompts for a password if necessary. Sends no request yet. */
+/** Determines the server and the credentials. Prompts for a password if necessary. Sends no request. */
 export async function connect(options: ConnectionOptions, context: CommandContext): Promise<Connection> {
   const { environment, ...target } = targetOf(options, context);
   const { url, authority, dataDir } = target;
@@ -87,32 +87,35 @@ function settingsOf({ domain }: ConnectionOptions, environment: Environment, fol
   return decoded.config;
 }
 
-/** TLS_CERT and TLS_KEY are not read: the server's files are for its user only. */
+/** Returns the kind of TLS. TLS_CERT and TLS_KEY are not read, because only the server's user may read these files. */
 function tlsKindOf({ TLS = 'off' }: Environment): (typeof tlsKinds)[number] {
   const kind = tlsKinds.find((known) => known === TLS);
   if (kind === undefined) throw usageError(`TLS must be one of ${tlsKinds.join(', ')}`);
   return kind;
 }
 
-/** The message never repeats the input: the address may contain a password. */
+/**
+ * Returns the address of the server. Error messages do not contain the given address, because it may contain a
+ * password.
+ */
 function serverUrl(given: string | undefined, { host, port }: Config, scheme: 'http' | 'https'): URL {
   if (given === undefined) {
     if (port === 0)
-      throw usageError('PORT is 0, so the settings do not say where the server is: use --server or LEDGERPLANE_SERVER');
+      throw usageError('PORT is 0, so the port of the server is unknown: use --server or LEDGERPLANE_SERVER');
     return new URL(`${scheme}://${reachable(host)}:${String(port)}/`);
   }
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (url === undefined || !/^https?:$/u.test(url.protocol) || url.search !== '' || url.hash !== '') {
-    throw usageError('--server and LEDGERPLANE_SERVER are addresses like http://127.0.0.1:8090');
+    throw usageError('--server and LEDGERPLANE_SERVER must be addresses like http://127.0.0.1:8090');
   }
   if (url.username !== '' || url.password !== '')
     throw usageError(
-      'the address of the server must hold no credentials: use LEDGERPLANE_TOKEN, or --user and LEDGERPLANE_PASSWORD',
+      'the server address must not contain credentials: use LEDGERPLANE_TOKEN, or --user and LEDGERPLANE_PASSWORD',
     );
   return url;
 }
 
-/** The address for requests: a server that listens on all interfaces is reached over the loopback interface. */
+/** Returns the host for requests. A server that listens on all interfaces is reached over the loopback interface. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';

@@ -1,4 +1,6 @@
-/** Ends a command with an error: `message` is printed to standard error, without a stack and without secrets. */
+/**
+ * An error that ends a command. `message` is printed to standard error, without a stack, and must not contain secrets.
+ */
 export class CommandFailure extends Error {
   readonly exitCode: number;
 
@@ -9,7 +11,7 @@ export class CommandFailure extends Error {
   }
 }
 
-/** The server cannot be reached, or the connection ended within its answer. */
+/** The server cannot be reached, or the connection ended before the end of a response. */
 export class ConnectionFailure extends CommandFailure {
   constructor(message: string) {
     super(message, 1);
@@ -28,17 +30,17 @@ export class RefusalFailure extends CommandFailure {
   }
 }
 
-/** The command line is invalid; nothing was sent. */
+/** Returns the error for an invalid command line or setting. The exit code is 2. */
 export function usageError(message: string): CommandFailure {
   return new CommandFailure(message, 2);
 }
 
-/** The server refused the request or is unreachable. */
+/** Returns the error for a command that failed. The exit code is 1. */
 export function commandError(message: string): CommandFailure {
   return new CommandFailure(message, 1);
 }
 
-/** The exit code of a shell command that Ctrl-C interrupted. */
+/** Returns the error for a command that Ctrl-C interrupted. The exit code is that of an interrupted shell command. */
 export function interrupted(): CommandFailure {
   return new CommandFailure('interrupted', 130);
 }

@@ -9,7 +9,10 @@ export type Sent = {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | undefined;
-  /** The only authorities that may issue the server's certificate, as PEM; undefined: those that Node trusts. */
+  /**
+   * The authorities that may have issued the server's certificate, as PEM; if undefined, the authorities that Node
+   * trusts.
+   */
   readonly ca: string | undefined;
   readonly signal: AbortSignal;
 };
@@ -17,15 +20,15 @@ export type Sent = {
 export type Answered = { readonly status: number; readonly bytes: Uint8Array };
 
 /**
- * Sends one request on a new connection and reads the whole response, within a size limit. It does not follow
- * redirects: the credentials are for the named server only. Rejects with the system's error.
+ * Sends one request on a new connection and reads the whole response, within a size limit. Redirects are not followed,
+ * because the credentials are for this server only. Rejects with the system's error.
  */
 export async function exchange(target: URL, sent: Sent): Promise<Answered> {
   const { status, body } = await begin(target, sent);
   return { status, bytes: await bounded(body) };
 }
 
-/** Sends one request, and returns the response before its body has arrived. */
+/** Sends one request, and returns the status and the body as soon as the response begins. */
 export async function begin(
   target: URL,
   { method, headers, body, ca, signal }: Sent,
@@ -40,11 +43,11 @@ export async function begin(
   return { status: response.statusCode ?? 0, body: plainBody(response) };
 }
 
-/** Servers compress only what a request allows them to. */
+/** Decompresses the body if needed. A server compresses a response only if the request allows compression. */
 function plainBody(response: IncomingMessage): AsyncIterable<Uint8Array> {
   if (response.headers['content-encoding'] !== 'gzip') return response;
   const gunzip = createGunzip();
-  // An error of the response reaches the reader of `gunzip`.
+  // The pipeline passes an error of the response to the reader of `gunzip`.
   pipeline(response, gunzip, () => undefined);
   return gunzip;
 }
@@ -55,7 +58,7 @@ export async function bounded(response: AsyncIterable<Uint8Array>): Promise<Uint
   for await (const chunk of response) {
     length += chunk.length;
     if (length > commandAnswerBytesMax)
-      throw new Error(`its answer is longer than ${String(commandAnswerBytesMax)} bytes`);
+      throw new Error(`the response is longer than ${String(commandAnswerBytesMax)} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

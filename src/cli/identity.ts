@@ -19,7 +19,10 @@ export type IdentityContext = {
   readonly context: CommandContext;
 };
 
-/** Prompts only if nothing else provides the password; `--user` takes precedence over the environment. */
+/**
+ * Determines the credentials. Prompts for the password only if no setting provides it. `--user` takes precedence over a
+ * token in the environment.
+ */
 export async function identityOf(
   user: string | undefined,
   { environment, passwordFile, url, context }: IdentityContext,
@@ -33,19 +36,23 @@ export async function identityOf(
   if (user === undefined) return administratorOf(passwordFile, url);
   if (context.input.isTTY !== true)
     throw usageError(
-      `there is no terminal to ask for the password of ${JSON.stringify(name)}: put it into LEDGERPLANE_PASSWORD`,
+      `cannot prompt for the password of ${JSON.stringify(name)} without a terminal: set LEDGERPLANE_PASSWORD`,
     );
   return { kind: 'user', name, password: await askSecret(`password of ${JSON.stringify(name)}: `, context) };
 }
 
-/** A header may contain visible characters only; the error of `fetch` would repeat others. */
+/**
+ * Checks that the token can be sent in a header. The error of `fetch` for an invalid header would contain the token.
+ */
 function tokenText(token: string): string {
   if (!/^[\x21-\x7e]+$/u.test(token))
     throw usageError('LEDGERPLANE_TOKEN contains characters that are not valid in a token');
   return token;
 }
 
-/** The password file of this machine's server is sent only to this machine. */
+/**
+ * Returns the administrator with the password in the password file. The password is sent only to a loopback address.
+ */
 function administratorOf(path: string, url: URL): Identity {
   const others = 'set LEDGERPLANE_TOKEN, or use --user and LEDGERPLANE_PASSWORD';
   if (!isLoopback(url.hostname)) throw usageError(`credentials are needed for ${url.origin}: ${others}`);

@@ -6,20 +6,20 @@ import { usageError } from './failure.ts';
 import { gathered } from './audit/gathered.ts';
 import type { CommandContext } from './command-context.ts';
 
-/** `log`: a log in the syntax of EVENT_LOG; undefined: the log of the settings. */
+/** `log`: a log in the syntax of EVENT_LOG; if undefined, the log of the settings. */
 export type LogOptions = { readonly log: string | undefined };
-/** `checkpoint`: a file with a checkpoint to compare with the log, and keys that may have signed it. */
+/** `checkpoint`: a file with a checkpoint to compare with the log. `keys`: keys that may have signed the checkpoint. */
 export type LogInfoOptions = LogOptions & { readonly checkpoint: string | undefined; readonly keys: readonly string[] };
 export type LogCopyOptions = {
   readonly from: string;
   readonly to: string;
-  /** The prefix of stream names in EventStoreDB, in place of EVENTSTORE_PREFIX. */
+  /** The prefix of stream names in EventStoreDB, instead of EVENTSTORE_PREFIX. */
   readonly fromPrefix: string | undefined;
   readonly toPrefix: string | undefined;
   readonly inFlightMax: number;
 };
 
-/** The commands that open a log. The caller passes them, because src/cli cannot import the log. */
+/** The commands that open a log. The caller passes these commands, because src/cli cannot import the log. */
 export type LogCommands = {
   copy(options: LogCopyOptions, context: CommandContext): Promise<void>;
   startEpoch(options: LogOptions, context: CommandContext): Promise<void>;
@@ -37,9 +37,9 @@ type LogFlags = { readonly log?: string };
 type LogInfoFlags = LogFlags & { readonly checkpoint?: string; readonly key?: readonly string[] };
 
 const places =
-  '\nA log is embedded:<DATA_DIR>, embedded: alone for the DATA_DIR of the settings, or ' +
-  'esdb://…\nPut an address with a password into LEDGERPLANE_COPY_FROM, LEDGERPLANE_COPY_TO or ' +
-  'EVENT_LOG: other users can see the arguments of a command.';
+  '\nA log is embedded:<DATA_DIR>, or embedded: for the DATA_DIR of the settings, or ' +
+  'esdb://…\nSet an address with a password in LEDGERPLANE_COPY_FROM, LEDGERPLANE_COPY_TO or ' +
+  'EVENT_LOG, because other users can see the arguments of a command.';
 
 export function addLogCommands(
   program: Command,
@@ -49,11 +49,11 @@ export function addLogCommands(
   const log = program.command('log').description('copy a log, show its contents, begin a new epoch');
   log
     .command('copy')
-    .description('copy a log into an empty one, event by event; resumes an interrupted copy')
+    .description('copy a log into an empty log, event by event; resumes an interrupted copy')
     .option('--from <log>', 'the log to copy; by default LEDGERPLANE_COPY_FROM')
     .option('--to <log>', 'an empty log; by default LEDGERPLANE_COPY_TO')
-    .option('--from-prefix <prefix>', 'stream name prefix in EventStoreDB; by default EVENTSTORE_PREFIX')
-    .option('--to-prefix <prefix>', 'the same for the target')
+    .option('--from-prefix <prefix>', 'stream name prefix of the source in EventStoreDB; by default EVENTSTORE_PREFIX')
+    .option('--to-prefix <prefix>', 'stream name prefix of the target; by default EVENTSTORE_PREFIX')
     .option(
       '--in-flight <n>',
       'concurrent appends; 1 keeps the order even after failures',
@@ -67,7 +67,7 @@ export function addLogCommands(
     .command('info')
     .description('show the identity, epoch and size of a log')
     .option('--log <log>', 'by default EVENT_LOG')
-    .option('--checkpoint <file>', 'check that the log begins with the events of a checkpoint that you have kept')
+    .option('--checkpoint <file>', 'check that the log begins with the events of a stored checkpoint')
     .option(
       '--key <key>',
       'a public key that must have signed the checkpoint, or a file of keys; may be repeated',
@@ -75,7 +75,7 @@ export function addLogCommands(
     )
     .addHelpText('after', places)
     .action(async ({ log: place, checkpoint, key = [] }: LogInfoFlags) => {
-      if (checkpoint === undefined && key.length > 0) throw usageError('--key is for --checkpoint');
+      if (checkpoint === undefined && key.length > 0) throw usageError('--key can be used only with --checkpoint');
       await (await loadCommands()).describe({ log: place, checkpoint, keys: key }, context);
     });
   log
@@ -99,8 +99,8 @@ function copyOptions(
   ] as const) {
     if (value?.includes('@') === true)
       stderr.write(
-        `${option} has a password that other users of this machine can see: ` +
-          `LEDGERPLANE_COPY_${option.slice(2).toUpperCase()} hides it\n`,
+        `${option} contains a password that other users of this machine can see: ` +
+          `use LEDGERPLANE_COPY_${option.slice(2).toUpperCase()} instead\n`,
       );
   }
   const source = from ?? environment['LEDGERPLANE_COPY_FROM'];

@@ -8,10 +8,13 @@ import type { Command } from 'commander';
 import { usageError } from './failure.ts';
 import type { CommandContext } from './command-context.ts';
 
-/** A name is one label of a DNS name, since it becomes the first label of the plugin's group. */
+/**
+ * The longest name of a plugin. The name must be one label of a DNS name, because it becomes the first label of the
+ * plugin's group.
+ */
 const nameLengthMax = 63;
 
-/** Relative to dist/src/cli/new-plugin.js, into which this file is compiled. */
+/** The path is relative to dist/src/cli/new-plugin.js, the compiled form of this file. */
 const packageFolder = resolve(import.meta.dirname, '../../..');
 
 export function addNewPlugin(
@@ -29,13 +32,13 @@ export function addNewPlugin(
 async function writePlugin(name: string, { folder, stderr }: CommandContext, version: string): Promise<void> {
   if (!/^[a-z](?:[a-z0-9-]*[a-z0-9])?$/u.test(name) || name.length > nameLengthMax) {
     throw usageError(
-      `a plugin's name has at most ${String(nameLengthMax)} lowercase letters, digits and "-", ` +
-        'begins with a letter and ends with a letter or digit',
+      `the name of a plugin must have at most ${String(nameLengthMax)} lowercase letters, digits and "-", ` +
+        'begin with a letter and end with a letter or digit',
     );
   }
   const target = join(folder, name);
   if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) throw usageError(`${target} already exists`);
-  // The folder is renamed once every file is written, so it is complete or absent.
+  // All files are written to a draft folder, which is then renamed. Thus the target is either complete or absent.
   const draft = join(folder, `.${name}-${randomBytes(6).toString('hex')}`);
   try {
     await mkdir(draft);
@@ -58,7 +61,8 @@ function wordsOf(name: string, version: string): Words {
     version,
     title: `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`,
     group: `${name}.example.com`,
-    // A clone of the repository is a dependency by path, since the package may not be in a registry.
+    // If this program runs from a clone of the repository, the dependency is a path, because the package may not be in
+    // a registry.
     ledgerplane: JSON.stringify(
       packageFolder.split(sep).includes('node_modules') ? `^${version}` : `file:${packageFolder}`,
     ),
@@ -80,7 +84,10 @@ async function fill(draft: string, words: Words): Promise<void> {
   }
 }
 
-/** Templates have special names: npm does not pack a .gitignore, and tools must not treat them as sources. */
+/**
+ * Returns the name of the file of a template. Templates have special names, because npm does not pack a .gitignore, and
+ * because tools must not treat templates as sources.
+ */
 function nameOf(template: string): string {
   return template.replace(/\.template$/u, '').replace(/^dot-/u, '.');
 }

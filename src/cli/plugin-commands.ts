@@ -13,13 +13,15 @@ import { printable, textTable } from './text-table.ts';
 
 export type UninstallOptions = ConnectionOptions & { readonly deleteData?: boolean | undefined };
 
-/** Larger than the server's limit; bounds the memory of the command. */
+/** The largest package that the command reads, to limit its memory. The server has a lower limit. */
 const fileBytesMax = 268_435_456;
-/** How often the command polls the server, and for how long. */
+/**
+ * The interval at which the command polls the server, and the time limits for the start and the removal of a plugin.
+ */
 const pollIntervalMs = 200;
 const startedWaitMs = 30_000;
 const removedWaitMs = 60_000;
-/** The time after which the command prints the reason for its wait; most removals are faster. */
+/** The time after which the command prints why it is waiting. Most removals are faster. */
 const quietMs = 1_000;
 
 export async function installPlugin(file: string, options: ConnectionOptions, context: CommandContext): Promise<void> {
@@ -69,7 +71,10 @@ export async function disablePlugin(name: string, options: ConnectionOptions, co
 
 type PluginAction = { readonly options: ConnectionOptions; readonly context: CommandContext };
 
-/** Polls until the change, which takes effect after the response, is complete. */
+/**
+ * Changes `spec.enabled`, and polls the server until the plugin has the resulting phase. The change takes effect after
+ * the response.
+ */
 async function switchPlugin(
   name: string,
   { enabled, phases }: { readonly enabled: boolean; readonly phases: readonly string[] },
@@ -88,7 +93,7 @@ async function switchPlugin(
     await delay(clock, pollIntervalMs);
     plugin = await connection.client.find({ method: 'GET', path });
   }
-  if (plugin === undefined) throw commandError(`the plugin ${printable(name)} has been removed`);
+  if (plugin === undefined) throw commandError(`the plugin ${printable(name)} was removed`);
   if (!phases.includes(phaseOf(plugin)))
     throw commandError(`the plugin ${printable(name)} is still ${describe(plugin)}`);
   printState(enabled ? 'enabled' : 'disabled', plugin, context);
@@ -107,7 +112,7 @@ export async function uninstallPlugin(name: string, options: UninstallOptions, c
   let printed = '';
   for (;;) {
     const plugin = await connection.client.find({ method: 'GET', path });
-    // A plugin of the same name with another uid was created since.
+    // A plugin with another uid was created with the same name after the removal.
     if (plugin === undefined || textOf(plugin, 'metadata', 'uid') !== uid) break;
     const holds = `waiting: ${heldUpBy(plugin)}`;
     const waited = clock.monotonic() - began;
@@ -120,24 +125,25 @@ export async function uninstallPlugin(name: string, options: UninstallOptions, c
   stderr.write(`uninstalled ${printable(name)}${options.deleteData === true ? ' and its data' : ''}\n`);
 }
 
-/** The finalizers and the state that delay the removal. */
+/** Returns a text with the finalizers and the state that delay the removal. */
 function heldUpBy(plugin: Json): string {
   const finalizers = textsOf(plugin, 'metadata', 'finalizers').map(printable);
-  const held = finalizers.length === 0 ? 'no finalizer is left' : `it has the finalizers ${finalizers.join(', ')}`;
+  const held =
+    finalizers.length === 0 ? 'no finalizers remain' : `the plugin has the finalizers ${finalizers.join(', ')}`;
   const reason = reasonOf(plugin);
-  return `${held}; it is ${phaseOf(plugin)}${reason === '' ? '' : ` (${printable(reason)})`}`;
+  return `${held}; the phase is ${phaseOf(plugin)}${reason === '' ? '' : ` (${printable(reason)})`}`;
 }
 
-/** Prints the name alone to standard output, for scripts. Fails for a plugin that does not run. */
+/** Prints only the plugin's name to standard output, for scripts. Fails if the plugin has failed. */
 function printState(done: string, plugin: Json, { output, stderr }: CommandContext): void {
   const name = printable(nameOf(plugin));
   output.write(`${name}\n`);
   if (!isObserved(plugin)) {
-    stderr.write(`${done} ${name}: it is not ready yet\n`);
+    stderr.write(`${done} ${name}: the plugin is not ready yet\n`);
     return;
   }
   if (phaseOf(plugin) === 'failed') throw commandError(`${name} is ${done}, and ${describe(plugin)}`);
-  stderr.write(`${done} ${name}: it is ${describe(plugin)}\n`);
+  stderr.write(`${done} ${name}: the plugin is ${describe(plugin)}\n`);
 }
 
 function describe(plugin: Json): string {
@@ -151,7 +157,7 @@ function nameOf(plugin: Json): string {
   return textOf(plugin, 'metadata', 'name') ?? '';
 }
 
-/** The running version; without one, the version of the spec. */
+/** Returns the running version; the version of the spec if the status has no version. */
 function versionOf(plugin: Json): string {
   return textOf(plugin, 'status', 'version') ?? textOf(plugin, 'spec', 'version') ?? '';
 }
@@ -161,23 +167,26 @@ function phaseOf(plugin: Json): string {
   return textOf(plugin, 'status', 'phase') ?? 'not-started';
 }
 
-/** Whether the status describes this generation of the object. A status without a generation counts as current. */
+/** Whether the status describes this generation of the object. A status without a generation is treated as current. */
 function isObserved(plugin: Json): boolean {
   const observed = memberOf(plugin, 'status', 'observedGeneration');
   return observed === undefined || observed === memberOf(plugin, 'metadata', 'generation');
 }
 
-/** Makes the plugin run. Undefined if it does not exist. */
+/**
+ * Enables the plugin, and makes the server load its files again if a load was unfinished. Returns undefined if the
+ * plugin does not exist.
+ */
 async function askToRun(change: Call, { client }: Connection): Promise<Json | undefined> {
   const plugin = await client.find(change);
   if (plugin === undefined || !isUnfinished(plugin)) return plugin;
-  // If the plugin is enabled already, only a change of its object makes the server load its files again, so it is
-  // disabled first.
+  // The server loads the files again only after a change of the object. The plugin may be enabled already, so it is
+  // first disabled.
   await client.send({ ...change, body: { spec: { enabled: false } } });
   return client.find(change);
 }
 
-/** Whether the server's process ended while it loaded these files: it then does not load them again. */
+/** Whether the server's process ended while it loaded the plugin's files. The server does not load such files again. */
 function isUnfinished(plugin: Json): boolean {
   return textOf(readyOf(plugin), 'reason') === 'LoadUnfinished';
 }
@@ -187,20 +196,24 @@ function isKeptOff(plugin: Json): boolean {
   return textOf(readyOf(plugin), 'reason') === 'KeptOff';
 }
 
-/** Advice after an uninstall: a plugin with files on the server comes back only when its object is created. */
+/**
+ * Returns advice for a missing plugin. An uninstalled plugin with files on the server is restored only when its object
+ * is created.
+ */
 function howItComesBack(name: string, connection: Connection): string {
   const path = objectPath(connection);
   const object = { apiVersion: path.slice(1, 3).join('/'), kind: 'Plugin', metadata: { name }, spec: {} };
   return (
-    `there is no plugin ${printable(name)} (404). To restore an uninstalled plugin that is bundled ` +
+    `the plugin ${printable(name)} does not exist (404). To restore an uninstalled plugin that is bundled ` +
     'or in a plugin folder, create its object:\n' +
-    `POST /${path.join('/')} ${printable(JSON.stringify(object))}\nto install one from a package: ` +
+    `POST /${path.join('/')} ${printable(JSON.stringify(object))}\nTo install a plugin from a package: ` +
     'ledgerplane plugin install <file>'
   );
 }
 
 /**
- * The reason why the plugin does not run. For a running plugin, its warnings: failing reconcilers and pending changes.
+ * Returns the reason why the plugin does not run. For a running plugin, returns the warnings, such as failing
+ * reconcilers and pending changes.
  */
 function troubleOf(plugin: Json): string {
   if (phaseOf(plugin) !== 'started') return reasonOf(plugin);
@@ -241,16 +254,16 @@ async function readPackage(
   const path = resolve(folder, file);
   try {
     const { size } = await stat(path);
-    if (size > fileBytesMax) throw new Error(`it has ${String(size)} bytes, more than a package may have`);
+    if (size > fileBytesMax) throw new Error(`the file has ${String(size)} bytes, more than a package may have`);
     return { name: basename(path), bytes: new Uint8Array(await readFile(path)) };
   } catch (error) {
     throw usageError(
-      `${printable(file)} cannot be read: ${error instanceof Error ? printable(error.message) : 'it is no file'}`,
+      `${printable(file)} cannot be read: ${error instanceof Error ? printable(error.message) : 'not a file'}`,
     );
   }
 }
 
-/** Refuses names that would change the path of the request; the server validates all other rules. */
+/** Refuses names that would change the path of the request. The server checks all other rules. */
 function checkName(name: string): void {
   if (/^(?:|\.{1,2})$/u.test(name)) throw usageError(`${JSON.stringify(name)} is not a plugin's name`);
 }

@@ -22,13 +22,13 @@ import type { UserAddOptions, UserPasswdOptions } from './user-commands.ts';
 
 export type ProgramOptions = {
   readonly context: CommandContext;
-  /** Resolves when the server has started; the process runs until the server stops. */
+  /** Starts the server. Resolves when the server has started; the process runs until the server stops. */
   readonly serve: () => Promise<void>;
   /** Loads the log commands, on first use. */
   readonly logCommands: () => Promise<LogCommands>;
   /** Loads the replays of stopped servers, on first use. */
   readonly stoppedReplays: () => Promise<StoppedReplays>;
-  /** Loads the commands about files of backups, on first use. */
+  /** Loads the commands that read and write files of backups, on first use. */
   readonly backupFiles: () => Promise<BackupFileCommands>;
   readonly version: string;
 };
@@ -47,13 +47,13 @@ export async function runProgram(
     writeOut: (text) => {
       output.write(text);
     },
-    // Errors are printed below, in one line and in this program's own format.
+    // Errors are printed below, on one line and in this program's own format.
     writeErr: () => undefined,
     outputError: () => undefined,
   });
   const sayVersion = `ledgerplane ${version}`;
   program.usage('<command>').version(sayVersion, '--version', 'print the version').addHelpText('after', settingsText);
-  // An unknown option of the program itself is reported like an unknown command.
+  // `misread` reports an unknown option of the program like an unknown command.
   program.command('serve').description('run the server (default)').action(serve);
   addCommands(program, context, result);
   const plugin = program
@@ -96,15 +96,17 @@ function addCommands(program: Command, context: CommandContext, result: { exitCo
   connected(
     user.command('add <name>').description('add a user; prompts for the password, or reads it from standard input'),
   )
-    .option('--display-name <text>', 'name to show')
-    .option('--email <address>', 'address of the user')
+    .option('--display-name <text>', 'name for display')
+    .option('--email <address>', 'email address of the user')
     .option('--role <name>', 'role to assign; may be repeated', gathered)
     .option('--generate', 'generate a password and print it once')
     .action(async (name: string, options: UserAddOptions) =>
       (await import('./user-commands.ts')).addUser(name, options, context),
     );
   connected(
-    user.command('passwd <name>').description('set a password; prompts for it, or reads it from standard input'),
+    user
+      .command('passwd <name>')
+      .description('set a password; prompts for the password, or reads it from standard input'),
   )
     .option('--generate', 'generate a password and print it once')
     .action(async (name: string, options: UserPasswdOptions) =>
@@ -136,11 +138,11 @@ function addCommands(program: Command, context: CommandContext, result: { exitCo
   )
     .option('--name <name>', 'name of the object')
     .option('--subresource <name>', 'as in <resource>/<name>/<subresource>')
-    .option('--as <user>', 'ask about another user')
+    .option('--as <user>', 'check the rights of another user')
     .addHelpText(
       'after',
-      '\n<resource> is <plural>, <plural>.<group>, either with /<name>, or a path that begins with ' +
-        '"/".\nIt exits with 0 for yes and 1 for no.',
+      '\n<resource> is <plural> or <plural>.<group>, optionally followed by /<name>, or a path that begins with ' +
+        '"/".\nThe exit code is 0 for yes and 1 for no.',
     )
     .action(async (verb: string, resource: string, options: CanIOptions) => {
       result.exitCode = (await (await import('./can-i.ts')).canI(verb, resource, options, context)) ? 0 : 1;
@@ -152,15 +154,15 @@ function addPluginCommands(plugin: Command, context: CommandContext): void {
     async (file: string, options: ConnectionOptions) =>
       (await import('./plugin-commands.ts')).installPlugin(file, options, context),
   );
-  connected(plugin.command('list').description('list plugins and their states')).action(
+  connected(plugin.command('list').description('list the plugins with version, phase and reason')).action(
     async (options: ConnectionOptions) => (await import('./plugin-commands.ts')).listPlugins(options, context),
   );
-  connected(plugin.command('enable <name>').description('start a plugin and wait until it runs')).action(
+  connected(plugin.command('enable <name>').description('enable a plugin and wait until it has started')).action(
     async (name: string, options: ConnectionOptions) =>
       (await import('./plugin-commands.ts')).enablePlugin(name, options, context),
   );
   connected(
-    plugin.command('disable <name>').description('stop a plugin and wait until it has stopped; its data stays'),
+    plugin.command('disable <name>').description('disable a plugin and wait until it has stopped; its data is kept'),
   ).action(async (name: string, options: ConnectionOptions) =>
     (await import('./plugin-commands.ts')).disablePlugin(name, options, context),
   );
@@ -182,12 +184,14 @@ function addKubeconfig(program: Command, context: CommandContext): void {
   connected(program.command('kubeconfig').description('print a configuration for kubectl, with a new token'))
     .option('--role <name>', 'limit the token to this role of yours; may be repeated', gathered)
     .option('--expires <when>', 'a duration (12h, 30d) or a time (RFC 3339); default: 30d')
-    .option('--exec', 'instead of a token, name the command that fetches tokens of one hour')
+    .option('--exec', 'write the command that fetches tokens of one hour, instead of a token')
     .action(async (options: KubeconfigOptions) =>
       (await import('./kubeconfig/kubeconfig.ts')).printKubeconfig(options, context),
     );
   connected(
-    program.command('credential').description('print a token of one hour for kubectl, as kubeconfig --exec names it'),
+    program
+      .command('credential')
+      .description('print a token of one hour for kubectl; the output of kubeconfig --exec contains this command'),
   )
     .option('--role <name>', 'limit the token to this role of yours; may be repeated', gathered)
     .action(async (options: CredentialOptions) =>
@@ -196,11 +200,9 @@ function addKubeconfig(program: Command, context: CommandContext): void {
 }
 
 function addHistory(program: Command, context: CommandContext): void {
-  connected(
-    program.command('history <type> <name>').description('print the events of an object, and what each changed'),
-  )
+  connected(program.command('history <type> <name>').description('print the events of an object with their changes'))
     .option('--limit <number>', 'the number of events, 20 by default')
-    .option('--uid <uid>', 'only the object with this uid, of all that had the name')
+    .option('--uid <uid>', 'only events of the object with this uid; default: of all objects that had the name')
     .option('--output <form>', 'text or json; by default text')
     .addHelpText('after', '\n<type> is <plural> or <plural>.<group>. The newest event comes first.')
     .action(async (type: string, name: string, options: HistoryOptions) =>
@@ -209,10 +211,12 @@ function addHistory(program: Command, context: CommandContext): void {
 }
 
 function addTypes(program: Command, context: CommandContext): void {
-  connected(program.command('types').description("print TypeScript types of the server's types, for its client"))
+  connected(
+    program.command('types').description("print TypeScript types of the server's types, for the client library"),
+  )
     .option('--type <name>', 'only this type, <plural> or <plural>.<group>; may be repeated', gathered)
     .option('--group <name>', 'only the types of this group; may be repeated', gathered)
-    .option('--out <file>', 'write them to this file')
+    .option('--out <file>', 'write the types to this file')
     .action(async (options: TypesOptions) => (await import('./types/write-types.ts')).writeTypes(options, context));
 }
 
@@ -223,7 +227,10 @@ function connected(command: Command): Command {
     .option('--domain <domain>', 'platform domain of the server; by default PLATFORM_DOMAIN of the settings');
 }
 
-/** The error in the arguments. The text does not repeat the value of an unknown option, which may be a secret. */
+/**
+ * Returns a text that describes the error in the arguments. The text does not contain the value of an unknown option,
+ * because the value may be a secret.
+ */
 function misread(program: Command, args: readonly string[], { code, message }: CommanderError): string {
   const [first = '', second = ''] = args;
   const command = named(program, first);

@@ -15,21 +15,24 @@ type ResourceAttributes = {
 
 export type ReviewWords = { readonly name?: string | undefined; readonly subresource?: string | undefined };
 
-/** Decodes `posts.content.svc.run` or `users`, either with `/<name>`, or a path that begins with `/`. */
+/**
+ * Decodes a resource such as `users` or `posts.content.svc.run`, optionally followed by `/<name>`, or a path that
+ * begins with `/`.
+ */
 export function reviewTarget(verb: string, words: string, { name, subresource }: ReviewWords): ReviewTarget {
   if (words.startsWith('/')) {
     if (name !== undefined || subresource !== undefined)
-      throw usageError('--name and --subresource are not valid with a path');
+      throw usageError('--name and --subresource cannot be used with a path');
     return { nonResourceAttributes: { path: words, verb } };
   }
   const { resource = '', group = '', named } = wordsOf.exec(words)?.groups ?? {};
   if (resource === '')
     throw usageError(
-      `${JSON.stringify(words)} is not a resource: write <plural>, <plural>.<group>, either with ` +
+      `${JSON.stringify(words)} is not a resource: write <plural> or <plural>.<group>, optionally followed by ` +
         '/<name>, or a path that begins with "/"',
     );
   if (named !== undefined && name !== undefined)
-    throw usageError('the name is given twice: after the "/" and with --name');
+    throw usageError('the name is set twice, after the "/" and with --name: omit one of them');
   return { resourceAttributes: { verb, group, resource, ...given({ subresource, name: named ?? name }) } };
 }
 

@@ -8,16 +8,16 @@ import type { SecretInput, CommandContext } from './command-context.ts';
 export type NewPasswordOptions = { readonly user: string; readonly generate: boolean };
 type Asking = Pick<CommandContext, 'input' | 'stderr'>;
 
-/** A new password: generated, typed twice on a terminal, or one line of standard input. */
+/** Returns a new password: generated, typed twice on a terminal, or the first line of standard input. */
 export async function newPassword({ user, generate }: NewPasswordOptions, asking: Asking): Promise<string> {
   if (generate) return randomBytes(18).toString('base64url');
   const password = asking.input.isTTY === true ? await askTwice(user, asking) : await firstLine(asking.input);
   if (password === '')
-    throw usageError('the password is empty: type one, write one line to standard input, or use --generate');
+    throw usageError('the password is empty: type a password, write it to standard input, or use --generate');
   return password;
 }
 
-/** Prompts on the terminal without echo: not even the length of the secret is shown. */
+/** Prompts on the terminal without echo, so that not even the length of the secret is visible. */
 export async function askSecret(question: string, { input, stderr }: Asking): Promise<string> {
   stderr.write(question);
   input.setRawMode?.(true);
@@ -31,12 +31,12 @@ export async function askSecret(question: string, { input, stderr }: Asking): Pr
 
 async function askTwice(user: string, asking: Asking): Promise<string> {
   const password = await askSecret(`new password of ${JSON.stringify(user)}: `, asking);
-  if (password !== '' && (await askSecret('once more: ', asking)) !== password)
+  if (password !== '' && (await askSecret('new password again: ', asking)) !== password)
     throw usageError('the two passwords differ');
   return password;
 }
 
-/** The first line of a pipe or a file, without the line end. */
+/** Returns the first line of a pipe or a file, without the end of the line. */
 async function firstLine(input: SecretInput): Promise<string> {
   const line = await read(
     input,
@@ -50,7 +50,10 @@ async function firstLine(input: SecretInput): Promise<string> {
   return line.replace(/\r$/u, '');
 }
 
-/** Handles the keys that a terminal without echo leaves to the program: enter, erase and interrupt. */
+/**
+ * Reads a line from a terminal without echo. In this mode, the program must handle the keys for enter, erase and
+ * interrupt.
+ */
 async function typedLine(input: SecretInput): Promise<string> {
   return read(
     input,
@@ -72,7 +75,7 @@ type Keystroke = (typed: string[], character: string) => 'more' | 'done' | 'inte
 /** The escape sequences of arrow keys and similar keys, which would add invisible characters to the password. */
 const escapeSequences = /\u001b(?:\[[\d;?]*[ -/]*[@-~]|O.)/gu;
 
-/** Reads characters until the end of the line or the stream; the rest stays for the next prompt. */
+/** Reads characters until the end of the line or of the stream. The remaining input is kept for the next prompt. */
 async function read(input: SecretInput, meant: (text: string) => string, keystroke: Keystroke): Promise<string> {
   const decoder = new StringDecoder('utf8');
   const typed: string[] = [];
@@ -94,7 +97,7 @@ async function read(input: SecretInput, meant: (text: string) => string, keystro
             reject(
               next === 'interrupted'
                 ? interrupted()
-                : usageError(`a password has at most ${String(typedSecretLengthMax)} characters`),
+                : usageError(`a password must have at most ${String(typedSecretLengthMax)} characters`),
             );
         });
         return;

@@ -14,7 +14,10 @@ export type ServerClientOptions = {
   readonly url: URL;
   readonly identity: Identity;
   readonly clock: Clock;
-  /** The authority of the server's certificate, as PEM; undefined: those that Node trusts. */
+  /**
+   * The authority that must have issued the server's certificate, as PEM; if undefined, the authorities that Node
+   * trusts.
+   */
   readonly ca?: string | undefined;
 };
 export type Call = {
@@ -22,17 +25,19 @@ export type Call = {
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** The answer may be gzipped on its way. */
+  /** Whether the server may compress the response with gzip. */
   readonly isCompressed?: boolean;
   /** The media type of the response; JSON by default. */
   readonly accept?: string;
-  /** Ends the connection of a response that is read by lines. */
+  /** Ends the connection of a call of `lines`. */
   readonly signal?: AbortSignal;
-  /** In place of a body: a file to upload in the form field `file`. */
+  /** A file to upload in the form field `file`, instead of a body. */
   readonly file?: { readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> };
 };
 
-/** Sends one request at a time to a running server (decision 11.2), and throws refusals as readable messages. */
+/**
+ * Sends single requests to a running server (decision 11.2). A refusal is thrown as an error with a readable message.
+ */
 export class ServerClient {
   readonly #url: URL;
   readonly #identity: Identity;
@@ -46,19 +51,19 @@ export class ServerClient {
     this.#clock = clock;
   }
 
-  /** Returns the object of the response; throws a refusal with its reason. */
+  /** Sends a request and returns the object in the response. @throws RefusalFailure with the reason of the refusal. */
   async send(call: Call): Promise<Json> {
     const { status, bytes } = await this.#exchange(call);
     return this.#answered(status, bytes);
   }
 
-  /** Returns the object of the response; undefined for a 404. */
+  /** Sends a request and returns the object in the response; undefined for a 404. */
   async find(call: Call): Promise<Json | undefined> {
     const { status, bytes } = await this.#exchange(call);
     return status === 404 ? undefined : this.#answered(status, bytes);
   }
 
-  /** The text of the response; throws a refusal with its reason. */
+  /** Sends a request and returns the text of the response. @throws RefusalFailure with the reason of the refusal. */
   async text(call: Call): Promise<string> {
     const { status, bytes } = await this.#exchange(call);
     if (status !== 200) this.#answered(status, bytes);
@@ -72,13 +77,13 @@ export class ServerClient {
     if (body !== undefined) return body;
     if (bytes.length === 0) return {};
     throw commandError(
-      `${this.#url.origin} answered ${String(status)} with something that is not JSON: is it a Ledgerplane server?`,
+      `the response of ${this.#url.origin} (${String(status)}) is not JSON: is this a Ledgerplane server?`,
     );
   }
 
   /**
-   * Sends JSON, and returns the lines of the response as they arrive. Throws a refusal with its reason, and a
-   * ConnectionFailure if the response does not arrive whole.
+   * Sends JSON, and yields the lines of the response as they arrive. @throws RefusalFailure with the reason of the
+   * refusal, and ConnectionFailure if the connection ends before the end of the response.
    */
   async *lines({ method, path, query = {}, body, isCompressed, signal }: Call): AsyncGenerator<Uint8Array> {
     const gone = new AbortController();
@@ -124,7 +129,7 @@ export class ServerClient {
     } catch (error) {
       if (!giveUp.signal.aborted) throw this.#unreachable(error);
       const seconds = String(commandAnswerMs / 1_000);
-      throw new ConnectionFailure(`${this.#url.origin} did not answer within ${seconds} s`);
+      throw new ConnectionFailure(`${this.#url.origin} did not respond within ${seconds} s`);
     } finally {
       timer.cancel();
     }
@@ -135,7 +140,7 @@ export class ServerClient {
   }
 
   #refusal(status: number, body: Json | undefined): RefusalFailure {
-    const words = textOf(body, 'message') ?? textOf(body, 'detail') ?? 'no reason was given';
+    const words = textOf(body, 'message') ?? textOf(body, 'detail') ?? 'the server returned no reason';
     const reason = textOf(body, 'reason');
     const lines = [
       `${printable(words)} (${[String(status), ...(reason === undefined ? [] : [printable(reason)])].join(' ')})`,
@@ -176,7 +181,7 @@ async function bodyOf(body: unknown, file: Call['file']): Promise<Body> {
     return { headers: {}, bytes: body === undefined ? undefined : Buffer.from(JSON.stringify(body)) };
   const form = new FormData();
   form.set('file', new Blob([file.bytes]), file.name);
-  // `Response` writes the Content-Type itself, with the multipart boundary.
+  // `Response` creates the Content-Type with the multipart boundary.
   const encoded = new Response(form);
   return {
     headers: { 'content-type': encoded.headers.get('content-type') ?? '' },
@@ -184,7 +189,10 @@ async function bodyOf(body: unknown, file: Call['file']): Promise<Body> {
   };
 }
 
-/** The text of a failed request: the system's error. The request itself contains credentials and is never shown. */
+/**
+ * Returns a text that describes a failed request, with the system's error. The text never contains the request, because
+ * a request contains credentials.
+ */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
@@ -194,10 +202,10 @@ function reasonOf(error: unknown): string {
       'Set LEDGERPLANE_SERVER if it listens at another address'
     );
   if (code === 'EPROTO')
-    return 'it does not speak TLS there: use http:// in its address, or set TLS as the server does';
+    return 'the server does not use TLS at this address: use an http:// address, or set TLS as for the server';
   if (typeof code === 'string' && unverified.has(code))
     return (
-      `its certificate is of an authority that is not known here (${code}): ` +
+      `the server's certificate was issued by an unknown authority (${code}): ` +
       `set LEDGERPLANE_CA to the authority's PEM file`
     );
   return error instanceof Error && error.message !== '' ? printable(error.message) : 'the connection failed';

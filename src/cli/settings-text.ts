@@ -3,11 +3,11 @@ export const settingsText = `
 Settings are environment variables, or lines of a .env file in the working directory:
 
   HOST                 address to listen on                              127.0.0.1
-  PORT                 port to listen on; 0 takes a free one             8090
+  PORT                 port to listen on; 0 selects a free port          8090
   ALLOWED_HOSTS        allowed values of the Host header, name or name:port
   DATA_DIR             folder of the log and the read models             ./data
   DISK_RESERVE         free space that writes must leave, like 512MiB     5 % of the disk, at most 1 GiB
-  BACKUP_DIR           folder for backups of the embedded log; none: no backups
+  BACKUP_DIR           folder for backups of the embedded log; without it, no backups
   EVENT_LOG            embedded: (in DATA_DIR), or an esdb://… URL        embedded:
   EVENTSTORE_PREFIX    prefix of stream names in EventStoreDB             ledgerplane-
   PLATFORM_DOMAIN      domain of the reserved groups and keys            svc.run
@@ -19,15 +19,15 @@ Settings are environment variables, or lines of a .env file in the working direc
   ACCESS_EVENTS        on: log-ins, log-outs and refusals are events in the log; or off  on
   WRITES_PER_USER      writes per user and second; 0: no limit           100
   WRITE_BYTES_PER_USER bytes written per user and second; 0: no limit    4194304
-  TLS                  off, auto (a certificate made in DATA_DIR/tls) or files  off
+  TLS                  off, auto (a certificate created in DATA_DIR/tls) or files  off
   TLS_CERT             PEM file of the certificate, with TLS=files
-  TLS_KEY              PEM file of its private key, with TLS=files
+  TLS_KEY              PEM file of the private key, with TLS=files
   OIDC_ISSUER          https address of an OpenID Connect issuer
-  OIDC_AUDIENCE        audience that its tokens must have
+  OIDC_AUDIENCE        audience that tokens must have
   OIDC_USERNAME_CLAIM  claim that names the user, as oidc:<claim>        sub
-  OIDC_JWKS_URL        URL of its keys                                   from its discovery document
+  OIDC_JWKS_URL        URL of the issuer's keys                          from the discovery document
 
-Log commands open the log themselves; no server may run on it:
+Log commands open the log directly; no server may run on the log:
 
   LEDGERPLANE_COPY_FROM  source, like EVENT_LOG or embedded:<DATA_DIR>; --from overrides it
   LEDGERPLANE_COPY_TO    target; --to overrides it
@@ -36,8 +36,8 @@ audit verify, backup verify and restore work on files. All other commands send r
 have their own settings:
 
   LEDGERPLANE_SERVER    address of the server; --server overrides it     HOST and PORT
-  LEDGERPLANE_CA        PEM file of the authority of its certificate      that in DATA_DIR/tls
+  LEDGERPLANE_CA        PEM file of the authority of the certificate      the file in DATA_DIR/tls
   LEDGERPLANE_TOKEN     personal access token
-  LEDGERPLANE_PASSWORD  password of --user; prompted for when not set
+  LEDGERPLANE_PASSWORD  password of --user; if not set, commands prompt for the password
 
 Without these settings, commands log in as admin with the password in DATA_DIR/admin-password.`;

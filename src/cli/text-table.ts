@@ -1,6 +1,6 @@
 /**
- * Escapes control characters and changes of text direction: a terminal would interpret them, and the text may come from
- * anybody.
+ * Escapes control characters and changes of text direction, because a terminal would interpret them and the text is not
+ * trusted.
  */
 export function printable(text: string): string {
   return text.replaceAll(
@@ -9,7 +9,10 @@ export function printable(text: string): string {
   );
 }
 
-/** Columns two spaces apart, each as wide as its widest cell; an empty cell shows a dash. */
+/**
+ * Returns a table as text. Columns are separated by two spaces, and each column is as wide as its widest cell. An empty
+ * cell becomes a dash.
+ */
 export function textTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [headings, ...rows.map((row) => row.map((cell) => (cell === '' ? '-' : printable(cell))))];
   const widths = headings.map((_, column) => Math.max(...cells.map((row) => lengthOf(row[column] ?? ''))));
@@ -28,7 +31,7 @@ function lengthOf(text: string): number {
 
 const pluralOf: Readonly<Record<string, string>> = { leaf: 'leaves' };
 
-/** A number with its noun: `1 event`, `2,000 events`. */
+/** Returns a number with a noun: `1 event`, `2,000 events`. */
 export function counted(count: number, noun: string): string {
   return `${count.toLocaleString('en')} ${count === 1 ? noun : (pluralOf[noun] ?? `${noun}s`)}`;
 }

@@ -13,7 +13,7 @@ export type TokenCreateOptions = ConnectionOptions & {
   readonly expires?: string | undefined;
 };
 
-/** The path of the caller's own tokens (decision 6.9). */
+/** Returns the path of the caller's own tokens (decision 6.9). */
 function tokensOf(domain: string): readonly string[] {
   return ['apis', `uc.api.${domain}`, 'v1alpha1', 'personalaccesstokens'];
 }
@@ -21,11 +21,13 @@ function tokensOf(domain: string): readonly string[] {
 export type NewToken = {
   readonly description: string | undefined;
   readonly roles: readonly string[];
-  /** A time (RFC 3339); undefined: never. */
+  /** A time (RFC 3339); if undefined, the token never expires. */
   readonly expiresAt: string | undefined;
 };
 
-/** Creates a token of the caller; returns its name and its text, which is never shown again. */
+/**
+ * Creates a token of the caller. Returns the name and the text of the token. The server never returns the text again.
+ */
 export async function issueToken(
   { client, domain }: Connection,
   { description, roles, expiresAt }: NewToken,
@@ -41,21 +43,22 @@ export async function issueToken(
     body: { metadata: { generateName: 'token-' }, spec },
   });
   const token = textOf(made, 'status', 'token');
-  if (token === undefined) throw commandError('the server created a token but did not return it: revoke it');
+  if (token === undefined)
+    throw commandError('the server created a token but did not return the text: revoke the token');
   return { name: printable(textOf(made, 'metadata', 'name') ?? ''), token: printable(token) };
 }
 
-/** Prints only the token to standard output; it is never shown again. */
+/** Creates a token and prints only its text to standard output. The text is never shown again. */
 export async function createToken(options: TokenCreateOptions, context: CommandContext): Promise<void> {
   const { description, role: roles = [], expires } = options;
   const expiresAt = expires === undefined ? undefined : expiryOption(expires, context);
   const { name, token } = await issueToken(await connect(options, context), { description, roles, expiresAt });
   context.output.write(`${token}\n`);
   const ends = expiresAt === undefined ? 'until it is revoked' : `until ${expiresAt}`;
-  context.stderr.write(`created the token ${JSON.stringify(name)}, valid ${ends}; it is not shown again\n`);
+  context.stderr.write(`created the token ${JSON.stringify(name)}, valid ${ends}; its text is not shown again\n`);
 }
 
-/** The time that the option --expires names. */
+/** Returns the time of the option --expires. */
 export function expiryOption(expires: string, { clock }: Pick<CommandContext, 'clock'>): string {
   const expiresAt = expiryAt(expires, clock.now());
   if (expiresAt !== undefined) return expiresAt;
@@ -64,13 +67,13 @@ export function expiryOption(expires: string, { clock }: Pick<CommandContext, 'c
   );
 }
 
-/** Deletes expired tokens of the caller with this description, since the number of tokens is limited. */
+/** Deletes expired tokens of the caller with this description, because the number of tokens is limited. */
 export async function deleteExpired({ client, domain }: Connection, description: string, nowMs: number): Promise<void> {
   for (const token of listOf(await client.send({ method: 'GET', path: tokensOf(domain) }), 'items')) {
     const name = textOf(token, 'metadata', 'name');
     const expiresAt = textOf(token, 'spec', 'expiresAt');
     if (name === undefined || expiresAt === undefined || textOf(token, 'spec', 'description') !== description) continue;
-    // Another process may have deleted the token, so a 404 is no error.
+    // Another process may have deleted the token, so a 404 is not an error.
     if (Date.parse(expiresAt) <= nowMs) await client.find({ method: 'DELETE', path: [...tokensOf(domain), name] });
   }
 }
@@ -78,7 +81,8 @@ export async function deleteExpired({ client, domain }: Connection, description:
 export async function revokeToken(name: string, options: ConnectionOptions, context: CommandContext): Promise<void> {
   if (/^\.{0,2}$/u.test(name)) throw usageError(`${JSON.stringify(name)} is not a token's name`);
   // A token's text is a secret, and the path of a request may be logged.
-  if (/^pat_[0-9a-f]{32}_/u.test(name)) throw usageError('that is a token itself: use its name from `token list`');
+  if (/^pat_[0-9a-f]{32}_/u.test(name))
+    throw usageError('the argument is the text of a token: use the name of the token, as listed by `token list`');
   const { client, domain } = await connect(options, context);
   await client.send({ method: 'PATCH', path: [...tokensOf(domain), name], body: { spec: { revoked: true } } });
   context.stderr.write(`revoked the token ${JSON.stringify(name)}\n`);

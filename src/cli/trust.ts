@@ -12,20 +12,20 @@ export type TrustContext = {
   readonly url: URL;
   /** The value of LEDGERPLANE_CA. */
   readonly file: string | undefined;
-  /** The base of a relative path. */
+  /** The folder to which a relative path in LEDGERPLANE_CA refers. */
   readonly folder: string;
-  /** The folder of the server's own authority; undefined: do not use one. */
+  /** The folder with the server's own authority; if undefined, this authority is not used. */
   readonly dataDir: string | undefined;
   /** The address or name on which the server of these settings listens. */
   readonly host: string;
 };
 
-/** The authority that must have issued a server's certificate: its PEM text, and its file. */
+/** The authority that must have issued a server's certificate: the PEM text and the path of the file. */
 export type Authority = { readonly file: string; readonly text: string };
 
 /**
- * The authority in LEDGERPLANE_CA. Without that setting: the authority in DATA_DIR, if the URL names a host of its
- * certificate. Undefined: the authorities that Node trusts.
+ * Returns the authority in LEDGERPLANE_CA. Without this setting, returns the authority in DATA_DIR if the server's own
+ * certificate is valid for the host of the URL. Returns undefined if the authorities that Node trusts are to be used.
  */
 export function authorityFor({ url, file, folder, dataDir, host }: TrustContext): Authority | undefined {
   if (url.protocol !== 'https:') return undefined;
@@ -38,7 +38,8 @@ export function authorityFor({ url, file, folder, dataDir, host }: TrustContext)
   try {
     return { file: own, text: readFileSync(own, 'utf8') };
   } catch {
-    // Without a readable file: the server has a certificate of another authority, or belongs to another user.
+    // If the file cannot be read, the server has a certificate of another authority, or the file belongs to another
+    // user.
     return undefined;
   }
 }
@@ -46,12 +47,12 @@ export function authorityFor({ url, file, folder, dataDir, host }: TrustContext)
 function given(file: string): Authority {
   try {
     const text = readFileSync(file, 'utf8');
-    if (!text.includes('-----BEGIN')) throw new Error('it has no certificate in PEM format');
+    if (!text.includes('-----BEGIN')) throw new Error('the file contains no certificate in PEM format');
     // Checks each certificate, since TLS silently skips an unreadable one.
     new X509Certificate(text).checkHost('');
     return { file, text };
   } catch (error) {
     const reason = messageOf(error);
-    throw usageError(`LEDGERPLANE_CA names ${JSON.stringify(file)}, which cannot be used: ${reason}`);
+    throw usageError(`LEDGERPLANE_CA: the file ${JSON.stringify(file)} cannot be used: ${reason}`);
   }
 }

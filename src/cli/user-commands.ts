@@ -34,7 +34,7 @@ export async function addUser(name: string, options: UserAddOptions, context: Co
       },
     },
   });
-  // The password is printed first: the user exists now, and the password is stored nowhere else.
+  // The password is printed first, because the user exists now and the password is stored nowhere else.
   if (generate) context.output.write(`${password}\n`);
   context.stderr.write(`added the user ${JSON.stringify(name)}\n`);
   if (roles.length > 0) await giveRoles(name, roles, connection);
@@ -56,7 +56,7 @@ export async function changePassword(name: string, options: UserPasswdOptions, c
       : { method: 'PATCH', path: [...users, name], body: { spec: { password } } },
   );
   if (generate) context.output.write(`${password}\n`);
-  context.stderr.write(`changed the password of ${JSON.stringify(name)}; their sessions have ended\n`);
+  context.stderr.write(`changed the password of ${JSON.stringify(name)} and ended the user's sessions\n`);
   if (own && identity.passwordFile !== undefined)
     context.stderr.write(`the password in ${identity.passwordFile} is no longer valid: remove the file\n`);
 }
@@ -74,7 +74,7 @@ async function giveRoles(name: string, roles: readonly string[], { client, domai
   }
 }
 
-/** Refuses names that would change the path of the request; the server validates all other rules. */
+/** Refuses names that would change the path of the request. The server checks all other rules. */
 function checkName(name: string): void {
   if (/^(?:|-|\.{1,2})$/u.test(name)) throw usageError(`${JSON.stringify(name)} is not a user's name`);
 }

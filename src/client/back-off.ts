@@ -4,13 +4,13 @@ import { ConnectionError } from './connection-error.ts';
 
 const firstMs = 200;
 const longestMs = 30_000;
-/** The longest accepted Retry-After, in milliseconds: a longer one is shortened. */
+/** The longest wait for a Retry-After, in milliseconds. A longer Retry-After is shortened to it. */
 const askedMsMax = 300_000;
 
 export type Chance = () => number;
 
 /**
- * Waits between attempts. The wait grows with each attempt, contains a random part, and is never shorter than the
+ * Waits between attempts. The wait grows with each attempt, contains a random part, and is not shorter than the
  * server's Retry-After.
  */
 export class BackOff {
@@ -31,7 +31,7 @@ export class BackOff {
   /** Resolves after the wait; rejects when the signal aborts. */
   async wait(error: unknown, signal: AbortSignal): Promise<void> {
     const ceiling = Math.min(firstMs * 2 ** Math.min(this.#attempts, 16), longestMs);
-    // The first wait may be 0: most disconnects are single, and this spreads the clients of a server that restarts.
+    // The first wait is from 0: after a restart of the server, random first waits spread the clients.
     const drawn = this.#attempts === 0 ? ceiling * this.#chance() : (ceiling * (1 + this.#chance())) / 2;
     this.#attempts += 1;
     const requestedMs = error instanceof ClientError ? Math.min((error.retryAfterSeconds ?? 0) * 1_000, askedMsMax) : 0;

@@ -4,7 +4,7 @@ import { decodeList, decodeObject, isAboutObject, metadataOf } from './decode-an
 import type { CallOptions, GetOptions, RemoteCalls, RemoteListQuery, WriteOptions } from './remote-client.ts';
 import { pathOf, type Requests } from './requests.ts';
 
-/** The calls of a plugin's `Client`, over HTTP. */
+/** The calls of the `Client` that plugins use, over HTTP. */
 export function callsOf(requests: Requests): RemoteCalls {
   const write = async <T>(
     method: string,
@@ -43,7 +43,7 @@ export function callsOf(requests: Requests): RemoteCalls {
   };
 }
 
-/** The object with the preconditions as members of its metadata, their form over HTTP. */
+/** Adds the preconditions to the object's metadata, where the HTTP API expects them. */
 function conditional(object: object, options: WriteOptions | undefined): object {
   const preconditions = preconditionsIn(options);
   return preconditions === undefined ? object : { ...object, metadata: { ...metadataOf(object), ...preconditions } };

@@ -1,6 +1,6 @@
 /**
- * The client of the generated API for Node and browsers (`ledgerplane/client`): the calls of plugin code's `Client`
- * over HTTP, and lists, watches and informers. It has no dependencies.
+ * The client of the generated API for Node and browsers (`ledgerplane/client`). It has the calls of the `Client` that
+ * plugins use, over HTTP, and lists, watches and informers. It has no dependencies.
  */
 import { clientClock, type Clock } from '../base/clock.ts';
 import type { TypeName } from '../plugin/api/plugin.ts';
@@ -36,7 +36,7 @@ export type { Fetch } from './requests.ts';
 export type { ChangeEvent, WatchEvent, WatchOptions } from './watch.ts';
 
 export type ConnectOptions = Credentials & {
-  /** The server's address, with a path prefix if a proxy serves it below one. */
+  /** The server's URL, with the path prefix under which a proxy serves the API, if any. */
   readonly url: string | URL;
   /** Replaces the global `fetch`. */
   readonly fetch?: Fetch | undefined;
@@ -45,15 +45,15 @@ export type ConnectOptions = Credentials & {
   /** Random numbers from 0 to 1, for the waits between attempts; for tests. */
   readonly chance?: (() => number) | undefined;
   /**
-   * A watch that receives nothing for this time, in milliseconds, is connected again; 30,000 by default. The server
-   * sends keep-alives every 10 s.
+   * A watch that receives nothing for this time, in milliseconds, connects again. The default is 30,000; the server
+   * sends a keep-alive every 10 s.
    */
   readonly silenceMs?: number | undefined;
 };
 
 const silenceMsDefault = 30_000;
 
-/** Sends nothing before the first call. Throws a `TypeError` for invalid options. */
+/** Creates a client without sending a request. Throws a `TypeError` for invalid options. */
 export function connect(options: ConnectOptions): RemoteClient {
   const {
     url,
@@ -65,7 +65,7 @@ export function connect(options: ConnectOptions): RemoteClient {
   return { ...callsOf(requests), ...streamsOf(requests, { silenceMs, chance }) };
 }
 
-/** A random number from 0 to 1, from the source that browsers and Node share. */
+/** A random number from 0 to 1. `crypto` exists in browsers and in Node. */
 function drawn(): number {
   const [number = 0] = crypto.getRandomValues(new Uint32Array(1));
   return number / 2 ** 32;

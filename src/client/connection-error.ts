@@ -1,12 +1,12 @@
 /**
- * No complete response arrived: the server was unreachable, the connection was closed, or a time limit passed. A write
- * may or may not have taken place.
+ * No complete response arrived: the server was unreachable, the connection was closed, or a time limit passed. The
+ * server may or may not have applied a write.
  */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
 }
 
-/** The error with the message of the innermost cause. The message never contains a token, since URLs contain none. */
+/** Creates an error with the message of the innermost cause. Messages contain no token, since URLs contain none. */
 export function connectionError(origin: string, cause: unknown): ConnectionError {
   return new ConnectionError(`no answer from ${origin}: ${wordsOf(cause)}`, { cause });
 }

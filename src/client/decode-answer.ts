@@ -5,7 +5,7 @@ import { ClientError, type ClientErrorMembers, type PluginObject } from '../plug
 export type ListPage<T = PluginObject> = {
   readonly items: readonly T[];
   readonly total: number;
-  /** The position of the whole list: a watch from it shows all later changes. */
+  /** The position of the whole list. A watch from this position yields all later changes. */
   readonly resourceVersion: string;
   /** The token of the next page. */
   readonly continue: string | undefined;
@@ -16,20 +16,20 @@ export type Frame<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly isInitialEnd: boolean };
 
-/** The response is not a watch: it comes from another server, or a proxy changed it. */
+/** The response is not a valid watch stream, for example because a proxy changed it. */
 export class MalformedWatchError extends Error {
   override readonly name = 'MalformedWatchError';
 }
 
 const initialEnd = 'k8s.io/initial-events-end';
 
-/** The caller is trusted to name the response's type, as with the client of plugins' routes. */
+/** Decodes an object. The type is not checked: the caller names it. */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the type
 export function decodeObject<T>(text: string): T {
   return JSON.parse(text) as T;
 }
 
-/** Every object of the API has metadata, whichever type the caller gives it. */
+/** Returns the metadata, which every object of the API has, whatever type the caller has named. */
 export function metadataOf(object: unknown): PluginObject['metadata'] {
   return (object as PluginObject).metadata;
 }
@@ -40,13 +40,13 @@ export function decodeList<T>(text: string): ListPage<T> {
     readonly total?: number;
     readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
   };
-  // A list with a single page has an empty token, or none.
+  // A list without a next page has an empty token or no token.
   const token = metadata.continue === '' ? undefined : metadata.continue;
   return { items, total: total ?? items.length, resourceVersion: metadata.resourceVersion, continue: token };
 }
 
 /**
- * Decodes a line.
+ * Decodes a line of a watch.
  *
  * @throws ClientError for an ERROR event.
  */
@@ -57,7 +57,7 @@ export function decodeFrame<T>(line: string): Frame<T> {
     case 'ADDED':
     case 'MODIFIED':
     case 'DELETED':
-      // The parsed value itself: copies of 100,000 objects would cost long garbage collections.
+      // Returns the parsed value itself: copies of 100,000 objects would cause long garbage collections.
       return frame as Frame<T>;
     case 'BOOKMARK': {
       const { metadata } = object as PluginObject;
@@ -94,7 +94,8 @@ function parsedFrame(line: string): ParsedFrame {
 }
 
 /**
- * The error of a refusal. `retryAfter`: the header's text, which may be a date; `now`: milliseconds since the epoch.
+ * Decodes a refusal. `retryAfter` is the text of the header, which may be a date. `now` is in milliseconds since the
+ * epoch.
  */
 export function decodeRefusal(
   text: string,
@@ -104,7 +105,10 @@ export function decodeRefusal(
   return refusalOf(body, status, retryAfter === null ? undefined : secondsOf(retryAfter, now));
 }
 
-/** Whether a 404 refers to the object of this name; otherwise the path is unknown, or a proxy answered. */
+/**
+ * Whether a 404 says that the object of this name does not exist. Other 404s mean an unknown path, or come from a
+ * proxy.
+ */
 export function isAboutObject(text: string, name: string): boolean {
   const message = objectIn(text)?.['message'];
   return typeof message === 'string' && message.replace(/ at position \d+$/u, '').endsWith(`"${name}" not found`);

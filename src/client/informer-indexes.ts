@@ -1,13 +1,13 @@
 export type IndexedValue = string | number | boolean;
 export type IndexFunction<T> = (object: T) => IndexedValue | readonly IndexedValue[] | null | undefined;
 
-/** The names of objects by the values of declared functions. */
+/** Indexes the names of objects by the results of index functions. */
 export class InformerIndexes<T> {
   readonly #functions: ReadonlyMap<string, IndexFunction<T>>;
   readonly #names = new Map<string, Map<IndexedValue, Set<string>>>();
   /**
-   * By name, then by index: the object's values. They are stored since a function may later return others for the same
-   * object.
+   * The indexed values by name, then by index. They are stored since a later call of a function may return other values
+   * for the same object.
    */
   readonly #values = new Map<string, ReadonlyMap<string, readonly IndexedValue[]>>();
   readonly #report: (error: unknown) => void;
@@ -24,7 +24,7 @@ export class InformerIndexes<T> {
     return byValue.get(value) ?? [];
   }
 
-  /** `object` is undefined after a deletion. */
+  /** Updates the indexes for an object. `object` is undefined after a deletion. */
   change(name: string, object: T | undefined): void {
     if (this.#functions.size === 0) return;
     for (const [index, values] of this.#values.get(name) ?? [])
@@ -40,7 +40,7 @@ export class InformerIndexes<T> {
     this.#values.set(name, valuesOf);
   }
 
-  /** The values of the object; none if the function throws. */
+  /** The values of the object; an empty list if the function throws. */
   #computed(compute: IndexFunction<T>, object: T): readonly IndexedValue[] {
     try {
       return [compute(object) ?? []].flat();

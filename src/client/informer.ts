@@ -4,17 +4,18 @@ import { InformerIndexes, type IndexFunction, type IndexedValue } from './inform
 import type { ChangeEvent, Watch, WatchEvent, WatchOptions } from './watch.ts';
 
 export type InformerOptions<T = PluginObject> = Pick<WatchOptions<T>, 'labelSelector' | 'fieldSelector' | 'signal'> & {
-  /** Look-ups by a field: each function returns the value or values of an object, or undefined. */
+  /** Index functions by name. Each returns the indexed value or values of an object, or undefined. */
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>>;
   /**
-   * Receives errors of handlers and index functions, and refusals (403) after the cache was filled, which are retried.
-   * By default they are written to the console.
+   * Receives errors of handlers and index functions, and refusals (403) after the cache was filled, after which the
+   * informer retries. By default, errors are written to the console.
    */
   readonly onError?: (error: unknown) => void;
 };
 
 /**
- * Called in the order of the changes. Errors and rejections go to `onError`. Objects are shared: do not change them.
+ * Called in the order of the changes. Errors and rejections are passed to `onError`. Objects are shared between the
+ * cache and all handlers: do not change them.
  */
 export type InformerHandler<T = PluginObject> = {
   readonly add?: (object: T) => unknown;
@@ -30,13 +31,13 @@ export type InformerFeed<T> = {
 };
 
 /**
- * A cache of the objects of a type that follows the server until `stop`. Nothing is resent on a schedule: a handler is
- * called once for each difference.
+ * A cache of the objects of a type that follows the server until `stop`. A handler is called once for each change;
+ * there is no periodic resync.
  */
 export class Informer<T = PluginObject> {
   /**
-   * Resolves when the cache contains all objects; rejects if the caller may not read them, or if the informer stops
-   * before.
+   * Resolves when the cache contains all objects. Rejects if the caller may not read the objects, or if the informer
+   * stops before the cache is filled.
    */
   readonly synced: Promise<void>;
   readonly #feed: InformerFeed<T>;
@@ -55,7 +56,8 @@ export class Informer<T = PluginObject> {
     });
     const { promise, resolve, reject } = deferred();
     this.synced = promise;
-    // A caller that does not await `synced` gets the refusal through `onError`.
+    // This prevents an unhandled rejection. A caller that does not await `synced` receives the refusal through
+    // `onError`.
     promise.catch(() => undefined);
     options.signal?.addEventListener('abort', this.stop, { once: true });
     if (options.signal?.aborted === true) this.stop();
@@ -65,12 +67,12 @@ export class Informer<T = PluginObject> {
     });
   }
 
-  /** Objects in the cache. */
+  /** The number of objects in the cache. */
   get size(): number {
     return this.#objects.size;
   }
 
-  /** Whether the cache has held all objects. */
+  /** Whether the cache has been filled with all objects. */
   get isSynced(): boolean {
     return this.#position !== undefined;
   }
@@ -94,7 +96,7 @@ export class Informer<T = PluginObject> {
     return [...this.#indexes.names(index, value)].flatMap((name) => this.#objects.get(name) ?? []);
   }
 
-  /** Adds a handler. It is first called with every present object. Returns a function that removes it. */
+  /** Adds a handler, and calls its `add` for every cached object. Returns a function that removes the handler. */
   on(handler: InformerHandler<T>): () => void {
     this.#handlers.add(handler);
     for (const object of this.list()) this.#call(() => handler.add?.(object));
@@ -103,7 +105,7 @@ export class Informer<T = PluginObject> {
     };
   }
 
-  /** Ends the watch. The cache stays readable. */
+  /** Ends the watch. The cache can still be read. */
   readonly stop = (): void => {
     this.#options.signal?.removeEventListener('abort', this.stop);
     this.#stopped.abort(this.#options.signal?.reason);

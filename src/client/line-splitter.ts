@@ -1,19 +1,21 @@
 import { MalformedWatchError } from './decode-answer.ts';
 
-/** The longest line in bytes: a stored object has at most 786,432 bytes. */
+/** The maximum length of a line, in bytes. A stored object has at most 786,432 bytes. */
 export const lineBytesMax = 4_194_304;
 
 const lineFeed = 0x0a;
 
 /** Splits a stream of byte chunks into lines of text. */
 export class LineSplitter {
-  /** Decodes whole lines: without a state from call to call, engines decode several times faster. */
+  /**
+   * Decodes whole lines, without the `stream` option: engines decode several times faster without state between calls.
+   */
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  /** The parts of an incomplete line. They are joined once, so that a long line is not copied for each chunk. */
+  /** The parts of an incomplete line. The parts are joined once, so that a long line is not copied for each chunk. */
   #parts: Uint8Array[] = [];
   #length = 0;
 
-  /** The lines that end in this chunk, without empty lines, which only keep the connection alive. */
+  /** Returns the lines that end in this chunk. Empty lines, which are keep-alives, are dropped. */
   push(chunk: Uint8Array): readonly string[] {
     const end = chunk.lastIndexOf(lineFeed);
     if (end < 0) {
@@ -33,7 +35,7 @@ export class LineSplitter {
     if (part.length > 0) this.#parts.push(part);
   }
 
-  /** Joins the parts of a line with its last one. */
+  /** Joins the stored parts of a line with its last part. */
   #joined(last: Uint8Array): Uint8Array {
     if (this.#parts.length === 0) return last;
     const bytes = new Uint8Array(this.#length + last.length);

@@ -2,14 +2,14 @@ import { ClientError, type PluginObject, type TypeName } from '../plugin/api/plu
 import { decodeList, metadataOf, type ListPage } from './decode-answer.ts';
 import { pathOf, type Query, type Requests } from './requests.ts';
 
-/** The query of a list that reads its pages itself. */
+/** The query of a list that is read page by page. */
 export type PagesQuery = {
   readonly labelSelector?: string | readonly string[] | undefined;
   readonly fieldSelector?: string | readonly string[] | undefined;
   readonly sort?: string | readonly string[] | undefined;
-  /** A position of the log, or a time (RFC 3339): the objects as they were there. */
+  /** A position of the log, or a time (RFC 3339), at which the objects are read. */
   readonly at?: string | undefined;
-  /** Objects of one page; 500 by default. */
+  /** The number of objects per page; 500 by default. */
   readonly limit?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 };
@@ -19,8 +19,8 @@ const limitDefault = 500;
 const restartsMax = 5;
 
 /**
- * The pages of a list, each requested when the previous one is consumed. If the server drops the list before its end
- * (410), the list begins again and skips the objects that were yielded.
+ * Yields the pages of a list. Each page is requested when the previous page has been consumed. If a continue token
+ * expires (410), the list starts again and skips the objects that have been yielded.
  */
 export async function* pagesOf<T = PluginObject>(
   requests: Requests,

@@ -14,19 +14,22 @@ import type { ChangeEvent, WatchEvent, WatchOptions } from './watch.ts';
 /** Options of a single call. */
 export type CallOptions = { readonly signal?: AbortSignal | undefined };
 export type WriteOptions = ClientPreconditions & CallOptions;
-/** Asks for the past: a position of the log (a `resourceVersion`) or a time (RFC 3339). */
+/** Reads past state: `at` is a position of the log (a `resourceVersion`) or a time (RFC 3339). */
 type AtMoment = { readonly at?: string | undefined };
-/** `at`: the object as it was at that moment, also one that has been deleted since. */
+/** With `at`, the call returns the object as it was then, even if it has been deleted since. */
 export type GetOptions = CallOptions & AtMoment;
-/** `at`: the objects as they were at that moment. */
+/** With `at`, the call returns the objects as they were then. */
 export type RemoteListQuery = ClientListQuery & CallOptions & AtMoment;
 
 /**
- * A `Client` over HTTP. Each call sends one request. After a `ConnectionError` it is unknown whether a write took
- * place, and the caller handles `retryAfterSeconds` of a `ClientError`. Watches and informers retry by themselves.
+ * A `Client` over HTTP. Each call sends one request and does not retry: the caller handles `retryAfterSeconds` of a
+ * `ClientError`. After a `ConnectionError` the outcome of a write is unknown. Watches and informers retry on their own.
  */
 export type RemoteClient = {
-  /** Undefined if no object has this name, or had it at that moment; rejects if the type does not exist. */
+  /**
+   * Resolves with undefined if no object has this name (or had it at the time `at`). Rejects if the type does not
+   * exist.
+   */
   get<T = PluginObject>(type: TypeName & Typed<T>, name: string, options?: GetOptions): Promise<T | undefined>;
   list<T = PluginObject>(type: TypeName & Typed<T>, query?: RemoteListQuery): Promise<ClientList<T>>;
   create<T = PluginObject>(type: TypeName & Typed<T>, object: object, options?: CallOptions): Promise<T>;
@@ -40,13 +43,13 @@ export type RemoteClient = {
     patch: object,
     options?: WriteOptions,
   ): Promise<T>;
-  /** Returns the last state, marked for deletion. */
+  /** Returns the last state of the object, which is marked for deletion. */
   delete<T = PluginObject>(type: TypeName & Typed<T>, name: string, options?: WriteOptions): Promise<T>;
-  /** All objects, read by pages: an object that exists during the whole call is yielded exactly once. */
+  /** Yields all objects, read page by page. An object that exists during the whole call is yielded exactly once. */
   items<T = PluginObject>(type: TypeName & Typed<T>, query?: PagesQuery): AsyncGenerator<T, void, undefined>;
-  /** The pages of the same list. */
+  /** Yields the list page by page. */
   pages<T = PluginObject>(type: TypeName & Typed<T>, query?: PagesQuery): AsyncGenerator<ListPage<T>, void, undefined>;
-  /** Yields each change once, until the signal aborts, the loop ends, or a refusal is not transient. */
+  /** Yields each change once, until the signal aborts, the caller leaves the loop, or a refusal is not transient. */
   watch<T = PluginObject>(
     type: TypeName & Typed<T>,
     options?: WatchOptions<T> & { readonly bookmarks?: false | undefined },

@@ -6,11 +6,16 @@ import { cancelBody, untilAborted } from './until-aborted.ts';
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** The identity of the requests. */
+/** The credentials of the requests. */
 export type Credentials = {
-  /** A personal access token, or a token of an identity provider. A function is called for each request. */
+  /**
+   * A personal access token, or a token of an identity provider. If it is a function, it is called for each request.
+   */
   readonly token?: string | (() => string | Promise<string>) | undefined;
-  /** The session of the page: the browser sends its cookie, and `csrfToken` comes from the response to the log-in. */
+  /**
+   * The session of a page in a browser: the browser sends the session cookie. `csrfToken` is in the response to the
+   * login.
+   */
   readonly session?: { readonly csrfToken?: string } | undefined;
 };
 
@@ -21,7 +26,7 @@ export type Sent = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** The values of query parameters; a list repeats the parameter. */
+/** The values of query parameters; a list becomes repeated parameters. */
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 /** Requests to one server, with one identity. */
@@ -35,7 +40,7 @@ export class Requests {
   constructor(url: string | URL, credentials: Credentials, { fetch: send, clock }: { fetch: Fetch; clock: Clock }) {
     const { origin, pathname } = serverUrl(url);
     if (credentials.token !== undefined && credentials.session !== undefined)
-      throw new TypeError('connect needs a token or a session, not both');
+      throw new TypeError('connect accepts either a token or a session, not both');
     this.#origin = origin;
     this.#base = origin + pathname.replace(/\/+$/u, '');
     this.#credentials = credentials;
@@ -52,7 +57,7 @@ export class Requests {
     throw this.refusal(response, await this.text(response, sent.signal));
   }
 
-  /** Returns a response of any status. Refuses redirects: the credentials are for the named server only. */
+  /** Returns a response of any status. Rejects redirects, since the credentials are for the named server only. */
   async answer(path: string, { method = 'GET', query = {}, body, signal }: Sent): Promise<Response> {
     const headers = await this.#headers(method, body !== undefined);
     const init: RequestInit = {
@@ -100,7 +105,7 @@ export class Requests {
   }
 }
 
-/** Closes a response that arrives after the abort, since nobody reads it. */
+/** Closes a response that arrives after the abort, since the response is not read. */
 function dropWhenAborted(arriving: Promise<Response>, signal: AbortSignal): void {
   const drop = ({ body }: Response): void => {
     if (signal.aborted) cancelBody(body);
@@ -131,8 +136,8 @@ function serverUrl(url: string | URL): URL {
   return parsed;
 }
 
-/** Checked here, since the error of `fetch` would contain the value of an invalid header. */
+/** Checks the token. The error that `fetch` throws for an invalid header would contain the token. */
 function checked(token: string): string {
-  if (!/^[\x21-\x7e]+$/u.test(token)) throw new TypeError('the token contains characters that a token cannot have');
+  if (!/^[\x21-\x7e]+$/u.test(token)) throw new TypeError('the token contains characters other than visible ASCII');
   return token;
 }

@@ -1,6 +1,6 @@
 /**
- * Settles like `work`, or rejects with the signal's reason as soon as it aborts. `fetch` alone may miss the abort: Node
- * 20 holds the signal of a request only weakly, and a garbage collection can free it.
+ * Settles like `work`, or rejects with the signal's reason as soon as the signal aborts. `fetch` alone may miss the
+ * abort: Node 20 references the signal of a request only weakly, so that the garbage collector can free the signal.
  */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
@@ -22,6 +22,6 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | un
 
 /** Closes the connection of a response that is not read to its end. */
 export function cancelBody(body: { cancel(): Promise<void> } | null | undefined): void {
-  // A failed response has no connection to close, so the error is ignored.
+  // `cancel` rejects if the response has already failed; the connection is closed then.
   body?.cancel().catch(() => undefined);
 }

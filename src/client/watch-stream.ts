@@ -10,16 +10,16 @@ export type StreamOptions = {
   readonly query: Query;
   readonly signal: AbortSignal;
   /**
-   * The time in milliseconds without data after which a connection counts as dead. The server sends something every 10
-   * s.
+   * The time in milliseconds without data after which a connection is considered dead. The server sends data at least
+   * every 10 s.
    */
   readonly silenceMs: number;
 };
 
 /**
- * The events of one connection as they arrive: an array for each chunk, empty for a keep-alive. Ends with the
+ * Yields the events of one connection as they arrive: an array for each chunk, empty for a keep-alive. Ends with the
  * connection. Rejects if the connection is cut or silent, and with the `ClientError` of a refusal or an ERROR event;
- * earlier events are yielded first. It reads only as fast as its consumer.
+ * earlier events are yielded first. Data is read only as fast as the caller consumes it.
  */
 export async function* streamedFrames<T>(
   requests: Requests,
@@ -74,7 +74,7 @@ function* decoded<T>(lines: readonly string[]): Generator<readonly Frame<T>[], v
   yield frames;
 }
 
-/** Ends a connection that sends nothing for a time. The consumer's processing time does not count. */
+/** Ends a connection that sends no data for `ms`. The time in which the consumer processes events is not counted. */
 class Silence {
   readonly #clock: Clock;
   readonly #ms: number;
@@ -88,7 +88,7 @@ class Silence {
 
   async limited<T>(work: Promise<T>): Promise<T> {
     const timer: Timer = this.#clock.after(this.#ms, () => {
-      this.#connection.abort(new Error(`nothing arrived for ${String(this.#ms / 1_000)} s`));
+      this.#connection.abort(new Error(`the server sent no data for ${String(this.#ms / 1_000)} s`));
     });
     try {
       return await work;

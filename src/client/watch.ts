@@ -8,17 +8,17 @@ import { streamedFrames } from './watch-stream.ts';
 export type WatchOptions<T = PluginObject> = {
   readonly labelSelector?: string | readonly string[] | undefined;
   readonly fieldSelector?: string | readonly string[] | undefined;
-  /** Watches the object of this name only. */
+  /** Watches only the object of this name. */
   readonly name?: string | undefined;
   /**
-   * Yields only changes after this position, for example a list's position; without it the present objects come first.
-   * With the list's `items` the watch also survives an expired position (410). Without them it then rejects, since it
-   * cannot compute the differences.
+   * Yields only changes after this position, for example the position of a list. Without `from`, the present objects
+   * are yielded first. With the `items` of the list, the watch can continue after an expired position (410). Without
+   * `items` it rejects then, since it cannot compute the differences.
    */
   readonly from?: { readonly resourceVersion: string; readonly items?: readonly T[] } | undefined;
-  /** Also yields BOOKMARKs: a later watch can pass their positions as `from`. */
+  /** Also yields BOOKMARKs. A later watch can start `from` their positions. */
   readonly bookmarks?: boolean | undefined;
-  /** Called before each wait for another connection, with the reason; undefined: the server ended the last one. */
+  /** Called before each wait for a new connection, with the error; undefined if the server ended the connection. */
   readonly onRetry?: ((error: unknown) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 };
@@ -33,17 +33,17 @@ export type ChangeEvent<T = PluginObject> =
 export type WatchEvent<T = PluginObject> =
   | ChangeEvent<T>
   /**
-   * All events up to this position have been yielded. `isInitialEnd`: all objects present at the start have been
-   * yielded too.
+   * All events up to this position have been yielded. If `isInitialEnd` is true, all objects that existed at the start
+   * have been yielded too.
    */
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly isInitialEnd: boolean };
 
 export type WatchSettings = { readonly chance: Chance; readonly silenceMs: number };
 
 /**
- * A watch that continues after disconnects, restarts and transient refusals: the caller sees each change once, as over
- * one connection. It resumes from the last position. Without a position (during the present objects, or after a 410) it
- * reads the present objects again, and yields the differences to the yielded states.
+ * A watch that continues after disconnects, restarts and transient refusals: the caller receives each change once, as
+ * over one connection. It resumes from the last position. Without a position (while the present objects are read, or
+ * after a 410) it reads the present objects again, and yields the differences from the states that it has yielded.
  */
 export class Watch<T> {
   readonly #requests: Requests;
@@ -52,16 +52,16 @@ export class Watch<T> {
   readonly #silenceMs: number;
   readonly #backOff: BackOff;
   readonly #signal: AbortSignal;
-  /** The state yielded for each name; undefined if the caller began at a position without its objects. */
+  /** The last yielded state by name; undefined if the caller passed a position without `items`. */
   readonly #states: Map<string, T> | undefined;
   /** The last position; undefined until the present objects have been read. */
   #position: string | undefined;
   /**
-   * The names of the present objects that have been read so far; undefined if no object was yielded before, so none can
-   * be absent.
+   * The names of the present objects that have been read so far; undefined if no object has been yielded, since no
+   * deletion can be missing then.
    */
   #present: Set<string> | undefined;
-  /** Whether the present objects are listed first, because the server does not support initial events. */
+  /** Whether the present objects are read with a list, because the server does not support initial events. */
   #listsFirst = false;
 
   constructor(requests: Requests, type: TypeName, { chance, silenceMs }: WatchSettings, options: WatchOptions<T>) {
@@ -85,8 +85,8 @@ export class Watch<T> {
   }
 
   /**
-   * The events, in the groups in which they arrive. Rejects when the signal aborts, or after a refusal that a retry
-   * does not resolve; another call then continues after the last event.
+   * Yields the events in the groups in which they arrive. Rejects when the signal aborts, or after a refusal that is
+   * not transient; another call then continues after the last event.
    */
   async *batches(): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
     for (;;) {
@@ -104,7 +104,7 @@ export class Watch<T> {
     }
   }
 
-  /** The events of one connection. */
+  /** Yields the events of one connection. */
   async *#connected(): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
     for await (const frames of this.#frames()) {
       const events = this.#eventsIn(frames);
@@ -156,13 +156,13 @@ export class Watch<T> {
   #eventsIn(frames: readonly Frame<T>[]): readonly WatchEvent<T>[] {
     const events: WatchEvent<T>[] = [];
     for (const frame of frames) this.#addEvents(frame, events);
-    // Only progress resets the wait: a connection that ends among the present objects repeats them.
+    // Only a new position resets the wait: a connection that ends while present objects arrive will repeat them.
     if (this.#position !== undefined) this.#backOff.reset();
     return events;
   }
 
   /**
-   * Appends the frame's events to `into`, which all frames share: separate arrays for 100,000 objects would cost long
+   * Appends the frame's events to `into`, which all frames share: separate arrays for 100,000 objects would cause long
    * garbage collections.
    */
   #addEvents(frame: Frame<T>, into: WatchEvent<T>[]): void {
@@ -184,8 +184,8 @@ export class Watch<T> {
   }
 
   /**
-   * Deletions of objects that were yielded earlier and are not among the present ones. Call it when those have been
-   * read completely.
+   * Returns a DELETED event for each object that was yielded earlier and is not among the present objects. Call it when
+   * all present objects have been read.
    */
   #absent(): readonly WatchEvent<T>[] {
     const removed: WatchEvent<T>[] = [];
@@ -200,7 +200,7 @@ export class Watch<T> {
   }
 }
 
-/** Applies an event to `states`, and appends the changes to yield. */
+/** Applies an event to `states`, and appends the resulting changes to `into`. */
 function addChanges<T>(states: Map<string, T>, frame: Frame<T> & { readonly object: T }, into: WatchEvent<T>[]): void {
   const { type, object } = frame;
   const { name, uid, resourceVersion } = metadataOf(object);

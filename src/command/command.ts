@@ -5,13 +5,16 @@ import type { Rejection } from './rejection.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * A requested change of one object. A decision depends only on the command, the state and the facts: time, uid and
- * random names are parameters, so deciding is pure.
+ * A requested change of one object. A decision depends only on the command, the state and the facts. Time, uid and
+ * random names are parameters, so a decision is pure.
  */
 export type Command =
-  /** `object` is the body: apiVersion and kind may be absent; server-managed metadata is replaced (decision 1.4). */
+  /** `object` is the body. apiVersion and kind may be absent; server-managed metadata is replaced (decision 1.4). */
   | { readonly type: 'create'; readonly object: JsonObject }
-  /** PUT: the whole object, or (part `status`) only its status. For the part `scale`, `object` is a Scale. */
+  /**
+   * PUT. For the part `main`, `object` replaces the whole object; for `status`, only the status. For the part `scale`,
+   * `object` is a Scale.
+   */
   | {
       readonly type: 'replace';
       readonly name: string;
@@ -22,14 +25,14 @@ export type Command =
   | {
       readonly type: 'patch';
       readonly name: string;
-      /** For the part `scale`: a patch of the object's Scale. */
+      /** For the part `scale`, the patch applies to the object's Scale. */
       readonly patch: Patch;
       readonly part: Part | 'scale';
       readonly preconditions: Preconditions;
     }
   /**
-   * Marks the object for deletion, and removes it if it has no finalizers. Without `propagation`, the object's own
-   * finalizers decide about its dependents.
+   * Marks the object for deletion, and removes the object if it has no finalizers. If `propagation` is absent, the
+   * object's finalizers determine what happens to the dependents.
    */
   | {
       readonly type: 'delete';
@@ -37,24 +40,27 @@ export type Command =
       readonly preconditions: Preconditions;
       readonly propagation?: Propagation | undefined;
     }
-  /** Writes the labels, annotations and members of an earlier state of the name. */
+  /** Writes the labels, annotations and members of an earlier object with this name. */
   | {
       readonly type: 'restore';
       readonly name: string;
       readonly past: ResourceObject;
       readonly preconditions: Preconditions;
     }
-  /** Changes nothing: refused when the log holds no such object. */
+  /** Changes nothing. Refused if the log contains no such object. */
   | { readonly type: 'find'; readonly name: string }
-  /** Sent by the collector: removes a marked object without finalizers that still has this uid. */
+  /** Sent by the collector. Removes the object with this uid, which must be marked and have no finalizers. */
   | { readonly type: 'collect'; readonly name: string; readonly uid: string }
   /**
-   * Sent by the platform: repeats the object with this uid and version at the next revision, decided by the present
-   * declaration, so that its values are claimed.
+   * Sent by the platform. Appends the object with this uid and version again at the next revision. The declaration in
+   * force decides, so the values of the object are claimed.
    */
   | { readonly type: 'fence'; readonly name: string; readonly uid: string; readonly version: number };
 
-/** `main` ignores status where the type has a status subresource; `status` ignores everything else. */
+/**
+ * The part of an object that a write changes. `main` ignores the status if the type has a status subresource; `status`
+ * ignores all other members.
+ */
 export type Part = 'main' | 'status';
 
 export type Patch =
@@ -63,48 +69,56 @@ export type Patch =
   /** RFC 7396. */
   | { readonly kind: 'merge'; readonly document: JsonValue };
 
-/** Preconditions beside those in the body (metadata.version, resourceVersion, uid: decisions 2.2, 1.4). */
+/** Preconditions in addition to those in the body (metadata.version, resourceVersion and uid; decisions 2.2, 1.4). */
 export type Preconditions = {
-  /** `If-Match`: the current version must be one of these; `any` requires only existence. 412 otherwise. */
+  /**
+   * `If-Match`: the current version must be one of these versions; `any` requires only that the object exists. Refused
+   * with 412 otherwise.
+   */
   readonly ifMatch?: readonly number[] | 'any';
-  /** DeleteOptions.preconditions: refused with 409 unless they hold. */
+  /** DeleteOptions.preconditions. A write is refused with 409 if the object has another uid or resourceVersion. */
   readonly uid?: string;
   readonly resourceVersion?: string;
 };
 
 /** The caller and the options of a write, the same for every kind of command. */
 export type WriteContext = {
-  /** The author of the write: the author's rights decide, even if another part performs the write. */
+  /**
+   * The author of the write. The rights of the author are checked, even if another part of the platform performs the
+   * write.
+   */
   readonly subject: Subject;
   readonly cause: Cause;
   /** The event that caused the writing step of a reconciler; absent for a request, and for a step without a cause. */
   readonly causedBy?: CausingEvent | undefined;
-  /** `dryRun=All`: checks everything and appends nothing. */
+  /** `dryRun=All`: the write is checked, but nothing is appended. */
   readonly dryRun: boolean;
-  /** Handling of unknown fields; when undefined, the schema decides (decision 1.9). */
+  /** The handling of unknown fields. If undefined, the schema decides (decision 1.9). */
   readonly fieldValidation: 'Strict' | 'Warn' | 'Ignore' | undefined;
-  /** `plugin`: reserved label keys are refused (decision 1.8). */
+  /** The origin of the write. Reserved label keys are refused for `plugin` (decision 1.8). */
   readonly origin: 'client' | 'plugin' | 'platform';
   /**
-   * The subject that is charged for the write by rate limits; `subject` when undefined. A plugin's route writes for its
-   * caller.
+   * The subject whose rate limits apply to the write; `subject` when undefined. A write of a plugin's route is charged
+   * to the caller of the route.
    */
   readonly chargedTo?: Subject;
-  /** The address of the network that is charged for a visitor's write; the address of the cause when undefined. */
+  /**
+   * An address in the network whose rate limits apply to a visitor's write; the address of the cause when undefined.
+   */
   readonly chargedFrom?: string;
   /** Marks a write of the writer's own tokens, sessions or profile, for which stricter limits apply too. */
   readonly isOwn?: true;
   /**
-   * Rate limiting that the request has already passed. `counted`: one write. `whole`: a write of a series, which counts
-   * but is never refused, so that the series completes.
+   * The rate limits that the request has already passed. `counted`: the limit of writes has counted this write.
+   * `whole`: the write is one of a series; it is counted but never refused, so that the series completes.
    */
   readonly admitted?: 'counted' | 'whole';
   /**
-   * Marks an object from an installed plugin's files. The files limit the number of such objects, so these may use the
-   * disk reserve.
+   * Marks a write of an object from an installed plugin's files. The files limit the number of such objects, so the
+   * write may use the disk reserve.
    */
   readonly isShipped?: true;
-  /** Aborts when the client disconnects. Called only where a write queues for expensive work. */
+  /** Returns a signal that aborts when the client disconnects. Called only if the write queues for expensive work. */
   readonly signal?: () => AbortSignal;
 };
 

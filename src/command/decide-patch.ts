@@ -8,8 +8,8 @@ type Patched =
   { readonly ok: true; readonly document: JsonObject } | { readonly ok: false; readonly rejection: Rejection };
 
 /**
- * Applies a patch to the stored object as readers see it. Versions that the patch does not set equal the present ones,
- * so they pass; any other version is refused as stale.
+ * Applies a patch to the stored object in the form of responses. If the patch does not set versions, the patched
+ * document has the current versions, so the later check passes. A patch that sets another version is refused as stale.
  */
 export function patched(shown: JsonObject, patch: Patch): Patched {
   const result =

@@ -15,7 +15,10 @@ import { admit, refuseViolations } from './validation.ts';
 type ScaledDraft = { readonly ok: true; readonly draft: Draft; readonly warnings: readonly string[] };
 type Target = { readonly name: string; readonly preconditions: Preconditions };
 
-/** The stored object as a Scale, to which a patch of the subresource applies. */
+/**
+ * Returns the stored object as a Scale, to which a patch of the subresource applies; undefined if the type has no
+ * subresource `scale`.
+ */
 export function shownScale(state: LiveState, { type }: Facts): JsonObject | undefined {
   return type.scale === undefined
     ? undefined
@@ -23,8 +26,8 @@ export function shownScale(state: LiveState, { type }: Facts): JsonObject | unde
 }
 
 /**
- * The whole object with the number of replicas of a Scale. Checks the Scale's identity, preconditions and schema first.
- * The object's schema then decides about the result, as for any write.
+ * Returns the whole object with the number of replicas of a Scale, after checks of the Scale's identity, preconditions
+ * and schema. The caller must still validate the result by the schema of the object, as for any write.
  */
 export function scaledDraft(state: LiveState, given: Draft, target: Target, facts: Facts): ScaledDraft | Refused {
   const { type } = facts;
@@ -42,6 +45,11 @@ export function scaledDraft(state: LiveState, given: Draft, target: Target, fact
   const shown = shownObject(state.object, state.position.toString());
   const scaled = withValueAt(shown, type.scale.specReplicas, wantedReplicas(admitted.members));
   if (!isObject(scaled))
-    return invalid(type, target.name, [{ pointer: type.scale.specReplicas, detail: 'the object has no place for it' }]);
+    return invalid(type, target.name, [
+      {
+        pointer: type.scale.specReplicas,
+        detail: 'cannot be set: the path leads through a value that is not an object',
+      },
+    ]);
   return { ok: true, draft: draftOf(scaled), warnings: admitted.warnings };
 }

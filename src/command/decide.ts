@@ -28,9 +28,9 @@ import {
 import { admit, finalizerViolations, nameViolations, refuseViolations, type Admitted } from './validation.ts';
 
 export type Decision =
-  /** A decision with `withheld` must not be appended: store the secret first, then decide again. */
+  /** A decision with `withheld` must not be appended. The caller must store the secret and then decide again. */
   | (Emitted & { readonly ok: true; readonly withheld?: Withheld | undefined })
-  /** The result equals the stored object: nothing is appended (decision 1.6). */
+  /** The result equals the stored object, so nothing is appended (decision 1.6). */
   | {
       readonly ok: true;
       readonly event: undefined;
@@ -70,7 +70,7 @@ export function decide(state: State, command: Command, facts: Facts): Decision {
   }
 }
 
-/** The name for a create; undefined when the body has neither a name nor a usable prefix. */
+/** Returns the name for a create; undefined if the body has neither a name nor a `generateName`. */
 export function nameOf(object: JsonObject, suffix: string): string | undefined {
   const { name, generateName } = namesOf(object);
   return name ?? completed(generateName, suffix);
@@ -134,7 +134,8 @@ function decidePatch(state: State, command: Command & { readonly type: 'patch' }
   const scale = command.part === 'scale' ? shownScale(state, facts) : undefined;
   const result = patched(scale ?? shownObject(state.object, state.position.toString()), command.patch);
   if (result.ok) return decideWhole(state, draftOf(result.document), command, facts);
-  // A malformed patch is refused before the preconditions; a patch that cannot be applied, after them.
+  // A malformed patch is refused before the preconditions are checked; a patch that cannot be applied is refused
+  // afterwards.
   return result.rejection.reason === 'bad-request'
     ? result
     : (checkPreconditions(state, command.preconditions, facts) ?? result);
@@ -142,7 +143,7 @@ function decidePatch(state: State, command: Command & { readonly type: 'patch' }
 
 type Target = { readonly name: string; readonly part: Part; readonly preconditions: Preconditions };
 
-/** `draft`: the whole object; for the part `scale`, a Scale, which changes only the number of replicas. */
+/** `draft` is the whole object. For the part `scale` it is a Scale, which changes only the number of replicas. */
 function decideWhole(
   state: LiveState,
   draft: Draft,
@@ -185,7 +186,7 @@ type Outcome = {
   readonly warnings: readonly string[];
 };
 
-/** The event for a valid replacement; none when nothing changes. */
+/** Decides a valid replacement. The decision has no event if nothing changes. */
 function decideChange(
   state: LiveState,
   next: ResourceObject,
@@ -235,15 +236,15 @@ function decideCollect(state: State, name: string, uid: string, facts: Facts): D
   if (!isRemovable(state.object))
     return refuse(
       'precondition-failed',
-      `"${name}" cannot be removed yet: it is not marked for deletion, or it has finalizers`,
+      `"${name}" cannot be removed yet: the object is not marked for deletion, or has finalizers`,
     );
   const event = removalOf(state.object);
   return { ok: true, event, entry: undefined, object: event.object, warnings: [] };
 }
 
 /**
- * The event of a fence. No caller requested it, so only the object's version changes. Values that an index cannot hold
- * have no claim.
+ * Decides a fence, which no client requested, so only the version of the object changes. Values that cannot be indexed
+ * get no claim.
  */
 function decideFence(
   state: State,

@@ -8,19 +8,19 @@ import type { ObjectEvent } from './event.ts';
 import type { Facts } from './facts.ts';
 import { invalid, type Refused } from './refuse.ts';
 
-/** The event that stores `object`, with every unique value that the object holds. */
+/** The event that stores `object`, with all unique values of the object. */
 export type Emitted =
   | Refused
   | {
       readonly ok: true;
       readonly event: ObjectEvent;
-      /** The object's index entry, so that the fold need not compute it again; undefined if unknown. */
+      /** The index entry of the object, so that the fold need not compute the entry again; undefined if unknown. */
       readonly entry: IndexEntry | undefined;
       readonly object: ResourceObject;
       readonly warnings: readonly string[];
       /**
-       * The removal, appended together with `event` if no finalizer holds the object any more (decision 3.1). Its
-       * `object` is the removed one.
+       * The removal of the object, appended together with `event` if the marked object has no finalizers (decision
+       * 3.1). `object` is then the removed object.
        */
       readonly removal?: Removal;
     };
@@ -35,7 +35,10 @@ type Change = {
   readonly warnings: readonly string[];
 };
 
-/** Refuses an object that an index cannot hold. This applies to all indexes, not only to unique ones. */
+/**
+ * Returns the event for an object. Refuses an object that cannot be indexed, by any index of the type and not only by
+ * unique indexes.
+ */
 export function emit({ type, onceUnique }: Declared, { event, object, warnings }: Change): Emitted {
   try {
     const entry = entryOf(type.indexes, object);
@@ -61,8 +64,8 @@ export function emit({ type, onceUnique }: Declared, { event, object, warnings }
 }
 
 /**
- * Writes an object in any case, for an object under deletion or for a fence. If an index cannot hold the object,
- * because it was declared later for example, the object gets no entry.
+ * Returns the event for a marked object or for a fence, which must not be refused. If an index cannot index the object,
+ * for example because the index was declared later, the object gets no index entry.
  */
 export function emitLeaving({ type, onceUnique }: Declared, change: Change): Emitted {
   const emitted = emit({ type, onceUnique }, change);
@@ -78,7 +81,7 @@ export function emitLeaving({ type, onceUnique }: Declared, change: Change): Emi
   };
 }
 
-/** Adds the removal of a marked object without finalizers. */
+/** Adds the removal if the object is marked and has no finalizers. */
 export function emitRemoved(emitted: Emitted): Emitted {
   if (!emitted.ok || !isRemovable(emitted.object)) return emitted;
   const removal = removalOf(emitted.object);
@@ -89,7 +92,7 @@ export function isRemovable({ metadata: { deletionTimestamp, finalizers } }: Res
   return deletionTimestamp !== undefined && finalizers === undefined;
 }
 
-/** The removal event that follows the event with `object`. */
+/** Returns the removal event that follows the event with `object`. */
 export function removalOf(object: ResourceObject): Removal {
   const { metadata } = object;
   const removed = { ...object, metadata: { ...metadata, version: metadata.version + 1 } };

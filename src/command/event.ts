@@ -3,45 +3,49 @@ import type { HeldValue } from '../resource/type/held-values.ts';
 import type { ResourceObject } from '../resource/object/object.ts';
 
 /**
- * Events: facts, in the past tense. An object event contains the whole object after the change, so watch frames,
- * history and rebuilds need no other read. `values` are all unique values that the object holds then, so claims are
- * checked by events alone, without plugin code (consistency protocol, 1).
+ * Events are facts and have names in the past tense. An object event contains the whole object after the change, so
+ * watches, history and rebuilds need no further reads. `values` contains all unique values of the object after the
+ * change, so claims are checked with events only, without plugin code (consistency protocol, 1).
  */
 
 export type ObjectEvent =
   | { readonly type: 'ObjectCreated'; readonly object: ResourceObject; readonly values: readonly HeldValue[] }
   | { readonly type: 'ObjectUpdated'; readonly object: ResourceObject; readonly values: readonly HeldValue[] }
   | { readonly type: 'ObjectDeletionRequested'; readonly object: ResourceObject; readonly values: readonly HeldValue[] }
-  /** `object` is the last state; the object holds no values any more. */
+  /** `object` is the last state. A deleted object holds no unique values. */
   | { readonly type: 'ObjectDeleted'; readonly object: ResourceObject; readonly values: readonly [] }
   /**
-   * Takes a revision, so that a pending append at that revision is refused. `object` is absent for a name without an
-   * object.
+   * A fence. It takes a revision, so that the log refuses a pending append at this revision. `object` is absent for a
+   * name without an object.
    */
   | { readonly type: 'NameFenced'; readonly object?: ResourceObject; readonly values: readonly HeldValue[] };
 
 export type ClaimEvent =
   /**
-   * `holder` is an object stream; `through` is the highest expected revision of any attempt under this claim (-1:
-   * absent).
+   * `holder` is an object stream. `through` is the highest expected revision of any attempt under this claim; -1 for an
+   * absent stream.
    */
   | { readonly type: 'ValueClaimed'; readonly holder: string; readonly through: number }
   | { readonly type: 'ValueReleased'; readonly holder: string; readonly through: number };
 
 export type SecretEvent =
-  /** `hash` is a PHC string (`$scrypt$…`). It is valid once an event of the user names its revision. */
+  /**
+   * `hash` is a PHC string (`$scrypt$…`). The hash is valid as soon as an event of the user contains the revision of
+   * this event.
+   */
   | { readonly type: 'PasswordSet'; readonly hash: string }
-  /** `digest` is the SHA-256 of the token's text, in hex; the text itself is never stored. */
+  /** `digest` is the SHA-256 of the token's text, in hex. The text is never stored. */
   | { readonly type: 'TokenIssued'; readonly digest: string };
 
 /**
- * Events of the log itself, in the stream `platform:log`. The first is its founding; the last EpochStarted is in force.
+ * Events about the log, in the stream `platform:log`. The first event is the founding; the last EpochStarted is in
+ * force.
  */
 export type PlatformEvent =
   /**
-   * Positions after this event may also occur in other copies of this log, or in this log before a restore. So a
-   * position is valid within its epoch only (consistency protocol, 5). `domain` is the platform's; a log belongs to one
-   * platform.
+   * Begins an epoch. Positions after this event may also exist in other copies of this log, or in this log before a
+   * restore, so a position is valid only within its epoch (consistency protocol, 5). `domain` is the domain of the
+   * platform; a log belongs to one platform.
    */
   | {
       readonly type: 'EpochStarted';
@@ -51,32 +55,32 @@ export type PlatformEvent =
       readonly reason: 'founded' | 'copied' | 'restored';
       readonly copyOf?: { readonly logId: string; readonly epoch: number };
       /**
-       * In a copy of a log: the id of the source's tree, which this log continues. Without this member, the event
-       * begins a tree.
+       * In a copy of a log: the id of the source's tree, which this log continues. If absent, the event begins a new
+       * tree.
        */
       readonly tree?: string;
-      /** After a restore: the tree of the epoch before, as this log still has it. */
+      /** After a restore: the part of the previous epoch's tree that this log contains. */
       readonly before?: { readonly tree: string } & TreeSize;
     }
   /**
-   * The copy that started this epoch is complete and equals its source, and so does its tree. Before this event no
-   * server may use it.
+   * The copy that started this epoch is complete, and the copy and its tree equal the source. Before this event, no
+   * server may use the copy.
    */
   | { readonly type: 'CopyFinished'; readonly events: number; readonly tree?: TreeSize };
 
-/** A Merkle tree over the log's first `size` leaves; `root` in base64 (docs/spec/tree.md). */
+/** A Merkle tree over the first `size` leaves of the log. `root` is base64 (docs/spec/tree.md). */
 export type TreeSize = { readonly size: number; readonly root: string };
 
 /**
- * An event of the stream `platform:tree`: the tree that a leader has signed. A node with another root at this size
- * stops. `checkpoint` is the signed note of the same size and root. It proves to a reader of a part of the log that the
- * part is unchanged up to this size.
+ * An event of the stream `platform:tree`: the tree that a leader has signed. A node whose tree has another root at this
+ * size stops. `checkpoint` is the signed note of this size and root. The checkpoint proves to a reader of a part of the
+ * log that the part is unchanged up to this size.
  */
 export type TreeEvent = { readonly type: 'TreeHead'; readonly checkpoint: string } & TreeSize;
 
 /**
  * Public keys of nodes, in the stream `platform:keys`. `key` and `by` are raw Ed25519 keys in base64; `note` is a
- * signed note that names `key` (docs/spec/tree.md).
+ * signed note that contains `key` (docs/spec/tree.md).
  */
 export type KeyEvent =
   /**
@@ -84,27 +88,25 @@ export type KeyEvent =
    * trusted key may then sign the offered key.
    */
   | { readonly type: 'KeyOffered'; readonly key: string; readonly note: string }
-  /**
-   * After this event, `key` is trusted as much as `by`. If `by` is the key itself, the event begins a chain of keys.
-   */
+  /** After this event, `key` is trusted like `by`. If `by` equals `key`, the event begins a chain of keys. */
   | { readonly type: 'KeySigned'; readonly key: string; readonly by: string; readonly note: string };
 
 /** Leadership, in streams `lease:<name>` (consistency protocol, 6). The last event is in force. */
 export type LeaseEvent =
-  /** Each renewal is a new event. A lease expires when its stream does not grow for `leaseMs`. */
+  /** Each renewal is a new event. A lease expires if its stream gets no event for `leaseMs`. */
   | { readonly type: 'LeaseHeld'; readonly holder: string; readonly leaseMs: number }
   | { readonly type: 'LeaseReleased'; readonly holder: string };
 
 /**
- * An event of the stream `platform:level`: after this event, events of the level may be written. A node that cannot
- * read the level stops here, and so does a version without levels (consistency protocol, 7).
+ * An event of the stream `platform:level`. After this event, nodes may write events of the level. A node that cannot
+ * read the level stops at this event, as does a version without levels (consistency protocol, 7).
  */
 export type LevelEvent = { readonly type: 'LevelRaised'; readonly level: number };
 
 /**
- * In `lease:node/<id>`, repeated while a node runs. `reads`: the level that the node reads. `drained`: a position
- * (decimal) of a declaration; no append of the node that an earlier declaration decided is pending (consistency
- * protocol, 1).
+ * Events in the stream `lease:node/<id>`. NodeSeen is repeated while a node runs. `reads`: the level that the node
+ * reads. `drained`: a position (decimal); no append of the node is pending that was decided by a declaration replaced
+ * at or before this position (consistency protocol, 1).
  */
 export type NodeEvent =
   | { readonly type: 'NodeSeen'; readonly reads: number; readonly beatMs: number; readonly drained?: string }
@@ -112,21 +114,22 @@ export type NodeEvent =
 
 export type PackageEvent =
   /**
-   * One chunk of an uploaded plugin package, in the stream `package:<SHA-256 of the whole>`: event `index` of `count`,
-   * `data` in base64. No read model folds it; a node reads it to unpack the package.
+   * One chunk of an uploaded plugin package, in the stream `package:<SHA-256 of the package>`. The chunk is number
+   * `index` of `count`; `data` is base64. No read model folds the event; nodes read the chunks to unpack the package.
    */
   { readonly type: 'PackageChunk'; readonly index: number; readonly count: number; readonly data: string };
 
 /**
- * The declaration of a type, in the stream `type:<plural>.<group>`. The last event is in force: a node with another
- * declaration writes no object of the type (consistency protocol, 7).
+ * The declaration of a type, in the stream `type:<plural>.<group>`. The last event is in force. A node with another
+ * declaration writes no objects of the type (consistency protocol, 7).
  */
 export type DeclarationEvent = { readonly type: 'TypeDeclared' } & Declaration;
 
 /**
- * In the stream `unique:<plural>.<group>`: every value of these indexes that an object holds has a claim. It is based
- * on the type's declaration at the revision `declared`, and on `late` later events that an older declaration decided.
- * It has no effect if the log has another declaration, or more such events, before it.
+ * An event of the stream `unique:<plural>.<group>`: every value that an object holds in these indexes has a claim. This
+ * was determined with the declaration of the type at the revision `declared`, and with `late` later events that were
+ * decided by an older declaration. The event has no effect if another declaration, or more such events, precede it in
+ * the log.
  */
 export type UniquenessEvent = {
   readonly type: 'UniqueEnforced';
@@ -135,12 +138,15 @@ export type UniquenessEvent = {
   readonly indexes: readonly string[];
 };
 
-/** `login-failed`: by a user name and a password; `unauthorized` (401) and `forbidden` (403): requests. */
+/**
+ * `login-failed` is a failed log-in with a user name and a password. `unauthorized` (401) and `forbidden` (403) are
+ * refused requests.
+ */
 export type AccessKind = 'login' | 'logout' | 'login-failed' | 'unauthorized' | 'forbidden';
 
 /**
- * The description of one access. Times are RFC 3339. A name without a user is left out, since it may be a password in
- * the wrong field.
+ * The description of one access. Times are RFC 3339. The name of an unknown user is omitted, because it may be a
+ * password that was typed into the wrong field.
  */
 export type AccessEntry = {
   readonly time: string;
@@ -150,14 +156,15 @@ export type AccessEntry = {
   readonly user?: string;
   readonly isUnknownUser?: true;
   readonly token?: string;
-  /** The verb and path of a forbidden request, without its query. */
+  /** The verb and the path of a forbidden request. The path has no query. */
   readonly verb?: string;
   readonly path?: string;
 };
 
 /**
- * Log-ins, log-outs and refusals between two times, in the stream `access:<node>`, which one process writes. `counts`
- * is exact, by kind; `entries` describes a limited number. No read model folds it.
+ * Log-ins, log-outs and refusals between two times, in the stream `access:<node>`. Only one process writes to this
+ * stream. `counts` contains the exact numbers by kind; `entries` describes a limited number of accesses. No read model
+ * folds this event.
  */
 export type AccessEvent = {
   readonly type: 'AccessRecorded';
@@ -182,11 +189,14 @@ export type DomainEvent =
   | LevelEvent
   | NodeEvent;
 
-/** The actor and the request that caused an event (decision 10.1). `actor` is the first member: the codec finds it. */
+/**
+ * The actor and the request that caused an event (decision 10.1). `actor` must be the first member, because the codec
+ * relies on this.
+ */
 export type Cause = {
   /** The subject with the rights of the write: a user, `plugin:<name>`, or `system:<part>` of the platform. */
   readonly actor: string;
-  /** The user of the request for which a plugin made the write with its own rights. */
+  /** The user whose request a plugin handled when it made the write with the plugin's own rights. */
   readonly onBehalfOf?: string;
   /** The name of the personal access token of the request. */
   readonly token?: string;
@@ -201,23 +211,29 @@ export type Cause = {
   readonly plugin?: string;
 };
 
-/** An event that led to further ones: a reconciler's step runs because of it. */
+/** An event that caused further events, because a reconciler's step ran after it. */
 export type CausingEvent = {
   readonly id: string;
-  /** The id of the request at the beginning of the chain, which all events of the chain repeat. */
+  /** The id of the request at the beginning of the chain of events. All events of the chain contain this id. */
   readonly correlationId: string;
 };
 
 export type EventMetadata = Cause & {
-  /** The time of the event (RFC 3339, UTC, milliseconds): now, or the last folded event's time if that is later. */
+  /**
+   * The time of the event (RFC 3339, UTC, milliseconds): the time of the write, or the time of the last folded event if
+   * that is later.
+   */
   readonly time: string;
-  /** The version of the event's shape; event-codec.ts upcasts older ones. */
+  /** The version of the event's schema. event-codec.ts converts events of older versions. */
   readonly schema: number;
   /** The id of the request that caused this event, directly or through the steps of reconcilers. */
   readonly $correlationId: string;
-  /** The id of the event that caused this event; absent if a request or a step without a cause wrote it. */
+  /** The id of the event that caused this event; absent if a request, or a step without a cause, wrote this event. */
   readonly $causationId?: string;
-  /** For an object event: the revision of the type declaration that the decision used; absent when none was known. */
+  /**
+   * For an object event: the revision of the type declaration by which the event was decided; absent if the log had no
+   * declaration.
+   */
   readonly declared?: number;
 };
 

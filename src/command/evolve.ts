@@ -4,20 +4,20 @@ import type { ExpectedRevision, LogPosition, StreamRevision } from '../log/log.t
 import type { ResourceObject } from '../resource/object/object.ts';
 import type { ObjectEvent } from './event.ts';
 
-/** The state of one object's stream, as decisions need it. */
+/** The state of one object's stream, as an input of decisions. */
 export type State =
   | { readonly kind: 'absent' }
-  /**
-   * The unique values that the object holds; undefined if the state was read from a row, since only events contain
-   * them.
-   */
+  /** The object was deleted, or a fence has taken the name without an object. */
   | { readonly kind: 'deleted'; readonly revision: StreamRevision }
   | {
       readonly kind: 'live';
       readonly revision: StreamRevision;
       readonly position: LogPosition;
       readonly object: ResourceObject;
-      /** Undefined when the state was read from a row: `values` come from events only. */
+      /**
+       * The unique values of the object; undefined if the state was read from a row, because only events contain the
+       * values.
+       */
       readonly values?: readonly HeldValue[];
     };
 
@@ -25,12 +25,14 @@ export type LiveState = State & { readonly kind: 'live' };
 
 export const initialState: State = { kind: 'absent' };
 
-/** The expected revision of an append decided on this state. */
+/** Returns the expected revision of an append that is decided with this state. */
 export function expectedOf(state: State): ExpectedRevision {
   return state.kind === 'absent' ? 'absent' : state.revision;
 }
 
-/** The state after `event`. Accepts every event that `decide` emits; a gap in revisions is a bug of the caller. */
+/**
+ * Returns the state after `event`. Accepts every event that `decide` returns. Throws if the caller skips a revision.
+ */
 export function evolve(
   state: State,
   event: ObjectEvent,

@@ -4,10 +4,13 @@ import type { WriteContext } from './command.ts';
 import type { Completed, Kept, Strategy } from './strategy.ts';
 import type { Subject } from './subject.ts';
 
-/** The inputs of a decision beside state and command: decide reads no clock, draws no random values and does no I/O. */
+/**
+ * The inputs of a decision in addition to state and command. `decide` reads no clock, generates no random values and
+ * does no I/O.
+ */
 export type Facts = {
   readonly type: ResourceType;
-  /** Indexes that are or were unique: events list held values for them, too. */
+  /** The indexes that are or were unique. Events contain the values of all these indexes. */
   readonly onceUnique?: ReadonlySet<string> | undefined;
   /** RFC 3339, UTC, milliseconds. */
   readonly now: string;
@@ -21,11 +24,11 @@ export type Facts = {
   readonly subject: Subject;
   /** The strategy of a platform type; undefined for a plugin's type. */
   readonly strategy?: Strategy | undefined;
-  /** The secret withheld from this write, once it is stored. */
+  /** The secret withheld from this write; undefined until the secret is stored. */
   readonly kept?: Kept | undefined;
 };
 
-/** The object to store; a type's strategy may complete it. */
+/** Returns the object to store. The strategy of the type may change the object or refuse the write. */
 export function complete(
   after: ResourceObject,
   before: ResourceObject | undefined,

@@ -2,12 +2,12 @@ import type { WriteContext } from './command.ts';
 import type { Cause, CausingEvent } from './event.ts';
 import { actorOf, type PlatformSubject } from './subject.ts';
 
-/** The cause of a write by the platform, without the actor, which follows from the subject. */
+/** The cause of a write by the platform, without the actor, which is derived from the subject. */
 export type PlatformCause = Omit<Cause, 'actor'>;
 
 /**
- * The context of a write that a part of the platform makes in its own name: it is never a dry run, and the schema
- * decides about unknown fields.
+ * Returns the context of a write that a part of the platform makes with its own rights. The write is not a dry run, and
+ * the schema decides about unknown fields.
  */
 export function platformContext(subject: PlatformSubject, cause: PlatformCause, causedBy?: CausingEvent): WriteContext {
   return {

@@ -5,20 +5,20 @@ import type { LiveState } from './evolve.ts';
 import type { Facts } from './facts.ts';
 import { identityProblem, refuse, stalePrecondition, uidConflict, type Refused } from './refuse.ts';
 
-/** The mismatch between the body and the object that the path names; undefined when they agree. */
+/** Returns the mismatch between the body and the object in the path; undefined if there is no mismatch. */
 export function identityMismatch(draft: Draft, name: string, type: ResourceType): string | undefined {
   const problem = identityProblem(draft, type, 'required');
   if (problem !== undefined) return problem;
   return draft.name === name
     ? undefined
-    : `the body's metadata.name is ${JSON.stringify(draft.name ?? null)}, the path names ${JSON.stringify(name)}`;
+    : `the body's metadata.name is ${JSON.stringify(draft.name ?? null)}, the path has ${JSON.stringify(name)}`;
 }
 
-/** Checks the request's preconditions: 412 before 409. */
+/** Checks the preconditions of the request. `If-Match` (412) is checked before the other preconditions (409). */
 export function checkPreconditions(state: LiveState, preconditions: Preconditions, facts: Facts): Refused | undefined {
   const { ifMatch, uid, resourceVersion } = preconditions;
   if (ifMatch !== undefined && ifMatch !== 'any' && !ifMatch.includes(state.revision)) {
-    return refuse('precondition-failed', `If-Match does not name the current version ${String(state.revision)}`);
+    return refuse('precondition-failed', `If-Match does not contain the current version ${String(state.revision)}`);
   }
   if (uid !== undefined && uid !== state.object.metadata.uid) return uidConflict(facts.type, uid, state.object);
   if (resourceVersion !== undefined && resourceVersion !== state.position.toString())
@@ -26,7 +26,7 @@ export function checkPreconditions(state: LiveState, preconditions: Precondition
   return undefined;
 }
 
-/** The preconditions in the body's metadata: uid, version and resourceVersion. */
+/** Checks the preconditions in the body's metadata: uid, version and resourceVersion. */
 export function checkStaleness(state: LiveState, draft: Draft, facts: Facts): Refused | undefined {
   if (draft.uid !== undefined && draft.uid !== state.object.metadata.uid)
     return uidConflict(facts.type, draft.uid, state.object);

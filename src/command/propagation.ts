@@ -4,7 +4,7 @@ import { addFinalizers, removeFinalizers } from '../resource/object/finalizers.t
 export type Propagation =
   /** Dependents are deleted after the object. */
   | 'Background'
-  /** Dependents stay; their references to the object are removed before its deletion. */
+  /** Dependents are kept. Their references to the object are removed before the object is deleted. */
   | 'Orphan'
   /** Dependents that block the deletion are deleted before the object. */
   | 'Foreground';
@@ -20,8 +20,9 @@ const finalizerOf = {
 } as const satisfies Record<Propagation, string | undefined>;
 
 /**
- * The finalizers of an object when it is marked. A policy replaces the finalizers of another policy; without a policy
- * they stay, as in Kubernetes. `held`: the platform's finalizers for its own cleanup.
+ * Returns the finalizers of an object when the object is marked. The finalizer of the policy replaces the finalizers of
+ * other policies. Without a policy, the finalizers are kept, as in Kubernetes. `held`: the platform's finalizers for
+ * its own cleanup.
  */
 export function markedFinalizers(
   finalizers: readonly string[] = [],

@@ -5,7 +5,7 @@ import type { Draft } from '../resource/object/draft.ts';
 import type { ResourceObject } from '../resource/object/object.ts';
 import type { Rejection } from './rejection.ts';
 
-/** The texts of refusals, in the wording of Kubernetes. */
+/** A refusal. The functions of this file create refusals in the wording of Kubernetes. */
 export type Refused = { readonly ok: false; readonly rejection: Rejection };
 
 export function identityProblem(
@@ -19,8 +19,8 @@ export function identityProblem(
   ] as const) {
     if (given === expected || (given === undefined && presence === 'optional')) continue;
     return given === undefined
-      ? `the body lacks ${member}; here it must be ${JSON.stringify(expected)}`
-      : `the body's ${member} is ${JSON.stringify(given)}, this path serves ${JSON.stringify(expected)}`;
+      ? `the body has no ${member}: set it to ${JSON.stringify(expected)}`
+      : `the body's ${member} is ${JSON.stringify(given)}, but this path requires ${JSON.stringify(expected)}`;
   }
   return undefined;
 }
@@ -56,7 +56,7 @@ export function invalid(
   return { ok: false, rejection: { reason: 'invalid', detail, violations: shown } };
 }
 
-/** A refusal with the warnings about members that were dropped before it; any other outcome unchanged. */
+/** Adds the warnings about dropped members to a refusal. Returns any other outcome unchanged. */
 export function warned<T>(outcome: T, warnings: readonly string[]): T | Refused {
   if (warnings.length === 0 || !isRefused(outcome)) return outcome;
   const { rejection } = outcome;
@@ -85,14 +85,14 @@ function dotted(group: string): string {
   return group === '' ? '' : `.${group}`;
 }
 
-/** Each violation with its field; a violation of the whole object has no field. */
+/** Returns the violations as a text. Each violation has its field; a violation of the whole object has no field. */
 export function violationsText(violations: readonly Violation[]): string {
   const textOf = ({ pointer, detail }: Violation): string =>
     pointer === '' ? detail : `${dottedPath(pointer)}: ${detail}`;
   return violations.map(textOf).join(', ');
 }
 
-/** `/spec/title` as Kubernetes writes it: `spec.title`. */
+/** Returns a pointer in the form of Kubernetes: `spec.title` for `/spec/title`. */
 export function dottedPath(pointer: string): string {
   return pointer.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -1,16 +1,15 @@
 import type { Violation } from '../resource/type/resource-type.ts';
 
 /**
- * The reason why a command is refused: a closed union, mapped to a status in one table (http/problem.ts). `warnings`:
- * about members that were dropped before the refusal, as in Kubernetes.
+ * The reason why a command is refused. This is a closed union; http/problem.ts maps each reason to a status.
+ * `warnings`: warnings about members that were dropped before the refusal, as in Kubernetes.
  */
 export type Rejection = Reason & { readonly warnings?: readonly string[] };
 
 type Reason =
   | { readonly reason: 'bad-request'; readonly detail: string }
   /**
-   * The caller is known but lacks a right: for example, the object would grant more rights than the caller holds
-   * (decision 6.7).
+   * The caller lacks a right. For example, the object would grant rights that the caller does not have (decision 6.7).
    */
   | { readonly reason: 'forbidden'; readonly detail: string }
   | { readonly reason: 'not-found'; readonly detail: string }
@@ -18,7 +17,7 @@ type Reason =
   | { readonly reason: 'stale-version'; readonly detail: string }
   | { readonly reason: 'unique-value-taken'; readonly detail: string; readonly violations: readonly Violation[] }
   | { readonly reason: 'precondition-failed'; readonly detail: string }
-  /** `root`: the name for an empty pointer; the object if absent. */
+  /** `root`: the document to which an empty pointer refers; the object if absent. */
   | {
       readonly reason: 'invalid';
       readonly detail: string;
@@ -26,9 +25,9 @@ type Reason =
       readonly root?: 'patch';
     }
   | { readonly reason: 'too-many-requests'; readonly detail: string; readonly retryAfterSeconds: number }
-  /** The disk has less free space than its reserve. */
+  /** The free space of the disk is less than the reserve. */
   | { readonly reason: 'insufficient-storage'; readonly detail: string; readonly retryAfterSeconds: number }
-  /** `lasts`: the node cannot recover by itself, so callers must not wait for it. */
+  /** `lasts`: the node cannot recover without an operator, so callers must not wait for a recovery. */
   | {
       readonly reason: 'unavailable';
       readonly detail: string;

@@ -8,8 +8,8 @@ import type { LiveState } from './evolve.ts';
 type Replacement = { readonly draft: Draft; readonly members: Readonly<Record<string, unknown>>; readonly part: Part };
 
 /**
- * The object after a write of one of its parts: members that the server sets stay, and the client's members come from
- * the draft.
+ * Returns the object after a write of one of its parts. Members that the server sets are kept; the client's members are
+ * taken from the draft.
  */
 export function replaced(current: ResourceObject, by: Replacement, type: ResourceType): ResourceObject {
   return by.part === 'main'
@@ -47,7 +47,10 @@ function statusReplaced(current: ResourceObject, status: unknown): ResourceObjec
   return status === undefined ? rest : { ...rest, status };
 }
 
-/** A write of the status validates the status only; all else comes from the stored object. */
+/**
+ * Returns the draft of a write of the status, with all members except the status taken from the stored object, so that
+ * only the status is validated.
+ */
 export function withStoredMetadata(draft: Draft, current: ResourceObject): Draft {
   const { name, labels, annotations, finalizers, ownerReferences } = current.metadata;
   const { status } = draft.members;
@@ -65,10 +68,12 @@ export function withStoredMetadata(draft: Draft, current: ResourceObject): Draft
   };
 }
 
-/** Pointers of violations that also refuse a write of the status: a malformed precondition must not pass. */
+/**
+ * Pointers whose violations also refuse a write of the status, because a malformed precondition must not be ignored.
+ */
 const statusJudges: ReadonlySet<string> = new Set(['/metadata/uid', '/metadata/version', '/metadata/resourceVersion']);
 
-/** The members other than metadata after a write; undefined if they equal the stored ones. */
+/** Returns the members other than metadata after a write; undefined if these members equal the stored members. */
 export function changedMembers(
   current: ResourceObject,
   next: ResourceObject,
@@ -109,7 +114,10 @@ export function renumbered(
   };
 }
 
-/** `generation` counts changes of the desired state: all members except for metadata and status. */
+/**
+ * Whether the desired state is unchanged, so that `generation` does not increase. The desired state is all members
+ * except metadata and status.
+ */
 export function isSameSpec(before: ResourceObject, after: ResourceObject): boolean {
   const { status: _before, ...desiredBefore } = membersOf(before);
   const { status: _after, ...desiredAfter } = membersOf(after);

@@ -5,8 +5,9 @@ import type { ResourceType } from '../resource/type/resource-type.ts';
 type Kind = Pick<ResourceType, 'apiVersion' | 'kind'>;
 
 /**
- * An object with the labels, the annotations and the members of an earlier state, as a PUT would send it. Finalizers,
- * owners and the status are those of now: they say what the platform still has to do, and what is.
+ * Returns a draft, like that of a PUT, with the labels, annotations and members of an earlier state. Finalizers, owners
+ * and the status are taken from the present object, because they describe pending work of the platform and the actual
+ * state.
  */
 export function restoredDraft(current: ResourceObject, past: ResourceObject, type: Kind): Draft {
   const { finalizers, ownerReferences } = current.metadata;
@@ -19,7 +20,7 @@ export function restoredDraft(current: ResourceObject, past: ResourceObject, typ
   return draftOf({ ...restoredObject(past, type), metadata, ...(status === undefined ? {} : { status }) });
 }
 
-/** Returns the body of a create for a deleted object. It has no finalizers, owners or status. */
+/** Returns the body of a create for a deleted object, without finalizers, owners and status. */
 export function restoredObject(past: ResourceObject, { apiVersion, kind }: Kind): JsonObject {
   const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, status: _status, ...members } = past;
   return { apiVersion, kind, metadata: restoredMetadata(past), ...members };

@@ -3,46 +3,52 @@ import type { Refused } from './refuse.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * The rules of a platform type that its schema cannot express: how a requested object becomes the stored one. It is a
- * part of deciding, so it is pure; Kubernetes' registry has the same concept.
+ * The rules of a platform type that the type's schema cannot express, and the conversion of a requested object to the
+ * stored object. A strategy is a part of the decision, so it must be pure. Kubernetes' registry has the same concept.
  */
 export type Strategy = {
   complete(completion: Completion): Completed;
-  /** Finalizers added when an object is marked: the platform's cleanup before the name is free. */
+  /**
+   * Returns the finalizers that are added when an object is marked, for the platform's cleanup before the name can be
+   * reused.
+   */
   heldBy?(domain: string): readonly string[];
 };
 
 export type Completion = {
   /** The stored object; undefined for a create. */
   readonly before: ResourceObject | undefined;
-  /** The object that the write would store; schema and metadata are valid. `status` is the writer's. */
+  /**
+   * The object that the write would store. The schema and the metadata have been validated. `status` is the status that
+   * the writer sent.
+   */
   readonly after: ResourceObject;
   readonly subject: Subject;
   readonly domain: string;
   /** RFC 3339, UTC, milliseconds. */
   readonly now: string;
-  /** Present once the secret is stored in `secret:<uid>`. */
+  /** Undefined until the secret is stored in `secret:<uid>`. */
   readonly kept: Kept | undefined;
 };
 
 /**
- * `withheld`: a secret removed from the object or generated for it. It is stored in its own stream before the object's
- * event is appended.
+ * `withheld`: a secret that was removed from the object, or is to be generated for the object. The secret is stored in
+ * a separate stream before the object's event is appended.
  */
 export type Completed =
   Refused | { readonly ok: true; readonly object: ResourceObject; readonly withheld?: Withheld | undefined };
 
 export type Withheld =
   | { readonly kind: 'password'; readonly text: string }
-  /** The text of a personal access token or of a session, to be generated. The prefix distinguishes the two. */
+  /** The text of a personal access token (`pat`) or of a session (`ses`), which is to be generated. */
   | { readonly kind: 'token'; readonly prefix: 'pat' | 'ses' };
 
 export type Kept = {
   /**
-   * The revision of `secret:<uid>` that holds the secret. Only a secret that an object event names is valid, so a crash
-   * in between leaves nothing valid.
+   * The revision of the secret in the stream `secret:<uid>`. Only a secret whose revision is in an object event is
+   * valid, so a secret without an object event, for example after a crash, is not valid.
    */
   readonly revision: number;
-  /** The generated text, shown once, in this write's response as `status.token`. */
+  /** The generated text, which only the response of this write contains, as `status.token`. */
   readonly token?: string;
 };

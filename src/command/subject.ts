@@ -1,6 +1,6 @@
 /**
- * The caller of a request or write, by whose rights it is decided. Invalid credentials are refused and never become a
- * subject.
+ * The caller of a request or write. The caller's rights decide whether the request is allowed. Invalid credentials are
+ * refused and have no subject.
  */
 export type Subject = Visitor | UserSubject | PluginSubject | PlatformSubject;
 
@@ -17,12 +17,12 @@ export type UserSubject = {
 export type Credential =
   /**
    * HTTP Basic. `uid` is the uid of the user, and `revision` is the revision of the verified password. A new password
-   * ends the watches and streams that were opened with an older one.
+   * ends the watches and streams that were opened with an older password.
    */
   | { readonly kind: 'password'; readonly uid: string; readonly revision?: number }
   /**
-   * A personal access token: `uid` and `name` are its own. `roles` limits it to these roles of the user; undefined: all
-   * of them.
+   * A personal access token. `uid` and `name` are those of the token. `roles` limits the token to these roles of the
+   * user; if undefined, the token has all roles of the user.
    */
   | {
       readonly kind: 'token';
@@ -31,25 +31,25 @@ export type Credential =
       readonly name: string;
       readonly roles: readonly string[] | undefined;
     }
-  /** `uid` is the session's. */
+  /** A session. `uid` is the uid of the session. */
   | { readonly kind: 'session'; readonly uid: string; readonly userUid: string }
-  /** An identity provider's token. `expiresAt` is epoch milliseconds. */
+  /** A token of an identity provider. `expiresAt` is in epoch milliseconds. */
   | { readonly kind: 'oidc'; readonly expiresAt: number };
 
 /**
- * A plugin acting as itself: it may write objects of its own types, and the objects in its folder, which an operator
- * put there.
+ * A plugin with its own rights. The plugin may write objects of its own types, and the objects in its folder, because
+ * an operator installed the folder.
  */
 export type PluginSubject = { readonly kind: 'plugin'; readonly name: string };
 
-/** A part of the platform: `collector`, `plugins`, `roles`. */
+/** A part of the platform, such as `collector`, `plugins` or `roles`. */
 export type PlatformSubject = { readonly kind: 'platform'; readonly part: string };
 
 export const visitor: Visitor = { kind: 'visitor' };
 
 /**
- * The name in an event's metadata and in a plugin's handlers. It cannot equal a local user's name, which contains no
- * colon.
+ * Returns the name of the subject for the metadata of events and for a plugin's handlers. The name of a subject other
+ * than a user contains a colon, so it cannot equal the name of a local user.
  */
 export function actorOf(subject: Subject): string {
   switch (subject.kind) {

@@ -14,7 +14,9 @@ export type Admitted = {
   readonly warnings: readonly string[];
 };
 
-/** The draft's members; `fieldValidation` decides whether unknown ones are dropped or refused (decision 1.9). */
+/**
+ * Returns the draft's members. `fieldValidation` decides whether unknown members are dropped or refused (decision 1.9).
+ */
 export function admit(draft: Draft, facts: Facts): Admitted | Refused {
   const { type, fieldValidation } = facts;
   if (fieldValidation === undefined) return { ok: true, members: draft.members, warnings: [] };
@@ -29,15 +31,15 @@ export function admit(draft: Draft, facts: Facts): Admitted | Refused {
 
 type Validated = {
   /**
-   * Undefined if the members equal the stored ones: those were valid when they were written, and the schema may have
-   * changed since.
+   * The members to validate. Undefined if they equal the stored members, which were valid when they were written; the
+   * schema may have changed since.
    */
   readonly members: Readonly<Record<string, unknown>> | undefined;
   readonly more: readonly Violation[];
   readonly current?: ResourceObject;
 };
 
-/** Refuses a write that violates rules of metadata or schema, with all violations. */
+/** Refuses a write that violates the rules of metadata or the schema. The refusal contains all violations. */
 export function refuseViolations(
   draft: Draft,
   { members, more, current }: Validated,
@@ -71,7 +73,7 @@ export function nameViolations(draft: Draft, name: string): readonly Violation[]
       ];
 }
 
-/** Kubernetes' rule: during a deletion finalizers can only be removed (decision 3.2). */
+/** As in Kubernetes, finalizers can only be removed during a deletion (decision 3.2). */
 export function finalizerViolations(current: ResourceObject, draft: Draft): readonly Violation[] {
   if (!isMarked(current)) return [];
   const added = addedFinalizers(current.metadata.finalizers, draft.finalizers);

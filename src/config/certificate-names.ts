@@ -6,8 +6,9 @@ import { isHostName } from '../base/host-names.ts';
 export type CertificateNames = { readonly hosts: readonly string[]; readonly addresses: readonly string[] };
 
 /**
- * The names of this machine's server: localhost, the loopback addresses, the address or name on which it listens, and
- * the machine's host name. Addresses with a zone, and the address of all interfaces, are left out.
+ * Returns the names for a server's certificate: localhost, the loopback addresses, the address or name on which the
+ * server listens (`host`), and the host name of the machine. Excludes addresses with a zone, and the address of all
+ * interfaces.
  */
 export function certificateNames(host: string, hostName: string): CertificateNames {
   const isAddress = isIP(host) !== 0;
@@ -18,7 +19,7 @@ export function certificateNames(host: string, hostName: string): CertificateNam
   return { hosts: [...new Set(['localhost', ...names])], addresses: [...new Set(['127.0.0.1', '::1', ...own])] };
 }
 
-/** The shortest form of an address. */
+/** Returns the shortest form of an address. */
 function canonical(address: string): string {
   if (isIP(address) === 4) return address;
   return new URL(`http://[${address}]`).hostname.slice(1, -1);

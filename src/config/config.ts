@@ -23,45 +23,46 @@ import { Settings } from './settings.ts';
 import { tlsSetting, type TlsSetting } from './tls-setting.ts';
 
 /**
- * The decoded environment (decision 11.2). No other module reads variables, and each part of the server gets only the
- * settings that it needs.
+ * The settings, decoded from environment variables (decision 11.2). Only src/config reads variables. Each part of the
+ * server receives only the settings that it needs.
  */
 export type Config = {
   readonly host: string;
-  /** The port; 0: any free port. */
+  /** The port. 0 means any free port. */
   readonly port: number;
-  /** Allowed values of a request's Host, with or without a port; empty: any. */
+  /** The allowed values of the Host header, with or without a port. An empty list allows any value. */
   readonly allowedHosts: readonly string[];
   /** The absolute path of DATA_DIR. */
   readonly dataDir: string;
   readonly eventLog: EventLogSetting;
-  /** The folder in which folders of backups are made, an absolute path; undefined: no backups. */
+  /** The absolute path of the folder in which backups are created, each in its own folder. Undefined: no backups. */
   readonly backupDir: string | undefined;
-  /** Free bytes that client writes must leave on the disk of DATA_DIR; 0: none; undefined: a share of the disk. */
+  /** The bytes on the disk of DATA_DIR that must remain free after client writes. Undefined: a share of the disk. */
   readonly diskReserveBytes: number | undefined;
   readonly platformDomain: string;
-  /** Absolute paths of folders with plugins, in addition to the bundled plugins. */
+  /** The absolute paths of folders with plugins, in addition to the bundled plugins. */
   readonly pluginsDirs: readonly string[];
-  /** Names of plugins that are never loaded, independent of their source. */
+  /** The names of plugins that are never loaded, independent of their source. */
   readonly pluginsDisabled: readonly string[];
-  /** Addresses and CIDR ranges of proxies with trusted forwarding headers. */
+  /** The addresses and CIDR ranges of proxies with trusted forwarding headers. */
   readonly trustedProxies: readonly string[];
-  /** The administrator's password; applies to the first start only (decision 7.7). */
+  /** The administrator's password, which is used only at the first start (decision 7.7). */
   readonly adminPassword: string | undefined;
   readonly logLevel: LogLevel;
-  /** Whether log-ins, log-outs and refusals are recorded in the log. */
+  /** Whether log-ins, log-outs and refusals are recorded in the event log. */
   readonly accessEvents: 'on' | 'off';
-  /** The trusted identity provider; undefined: none. */
+  /** The trusted identity provider, if any. */
   readonly oidc: OidcSettings | undefined;
-  /** The most writes of one user per second; 0: unlimited. */
+  /** The maximum number of writes of one user per second. 0 means unlimited. */
   readonly writesPerUser: number;
+  /** The maximum number of bytes that one user writes per second. 0 means unlimited. */
   readonly writeBytesPerUser: number;
   readonly tls: TlsSetting;
 };
 
 /**
- * The location of the log. The URL may contain a password and is never printed. `prefix`: the prefix of the log's
- * stream names.
+ * The location of the event log. The URL may contain a password, and is never printed. `prefix` is the prefix of the
+ * log's stream names.
  */
 export type EventLogSetting =
   { readonly kind: 'embedded' } | { readonly kind: 'eventstore'; readonly url: string; readonly prefix: string };
@@ -72,7 +73,7 @@ export type LogLevel = (typeof logLevels)[number];
 export type DecodedConfig =
   { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly mistakes: readonly string[] };
 
-/** Decodes the environment; returns all problems together. `folder`: the base of relative paths. */
+/** Decodes the environment. Returns all problems together. `folder` is the base of relative paths. */
 export function decodeConfig(environment: Environment, folder: string): DecodedConfig {
   const mistakes: string[] = [];
   const settings = new Settings(environment, mistakes);
@@ -109,8 +110,8 @@ const oidcNames: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The settings of the identity provider. Either all or none are required: a token whose audience is not checked may be
- * intended for another service.
+ * Decodes the settings of the identity provider. The issuer and the audience are required if any setting is set,
+ * because a token with an unchecked audience may be intended for another service.
  */
 function oidcSettings(environment: Environment, settings: Settings, mistakes: string[]): OidcSettings | undefined {
   const given = Object.keys(environment).filter((name) => name.startsWith('OIDC_') && environment[name] !== undefined);
@@ -128,7 +129,7 @@ function oidcSettings(environment: Environment, settings: Settings, mistakes: st
   };
 }
 
-/** The prefix may be set for another log than the server's: the source or target of a copy. */
+/** Decodes the location of the log. The prefix is valid with an embedded log too, for the other log of a copy. */
 function eventLogSetting(settings: Settings): EventLogSetting {
   const url = settings.read('EVENT_LOG', 'embedded:', eventLogProblem);
   const prefix = settings.read('EVENTSTORE_PREFIX', eventStorePrefixDefault, eventStorePrefixProblem);

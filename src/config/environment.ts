@@ -4,10 +4,10 @@ import { parseEnv } from 'node:util';
 
 import { StartError } from '../base/start-error.ts';
 
-/** Variables by name. */
+/** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The process's variables override those of `.env` in `folder`. An empty variable counts as unset. */
+/** Reads `.env` in `folder`. The variables of the process override these variables. An empty variable is ignored. */
 export function readEnvironment(folder: string, variables: Environment): Environment {
   return { ...withoutEmpty(readEnvFile(join(folder, '.env'))), ...withoutEmpty(variables) };
 }

@@ -1,16 +1,15 @@
 import { eventStorePrefixLengthMax } from '../limits/settings.ts';
 
 /**
- * The default prefix of a platform's stream names in EventStoreDB, which it may share with other platforms and
- * programs.
+ * The default prefix of a platform's stream names in an EventStoreDB, which other platforms and programs may also use.
  */
 export const eventStorePrefixDefault = 'ledgerplane-';
 
 const prefix = /^[a-z0-9](?:[a-z0-9._-]*-)?$/iu;
 
 /**
- * The problem of a prefix; undefined if it is valid. A prefix ends with a dash, and no category contains a dash. So if
- * one prefix starts with another, their streams are still disjoint.
+ * Returns the problem of a prefix; undefined if the prefix is valid. A prefix ends with a dash, and no category
+ * contains a dash, so that two logs have different streams even if one prefix starts with the other.
  */
 export function eventStorePrefixProblem(text: string): string | undefined {
   if (text.length > eventStorePrefixLengthMax)

@@ -1,12 +1,12 @@
 /**
- * The address of an EventStoreDB, and its connection options. URLs have the form of its documentation, and are parsed
- * more strictly than by its driver: the driver prints unknown options (including the password) and continues. No error
- * repeats the part before the hosts.
+ * The address of an EventStoreDB, and the connection options. URLs have the form in the documentation of EventStoreDB,
+ * and are parsed more strictly than by the driver, which prints unknown options (including the password) and continues.
+ * Errors do not contain the part of the URL before the hosts.
  */
 export type EventStoreUrl = {
   /**
-   * True: the one host lists the cluster's members. False: several hosts are the members, and a single host is the node
-   * itself.
+   * Whether the single host returns the members of the cluster. If false, several hosts are the members of a cluster,
+   * and a single host is a node without a cluster.
    */
   readonly discover: boolean;
   readonly hosts: readonly EventStoreHost[];
@@ -18,8 +18,8 @@ export type EventStoreUrl = {
   readonly connectionName: string | undefined;
   readonly nodePreference: NodePreference | undefined;
   /**
-   * In milliseconds, except for `gossipTimeout` in seconds; -1 disables keep-alive. Absent options have the driver's
-   * defaults.
+   * The numeric options, in milliseconds, except `gossipTimeout` in seconds and the number `maxDiscoverAttempts`. -1
+   * disables keep-alive. Missing options have the driver's defaults.
    */
   readonly numbers: Readonly<Partial<Record<NumberOption, number>>>;
 };
@@ -39,8 +39,8 @@ type NodePreference = (typeof nodePreferences)[keyof typeof nodePreferences];
 
 type Range = { readonly min: number; readonly or?: number };
 /**
- * The accepted ranges of the driver's options. If keep-alives are less than ten seconds apart, servers close the
- * connection.
+ * The valid ranges of the driver's options. Servers close a connection with a keep-alive interval of less than ten
+ * seconds.
  */
 const numberOptions = {
   maxDiscoverAttempts: { min: 1 },
@@ -55,10 +55,10 @@ type NumberOption = keyof typeof numberOptions;
 const textOptions = ['tlsCAFile', 'userCertFile', 'userKeyFile', 'connectionName', 'nodePreference', 'tls'] as const;
 type TextOption = (typeof textOptions)[number];
 
-/** Options of the driver that this program does not support. */
+/** The options of the driver that this program does not support, with the reason. */
 const refusedOptions: Readonly<Record<string, string>> = {
-  tlsVerifyCert: 'has no effect on this driver: name the authority that signed the certificate with tlsCAFile',
-  throwOnAppendFailure: 'cannot be set here',
+  tlsVerifyCert: 'has no effect: set tlsCAFile to the certificate of the authority that signed the certificate',
+  throwOnAppendFailure: 'is not supported',
 };
 
 const known = new Map<string, string>(
@@ -70,13 +70,13 @@ const numberMax = 2_147_483_647;
 const host = /^(?:\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9_.-]*[a-z0-9])?\.?)$/iu;
 const encode = 'characters such as @ : / ? # in a user name or a password must be percent-encoded';
 
-/** The problem of a URL, without repeating it; undefined when valid. */
+/** Returns the problem of a URL; undefined if the URL is valid. The problem does not contain the URL. */
 export function eventStoreUrlProblem(text: string): string | undefined {
   const decoded = decodeEventStoreUrl(text);
   return decoded.ok ? undefined : decoded.problem;
 }
 
-/** The hosts, as shown to operators. */
+/** Returns the hosts for messages to operators. */
 export function eventStoreHosts({ hosts }: EventStoreUrl): string {
   return hosts.map(({ address, port }) => `${address}:${port.toString()}`).join(', ');
 }
@@ -107,7 +107,7 @@ function decode(text: string): EventStoreUrl {
     .split(',')
     .map(hostIn);
   if (discover && hosts.length > 1)
-    throw new UrlProblem('names several hosts, but esdb+discover:// takes one: use esdb://');
+    throw new UrlProblem('has several hosts, but esdb+discover:// accepts only one host: use esdb://');
   const options = optionsIn(query);
   return { discover, hosts, credentials, ...settingsOf(options), numbers: numbersOf(options) };
 }
@@ -115,19 +115,19 @@ function decode(text: string): EventStoreUrl {
 function credentialsIn(text: string): { readonly username: string; readonly password: string } {
   const [, username, password] = /^([^:@/?#]+):([^:@/?#]+)$/u.exec(text) ?? [];
   if (username === undefined || password === undefined)
-    throw new UrlProblem(`must have username:password before its @; ${encode}`);
+    throw new UrlProblem(`must have username:password before the @; ${encode}`);
   return { username: percentDecoded(username, 'the user name'), password: percentDecoded(password, 'the password') };
 }
 
 function hostIn(text: string): EventStoreHost {
   const [, address = '', , port] = /^(.*?)(:(\d{1,5}))?$/u.exec(text) ?? [];
   const number = port === undefined ? defaultPort : Number(port);
-  if (!host.test(address)) throw new UrlProblem('must name its hosts as host or host:port, with commas between them');
-  if (number < 1 || number > 65_535) throw new UrlProblem('must name ports from 1 to 65535');
+  if (!host.test(address)) throw new UrlProblem('must have hosts of the form host or host:port, separated by commas');
+  if (number < 1 || number > 65_535) throw new UrlProblem('must have ports from 1 to 65535');
   return { address, port: number };
 }
 
-/** Options by their documented names. */
+/** Decodes the options, by their documented names. */
 function optionsIn(query: string): ReadonlyMap<string, string> {
   const options = new Map<string, string>();
   if (query === '') return options;
@@ -138,7 +138,7 @@ function optionsIn(query: string): ReadonlyMap<string, string> {
     const name = known.get(flat(key));
     if (name === undefined)
       throw new UrlProblem(
-        /^[a-z_-]{1,40}$/iu.test(key) ? `has the unknown option ${key}` : 'has an option that is not name=value',
+        /^[a-z_-]{1,40}$/iu.test(key) ? `has the unknown option ${key}` : 'has an option without the form name=value',
       );
     const refusal = refusedOptions[name];
     if (refusal !== undefined) throw new UrlProblem(`has the option ${name}, which ${refusal}`);
@@ -160,7 +160,7 @@ function settingsOf(options: ReadonlyMap<string, string>): Settings {
   if (tls !== 'true' && tls !== 'false') throw new UrlProblem('has the option tls, which must be true or false');
   const files = { tlsCAFile: text('tlsCAFile'), userCertFile: text('userCertFile'), userKeyFile: text('userKeyFile') };
   if (tls === 'false' && Object.values(files).some((file) => file !== undefined))
-    throw new UrlProblem('names certificates, but has tls=false');
+    throw new UrlProblem('has certificate options, but also tls=false');
   if ((files.userCertFile === undefined) !== (files.userKeyFile === undefined))
     throw new UrlProblem('must have userCertFile and userKeyFile together');
   return {
@@ -207,7 +207,7 @@ const numberNames: readonly NumberOption[] = [
   'keepAliveTimeout',
 ];
 
-/** The driver accepts names in any case, with dashes and underscores between words. */
+/** Normalizes the name of an option. The driver accepts any case, and dashes and underscores between words. */
 function flat(name: string): string {
   return name.toLowerCase().replace(/[_-]/gu, '');
 }
@@ -216,6 +216,6 @@ function percentDecoded(text: string, what: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new UrlProblem(`has a % in ${what} that encodes nothing: a % itself is written %25`);
+    throw new UrlProblem(`has an invalid percent-encoding in ${what}: a literal % must be encoded as %25`);
   }
 }

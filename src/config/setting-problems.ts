@@ -12,13 +12,16 @@ import {
 } from '../limits/settings.ts';
 import { subdomainProblem } from '../resource/type/names.ts';
 
-/** Checks of settings' values: each returns the problem, as a text that follows the setting's name, or undefined. */
+/**
+ * Checks of the values of settings. Each function returns undefined, or the problem as a text that follows the name of
+ * the setting.
+ */
 
 export function issuerProblem(value: string): string | undefined {
   return urlProblem(value) ?? (new URL(value).search === '' ? undefined : 'must have no query');
 }
 
-/** The value is not repeated: it may contain credentials. */
+/** Checks a URL. The problem does not contain the value, which may contain credentials. */
 export function urlProblem(value: string): string | undefined {
   return isTrustedUrl(value)
     ? undefined
@@ -28,7 +31,7 @@ export function urlProblem(value: string): string | undefined {
 export function textProblem(value: string): string | undefined {
   return value.length <= settingLengthMax && !/\p{Cc}/u.test(value)
     ? undefined
-    : `must be at most ${settingLengthMax.toString()} characters, none of them a control character`;
+    : `must be at most ${settingLengthMax.toString()} characters without control characters`;
 }
 
 export function hostProblem(value: string): string | undefined {
@@ -36,8 +39,8 @@ export function hostProblem(value: string): string | undefined {
 }
 
 /**
- * The problem of a range of proxies. A range of all addresses would let any client forge its address. An IPv4-mapped
- * range would match nothing, since addresses are never mapped.
+ * Checks a range of proxies. With a range of all addresses, any client could forge its address. An IPv4-mapped range
+ * would match no client, because the addresses of clients are never mapped.
  */
 export function networkProblem(value: string): string | undefined {
   const [address = '', prefix, ...more] = value.split('/');
@@ -46,9 +49,9 @@ export function networkProblem(value: string): string | undefined {
   if (isIP(address) === 0 || address.includes('%') || !isRange || more.length > 0) {
     return 'is neither an IP address nor a CIDR range';
   }
-  if (Number(prefix) === 0) return 'contains every address: list the proxies only';
+  if (Number(prefix) === 0) return 'contains every address: list only the addresses of the proxies';
   return /^::ffff:/iu.test(new SocketAddress({ address, family: bits === 32 ? 'ipv4' : 'ipv6' }).address)
-    ? 'is IPv4-mapped: write it as IPv4'
+    ? 'is an IPv4-mapped range: use the IPv4 form'
     : undefined;
 }
 
@@ -67,7 +70,7 @@ export function byteCountProblem(value: string): string | undefined {
 }
 
 export function pathProblem(value: string): string | undefined {
-  return value.includes('\0') ? 'must not hold a NUL' : undefined;
+  return value.includes('\0') ? 'must not contain a NUL character' : undefined;
 }
 
 export function domainProblem(value: string): string | undefined {
@@ -77,9 +80,9 @@ export function domainProblem(value: string): string | undefined {
   return problem === undefined ? undefined : `${problem}, is ${quote(value)}`;
 }
 
-/** The problem of a password. No message contains a password or the address of an event log, which may contain one. */
+/** Checks a password. The problem does not contain the password. */
 export function passwordProblem(value: string): string | undefined {
-  if (/\p{Cc}/u.test(value)) return 'must not hold control characters';
+  if (/\p{Cc}/u.test(value)) return 'must not contain control characters';
   return value.length <= adminPasswordLengthMax
     ? undefined
     : `must be at most ${adminPasswordLengthMax.toString()} characters`;

@@ -7,7 +7,7 @@ import { allowedHostsMax } from '../limits/settings.ts';
 import { nameProblem } from '../resource/type/names.ts';
 import { networkProblem, pathProblem, quote } from './setting-problems.ts';
 
-/** Reads variables and collects their problems. The value of an invalid variable is its default. */
+/** Reads variables and collects problems. For an invalid variable, the default is returned. */
 export class Settings {
   readonly #environment: Environment;
   readonly #mistakes: string[];
@@ -45,7 +45,7 @@ export class Settings {
     if (names.length > countMax)
       this.#mistakes.push(`${name} must have at most ${countMax.toString()} names, has ${names.length.toString()}`);
     const wrong = names.find((entry) => nameProblem(entry) !== undefined);
-    if (wrong !== undefined) this.#mistakes.push(`${name} holds ${quote(wrong)}, which is not a plugin name`);
+    if (wrong !== undefined) this.#mistakes.push(`${name} contains ${quote(wrong)}, which is not a plugin name`);
     return names;
   }
 
@@ -56,18 +56,18 @@ export class Settings {
     }
     for (const entry of networks.slice(0, countMax)) {
       const problem = networkProblem(entry);
-      if (problem !== undefined) this.#mistakes.push(`${name} holds ${quote(entry)}, which ${problem}`);
+      if (problem !== undefined) this.#mistakes.push(`${name} contains ${quote(entry)}, which ${problem}`);
     }
     return networks;
   }
 
-  /** An absolute path that is not in `dataDir`: what the disk loses there, it loses with it. */
+  /** Returns the absolute path of a folder that must not be in `dataDir`, to survive the loss of `dataDir`. */
   folderBeside(name: string, folder: string, dataDir: string): string | undefined {
     const value = this.optional(name, pathProblem);
     if (value === undefined) return undefined;
     const path = resolve(folder, value);
     if (`${path}${sep}`.startsWith(`${dataDir}${sep}`))
-      this.#mistakes.push(`${name} must not be in DATA_DIR: it is lost with it`);
+      this.#mistakes.push(`${name} must not be in DATA_DIR: it would be lost together with DATA_DIR`);
     return path;
   }
 
@@ -78,7 +78,7 @@ export class Settings {
     }
     for (const host of hosts) {
       const problem = allowedHostProblem(host);
-      if (problem !== undefined) this.#mistakes.push(`${name} holds ${quote(host)}, ${problem}`);
+      if (problem !== undefined) this.#mistakes.push(`${name} contains ${quote(host)}, ${problem}`);
     }
     return hosts.map((host) => host.replace(/\.(?=$|:\d+$)/u, ''));
   }

@@ -5,27 +5,28 @@ import { createSecureContext } from 'node:tls';
 import { messageOf } from '../base/error-message.ts';
 import { tlsFileBytesMax } from '../limits/tls.ts';
 
-/** A certificate with its intermediate certificates, and its key, both as PEM. */
+/** A certificate with its intermediate certificates, and the private key, both as PEM. */
 export type CertificatePair = {
   readonly certificate: string;
   readonly key: string;
-  /** The validity of the certificate, in milliseconds since the Unix epoch. */
+  /** The start of the certificate's validity, in milliseconds since the Unix epoch. */
   readonly beginsAt: number;
+  /** The end of the certificate's validity, in milliseconds since the Unix epoch. */
   readonly expiresAt: number;
 };
 
-/** The paths of a certificate and its key, absolute. */
+/** The absolute paths of the files with a certificate and its key. */
 export type CertificateFiles = { readonly certificate: string; readonly key: string };
 
 export type ReadPair =
   { readonly ok: true; readonly pair: CertificatePair } | { readonly ok: false; readonly problems: readonly string[] };
 
-/** A problem of one file, without its content. */
+/** A problem of one file. The message does not contain the content of the file. */
 class FileProblem extends Error {}
 
 /**
- * Reads both files and checks that TLS can use them; returns all problems together. No problem repeats a file's
- * content.
+ * Reads both files, and checks that TLS can use the certificate and the key. Returns all problems together. Problems do
+ * not contain the content of a file.
  */
 export function readPair(files: CertificateFiles): ReadPair {
   const problems: string[] = [];
@@ -83,7 +84,7 @@ function certificateIn(text: string): X509Certificate {
 
 function keyIn(text: string): KeyObject {
   if (/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: *4, *ENCRYPTED/mu.test(text))
-    throw new FileProblem('has an encrypted key: decrypt it, and protect the file by its mode');
+    throw new FileProblem('has an encrypted key: decrypt the key, and restrict the mode of the file');
   if (!/-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/u.test(text)) throw new FileProblem('has no private key in PEM format');
   try {
     return createPrivateKey(text);
@@ -96,7 +97,7 @@ type Part<T> = { readonly text: string; readonly value: T };
 
 function misfitOf(certificate: Part<X509Certificate>, key: Part<KeyObject>): string | undefined {
   if (!certificate.value.checkPrivateKey(key.value))
-    return 'TLS_CERT and TLS_KEY are no pair: the first certificate in TLS_CERT is for another key';
+    return 'TLS_CERT and TLS_KEY do not match: the first certificate in TLS_CERT is for another key';
   try {
     createSecureContext({ cert: certificate.text, key: key.text });
     return undefined;

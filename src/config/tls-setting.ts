@@ -4,7 +4,7 @@ import { pathProblem } from './setting-problems.ts';
 import type { Settings } from './settings.ts';
 import { readPair, type CertificateFiles } from './tls-files.ts';
 
-/** The encryption of PORT: none, with the operator's files, or with a certificate of an authority in DATA_DIR. */
+/** The encryption of PORT: none, with files of the operator, or with a certificate of an authority in DATA_DIR. */
 export type TlsSetting =
   { readonly kind: 'off' } | { readonly kind: 'files'; readonly files: CertificateFiles } | { readonly kind: 'auto' };
 
@@ -18,7 +18,7 @@ type Surroundings = {
   readonly isAlone: boolean;
 };
 
-/** Reads TLS, TLS_CERT and TLS_KEY, and the files that they name. */
+/** Decodes TLS, TLS_CERT and TLS_KEY, and reads the files with the certificate and the key. */
 export function tlsSetting(settings: Settings, { folder, mistakes, isAlone }: Surroundings): TlsSetting {
   const kind = settings.oneOf('TLS', 'off', tlsKinds);
   const paths = {
@@ -32,7 +32,9 @@ export function tlsSetting(settings: Settings, { folder, mistakes, isAlone }: Su
     ] as const)
       if (path !== undefined) mistakes.push(`${name} has no effect unless TLS is files`);
     if (kind === 'auto' && !isAlone)
-      mistakes.push('TLS must not be auto with an EventStoreDB: several nodes need one authority, so use files');
+      mistakes.push(
+        'TLS must not be auto with an EventStoreDB: use files, because several nodes need one certificate authority',
+      );
     return { kind };
   }
   if (paths.certificate === undefined) mistakes.push('TLS_CERT is required when TLS is files');

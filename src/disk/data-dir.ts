@@ -10,10 +10,11 @@ import { StartError } from '../base/start-error.ts';
 const socketPathBytesMax = 100;
 
 /**
- * Locks DATA_DIR for this process: one server for each directory (decision 11.2). The lock is a listening socket, which
- * the kernel closes when the process ends, so a killed server leaves no lock. On Linux the lock first takes an abstract
- * socket, which leaves no file. If several servers start simultaneously, only one server continues to the check of a
- * dead server's socket file. The file also protects against a server in another network namespace.
+ * Locks DATA_DIR for this process, so that each directory has at most one server (decision 11.2). The lock is a
+ * listening socket, which the kernel closes when the process ends, so a killed server leaves no lock. On Linux the
+ * server first locks an abstract socket, which leaves no file: of several servers that start simultaneously, only one
+ * then checks whether the socket file in DATA_DIR belongs to a dead server. The socket file also protects against a
+ * server in another network namespace.
  */
 export async function takeDataDir(dir: string): Promise<{ release(): Promise<void> }> {
   makePrivate(dir);
@@ -29,8 +30,8 @@ export async function takeDataDir(dir: string): Promise<{ release(): Promise<voi
       await release();
       throw new StartError(`another server is running on DATA_DIR ${dir}`, { exitCode: 2 });
     }
-    // The socket keeps the process alive on purpose: the lock remains even while the process only waits for a plugin
-    // that never answers.
+    // The socket is not unreferenced. It keeps the process alive and the directory locked, even while the process waits
+    // only for a plugin that does not answer.
     servers.push(server);
   }
   return { release };
@@ -98,8 +99,8 @@ async function listen(path: string): Promise<Server | undefined> {
         reject(new StartError(`DATA_DIR cannot be locked at ${path}: ${error.message}`, { exitCode: 2, cause: error }));
     });
     server.listen(path, () => {
-      // Other servers connect to check the lock. Accepting a connection fails without a free file descriptor, which
-      // does no harm.
+      // Other servers connect to check the lock. Accepting a connection fails without a free file descriptor, but the
+      // other server is connected by then.
       server.on('error', () => undefined);
       if (!path.startsWith('\0')) chmodSync(path, 0o600);
       resolve(server);

@@ -5,10 +5,10 @@ import { descriptorsFreeMin } from '../limits/disk.ts';
 import { descriptorError } from './resource-failure.ts';
 
 /**
- * Opens and closes files to find out whether enough can be opened, because neither the limit nor the number in use can
- * be read on every system. LMDB does not survive a failed open.
+ * Opens and closes files to check that enough files can be opened, because neither the limit nor the number in use can
+ * be read on every system. Without this check, LMDB would crash the process after failing to open a file.
  *
- * @throws ResourceError if the process may open too few files.
+ * @throws ResourceError if the process can open too few files.
  */
 export function refuseFewDescriptors(): void {
   const opened: number[] = [];
@@ -21,7 +21,7 @@ export function refuseFewDescriptors(): void {
   for (const file of opened) closeSync(file);
   if (failure === undefined) return;
   throw descriptorError(
-    `only ${String(opened.length)} more can be opened, at least ${String(descriptorsFreeMin)} are needed`,
+    `it can open only ${String(opened.length)} more files, but needs at least ${String(descriptorsFreeMin)}`,
     failure,
   );
 }

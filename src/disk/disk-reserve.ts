@@ -20,7 +20,7 @@ import { spaceOf, type DiskSpace } from './disk-space.ts';
 export type DiskReserveOptions = {
   /** A directory on the file system. */
   readonly dir: string;
-  /** The free bytes to keep; undefined: 5 % of the file system, at most 1 GiB. 0 disables the reserve. */
+  /** The free bytes to reserve. 0 disables the reserve; undefined means 5 % of the file system, but at most 1 GiB. */
   readonly reserveBytes: number | undefined;
   readonly clock: Clock;
   readonly log: Pick<PluginLogger, 'info' | 'warn'>;
@@ -29,9 +29,9 @@ export type DiskReserveOptions = {
 };
 
 /**
- * Keeps a part of the disk free for deletions and for the platform. Writers query the state and report their bytes. The
- * free space is read once a second. Bytes that were reported since the reading before the last one count as used,
- * because the last reading may not include them yet.
+ * Reserves a part of the disk for deletions and for the platform. Writers query the state and report the bytes that
+ * they write. The free space is read once a second. Bytes that were reported after the second-last reading are
+ * subtracted, because the last reading may not include them yet.
  */
 export class DiskReserve implements WriterDisk {
   readonly #options: DiskReserveOptions;
@@ -78,7 +78,7 @@ export class DiskReserve implements WriterDisk {
     if (!this.#isShort && this.#leftBytes() < this.reserveBytes) this.#update();
   }
 
-  /** Whether `bytes` fit above the reserve. Bytes that fit count as used. */
+  /** Whether `bytes` fit above the reserve. Bytes that fit are subtracted from the free space. */
   claim(bytes: number): boolean {
     if (this.reserveBytes > 0 && (this.#isShort || this.#leftBytes() - bytes < this.reserveBytes)) return false;
     this.#writtenSince += bytes;
@@ -123,7 +123,7 @@ export class DiskReserve implements WriterDisk {
       this.#isMeasureFailing = false;
       if (!this.#isStopped) this.#update();
     } catch (error) {
-      // If a reading fails, the state continues from the last known free space, minus all bytes written since.
+      // If the reading fails, the last known free space remains in use, minus all bytes that were written since.
       const { log } = this.#options;
       if (!this.#isMeasureFailing) log.warn('the free space of DATA_DIR cannot be read', { error: String(error) });
       this.#isMeasureFailing = true;

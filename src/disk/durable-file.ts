@@ -1,12 +1,12 @@
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** The name of a file that is not complete yet ends with this suffix. */
+/** The suffix of the name of a file that is not complete yet. */
 export const draftSuffix = '.new';
 
 /**
  * Replaces a file with a file that only its owner can read. When the promise resolves, the new content is on disk at
- * `path`. An earlier crash leaves the old or the new file. After an error the draft is removed.
+ * `path`. After a crash, the file has the old or the new content. After an error, the draft is removed.
  */
 export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
   const draft = `${path}${draftSuffix}`;
@@ -31,7 +31,7 @@ export async function syncFolder(path: string): Promise<void> {
 }
 
 async function writeDraft(draft: string, content: string | Uint8Array): Promise<void> {
-  // A draft of a killed process may be readable by others, or a link.
+  // The draft of a killed process may be readable by other users, or may be a link.
   await rm(draft, { force: true });
   const file = await open(draft, 'wx', 0o600);
   try {

@@ -1,8 +1,8 @@
 import { readSync } from 'node:fs';
 
 /**
- * LMDB's table of free pages, read from the file (`mdb.c`: MDB_page, MDB_node, FREE_DBI; the library's page header has
- * 24 bytes, and offsets within a page count from its end).
+ * The layout of LMDB's table of free pages (`mdb.c`: MDB_page, MDB_node, FREE_DBI). The library's page header has 24
+ * bytes. Offsets within a page start at the end of the header.
  */
 const headerBytes = 24;
 const nodeBytes = 8;

@@ -11,7 +11,7 @@ const file = 'node.key';
 /**
  * Returns the 32 bytes of this node's Ed25519 key in `<dir>/node.key` (PKCS #8, PEM). The first start creates the file.
  *
- * @throws StartError if the file is damaged: only the operator may remove the file.
+ * @throws StartError if the file is damaged. Only the operator may remove a damaged file.
  */
 export async function nodeKey(dir: string): Promise<Uint8Array> {
   const path = join(dir, file);
@@ -25,11 +25,11 @@ export async function nodeKey(dir: string): Promise<Uint8Array> {
   } catch (error) {
     throw damaged(path, messageOf(error));
   }
-  throw damaged(path, 'it is not an Ed25519 key');
+  throw damaged(path, 'the file contains no Ed25519 key');
 }
 
 function damaged(path: string, why: string): StartError {
   const remedy =
-    'restore it from a backup, or remove it: this node then makes a new key, which auditors meet as a new one';
+    'restore it from a backup; or remove it: this node then generates a key that auditors must add as a new one';
   return new StartError(`${path} cannot be used: ${why}; ${remedy}`, { exitCode: 2 });
 }

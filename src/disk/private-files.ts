@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { StartError } from '../base/start-error.ts';
 
-/** The server's entries in DATA_DIR; other entries are not touched. */
+/** The server's entries in DATA_DIR. Other entries are not changed. */
 const kept = [
   'keys',
   'log',
@@ -31,7 +31,7 @@ export function tightenDataDir(dir: string): void {
 }
 
 function tightenAll(path: string, stats: Stats): void {
-  // A link's own mode has no effect, and its target may not belong to the server.
+  // The mode of a link has no effect, and its target may not belong to the server.
   if (stats.isSymbolicLink()) return;
   tighten(path, stats);
   if (!stats.isDirectory()) return;
@@ -48,8 +48,8 @@ function tighten(path: string, stats: Stats): void {
   try {
     chmodSync(path, mode & allowed);
   } catch (cause) {
-    const detail = `${path} has the mode ${mode.toString(8)}, must have ${allowed.toString(8)} and cannot be changed`;
-    const message = `${detail} (${String(cause)}): give DATA_DIR to the user that runs the server`;
+    const detail = `${path} has the mode ${mode.toString(8)} instead of ${allowed.toString(8)}, and changing it failed`;
+    const message = `${detail} (${String(cause)}): make the user that runs the server the owner of DATA_DIR`;
     throw new StartError(message, { exitCode: 2, cause });
   }
 }

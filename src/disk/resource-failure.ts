@@ -2,20 +2,20 @@ import { showByteCount } from '../base/byte-count.ts';
 import { StartError } from '../base/start-error.ts';
 import { descriptorsMin, diskStartBytesMin } from '../limits/disk.ts';
 
-/** The machine lacks a resource that only its operator can provide. */
+/** The error for a machine without a resource that only its operator can provide. */
 export class ResourceError extends StartError {
   constructor(message: string, cause?: unknown) {
     super(message, { exitCode: 1, cause });
   }
 }
 
-/** The codes of a full disk: Node's names, and the numbers of the store's library. */
+/** The error codes of a full disk: Node's names, and the numbers that LMDB's library reports. */
 const fullDisk: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 28, 122]);
 const noDescriptor: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 23, 24]);
 
 /**
- * An error with advice for the operator, if the cause is a full disk or a lack of file descriptors; undefined for other
- * causes.
+ * Returns an error with advice for the operator if the cause is a full disk or a lack of file descriptors. Returns
+ * undefined for other causes.
  */
 export function resourceFailure(error: unknown): ResourceError | undefined {
   if (!(error instanceof Error)) return undefined;

@@ -7,12 +7,12 @@ import { writeDurably } from './durable-file.ts';
 
 const file = 'signed.json';
 
-/** The maximum number of remembered trees, the latest ones: each copy or restore of a log begins a new tree. */
+/** The maximum number of stored trees. Older trees are removed: each copy or restore of a log starts a new tree. */
 const treesMax = 64;
 
 /**
- * The largest tree size that this node has signed, with its root, by origin of the tree. The file `<dir>/signed.json`
- * is beside the key, so that both files move together.
+ * The largest tree size that this node has signed, with its root, by the origin of the tree. Stored in
+ * `<dir>/signed.json`, in the same folder as the key, so that a copy of the folder contains both.
  */
 export class SignedTrees {
   readonly #path: string;
@@ -28,10 +28,12 @@ export class SignedTrees {
     return this.#trees.get(origin);
   }
 
-  /** Records a signed tree, and resolves once the record is on disk. Await each call before the next call. */
+  /**
+   * Records a signed tree. Resolves once the record is on disk. The caller must await each call before the next one.
+   */
   async record(origin: string, { size, root }: TreeSize): Promise<void> {
     const next = new Map(this.#trees);
-    // The latest origin is the last entry of the map.
+    // Deletes the entry first, so that `set` makes it the last entry of the map.
     next.delete(origin);
     next.set(origin, { size, root });
     for (const oldest of [...next.keys()].slice(0, -treesMax)) next.delete(oldest);
@@ -50,8 +52,8 @@ function entriesIn(path: string): readonly (readonly [string, TreeSize])[] {
     // Reported below.
   }
   throw new StartError(
-    `${path} is damaged: this node cannot know which trees it has signed; restore it from a backup, or remove it ` +
-      'together with node.key: this node then makes a new key',
+    `${path} is damaged, so this node cannot check which trees it has signed; restore it from a backup, or remove it ` +
+      'together with node.key: this node then generates a new key',
     { exitCode: 2 },
   );
 }
@@ -60,6 +62,6 @@ function treeSizeIn(value: unknown): TreeSize {
   const { size, root } =
     typeof value === 'object' && value !== null ? { size: undefined, root: undefined, ...value } : {};
   if (typeof size !== 'number' || !Number.isSafeInteger(size) || typeof root !== 'string')
-    throw new TypeError('it is no size with a root');
+    throw new TypeError('the entry has no valid size and root');
   return { size, root };
 }

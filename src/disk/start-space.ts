@@ -6,14 +6,14 @@ import { diskStartBytesMin } from '../limits/disk.ts';
 import { diskSpaceNow } from './disk-space.ts';
 import { ResourceError } from './resource-failure.ts';
 
-/** @throws ResourceError if the free space is too small for a store in `dir`. The folder may be missing. */
+/** @throws ResourceError if the disk of `dir` has too little free space for a store. The folder may be missing. */
 export function refuseFullDisk(dir: string): void {
   const { freeBytes } = diskSpaceNow(existing(dir));
   if (freeBytes >= diskStartBytesMin) return;
   const words =
     `the disk of ${dir} is full: ${showByteCount(freeBytes)} are free, ` +
     `${showByteCount(diskStartBytesMin)} are needed`;
-  throw new ResourceError(`${words}; free space on that disk or enlarge it, and start again`);
+  throw new ResourceError(`${words}; free space on this disk or enlarge it, then start again`);
 }
 
 function existing(dir: string): string {

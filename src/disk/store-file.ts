@@ -23,7 +23,7 @@ const at = {
 } as const;
 
 /**
- * Checks LMDB's file, which LMDB maps without validation: a truncated or foreign file would end the process by a
+ * Checks the file before LMDB maps it without validation: a truncated or foreign file would end the process by a
  * signal, without a message. A missing or empty file is valid. `remedy`: advice for the operator.
  */
 export function refuseDamagedFile(path: string, remedy: string): void {
@@ -31,33 +31,33 @@ export function refuseDamagedFile(path: string, remedy: string): void {
   if (problem !== undefined) throw new StartError(`${path} is damaged: ${problem}; ${remedy}`, { exitCode: 1 });
 }
 
-/** The folder in DATA_DIR for the log that a restore writes, before the log is complete and verified. */
+/** The folder in DATA_DIR for a restored log that is not yet complete and verified. */
 export const restoringFolder = 'log.restoring';
 
 /**
- * Refuses DATA_DIR with an unfinished restore. Without this check a new log would be founded beside the restored log.
+ * Rejects a DATA_DIR with an unfinished restore. Otherwise the server would found a new log beside the restored one.
  */
 export function refuseUnfinishedRestore(dataDir: string): void {
   const path = join(dataDir, restoringFolder);
   if (!existsSync(path)) return;
   throw new StartError(
-    `${path} is left of a restore that did not end: run ledgerplane restore again, or remove it to begin without`,
+    `${path} belongs to an unfinished restore: run ledgerplane restore again, or remove it to start without a restore`,
     { exitCode: 2 },
   );
 }
 
 /**
- * Refuses read models without a log: the log is written first, so it was lost. Without this check a new log would be
- * founded, and the old data silently lost.
+ * Rejects read models without a log. The log is written before the read models, so the log was lost. Without this
+ * check, the server would found a new log and lose the old data silently.
  */
 export function refuseLostLog(dataDir: string): void {
   const [log, tables] = [join(dataDir, 'log'), join(dataDir, 'read-models')];
   const path = join(log, 'data.mdb');
   const exists = existsSync(path);
   if ((exists && statSync(path).size > 0) || !existsSync(join(tables, 'tables.mdb'))) return;
-  const problem = `${path} is ${exists ? 'empty' : 'missing'}, but ${tables} has read models of a log`;
+  const problem = `${path} is ${exists ? 'empty' : 'missing'}, but ${tables} contains read models of a log`;
   const restore = `restore ${log} from a backup, then run ledgerplane log new-epoch`;
-  throw new StartError(`${problem}; ${restore}; or, to begin with an empty log, remove ${tables}`, { exitCode: 1 });
+  throw new StartError(`${problem}; ${restore}; or, to start with an empty log, remove ${tables}`, { exitCode: 1 });
 }
 
 function problemOf(path: string): string | undefined {
@@ -76,7 +76,7 @@ function problemOf(path: string): string | undefined {
 
 function headerProblem(file: number, size: number): string | undefined {
   const first = metaAt(file, 0);
-  if (first === undefined) return 'it does not have the header of an LMDB file';
+  if (first === undefined) return 'the file does not start with the header of an LMDB file';
   const second = metaAt(file, first.pageBytes);
   const meta = second !== undefined && second.transaction > first.transaction ? second : first;
   const { lastPage: last, pageBytes, freeRoot } = meta;
@@ -84,7 +84,7 @@ function headerProblem(file: number, size: number): string | undefined {
   if (BigInt(size) >= needed) return undefined;
   const from = BigInt(size) / BigInt(pageBytes);
   if (size % pageBytes === 0 && areFree({ file, pageBytes }, freeRoot, { from, last })) return undefined;
-  return `it has ${String(size)} bytes and should have at least ${String(needed)}`;
+  return `its size is ${String(size)} bytes, but it must be at least ${String(needed)} bytes`;
 }
 
 type Meta = {

@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync, rmSync, statSync, writeSync } from 'no
 
 import { lmdbLockBytes } from '../limits/disk.ts';
 
-/** LMDB's flag for a store with a file path, which is stored in the file. */
+/** LMDB's flag of a store in a file, not in a folder. LMDB stores this flag in the file. */
 const noSubdir = 0x4000;
 const integerKeys = 0x08;
 const metaPage = 0x08;
@@ -15,15 +15,15 @@ const noPage = 0xffff_ffff_ffff_ffffn;
 export type StoreFiles = { readonly data: string; readonly lock: string; readonly isFolder: boolean };
 
 /**
- * Creates the files of a store before LMDB opens the store, so that this open writes nothing. If the open fails, for
- * example on a full disk, the library uses freed memory and the process aborts (lmdb 3.5, `EnvWrap::openEnv`). LMDB's
- * lock file is sparse and mapped, so a page without a disk block ends the process by SIGBUS. In this function a failure
- * is an exception.
+ * Creates the files of a store, so that LMDB writes nothing when it opens the store. If the open fails, for example on
+ * a full disk, the library uses freed memory and the process aborts (lmdb 3.5, `EnvWrap::openEnv`). LMDB's lock file is
+ * sparse and mapped, so an access to a page without a disk block ends the process by SIGBUS. In this function, such a
+ * failure is an exception.
  */
 export function prepareStoreFiles({ data, lock, isFolder }: StoreFiles): void {
   if (!existsSync(data) || statSync(data).size === 0) write(data, emptyStore(isFolder));
   const has = existsSync(lock) ? statSync(lock) : undefined;
-  // The caller has locked DATA_DIR, so no other process has the lock file mapped.
+  // The caller has locked DATA_DIR, so no other process maps the lock file.
   if (has === undefined || has.size < lmdbLockBytes || has.blocks * 512 < has.size)
     write(lock, Buffer.alloc(lmdbLockBytes));
 }
@@ -46,7 +46,7 @@ function emptyStore(isFolder: boolean): Buffer {
   return bytes;
 }
 
-/** Writes the whole file, or deletes it. */
+/** Writes the whole file. Deletes the file after an error. */
 function write(path: string, bytes: Buffer): void {
   const file = openSync(path, 'w', 0o600);
   try {

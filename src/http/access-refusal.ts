@@ -17,8 +17,8 @@ export function isLogIn({ kind, verb, path }: WellFormedRequest): boolean {
 const probes: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version']);
 
 /**
- * The subject of a request, or its refusal. A probe is answered even while its credentials cannot be checked, since it
- * asks for that state.
+ * The subject of a request, or undefined if the request is refused. A probe is served even while credentials cannot be
+ * checked, since it reads the state of the server.
  */
 export function subjectOf(authenticated: Authenticated, { verb, path }: WellFormedRequest): Subject | undefined {
   if (authenticated.ok) return authenticated.subject;
@@ -37,18 +37,19 @@ function unauthorized(detail: string, challenge = basicChallenge): Answer {
   return refusal(problem('unauthorized', detail, { headers: ['WWW-Authenticate', challenge] }));
 }
 
-/** The documents that kubectl reads before its request. They are the same for every caller who may read them. */
+/** The documents that kubectl reads before its actual request. Their content does not depend on the caller. */
 const sameForAll = /^\/(?:apis?|openapi\/v2|openapi\/v3(?:\/.*)?)$/u;
 
 /**
- * Whether the request impersonates a user: ignoring that would act as the wrong user. Documents that are the same for
- * every caller are excepted, because kubectl would print their refusal as several errors without the reason.
+ * Whether the request impersonates a user. Such a request is refused, since the server would otherwise serve it as the
+ * wrong user. Documents that are the same for every caller are excepted, since kubectl would print their refusal as
+ * several errors without the reason.
  */
 function isImpersonation(req: IncomingMessage, { verb, path }: WellFormedRequest): boolean {
   return headerOf(req, 'impersonate-user') !== undefined && !(verb === 'get' && sameForAll.test(path));
 }
 
-/** The refusal of a request that its subject may not make; undefined when it may. */
+/** Returns the refusal of a request that its subject may not make; undefined if the request is allowed. */
 export function refuseAccess(
   req: IncomingMessage,
   subject: Subject,

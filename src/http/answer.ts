@@ -31,7 +31,7 @@ export type Answer =
       readonly headers: ReadonlyMap<string, string>;
     }
   | { readonly kind: 'problem'; readonly problem: Problem }
-  /** The connection was taken over, or the client has disconnected. */
+  /** No response is written: other code has taken over the connection, or the client has disconnected. */
   | { readonly kind: 'taken-over' };
 
 export const takenOver: Answer = { kind: 'taken-over' };

@@ -38,14 +38,14 @@ export type AppDependencies = DispatcherDependencies & {
   readonly authorize: Authorize;
   readonly metrics: Metrics;
   readonly hosts: AllowedHosts;
-  /** Draws an id for a request without a valid one. */
+  /** Draws an id for a request without a valid X-Request-Id. */
   readonly drawRequestId: () => string;
 };
 
-/** A request and, once known, its subject. */
+/** A request and, after authentication, its subject. */
 type Served = Recipient & Serving & { subject: Subject | undefined };
 
-/** Handles all requests, in the order of `#answer`, which decision 2 defines. */
+/** Handles all requests. The order of the checks in `#answer` follows decision 2. */
 export class App {
   readonly #dependencies: AppDependencies;
   readonly #dispatcher: Dispatcher;
@@ -73,9 +73,7 @@ export class App {
       });
       await send(
         to,
-        refusal(
-          problem('internal-error', 'internal error; the server log has the details under the id of this request'),
-        ),
+        refusal(problem('internal-error', 'internal error: the server log contains the details for this request id')),
         this.#dependencies,
       );
     }
@@ -135,12 +133,12 @@ export class App {
     return this.#dispatcher.dispatch(exchange, upgrade);
   }
 
-  /** The account of the request, for the fair division of work on responses. */
+  /** The account of the request, for the fair scheduling of the work on responses. */
   #accountOf({ req, subject }: Served): string {
     return accountOf(clientOf(subject ?? visitor, networkOf(this.#dependencies.senderOf(req).address)));
   }
 
-  /** Records a refusal. A failed log-in records itself where it fails. */
+  /** Records a refusal. Failed log-ins are recorded elsewhere. */
   #noteRefusal({ req, requestId, subject }: Served, { reason, detail }: Problem): void {
     if ((reason !== 'forbidden' && reason !== 'unauthorized') || subject === undefined) return;
     const { refusals, senderOf } = this.#dependencies;
@@ -172,8 +170,8 @@ export class App {
   }
 
   /**
-   * The refusal of a request. A plugin's reload is reported before the authorization: a rule may name the plugin, which
-   * does not own this path at the moment.
+   * Returns the refusal of a request, if any. A reload of a plugin is reported before the authorization, since a rule
+   * may name the plugin, which does not own the path during the reload.
    */
   #refuse(req: IncomingMessage, subject: Subject, info: WellFormedRequest): Answer | undefined {
     const { generated, authorize } = this.#dependencies;
@@ -185,7 +183,7 @@ export class App {
     return refuseAccess(req, subject, authorize, info);
   }
 
-  /** The request's id: the caller's id, if valid, so that one id follows a request through several services. */
+  /** Returns the X-Request-Id of the caller if it is valid, so that a request has the same id in several services. */
   #identify(req: IncomingMessage): string {
     const given = req.headers['x-request-id'];
     return typeof given === 'string' && /^[\w.:-]{1,128}$/u.test(given) ? given : this.#dependencies.drawRequestId();
@@ -197,7 +195,7 @@ export class App {
     { address }: Sender,
   ): Authenticated | Promise<Authenticated> {
     const { authorization, cookie } = req.headers;
-    // A log-in ignores the cookie, which may be that of an ended session.
+    // A log-in ignores the cookie, which may belong to an ended session.
     const counted = isLogIn(info) ? undefined : cookie;
     return this.#dependencies.authenticate({
       authorization,

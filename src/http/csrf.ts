@@ -9,9 +9,9 @@ import { problem } from './problem.ts';
 export type CsrfRequest = { readonly method: string; readonly subject: Subject; readonly isWatch: boolean };
 
 /**
- * CSRF protection. A browser sends credentials with requests that other sites cause, and its headers identify such
- * requests. Writes and watches must come from this server's own pages or from no page, with any authentication; a
- * log-in counts as a write. A write with a cookie also needs a token, since not every browser sends these headers.
+ * CSRF protection. Browsers send credentials even with requests that other sites cause, but headers identify such
+ * requests. Writes and watches must come from this server's own pages or from no page, with any authentication. A
+ * log-in is a write. A write with a cookie also needs a token, since some browsers do not send these headers.
  */
 export function refuseForeignPage(req: IncomingMessage, { method, subject, isWatch }: CsrfRequest): Answer | undefined {
   const writes = method !== 'GET' && method !== 'HEAD';
@@ -31,21 +31,21 @@ export function refuseForeignPage(req: IncomingMessage, { method, subject, isWat
   return refusal(
     problem(
       'forbidden',
-      'a write with a session cookie needs the header X-CSRF-Token with the token from the log-in response',
+      'a write with a session cookie requires the header X-CSRF-Token with the token from the log-in response',
     ),
   );
 }
 
 /**
- * Whether the Origin header names another host; for browsers without `Sec-Fetch-Site`. `null` is a page without an
- * origin, which is never this server's.
+ * Whether the Origin header names another host. This check is for browsers without `Sec-Fetch-Site`. `null` is the
+ * origin of pages without an origin, and never that of this server.
  */
 function isOfAnotherHost(req: IncomingMessage): boolean {
   const origin = headerOf(req, 'origin');
   if (origin === undefined) return false;
   if (!URL.canParse(origin)) return true;
   const { protocol, host } = new URL(origin);
-  // The comparison ignores the scheme, since a proxy may have terminated TLS, and an explicit default port.
+  // The comparison ignores the scheme, since a proxy may have terminated TLS. It also ignores an explicit default port.
   const own = `${protocol}//${req.headers.host ?? ''}`;
   return (protocol !== 'http:' && protocol !== 'https:') || !URL.canParse(own) || new URL(own).host !== host;
 }

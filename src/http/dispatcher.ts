@@ -14,7 +14,7 @@ import type { RouteTable } from './route-table.ts';
 import type { Edge } from './send.ts';
 import type { WatchedRoute, WatchEndpoints } from './watch/watching.ts';
 
-/** The connection of a request that upgrades. */
+/** The connection of an upgrade request. */
 export type Upgrade = { readonly socket: Duplex; readonly head: Buffer; readonly release: () => void };
 
 export type DispatcherDependencies = Edge & {
@@ -23,11 +23,11 @@ export type DispatcherDependencies = Edge & {
   readonly fixed: RouteTable<FixedRoute>;
   readonly pluginRoutes: PluginRoutes;
   readonly watch: WatchEndpoints;
-  /** Collections that the platform's own routes serve and that can be watched. */
+  /** The collections of platform routes that can be watched. */
   readonly watched: readonly WatchedRoute[];
 };
 
-/** Finds what serves a request: a generated API, a route of the platform, or a route or socket of a plugin. */
+/** Routes a request to a generated API, a route of the platform, or a route or socket of a plugin. */
 export class Dispatcher {
   readonly #dependencies: DispatcherDependencies;
 
@@ -50,14 +50,17 @@ export class Dispatcher {
     return isTaken ? requestInfo(method, url, 'no watch') : info;
   }
 
-  /** Whether a WebSocket is served at the path. */
+  /** Whether the path serves a WebSocket. */
   hasSocketAt(method: string, url: string): boolean {
     const info = this.infoOf(method, url, true);
     if (info.kind === 'malformed') return false;
     return info.verb === 'watch' || this.#dependencies.pluginRoutes.findSocket(info.segments).kind === 'found';
   }
 
-  /** Whether a plugin could add the missing path: a group, a version, a type or a custom path. */
+  /**
+   * Whether a plugin that is not loaded yet could add the path, which may be that of a group, version, type or custom
+   * route.
+   */
   mayBeServedLater(segments: readonly string[]): boolean {
     const { generated, discovery, fixed, pluginRoutes } = this.#dependencies;
     if (segments[0] !== 'apis' || segments.length < 2 || generated.isKnown(segments)) return false;
@@ -66,14 +69,14 @@ export class Dispatcher {
     return (segments.length <= 3 || !fixed.covers(segments)) && pluginRoutes.pluginOf(segments) === undefined;
   }
 
-  /** Serves a request that is authorized. */
+  /** Serves an authorized request. */
   dispatch(exchange: Exchange, upgrade: Upgrade | undefined): Answer | Promise<Answer> {
     return this.#watch(exchange, upgrade) ?? this.#socket(exchange, upgrade) ?? this.#route(exchange);
   }
 
   /**
-   * The order: generated APIs, so that no plugin's route can replace one; then the platform's routes, then those of
-   * plugins.
+   * Looks for a route in generated APIs first, so that no plugin's route can replace them, then in the platform's
+   * routes, and then in the routes of plugins.
    */
   #route(exchange: Exchange): Answer | Promise<Answer> {
     const { method, info } = exchange;
@@ -89,7 +92,7 @@ export class Dispatcher {
     const socket = this.#dependencies.pluginRoutes.findSocket(info.segments);
     if (socket.kind === 'found' && (method === 'GET' || method === 'HEAD'))
       return refusal(
-        problem('bad-request', 'this path serves a WebSocket: the request needs an upgrade', {
+        problem('bad-request', 'this path serves a WebSocket: the request requires an upgrade', {
           headers: ['Upgrade', 'websocket'],
         }),
       );
@@ -102,7 +105,9 @@ export class Dispatcher {
     );
   }
 
-  /** Undefined if the request does not upgrade to a plugin's socket: it is then served like any other. */
+  /**
+   * Returns undefined if the request is not an upgrade to a plugin's socket. Such a request is served like any other.
+   */
   #socket(exchange: Exchange, upgrade: Upgrade | undefined): Answer | undefined {
     const { pluginRoutes } = this.#dependencies;
     const found = upgrade === undefined ? undefined : pluginRoutes.findSocket(exchange.info.segments);
@@ -112,8 +117,8 @@ export class Dispatcher {
   }
 
   /**
-   * Undefined if the request is not a watch of a registered type: a watch of an unknown type gets 404 like any other
-   * request.
+   * Returns undefined if the request is not a watch of a registered type. A watch of an unknown type results in 404
+   * like any other request.
    */
   #watch(
     { req, res, requestId, info, query, subject, sender }: Exchange,

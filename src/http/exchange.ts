@@ -10,9 +10,9 @@ import type { RequestMemory, Serving } from './body/request-memory.ts';
 
 /** The client of a request, according to the connection and trusted proxies. */
 export type Sender = {
-  /** The client's IP address in canonical form; empty if the connection was closed before it was read. */
+  /** The client's IP address in canonical form; empty if the connection was closed before the address was read. */
   readonly address: string;
-  /** Whether the client's own connection uses TLS, here or at a trusted proxy. */
+  /** Whether the client uses TLS for its connection to this server or to a trusted proxy. */
   readonly isSecure: boolean;
 };
 
@@ -34,8 +34,8 @@ export type Exchange = {
 };
 
 /**
- * A signal that aborts when the client disconnects before the response has ended. It is created on demand, since most
- * requests do not need it.
+ * A signal that aborts when the client disconnects before the response has ended. Call this function only if necessary:
+ * most requests need no signal.
  */
 export function disconnectSignalOf(res: ServerResponse): AbortSignal {
   const controller = new AbortController();
@@ -47,14 +47,14 @@ export function disconnectSignalOf(res: ServerResponse): AbortSignal {
   return controller.signal;
 }
 
-/** The origin of a log-in, with a signal for its client's disconnect. */
+/** The origin of a log-in: the client's address, and a signal for its disconnect. */
 export function fromOf({ sender, res }: Exchange): From {
   return { address: sender.address, signal: () => disconnectSignalOf(res) };
 }
 
 const traceParent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/u;
 
-/** The cause of the events that a request leads to. */
+/** The cause to record in the events of a request. */
 export function causeOf({ req, subject, requestId, info, sender: { address } }: Exchange): Cause {
   const userAgent = headerOf(req, 'user-agent');
   const trace = headerOf(req, 'traceparent');
@@ -69,7 +69,7 @@ export function causeOf({ req, subject, requestId, info, sender: { address } }: 
   };
 }
 
-/** A header as text; a repeated header is joined as HTTP allows. */
+/** Returns a header as text. Repeated headers are joined with commas, as HTTP allows. */
 export function headerOf(req: IncomingMessage, name: string): string | undefined {
   const value = req.headers[name];
   return typeof value === 'string' || value === undefined ? value : value.join(', ');

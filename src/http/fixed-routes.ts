@@ -9,7 +9,7 @@ import type { WatchedRoute } from './watch/watching.ts';
 
 export type FixedRoute = (params: Readonly<Record<string, string>>, exchange: Exchange) => Answer | Promise<Answer>;
 
-/** A path of the platform outside of the generated APIs; `{name}` stands for one segment. */
+/** A path of the platform outside of the generated APIs; `{name}` matches one segment. */
 export type PlatformRoute = {
   readonly method: string;
   readonly path: string;
@@ -22,7 +22,7 @@ export type PlatformRoute = {
 
 export type FixedRouteOptions = {
   readonly discovery: Discovery;
-  /** The reasons why this node is not ready, one line each; empty when it is. */
+  /** The reasons why this node is not ready, one line each; empty if the node is ready. */
   readonly readiness: () => readonly string[];
   /** The platform's version, a semantic version. */
   readonly version: string;
@@ -35,7 +35,7 @@ export function watchedRoutes(routes: readonly PlatformRoute[]): readonly Watche
   return routes.map(({ watched }) => watched).filter((watched) => watched !== undefined);
 }
 
-/** Health, version, metrics and discovery, independent of registered types. */
+/** Creates the routes for health, version, metrics and discovery, and adds the routes in `more`. */
 export function fixedRoutes({
   discovery,
   readiness,

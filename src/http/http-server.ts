@@ -55,16 +55,16 @@ export type HttpDependencies = Edge & {
   readonly authorize: Authorize;
   readonly pluginRoutes: PluginRoutes;
   readonly watch: WatchEndpoints;
-  /** The reasons why this node is not ready, one line each; empty when it is. */
+  /** The reasons why this node is not ready, one line each; empty if the node is ready. */
   readonly readiness: () => readonly string[];
   /** The platform's version, a semantic version. */
   readonly version: string;
   readonly metrics: Metrics;
-  /** Served host names, with or without a port; empty: all. */
+  /** The allowed host names, with or without a port. If empty, all are allowed. */
   readonly allowedHosts?: readonly string[];
   /** With a certificate, the server accepts TLS only. */
   readonly certificate?: ServerCertificate | undefined;
-  /** Account, permission, review and log-in routes: authorized like any other path. */
+  /** The routes for accounts, permissions, reviews and log-ins. They are authorized like any other path. */
   readonly platformRoutes: readonly PlatformRoute[];
 };
 
@@ -74,11 +74,13 @@ const drainPollMs = 20;
 export type HttpServer = {
   readonly server: Server;
   readonly callback: (req: IncomingMessage, res: ServerResponse) => void;
-  /** All current routes: generated ones, the platform's, and those of plugins, including announced ones. */
+  /** All current routes of generated APIs, the platform and plugins, including announced routes. */
   routes(): readonly Route[];
-  /** Sets the certificate of new connections; only for a server that was created with one. */
+  /** Sets the certificate for new connections. Has no effect for a server that was created without a certificate. */
   useCertificate(certificate: ServerCertificate): void;
-  /** Accepts no more connections, completes requests in flight, and closes all others after `graceMs`. */
+  /**
+   * Stops accepting connections and waits for requests in flight. After `graceMs`, closes the remaining connections.
+   */
   close(graceMs: number): Promise<void>;
 };
 
@@ -131,7 +133,7 @@ export function createHttpServer(dependencies: HttpDependencies): HttpServer {
 
 type Parsing = { readonly server: Server; readonly malformed: MalformedRequests };
 
-/** Call it after all listeners of the server's `connection` event are set. */
+/** Call this function after all listeners of the server's `connection` event have been added. */
 function frontOf({ certificate, clock, log }: HttpDependencies, { server, malformed }: Parsing): TlsFront | undefined {
   if (certificate === undefined) return undefined;
   return new TlsFront(certificate, {
@@ -146,7 +148,7 @@ function frontOf({ certificate, clock, log }: HttpDependencies, { server, malfor
 
 type Application = { readonly app: App; readonly generated: GeneratedApi; readonly fixed: RouteTable<FixedRoute> };
 
-/** The application, with the routes that the platform serves itself. */
+/** Creates the application, with the platform's own routes. */
 function createApp(dependencies: HttpDependencies, drawRequestId: () => string): Application {
   const { domain, clock, log, registry, reader, feed, execute, eventLog, memory, senderOf, authenticate, authorize } =
     dependencies;
@@ -179,7 +181,7 @@ function createApp(dependencies: HttpDependencies, drawRequestId: () => string):
   return { app, generated, fixed };
 }
 
-/** Node's server with this platform's limits. */
+/** Creates Node's HTTP server with this platform's limits. */
 function createNodeServer(callback: HttpServer['callback'], requests: typeof IncomingMessage): Server {
   const server = createServer(
     {
@@ -188,20 +190,20 @@ function createNodeServer(callback: HttpServer['callback'], requests: typeof Inc
       connectionsCheckingInterval: connectionsCheckMs,
       requestTimeout: requestTimeoutMs,
       keepAliveTimeout: keepAliveTimeoutMs,
-      // Disabled since Node's own response would have no body; `App` returns a problem instead.
+      // Node's own response to a missing Host header would have no body. `App` returns a problem instead.
       requireHostHeader: false,
       IncomingMessage: requests,
     },
     callback,
   );
-  // No limit on the number of headers: above it, Node would silently drop headers, possibly If-Match. Their bytes are
-  // limited.
+  // There is no limit on the number of headers: above it, Node would silently drop headers, possibly If-Match. The size
+  // of the headers is limited.
   server.maxHeadersCount = 0;
   server.on('checkExpectation', callback);
   return server;
 }
 
-/** Draws request ids, which are unique across restarts by a random prefix, and cheap. */
+/** Draws request ids at low cost. A random prefix makes the ids unique across restarts. */
 function requestIds(): () => string {
   const prefix = randomBytes(6).toString('hex');
   let drawn = 0;
@@ -213,7 +215,7 @@ function requestIds(): () => string {
 
 type Guard = (socket: Socket, task: () => void) => void;
 
-/** Runs code for one connection: an exception ends that connection, and not the process. */
+/** Runs code for one connection. An exception ends only the connection, not the process. */
 function guardWith({ log }: Edge): Guard {
   return (socket, task) => {
     try {
@@ -225,7 +227,7 @@ function guardWith({ log }: Edge): Guard {
 }
 
 function cutOff(socket: Socket, error: unknown, log: Edge['log']): void {
-  log.error('disconnected a client after an error of its connection', {
+  log.error('disconnected a client after an error on its connection', {
     error: error instanceof Error ? error.stack : String(error),
   });
   socket.destroy();
@@ -244,7 +246,7 @@ function requestsOf({ app, connections, guard }: Leaving): typeof IncomingMessag
 
 type Leaving = { readonly app: App; readonly connections: Connections; readonly guard: Guard };
 
-/** A request that upgrades is handled like any other, with its own response. */
+/** Handles an upgrade request like any other request, with a response on its connection. */
 function serveUpgrade(app: App, { log, clock }: Edge, { req, socket, head }: Upgraded): void {
   socket.on('error', (error) => {
     log.debug('an upgrading connection failed', { error: String(error) });
@@ -255,7 +257,7 @@ function serveUpgrade(app: App, { log, clock }: Edge, { req, socket, head }: Upg
   app
     .serve(req, res, { socket, head, release })
     .then(() => {
-      // After the socket was released, the response has no connection.
+      // The response has no connection if the socket was released.
       if (res.headersSent && res.socket === null) socket.destroy();
     })
     .catch((error: unknown) => {

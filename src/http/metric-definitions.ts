@@ -2,7 +2,7 @@ import { defineMemory, type MemorySources } from './memory-metrics.ts';
 import type { MetricLibrary } from './metric-library.ts';
 import type { StreamCount } from './plugin-routes/plugin-streams.ts';
 
-/** Values measured elsewhere, read for each scrape. */
+/** Values that are measured elsewhere, and read at each scrape. */
 export type MetricSources = MemorySources & {
   /** The position of the last folded event. */
   readonly position: () => bigint;
@@ -15,17 +15,20 @@ export type MetricSources = MemorySources & {
   readonly isLogReachable: () => boolean;
   /** Whether this node is the leader. */
   readonly isLeader: () => boolean;
-  /** The number of times that a lost subscription to the log was renewed. */
+  /** The number of times a lost subscription to the log has been renewed. */
   readonly resubscriptions: () => number;
-  /** The disk of DATA_DIR: free bytes at the last reading, and the reserve. */
+  /** The disk of DATA_DIR: its free bytes when they were last read, and the reserve. */
   readonly disk: { readonly freeBytes: number; readonly reserveBytes: number };
-  /** Undefined if the event loop is not watched. */
+  /** Undefined if the event loop is not monitored. */
   readonly eventLoop?: EventLoopSource | undefined;
   /** The certificate in use, with its expiry in milliseconds since the Unix epoch; undefined without TLS. */
   readonly certificate?: (() => { readonly expiresAt: number }) | undefined;
-  /** Log-ins, log-outs and refusals by kind, and those without an entry in the log; undefined: not recorded. */
+  /**
+   * The number of log-ins, log-outs and refusals by kind, and the number of those without an event of their own;
+   * undefined if they are not recorded.
+   */
   readonly accesses?: { readonly totals: ReadonlyMap<string, number>; readonly omitted: number } | undefined;
-  /** The controllers, with waiting keys and ended steps by outcome. */
+  /** The controllers, each with the number of queued keys, and the number of ended steps by outcome. */
   readonly controllers: () => readonly {
     readonly name: string;
     readonly depth: number;
@@ -34,8 +37,8 @@ export type MetricSources = MemorySources & {
 };
 
 /**
- * The number of blocks of the event loop by plugin ('' for the platform), and recent delays of timers in seconds, by
- * quantile.
+ * The number of blocks of the event loop by plugin ('' means the platform), and the recent delays of timers in seconds
+ * by quantile.
  */
 export type EventLoopSource = { held(): ReadonlyMap<string, number>; lag(): ReadonlyMap<string, number> };
 
@@ -86,7 +89,7 @@ function defineNode(sources: MetricSources, { Counter, Gauge, registers }: Metri
   });
   new Gauge({
     name: 'ledgerplane_ready',
-    help: '1 when the read models have caught up and the plugins have started.',
+    help: '1 if the read models have caught up and the plugins have started.',
     registers,
     collect() {
       this.set(isReady() ? 1 : 0);
@@ -94,7 +97,7 @@ function defineNode(sources: MetricSources, { Counter, Gauge, registers }: Metri
   });
   new Gauge({
     name: 'ledgerplane_log_reachable',
-    help: '1 when the event log answers.',
+    help: '1 if the event log is available.',
     registers,
     collect() {
       this.set(isLogReachable() ? 1 : 0);
@@ -102,7 +105,7 @@ function defineNode(sources: MetricSources, { Counter, Gauge, registers }: Metri
   });
   new Gauge({
     name: 'ledgerplane_leader',
-    help: '1 when this node is the leader.',
+    help: '1 if this node is the leader.',
     registers,
     collect() {
       this.set(isLeader() ? 1 : 0);
@@ -132,7 +135,7 @@ function defineAccesses(accesses: NonNullable<MetricSources['accesses']>, { Coun
   });
   new Counter({
     name: 'ledgerplane_accesses_omitted_total',
-    help: 'Those of them that the event log counts without describing them.',
+    help: 'Log-ins, log-outs, failed log-ins and refused requests without an event of their own in the log.',
     registers,
     collect() {
       this.reset();
@@ -147,7 +150,7 @@ function defineCertificate(
 ): void {
   new Gauge({
     name: 'ledgerplane_tls_certificate_expires_timestamp_seconds',
-    help: 'When the TLS certificate in use expires, in seconds since the Unix epoch.',
+    help: 'The expiry time of the TLS certificate in use, in seconds since the Unix epoch.',
     registers,
     collect() {
       this.set(Math.floor(certificate().expiresAt / 1_000));
@@ -171,7 +174,7 @@ function defineObjects({ objects }: MetricSources, { Gauge, registers }: MetricL
 function defineControllers({ controllers }: MetricSources, { Counter, Gauge, registers }: MetricLibrary): void {
   new Counter({
     name: 'ledgerplane_reconcile_total',
-    help: 'Reconciler steps by outcome; stuck counts those past their time limit.',
+    help: 'Reconciler steps by outcome; stuck counts steps that exceeded their time limit.',
     labelNames: ['controller', 'outcome'],
     registers,
     collect() {
@@ -216,7 +219,7 @@ function defineDisk(disk: MetricSources['disk'], { Gauge, registers }: MetricLib
   });
   new Gauge({
     name: 'ledgerplane_disk_reserve_bytes',
-    help: 'Bytes that must stay free for client writes to be accepted; 0: none.',
+    help: 'Bytes that must be free so that client writes are accepted; 0 for no reserve.',
     registers,
     collect() {
       this.set(disk.reserveBytes);

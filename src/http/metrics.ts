@@ -5,12 +5,12 @@ import { defineMetrics, type MetricSources } from './metric-definitions.ts';
 export type { EventLoopSource } from './metric-definitions.ts';
 
 /**
- * The node's metrics in Prometheus' text format. A request costs one increment of an array; the library is loaded, and
- * other values are read, at the first scrape.
+ * The node's metrics in Prometheus' text format. A request costs one increment of an array element. The library is
+ * loaded at the first scrape, and other values are read at each scrape.
  */
 export class Metrics {
   readonly #sources: MetricSources;
-  /** By status: the number of responses. */
+  /** The number of responses, by status. */
   readonly #answered: number[] = Array.from({ length: 600 }, () => 0);
   #registry: Promise<Registry> | undefined;
 

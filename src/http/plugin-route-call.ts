@@ -15,7 +15,7 @@ import { eventStreamHead } from './send.ts';
 import { thrownText } from './thrown-text.ts';
 
 export type RouteCallDependencies = CallPorts & {
-  /** Whether the authorized request is still allowed, and its credential still valid. */
+  /** Whether an authorized request is still allowed and its credential still valid. */
   readonly allows: Allows;
 };
 
@@ -78,7 +78,7 @@ export class PluginRouteCalls {
       case 'failed': {
         const refused = decodeRefusal(outcome.error);
         return refused === undefined
-          ? this.#failed(exchange, route, { problem: 'it threw', error: thrownText(outcome.error) })
+          ? this.#failed(exchange, route, { problem: 'the handler threw an error', error: thrownText(outcome.error) })
           : refusal(asUnauthorizedForVisitors(refused, exchange.subject));
       }
       case 'rubbish':
@@ -94,12 +94,15 @@ export class PluginRouteCalls {
     return refusal(
       problem(
         'internal-error',
-        `the plugin ${route.mount.plugin} failed; the server log has the details under the id of this request`,
+        `the plugin ${route.mount.plugin} failed: the server log contains the details for this request id`,
       ),
     );
   }
 
-  /** Streams have no time limit: they end with their events, caller, plugin or rights. */
+  /**
+   * Starts a stream. A stream has no time limit: it ends with its events, or when its caller disconnects or loses the
+   * right, or when the plugin stops.
+   */
   #stream(exchange: Exchange, route: PluginRoute, { headers, iterator, calling }: Streaming): Answer {
     const { res, method, requestId, subject, sender, info: request } = exchange;
     const { mount } = route;
@@ -138,16 +141,22 @@ export class PluginRouteCalls {
     return refused === undefined ? takenOver : refusal(refused);
   }
 
-  /** The refusal if the caller lost the right while the handler ran: a stream opened now would miss that change. */
+  /**
+   * Returns a refusal if the caller lost the right while the handler ran. A stream that starts later would not be
+   * notified of this change.
+   */
   #lostRight({ subject, info }: Exchange): Problem | undefined {
     return this.#dependencies.allows(subject, info)
       ? undefined
-      : asUnauthorizedForVisitors(problem('forbidden', 'no longer allowed'), subject);
+      : asUnauthorizedForVisitors(
+          problem('forbidden', 'the caller is no longer allowed to make this request'),
+          subject,
+        );
   }
 
   /**
-   * Awaits the handler's result, its time limit, or its caller's disconnect, whichever is first; a later rejection is
-   * ignored.
+   * Awaits the handler's result, its time limit, or its caller's disconnect, whichever is first. A later rejection of
+   * the handler is ignored.
    */
   async #settled(
     exchange: Exchange,
@@ -171,7 +180,7 @@ export class PluginRouteCalls {
         { once: true },
       );
       const request = routeRequest(exchange, { ...call, plugin }, this.#dependencies);
-      // Called within a promise, so that an exception becomes a rejection.
+      // The handler is called within a promise, so that an exception becomes a rejection.
       Promise.resolve(request)
         .then(handler)
         .then(
@@ -198,7 +207,7 @@ function logFieldsOf(
   return { plugin, requestId, path, route: `${endpoint.method} ${endpoint.path}` };
 }
 
-/** A visitor might have the right after a log-in, so a client's 403 becomes a 401. */
+/** A visitor might have the right after a log-in, so a 403 for a visitor becomes a 401. */
 function asUnauthorizedForVisitors(refused: Problem, { kind }: Subject): Problem {
   return refused.reason === 'forbidden' && kind === 'visitor'
     ? problem('unauthorized', refused.detail, { headers: ['WWW-Authenticate', basicChallenge] })

@@ -13,7 +13,7 @@ export type ProblemContext = {
   readonly path: string;
   readonly accept: string | undefined;
   readonly requestId: string;
-  /** RFC 3339. */
+  /** The time of the refusal (RFC 3339). */
   readonly time: string;
   /** The resource in the path, if any. */
   readonly resource?: { readonly group: string; readonly resource: string; readonly name?: string } | undefined;
@@ -22,8 +22,8 @@ export type ProblemContext = {
 export type ProblemAnswer = { readonly status: number; readonly headers: readonly string[]; readonly bytes: Buffer };
 
 /**
- * The body in one of the two forms of decision 8. One body cannot serve both: in RFC 9457 `status` is a number, while
- * Kubernetes' clients decode it as a string, and show a generic message if that fails.
+ * Returns the body in one of the two forms of decision 8. One body cannot have both forms: in RFC 9457, `status` is a
+ * number, but clients of Kubernetes decode `status` as a string, and show a generic message if that fails.
  */
 export function problemAnswer(refusal: Problem, context: ProblemContext): ProblemAnswer {
   const { status, word, title } = problems[refusal.reason];
@@ -66,11 +66,11 @@ function slug(word: string): string {
 
 function wantsProblemJson({ path, accept }: ProblemContext): boolean {
   if (!/^\/+apis?(?:\/|$)/u.test(path)) return true;
-  // A wildcard does not count, since clients without support for problem details send one.
+  // A wildcard does not request problem details, since clients without support for them send wildcards.
   return parseAccept(accept).some(({ type }) => type === 'application/problem+json');
 }
 
-/** The `details` of a Status: Kubernetes puts the resource here, or the kind for an invalid object. */
+/** The `details` of a Status: `kind` is the resource, as in Kubernetes, or the kind of an invalid object. */
 function details(refusal: Problem, { resource }: ProblemContext): object {
   const { about = {}, violations = [], causes = [], retryAfterSeconds } = refusal;
   const all = [...violations.map((violation) => causeOf(violation, refusal)), ...causes];

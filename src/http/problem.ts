@@ -19,7 +19,7 @@ export type ProblemReason = RejectionReason | EdgeReason;
 /** The status, fixed reason and title of every refusal (decision 8). Only this table maps statuses. */
 export const problems = {
   'bad-request': { status: 400, word: 'BadRequest', title: 'The request is malformed' },
-  unauthorized: { status: 401, word: 'Unauthorized', title: 'Valid credentials are needed' },
+  unauthorized: { status: 401, word: 'Unauthorized', title: 'Valid credentials are required' },
   forbidden: { status: 403, word: 'Forbidden', title: 'Not allowed' },
   'not-found': { status: 404, word: 'NotFound', title: 'Not found' },
   'method-not-allowed': { status: 405, word: 'MethodNotAllowed', title: 'This path does not serve the method' },
@@ -28,7 +28,7 @@ export const problems = {
   'stale-version': { status: 409, word: 'Conflict', title: 'The object has been modified' },
   'unique-value-taken': { status: 409, word: 'UniqueValueTaken', title: 'Another object has this unique value' },
   expired: { status: 410, word: 'Expired', title: 'This log position is not available' },
-  'precondition-failed': { status: 412, word: 'PreconditionFailed', title: 'A precondition does not hold' },
+  'precondition-failed': { status: 412, word: 'PreconditionFailed', title: 'A precondition failed' },
   'body-too-large': { status: 413, word: 'RequestEntityTooLarge', title: 'The body is too large' },
   'unsupported-media-type': { status: 415, word: 'UnsupportedMediaType', title: 'The media type is not supported' },
   'expectation-failed': { status: 417, word: 'ExpectationFailed', title: 'The expectation cannot be met' },
@@ -46,14 +46,14 @@ export type Problem = {
   readonly reason: ProblemReason;
   readonly detail: string;
   readonly violations?: readonly Violation[];
-  /** The name for an empty pointer in the violations; the object if absent. */
+  /** The name to use for an empty pointer in the violations; `object` if absent. */
   readonly root?: 'patch';
-  /** Kubernetes' machine-readable causes besides the violations. */
+  /** Machine-readable causes, as in Kubernetes, in addition to the violations. */
   readonly causes?: readonly { readonly reason: string; readonly message: string }[];
-  /** Details that the path does not contain: the kind of an invalid object, the name in a body. */
+  /** Details that the path does not contain: the kind of an invalid object, or the name in a body. */
   readonly about?: { readonly kind?: string; readonly name?: string };
   readonly retryAfterSeconds?: number;
-  /** Further header names and values, in pairs. */
+  /** Additional headers: alternating names and values. */
   readonly headers?: readonly string[];
 };
 
@@ -61,13 +61,16 @@ export function problem(reason: ProblemReason, detail: string, more: Omit<Proble
   return { reason, detail, ...more };
 }
 
-/** A command's rejection as a problem. */
+/** Converts the rejection of a command to a problem. */
 export function problemOf(rejection: Rejection, about: Problem['about'] = {}): Problem {
   const { warnings = [], ...refused } = rejection;
   return { ...refused, about, ...(warnings.length === 0 ? {} : { headers: warningHeaders(warnings) }) };
 }
 
-/** `Warning: 299 - "text"` headers. The text has no control characters and only ASCII, which every reader accepts. */
+/**
+ * `Warning: 299 - "text"` headers. Characters other than printable ASCII are replaced, since some readers do not accept
+ * them.
+ */
 export function warningHeaders(warnings: readonly string[]): readonly string[] {
   return warnings.flatMap((text) => [
     'Warning',
@@ -78,14 +81,18 @@ export function warningHeaders(warnings: readonly string[]): readonly string[] {
 /** The refusal of a method, with the allowed methods in the format of `Allow`. */
 export function methodNotAllowed(method: string, allowed: readonly string[]): Problem {
   const list = allowed.join(', ');
-  // A HEAD has the headers of the response to a GET, including the length (RFC 9110, 9.3.2).
+  // The response to a HEAD has the headers of the response to a GET, including its length (RFC 9110, 9.3.2).
   const named = method === 'HEAD' ? 'GET' : method;
-  return problem('method-not-allowed', `${named} is not served here${list === '' ? '' : `; allowed: ${list}`}`, {
-    headers: ['Allow', list],
-  });
+  return problem(
+    'method-not-allowed',
+    `this path does not support ${named}${list === '' ? '' : `; allowed: ${list}`}`,
+    {
+      headers: ['Allow', list],
+    },
+  );
 }
 
-/** `WWW-Authenticate` values. A browser shows a dialog for the first one. */
+/** `WWW-Authenticate` values. A browser shows a log-in dialog for the Basic challenge. */
 export const basicChallenge = 'Basic realm="ledgerplane", charset="UTF-8"';
 /** The challenge for pages with a log-in form: after a failed log-in, and for an ended session. */
 export const logInChallenge = 'Cookie realm="ledgerplane", form-action="/login", cookie-name="ledgerplane_session"';

@@ -1,6 +1,6 @@
 import { problem, type Problem } from './problem.ts';
 
-/** Parameters of the platform's paths. A route ignores those that it does not use. */
+/** Parameters of the platform's paths. A route ignores the parameters that it does not use. */
 const known = [
   'labelSelector',
   'fieldSelector',
@@ -23,7 +23,7 @@ const knownNames: ReadonlySet<string> = new Set(known);
 const lowercased = known.map((name) => ({ name, lower: name.toLowerCase() }));
 const lengthMax = Math.max(...known.map(({ length }) => length)) + 1;
 
-/** Parameters that Kubernetes' tools send, and that have no meaning here. */
+/** Parameters that Kubernetes' tools send and this server ignores. */
 const kubernetesNames: ReadonlySet<string> = new Set([
   'pretty',
   'timeout',
@@ -41,18 +41,18 @@ const kubernetesNames: ReadonlySet<string> = new Set([
 ]);
 
 export type NamedPath = {
-  /** Whether the path shows past states with `at`. */
+  /** Whether the path supports `at`, which selects a past state. */
   readonly hasPast?: boolean;
-  /** Whether the request is for a watch, which shows no past states. */
+  /** Whether the request is a watch. A watch does not support `at`. */
   readonly isWatch?: boolean;
-  /** The parameters that this path has besides those of all paths. */
+  /** The parameters of this path, in addition to those of all paths. */
   readonly own?: readonly string[];
 };
 
 /**
- * Refuses a parameter that differs from a known one in case or one letter: ignoring it would return a wrong result. The
- * same applies to `at`, which asks for a past state, unless the path has one. Other unknown names are ignored, since
- * tools send their own.
+ * Refuses a parameter with a name that differs from a known name in case or in one letter, since the server would
+ * otherwise ignore the parameter and return a wrong result. For the same reason, `at` is refused on a path that does
+ * not support it. Other unknown names are ignored, since tools send their own parameters.
  */
 export function checkParameterNames(query: URLSearchParams, path: NamedPath = {}): Problem | undefined {
   if (query.size === 0) return undefined;
@@ -70,13 +70,15 @@ function refusedName(given: string, { own = [], ...path }: NamedPath): string | 
 }
 
 function refusedAt(given: string, { hasPast, isWatch }: NamedPath): string | undefined {
-  if (isWatch === true)
-    return 'at: a watch cannot start in the past with at; resourceVersion names the position after which it starts';
-  if (hasPast !== true) return 'at: this path has no past states';
+  if (isWatch === true) return 'at: a watch does not support at; to start it after a position, set resourceVersion';
+  if (hasPast !== true) return 'at: this path does not support past states';
   return given === 'at' ? undefined : misspelt(given, 'at');
 }
 
-/** Among the own names of a path, those of up to three letters are one letter away from many others. */
+/**
+ * The length up to which own names of a path are not compared by letters: too many other names differ from a short name
+ * in one letter.
+ */
 const shortLength = 3;
 
 function misspeltName(given: string, own: readonly string[]): string | undefined {
@@ -92,7 +94,7 @@ function misspelt(given: string, meant: string): string {
   return `there is no query parameter ${JSON.stringify(given)}; did you mean ${JSON.stringify(meant)}?`;
 }
 
-/** Whether one insertion, deletion, substitution or swap of neighbours separates the two. */
+/** Whether the two texts differ by one insertion, deletion, substitution or swap of adjacent letters. */
 function isOneLetterFrom(left: string, right: string): boolean {
   if (Math.abs(left.length - right.length) > 1) return false;
   let start = 0;

@@ -25,9 +25,9 @@ export type RefusalLogDependencies = {
 };
 
 /**
- * Records failed log-ins and refused requests as events. Logs failed log-ins and forbidden requests, up to a fixed
- * number of lines per minute; one further line counts the suppressed ones. A name without a user is omitted, since it
- * may be a password in the wrong field.
+ * Records failed log-ins and refused requests as events. Also logs failed log-ins and forbidden requests, up to a fixed
+ * number of lines per minute; one more line reports the number of suppressed lines. The name of an unknown user is
+ * omitted, since it may be a password in the wrong field.
  */
 export class RefusalLog {
   readonly #dependencies: RefusalLogDependencies;
@@ -53,8 +53,8 @@ export class RefusalLog {
   }
 
   /**
-   * Records a request that needs credentials and has none. It is not logged, since clients usually begin with such a
-   * request.
+   * Records a request without credentials that needs credentials. The request is not logged, since clients usually
+   * start with such a request.
    */
   unauthorized(refused: Refused): void {
     this.#recordAccess('unauthorized', refused, undefined);

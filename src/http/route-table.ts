@@ -1,6 +1,9 @@
 import Router from '@koa/router';
 
-/** Whether a path is served, and with which methods. An empty `allow`: the path does not exist. */
+/**
+ * The result of a look-up. If the method has no route, `allow` lists the methods of the path; it is empty if the path
+ * does not exist.
+ */
 export type Found<H> =
   | { readonly kind: 'found'; readonly route: H; readonly params: Readonly<Record<string, string>> }
   | { readonly kind: 'not-served'; readonly allow: readonly string[] };
@@ -12,7 +15,7 @@ export const nothingHere = { kind: 'not-served', allow: [] } as const;
 
 type Layer = ReturnType<Router['register']>;
 
-/** A method at the paths of one pattern. */
+/** A method and a pattern of paths. */
 export type Route = { readonly method: string; readonly pattern: string };
 
 /** A route with its handler. */
@@ -20,13 +23,13 @@ export type Entry<H> = Route & { readonly route: H };
 
 /**
  * Routes by pattern, where `{name}` matches one segment. Paths are matched by the decoded segments that were
- * authorized. They are encoded once for the router, which decodes captured segments once.
+ * authorized. The segments are encoded for the router, which decodes the captured segments again.
  */
 export class RouteTable<H> {
   readonly #router = new Router({ sensitive: true, strict: true });
-  /** Every layer of the router, in order of creation; the first match wins. */
+  /** All layers of the router, in order of creation. The first match is used. */
   readonly #routes = new Map<Layer, Entry<H>>();
-  /** By number of segments: the segments of the patterns; undefined for a parameter. */
+  /** The segments of the patterns, by the number of segments. A parameter is undefined. */
   readonly #shapes = new Map<number, (readonly (string | undefined)[])[]>();
 
   add(method: string, pattern: string, route: H): void {
@@ -43,7 +46,7 @@ export class RouteTable<H> {
     else alike.push(shape);
   }
 
-  /** Every route, in order of addition. */
+  /** All routes, in order of addition. */
   all(): readonly Entry<H>[] {
     return [...this.#routes.values()];
   }
@@ -69,8 +72,8 @@ export class RouteTable<H> {
 }
 
 /**
- * The problem of a pattern. A pattern has only plain segments and parameters, so no part of it has a special meaning
- * for the router.
+ * Returns the problem of a pattern, if any. A pattern contains only plain segments and parameters, so that no part has
+ * a special meaning for the router.
  */
 export function patternProblem(pattern: string): string | undefined {
   const names = new Set<string>();

@@ -17,7 +17,8 @@ export type Edge = { readonly domain: string; readonly clock: Clock; readonly lo
 export type Recipient = { readonly req: IncomingMessage; readonly res: ServerResponse; readonly requestId: string };
 
 /**
- * Headers of every response: browsers must not guess its type, execute or frame it, or reuse it without revalidation.
+ * Headers of every response. They prevent browsers from guessing the type of the response, executing or framing it, and
+ * reusing it without revalidation.
  */
 const safe = [
   'X-Content-Type-Options',
@@ -32,14 +33,14 @@ const safe = [
 const common = [...safe, 'Vary', 'Accept', 'X-Request-Id'] as const;
 
 /**
- * Headers of a plain object, the most frequent response. `Vary` is omitted, since its entity tag identifies its form
- * and a cache revalidates by the tag. A header costs three microseconds.
+ * Headers of a plain object, the most frequent response. `Vary` is omitted, since the entity tag identifies the form of
+ * the object, and caches revalidate by the tag. Each header costs three microseconds.
  */
 const revalidated = [...safe, 'X-Request-Id'] as const;
 
 /**
- * Writes a response with one head and one body. It bypasses the setters of a framework, which cost more than finding
- * the object. Does nothing if the client has disconnected.
+ * Writes a response with one head and one body. It does not use a framework's setters, which cost more than finding the
+ * object. Does nothing if the client has disconnected.
  */
 export async function send(to: Recipient, answer: Answer, edge: Edge): Promise<void> {
   const { res, requestId } = to;
@@ -81,14 +82,15 @@ export async function send(to: Recipient, answer: Answer, edge: Edge): Promise<v
   }
 }
 
-/** The common headers of a response. `headers`: alternating names and values. */
+/** The common headers of a response. `headers` contains alternating names and values. */
 function commonOf(headers: readonly string[]): readonly string[] {
   return headers.includes('ETag') ? revalidated : common;
 }
 
 /**
- * Begins a response with a body. The queue of a pipelined response already contains the `100 Continue` that its request
- * expects. If a body of bytes follows, Node puts the headers before the queue; if they are sent alone, after it.
+ * Writes the head of a response with a body. The queue of a pipelined response already contains the `100 Continue` that
+ * its request expects. Node would put the head before the queue if the first write contained the head and a body of
+ * bytes. If the head is sent alone, Node puts it after the queue.
  */
 function begin(res: ServerResponse, status: number, headers: string[]): void {
   res.writeHead(status, headers);
@@ -96,18 +98,20 @@ function begin(res: ServerResponse, status: number, headers: string[]): void {
 }
 
 /**
- * The largest body that is copied behind the head: copying it costs less than a gathering write with a second buffer.
+ * The largest body that is copied behind the head: up to this size, a copy costs less than a gathering write with two
+ * buffers.
  */
 const joinedBodyBytesMax = 16_384;
 
-/** Ends a response. Node joins head and body into one write only for text: Latin-1 preserves every byte. */
+/** Ends a response. Node joins head and body into one write only if the body is text. Latin-1 preserves every byte. */
 function end(res: ServerResponse, bytes: Uint8Array): void {
   if (bytes.length > joinedBodyBytesMax) res.end(bytes);
   else res.end(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1'), 'latin1');
 }
 
 /**
- * Sends a problem. Modules that write their own response use it too, such as a watch endpoint that refuses its request.
+ * Sends a problem. Modules that write their own responses also use this function, for example a watch endpoint that
+ * refuses its request.
  */
 export function sendProblem({ req, res, requestId }: Recipient, problem: Problem, { domain, clock, log }: Edge): void {
   if (res.destroyed) return;
@@ -140,7 +144,7 @@ function customHeaders({ headers, bytes }: Extract<Answer, { kind: 'custom' }>, 
   return [...all].flat();
 }
 
-/** The path as sent: for display, not for routing. */
+/** The path as the client sent it. Use it for display, not for routing. */
 function pathOf({ url = '/' }: IncomingMessage): string {
   const query = url.indexOf('?');
   return query === -1 ? url : url.slice(0, query);
@@ -150,7 +154,10 @@ function resourceOf(path: string): ReturnType<typeof locationOf> {
   return locationOf(path.split('/').filter((segment) => segment !== ''));
 }
 
-/** The head of a plugin's server-sent events. It asks proxies not to buffer, which would delay the events. */
+/**
+ * The head of a plugin's server-sent events. X-Accel-Buffering requests that proxies do not buffer, which would delay
+ * events.
+ */
 export function eventStreamHead(headers: ReadonlyMap<string, string>, requestId: string): string[] {
   const all = new Map([
     ['cache-control', 'no-store'],
@@ -176,7 +183,7 @@ async function sendStream(
           res.destroy();
         });
   try {
-    // The first chunk is always requested, because only a started iteration can be abandoned properly.
+    // The first chunk is always requested, since `return` has no effect on an iteration that has not started.
     for await (const chunk of chunks) {
       if (res.destroyed || req.method === 'HEAD') break;
       await sendChunk(
@@ -198,7 +205,7 @@ async function sendStream(
   }
 }
 
-/** Sends a chunk in parts: a peer that accepts a part makes progress, and keeps its slot. */
+/** Sends a chunk in parts. A peer that has read a part makes progress, and therefore keeps its slot. */
 async function sendChunk(
   res: ServerResponse,
   chunk: Uint8Array,
@@ -214,7 +221,7 @@ async function sendChunk(
 }
 
 function cutOff(res: ServerResponse, { requestId, log }: Pick<Recipient, 'requestId'> & Pick<Edge, 'log'>): void {
-  log.warn('closed a streamed list: its client did not read while other lists waited', { requestId });
+  log.warn('closed a streamed list: the client did not read while other lists waited', { requestId });
   res.destroy();
 }
 

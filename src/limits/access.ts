@@ -1,52 +1,54 @@
 /**
- * Limits of users, roles and log-ins. Each name ends in its unit. Each limit is tested at n and n + 1, and its error
- * states it.
+ * Limits of users, roles and log-ins. Each name ends with the unit. A test checks each limit at n and n + 1, and each
+ * error message states the limit.
  */
 
 /**
- * The time for which verified credentials are cached, and their number: a user and password pair takes one entry, its
- * Basic header another.
+ * The time for which verified credentials are cached, and the number of cache entries. A user and password pair uses
+ * one entry; the Basic header of the pair uses another.
  */
 export const basicCacheMs = 60_000;
 export const basicCacheEntriesMax = 2_048;
 /**
- * Failed log-ins before 429: of one user from one network (an IPv4 address, an IPv6 /64), from one network in total,
- * and of one user from all networks from which this user has not logged in; and the time for which a failure counts.
+ * Failed log-ins before the status 429. `loginFailuresMax` applies to one user from one network (an IPv4 address or an
+ * IPv6 /64). `loginFailuresInAllMax` applies to one network in total, and to one user from all networks from which this
+ * user has not logged in. A failure counts for `loginFailureWindowMs`.
  */
 export const loginFailuresMax = 20;
 export const loginFailuresInAllMax = 100;
 export const loginFailureWindowMs = 60_000;
 /**
- * Unsuccessful log-ins of a user from one network within that time, including refused ones. Above it the cached
- * password is not used: otherwise a right guess would succeed despite any number of refusals.
+ * Unsuccessful log-ins of a user from one network within `loginFailureWindowMs`, including refused log-ins. Above this
+ * limit the cached password is not used. Otherwise a correct guess would succeed despite any number of refusals.
  */
 export const loginGuessesMax = 100;
-/** Concurrent password hashes: each takes tens of milliseconds of a core and 16 MiB. */
+/** Concurrent password hashes. Each hash uses tens of milliseconds of a core and 16 MiB of memory. */
 export const passwordHashesMax = 2;
 /**
- * Users and networks that are counted at once; above it, the one with the oldest failure is dropped. With 100 failures
- * each they take 10 MB.
+ * Users and networks with counted failures. Above this limit, the entry with the oldest failure is dropped. With 100
+ * failures each, the entries use 10 MB.
  */
 export const loginFailuresCountedMax = 10_000;
 /** The most memory of a stored hash's parameters: 128 MiB. */
 export const passwordHashMemoryBytesMax = 134_217_728;
 /**
- * Queued password hashes: of one network, and in total for known and for unknown networks each. Above it requests are
- * rejected at once. With slow hashes the queue is shorter, so that no wait exceeds the last limit.
+ * Queued password hashes of one network, and the total for all known networks and for all unknown networks each. Above
+ * these limits, requests are rejected at once. With slow hashes the queue is shorter, so that no request waits longer
+ * than `passwordHashWaitMs`.
  */
 export const passwordHashesWaitingPerNetworkMax = 32;
 export const passwordHashesWaitingMax = 64;
 export const passwordHashWaitMs = 10_000;
 /**
- * The time for which a request for a hash lowers the priority of its site, and the limits of counted sites and of
- * requests of each.
+ * The time for which a request for a hash lowers the priority of the client's site, the number of counted sites, and
+ * the number of counted requests of each site.
  */
 export const passwordHashRequestsWindowMs = 60_000;
 export const passwordHashRequestSitesMax = 10_000;
 export const passwordHashRequestsPerSiteMax = 100;
 /**
- * Log lines about failed log-ins and refusals in a minute, and the length of a reason: enough to see an attack, too few
- * to fill a disk.
+ * Log lines about failed log-ins and refusals in a minute, and the length of a reason: enough to detect an attack, too
+ * few to fill a disk.
  */
 export const refusalLinesMax = 60;
 export const refusalLinesMs = 60_000;
@@ -77,11 +79,11 @@ export const knownNetworksUsersMax = 8_192;
 export const assignedRolesMax = 256;
 /** Attempts to replace a user's bindings while other writers change them. */
 export const bindingAttemptsMax = 8;
-/** Roles that a review lists when none allows the request. */
+/** Roles that an access review lists if no role allows the request. */
 export const reviewedRolesShownMax = 32;
 /**
- * Comparisons in the check whether the writer of rules holds all of them: some twenty milliseconds. Above it, rules
- * count as not held. A plugin's role takes some hundreds.
+ * Comparisons in the check whether the writer of rules has all these rules: about twenty milliseconds. Above this
+ * limit, the check treats the rules as missing. A plugin's role needs some hundreds of comparisons.
  */
 export const coverageChecksMax = 500_000;
 /**
@@ -90,23 +92,33 @@ export const coverageChecksMax = 500_000;
  */
 export const roleListEntriesMax = 256;
 /**
- * Cached candidates of request kinds, over all role sets, about 200 bytes each. Above it the whole cache is dropped.
+ * Cached candidates of request kinds, over all role sets, about 200 bytes each. Above this limit the whole cache is
+ * dropped.
  */
 export const rememberedCandidatesMax = 65_536;
-/** The number of roles from which the cache is faster than scanning them. */
+/** The number of roles above which the cache is faster than a scan of all roles. */
 export const rememberingRolesMin = 8;
-/** Roles with a recorded time of change. Above it every role set counts as changed once. */
+/**
+ * Roles with a recorded time of change. Above this limit the recorded times are dropped, and every role set is treated
+ * as changed once.
+ */
 export const changedRolesMax = 8_192;
-/** Rules of one role, and entries of one list of a rule: more than a person can review, and cheap for a request. */
+/**
+ * Rules of one role, and entries of one list of a rule. These are more than a person can review, and cheap to evaluate
+ * for a request.
+ */
 export const roleRulesMax = 512;
 export const ruleEntriesMax = 256;
 /** The length of a path or a resource in a rule: the longest `plugin/resource/subresource` fits. */
 export const ruleTextLengthMax = 1_024;
 /** Users of one role binding: each is an index value. */
 export const roleBindingSubjectsMax = 256;
-/** The length of a user's name: `oidc:` and the longest claim. As an index value it stays within 1,024 bytes. */
+/**
+ * The length of a user's name: `oidc:` and the longest claim. A name of this length fits into an index value of 1,024
+ * bytes.
+ */
 export const subjectNameLengthMax = 258;
-/** Roles that a personal access token is limited to. */
+/** Roles in the list to which a personal access token is limited. */
 export const tokenRolesMax = 256;
 export const displayNameLengthMax = 253;
 export const descriptionLengthMax = 1_024;
@@ -114,35 +126,44 @@ export const descriptionLengthMax = 1_024;
 export const emailLengthMax = 254;
 /** A text about a user, such as a biography, in characters. */
 export const profileTextLengthMax = 8_192;
-/** Shorter passwords can be guessed (NIST SP 800-63B); longer ones only cost hashing. */
+/**
+ * The length of a password. Shorter passwords can be guessed (NIST SP 800-63B); longer passwords only increase the cost
+ * of hashing.
+ */
 export const passwordLengthMin = 8;
 export const passwordLengthMax = 1_024;
-/** The lifetime of a session, however much it is used: it ends the use of a stolen cookie. */
+/** The lifetime of a session, regardless of its use. The lifetime limits the use of a stolen cookie. */
 export const sessionLifetimeMs = 86_400_000;
 /**
  * The shortest interval between two recorded uses of a token, and the number of tokens with a recorded time in memory.
  */
 export const tokenUseRecordMs = 60_000;
 export const tokenUsesRememberedMax = 10_000;
-/** Documents of an identity provider: discovery and keys are a few KiB. A log-in waits no longer than this time. */
+/**
+ * The size of a document of an identity provider (the discovery document and the keys have a few KiB), and the longest
+ * time that a log-in waits for a document.
+ */
 export const oidcDocumentBytesMax = 262_144;
 export const oidcFetchMs = 5_000;
-/** The time for which the provider's keys are cached: a revoked key is accepted no longer than this. */
+/** The time for which the provider's keys are cached. A revoked key is accepted no longer than this time. */
 export const oidcKeysMs = 600_000;
 /** The least time before an unknown key triggers another fetch, and before a failed fetch is retried. */
 export const oidcUnknownKeyMs = 30_000;
 export const oidcRetryMs = 5_000;
 /** The tolerated difference to the identity provider's clock. */
 export const oidcLeewayMs = 30_000;
-/** The length of the claim: with its prefix it is a user's name in bindings and events. */
+/** The length of the claim. The claim with the prefix `oidc:` is the user's name in bindings and events. */
 export const oidcClaimLengthMax = 253;
-/** The length of a rule as shown in a refusal: enough to identify it. */
+/** The length of a rule in the text of a refusal: enough to identify the rule. */
 export const ruleShownLengthMax = 1_024;
 /**
- * Bytes of annotations (keys and values) that users may set on their own tokens, and of labels: enough to describe a
- * purpose.
+ * Bytes of annotations (keys and values) that users may set on their own tokens, and the same limit for labels: enough
+ * to describe a purpose.
  */
 export const ownTextBytesMax = 4_096;
-/** Tokens of one user, above which a create is refused, and sessions, above which a log-in ends the oldest. */
+/**
+ * Tokens and sessions of one user. Above these limits, the creation of a token is refused, and a log-in ends the oldest
+ * session.
+ */
 export const tokensPerUserMax = 100;
 export const sessionsPerUserMax = 100;

@@ -1,9 +1,9 @@
 /**
- * Limits of clients' addresses. Each name ends in its unit. Each limit is tested at n and n + 1, and its error states
- * it.
+ * Limits of clients' addresses. Each name ends with the unit. A test checks each limit at n and n + 1, and each error
+ * message states the limit.
  */
 
-/** Proxies in a chain, read from the right: bounds the look-ups for a header of trusted addresses. */
+/** Proxies in a chain, read from the right. Bounds the look-ups for a header that lists only trusted addresses. */
 export const forwardedHopsMax = 32;
 /** One hop of `Forwarded` or `X-Forwarded-For`: an address, a port and other parameters. */
 export const forwardedHopLengthMax = 512;

@@ -1,48 +1,57 @@
-/** Limits of history and audit. Each name ends in its unit. */
+/** Limits of history and audit. Each name ends with the unit. */
 
 /** Entries of one page of an object's history, by default and at most. */
 export const historyEntriesDefault = 50;
 export const historyEntriesMax = 500;
-/** The size of a page in bytes: the page ends with the entry that reaches it. */
+/** The size of a page in bytes. The page ends with the entry that reaches this size. */
 export const historyPageBytesMax = 4_194_304;
 /** Events and bytes read for one page, including those of earlier and later objects of the name. */
 export const historyReadEventsMax = 2_000;
 export const historyReadBytesMax = 8_388_608;
-/** Bytes of one read of the log: with the largest event, the memory of a page's events. */
+/** Bytes of one read of the log. This limit plus the largest event is the memory of a page's events. */
 export const historyReadBatchBytes = 2_097_152;
 /**
- * The audit indexes are folded in batches: after one, the next waits this long for more events. A commit of 256 events
- * takes half the time of four commits of 64.
+ * The audit indexes are folded in batches. After a batch, the next batch waits this long for more events: a commit of
+ * 256 events takes half the time of four commits of 64 events.
  */
 export const auditRestMs = 50;
 export const auditSliceEventsMax = 256;
-/** A request that needs the audit indexes waits this long until they have folded a position. */
+/** A request that needs the audit indexes waits this long until the required position is folded. */
 export const auditFoldWaitMs = 3_000;
-/** A line of an export: an event of the largest size, with each byte as an escape, and room for its other members. */
+/**
+ * A line of an export: an event of the largest size with every byte escaped, and space for the other members of the
+ * line.
+ */
 export const exportLineBytesMax = 16_777_216;
 /**
- * A gzipped export may unpack to this many times its size; small ones to more. Events repeat each other, but not like
- * the content of a file that was made to fill memory or time.
+ * A gzipped export may unpack to `exportUnpackedRatioMax` times its size, or to `exportUnpackedFreeBytes` if that is
+ * more. Similar events compress well, but not as well as a file that was made to exhaust memory or time.
  */
 export const exportUnpackedRatioMax = 250;
 export const exportUnpackedFreeBytes = 67_108_864;
 /** Lines of an export that are sent together. */
 export const exportPieceBytes = 65_536;
-/** An export has a signed checkpoint before each leaf with a multiple of this index: a change lies between two. */
+/**
+ * An export has a signed checkpoint before each leaf whose index is a multiple of this number. Thus a changed leaf can
+ * be located between two checkpoints.
+ */
 export const exportCheckpointLeaves = 1_024;
-/** How often a witness asks a node that shows an older checkpoint than another one did, and the pause in between. */
+/**
+ * The number of retries of a witness against a node that shows an older checkpoint than another node did, and the pause
+ * between two retries.
+ */
 export const witnessRetries = 5;
 export const witnessRetryMs = 1_000;
 
-/** How often the leader signs the tree, if it has grown, and how often it appends the root to the log. */
+/**
+ * The interval at which the leader signs the tree, if the tree has grown, and the interval at which it appends the root
+ * to the log.
+ */
 export const treeSigningMs = 60_000;
 export const treeHeadMs = 3_600_000;
-/**
- * Leaves that are compared with the log in one step, before a signature. A request for a signature waits this long for
- * the comparison, which then goes on without it.
- */
+/** Leaves that are compared with the log in one step, before a signature. */
 export const comparedLeavesMax = 8_192;
-/** How often new leaves are compared without a request. */
+/** The interval at which new leaves are compared without a request for a signature. */
 export const treeComparisonMs = 60_000;
 export const treeComparisonWaitMs = 3_000;
 /** The pause after a failed append of a key, and between two checks of a key that waits for a signature. */
@@ -54,12 +63,14 @@ export const auditEventsDefault = 50;
 export const auditEventsMax = 500;
 /** A page of the audit stream ends with the event that reaches this size in bytes. */
 export const auditPageBytesMax = 4_194_304;
-/** Events read for one page: in the order of the log, and at places that the index names. */
+/**
+ * Events read for one page: when reading in the order of the log, and when reading single events found by the index.
+ */
 export const auditScannedEventsMax = 10_000;
 export const auditFoundEventsMax = 2_000;
 /** Steps over the index for one page. */
 export const auditIndexStepsMax = 20_000;
 /** Bytes of events read for one page. */
 export const auditReadBytesMax = 33_554_432;
-/** Events that are read at once at places that the index names. */
+/** Events found by the index that are read concurrently. */
 export const auditReadsAtOnceMax = 16;

@@ -1,19 +1,28 @@
-/** Limits of the columns for lists as of a position. Each name ends in its unit. */
+/** Limits of the columns for lists as of a position. Each name ends with the unit. */
 
-/** Rows of one segment of columns, and their estimated bytes. The rows of the last segments are held in memory. */
+/**
+ * The number and the estimated bytes of the rows in one segment of columns. The rows of the last segments are in
+ * memory.
+ */
 export const columnSegmentRowsMax = 1_024;
 export const columnSegmentBytesMax = 1_048_576;
-/** Rows of one type in memory while they cannot be written; with more they are read from the log again. */
+/**
+ * Bytes of the rows of one type in memory while they cannot be written. Above this limit, the rows are dropped and
+ * later read from the log again.
+ */
 export const columnRowsBytesMax = 16_777_216;
-/** Changes after a snapshot of columns before the next one, however few objects there are. */
+/** The fewest changes between two snapshots of columns, even of a type with few objects. */
 export const columnChangesMin = 16_384;
-/** Changes of a type that are kept for it while its earlier ones are read from the log. */
+/** Changes of a type that are buffered while earlier changes of the type are read from the log. */
 export const columnLaterRowsMax = 65_536;
-/** How often columns that are not full are written: a crash then leaves little to read from the log again. */
+/**
+ * The interval at which columns that are not full are written, so that little must be read from the log again after a
+ * crash.
+ */
 export const columnFlushMs = 60_000;
-/** Lists as of a position that are computed at the same time; others queue, and users take turns. */
+/** Concurrent computations of lists as of a position. Further lists queue, and the users alternate. */
 export const columnQueriesMax = 2;
-/** Objects of such a list that are read from the log at the same time. */
+/** Objects that one list as of a position reads from the log concurrently. */
 export const columnReadsMax = 8;
 /** How long a list waits for columns that are being read from the log. */
 export const columnsWaitMs = 2_000;

@@ -1,9 +1,12 @@
 /**
- * Limits of lists and selectors. Each name ends in its unit. Each limit is tested at n and n + 1, and its error states
- * it.
+ * Limits of lists and selectors. Each name ends with the unit. A test checks each limit at n and n + 1, and each error
+ * message states the limit.
  */
 
-/** The bytes of one labelSelector or fieldSelector parameter, and the number of requirements of all together. */
+/**
+ * The bytes of one labelSelector or fieldSelector parameter, and the number of requirements of all parameters of a
+ * request.
+ */
 export const selectorBytesMax = 16_384;
 export const selectorRequirementsMax = 64;
 /** Values in one `in (…)` set. */
@@ -22,22 +25,25 @@ export const listTurnMs = 4;
 export const namePageObjectsMax = 512;
 /** The size of the cache of recent lists, by query and position. */
 export const listCacheBytesMax = 16_777_216;
-/** Concurrent read snapshots; those beyond the clients' share are for plugins' own lists. */
+/** Concurrent read snapshots. The snapshots above `snapshotSlotsMax` are for plugins' own lists. */
 export const snapshotsMax = 64;
-/** The longest time for which a streamed list may hold its snapshot: LMDB cannot reuse pages freed meanwhile. */
+/**
+ * The longest time for which a streamed list may hold its snapshot. LMDB cannot reuse the pages that are freed in this
+ * time.
+ */
 export const snapshotHoldMsMax = 120_000;
-/** Longer queries are not cached, since they are rarely repeated. */
+/** The longest query that is cached. Longer queries are rarely repeated. */
 export const listCacheQueryLengthMax = 2_048;
 /**
- * Concurrent snapshots of clients' long lists and initial watch states: in total, by user, and by address. Others
- * queue.
+ * Concurrent snapshots for clients' long lists and initial watch states: in total, for each user, and for each address.
+ * Further requests queue.
  */
 export const snapshotSlotsMax = 56;
 export const snapshotsPerUserMax = 8;
 export const snapshotsPerAddressMax = 16;
 /**
- * Queued requests for a snapshot, in total and by user (by address for visitors), and the longest wait; above any of
- * them, 429.
+ * Queued requests for a snapshot, in total and for each user (for each address of visitors), and the longest wait.
+ * Above any of these limits, the status is 429.
  */
 export const snapshotWaitersMax = 1_024;
 export const snapshotWaitersPerUserMax = 128;
@@ -46,9 +52,12 @@ export const snapshotWaitMs = 30_000;
 export const snapshotStallMs = 10_000;
 /** The size of the chunks of a streamed response: a consumed chunk counts as progress of the peer. */
 export const streamPieceBytesMax = 65_536;
-/** The text of one cell of a table: longer ones are cut, and end in `…`. */
+/** The characters of one cell of a table. A longer text is truncated and ends with `…`. */
 export const tableCellCharactersMax = 1_024;
-/** Bytes of JSON that are converted to YAML before other work gets a turn: a few milliseconds. */
+/** Bytes of JSON that are converted to YAML before the event loop continues with other work: a few milliseconds. */
 export const yamlPieceBytesMax = 8_192;
-/** The delay of an age in a cached table: a table with many young objects changes every few milliseconds. */
+/**
+ * The most by which an age in a cached table may be outdated. The ages in a table with many new objects change every
+ * few milliseconds.
+ */
 export const listCacheAgeMs = 1_000;

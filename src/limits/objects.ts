@@ -1,24 +1,26 @@
 /**
- * Limits of objects, schemas and indexes. Each name ends in its unit. Each limit is tested at n and n + 1, and its
- * error states it.
+ * Limits of objects, schemas and indexes. Each name ends with the unit. A test checks each limit at n and n + 1, and
+ * each error message states the limit.
  */
 
-/** One object's JSON. Leaves room for the event's metadata under EventStoreDB's limit of 1 MiB for an append. */
+/** Bytes of one object's JSON. The rest of EventStoreDB's limit of 1 MiB for an append is for the event's metadata. */
 export const objectBytesMax = 786_432;
-/** metadata.name and label key prefix (a DNS subdomain, RFC 1123). */
+/** The length of metadata.name, and of the prefix of a label key (a DNS subdomain, RFC 1123). */
 export const nameLengthMax = 253;
-/** The name part of a label key (a DNS label). */
+/** The length of the name part of a label key (a DNS label). */
 export const labelNameLengthMax = 63;
 export const labelValueLengthMax = 253;
 export const labelsPerObjectMax = 256;
 export const annotationsBytesMax = 262_144;
 export const finalizersPerObjectMax = 64;
 export const ownerReferencesPerObjectMax = 64;
-/** The longest generateName prefix: longer ones are cut so that the five random characters fit. */
+/** The longest generateName prefix. A longer prefix is truncated, so that the five random characters fit. */
 export const generateNameLengthMax = nameLengthMax - 5;
-/** Attempts with another random name after a collision; with 36^5 names even one collision is rare. */
+/**
+ * Attempts to create an object with a random name after name collisions. With 36^5 names even one collision is rare.
+ */
 export const generateNameAttemptsMax = 8;
-/** One index value in UTF-8. Leaves room for the rest of an LMDB key of 1,978 bytes. */
+/** Bytes of one index value in UTF-8. The rest of an LMDB key of 1,978 bytes is for the other parts of the key. */
 export const indexValueBytesMax = 1_024;
 /** Values of one object in one multi-valued index. */
 export const indexValuesPerObjectMax = 256;
@@ -26,14 +28,14 @@ export const indexValuesPerObjectMax = 256;
 export const indexTraceLengthMax = 8_192;
 export const indexesPerTypeMax = 32;
 export const typesPerPluginMax = 64;
-/** Columns of a type's table: more than any screen shows. */
+/** Columns of a type's table: more than a screen can show. */
 export const printerColumnsMax = 32;
-/** Short names of a type, and its categories: a type has one or two. */
+/** Short names of a type, and categories of a type. Usually a type has one or two of each. */
 export const typeNamesMax = 8;
 /** The number in a Scale: clients read it as a 32-bit integer. */
 export const replicasMax = 2_147_483_647;
-/** A JSON pointer of a type's `scale`. */
+/** The length of a JSON pointer in a type's `scale`. */
 export const scalePointerLengthMax = 256;
 export const schemaBytesMax = 262_144;
-/** Operations of one JSON Patch: each may affect the whole document. */
+/** Operations of one JSON Patch. Each operation may affect the whole document. */
 export const jsonPatchOperationsMax = 1_000;

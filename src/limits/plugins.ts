@@ -1,6 +1,9 @@
-/** Limits of plugins. Each name ends in its unit. Each limit is tested at n and n + 1, and its error states it. */
+/**
+ * Limits of plugins. Each name ends with the unit. A test checks each limit at n and n + 1, and each error message
+ * states the limit.
+ */
 
-/** Time limits of a plugin's start, and of one call of its route (decision 9.2). */
+/** Time limits of a plugin's start, and of one call of a plugin's route (decision 9.2). */
 export const pluginStartMs = 10_000;
 export const pluginRouteMs = 30_000;
 export const pluginManifestBytesMax = 65_536;
@@ -10,13 +13,15 @@ export const routesPerPluginMax = 1_000;
 /** Aliases of a YAML file. An alias repeats its anchor, so a few bytes of nested aliases could expand to gigabytes. */
 export const yamlAliasesMax = 100;
 /**
- * The bytes of a list that a plugin gets as a whole; a longer one must be read by pages. A hundred of the largest
- * objects fit.
+ * The bytes of a list that a plugin can read at once. A plugin must read a larger list in pages. A hundred of the
+ * largest objects fit.
  */
 export const clientListBytesMax = 96 * 1_048_576;
-/** The length of a plugin's message: not all of a thousand problems are listed. */
+/** The length of a plugin's message. A message with a thousand problems is truncated. */
 export const pluginMessageLengthMax = 8_192;
-/** The longest time that a starting server waits for its plugins before it is ready: the time limit of one load. */
+/**
+ * The longest time that a starting server waits for its plugins before the server is ready: the time limit of one load.
+ */
 export const pluginsWaitMs = 10_000;
 
 /** The heap of the process that first runs an uploaded module: modules and their top-level values are a few MiB. */

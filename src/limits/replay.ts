@@ -1,15 +1,22 @@
-/** Limits of replays. Each name ends in its unit. They pace the work: no request can exceed them. */
+/** Limits of replays. Each name ends with the unit. The limits pace the work; no request can exceed them. */
 
-/** The memory of the thread that replays: it folds without indexes, so that it needs little beside one batch. */
-export const replayHeapMegabytesMax = 512;
-/** The memory of the thread that replays the audit indexes: one batch, and the last blocks of 4,096 terms. */
-export const replayAuditHeapMegabytesMax = 256;
-/** The events, and the bytes of events, of one transaction of the audit indexes. A larger one writes a page once. */
-export const replayAuditBatchEventsMin = 4_096;
-export const replayAuditBatchBytesMin = 8_388_608;
 /**
- * The memory of the names that a replay of an embedded log holds before it writes them: a name takes about 300 bytes,
- * so that more than half a million objects are written once.
+ * The memory of the thread that replays. The thread folds without indexes, so it needs little memory besides one batch.
+ */
+export const replayHeapMegabytesMax = 512;
+/**
+ * The memory of the thread that replays the audit indexes. The thread needs memory for one batch and for the last
+ * blocks of 4,096 terms.
+ */
+export const replayAuditHeapMegabytesMax = 384;
+/**
+ * The estimated memory of the events that one transaction of the audit indexes writes: a million events of 100,000
+ * objects fit. Larger transactions write the last block of an object or a term fewer times.
+ */
+export const replayAuditBatchBytesMax = 134_217_728;
+/**
+ * The memory of the names that a replay of an embedded log collects before it writes them. A name uses about 300 bytes,
+ * so more than half a million objects fit, and each of them is written only once.
  */
 export const replayNamesBytesMax = 201_326_592;
 /** The rows of one transaction. */
@@ -17,21 +24,22 @@ export const replayWriteBytesMax = 4_194_304;
 /** How often a replay reports its progress, and reads the free space of the disk. */
 export const replayReportMs = 250;
 /**
- * The time that the event loop waits for the thread to open its view of the live tables at the position of this turn.
- * The thread does nothing else then, so it takes a fraction of a millisecond.
+ * The time that the event loop blocks until the thread has opened its view of the live tables at the position of this
+ * turn. The thread does nothing else then, so it needs a fraction of a millisecond.
  */
 export const replayMeetMsMax = 20;
 /**
- * The attempts to open the view, and the pause between them; afterwards the machine counts as too busy for a
- * comparison.
+ * The attempts to open the view, and the pause between two attempts. After the last attempt, the comparison fails
+ * because the machine is too busy.
  */
 export const replayMeetingsMax = 600;
 export const replayMeetPauseMs = 100;
-/** How long a comparison may hold its views: LMDB cannot reuse pages freed meanwhile. */
+/** How long a comparison may keep its views open. LMDB cannot reuse the pages that are freed in this time. */
 export const replayHoldMsMax = 600_000;
 /**
- * The share of the event loop that a comparison of indexes takes: so long, then one turn for others; if that turn takes
- * longer than `replayIdleTurnMs`, there are requests, and the comparison pauses.
+ * The share of the event loop for a comparison of indexes. The comparison runs for `replaySliceMs` and then yields one
+ * turn to other work. If that turn takes longer than `replayIdleTurnMs`, the server is serving requests, and the
+ * comparison pauses for `replayPauseMs`.
  */
 export const replaySliceMs = 2;
 export const replayIdleTurnMs = 0.2;

@@ -1,30 +1,34 @@
 /**
- * Limits of settings and the command line. Each name ends in its unit. Each limit is tested at n and n + 1, and its
- * error states it.
+ * Limits of settings and the command line. Each name ends with the unit. A test checks each limit at n and n + 1, and
+ * each error message states the limit.
  */
 
-/** The length of PLATFORM_DOMAIN: leaves room for the platform's longest group prefix within 253 characters. */
+/** The length of PLATFORM_DOMAIN. The domain and the platform's longest group prefix fit into 253 characters. */
 export const platformDomainLengthMax = 190;
 export const adminPasswordLengthMax = 1_024;
-/** A setting with free text: an audience, a claim's name. */
+/** The length of a setting with free text, such as an audience or the name of a claim. */
 export const settingLengthMax = 1_024;
-/** EVENTSTORE_PREFIX: a name, with room for a UUID. */
+/** The length of EVENTSTORE_PREFIX: a name and a UUID fit. */
 export const eventStorePrefixLengthMax = 64;
 /** Plugins that PLUGINS_DISABLED may list. */
 export const pluginsDisabledMax = 256;
-/** Entries of TRUSTED_PROXIES: the published ranges of the largest content delivery networks fit. */
+/** Entries of TRUSTED_PROXIES. The published ranges of the largest content delivery networks fit. */
 export const trustedProxiesMax = 256;
 /** Entries of ALLOWED_HOSTS. */
 export const allowedHostsMax = 256;
-/** A password typed or piped into the command line; the server's own limit is not higher. */
+/** The length of a password that is typed or piped into the command line. The server's limit is not higher. */
 export const typedSecretLengthMax = 1_024;
 /**
- * The time that the command line waits for a response, and the bytes of a response: roles and tokens, not whole tables.
+ * The time that the command line waits for a response, and the bytes of a response. Responses contain roles and tokens,
+ * not whole tables.
  */
 export const commandAnswerMs = 60_000;
 export const commandAnswerBytesMax = 67_108_864;
-/** A configured rate of writes or bytes: a burst at this rate is still an exact number. */
+/** A configured rate of writes or bytes. A burst at this rate can still be represented as an exact number. */
 export const rateSettingMax = 1_000_000_000_000;
-/** The validity of the tokens of `kubeconfig --exec`, and the time before its end at which the next one is fetched. */
+/**
+ * The validity of the tokens of `kubeconfig --exec`, and the time before a token expires at which the next token is
+ * fetched.
+ */
 export const execTokenMs = 3_600_000;
 export const execTokenMarginMs = 300_000;

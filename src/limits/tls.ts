@@ -1,15 +1,17 @@
-/** Limits of TLS. Each name ends in its unit. */
+/** Limits of TLS. Each name ends with the unit. */
 
-/** The maximum size of a file of TLS_CERT or TLS_KEY. A chain of certificates has a few kilobytes. */
+/** The maximum size of a file of TLS_CERT or TLS_KEY. A certificate chain has a few kilobytes. */
 export const tlsFileBytesMax = 1_048_576;
-/** How often the files of TLS_CERT and TLS_KEY are compared with those in use. */
+/** The interval at which the files of TLS_CERT and TLS_KEY are compared with the certificate and key in use. */
 export const tlsLookMs = 5_000;
 /** The interval at which the server checks whether its own certificate must be renewed. */
 export const tlsRenewalLookMs = 3_600_000;
-/** The validity of the authority and of the certificate that the server creates for itself. */
+/** The validity of the certificate authority and of the certificate that the server creates for itself. */
 export const authorityYears = 10;
 export const certificateDays = 90;
 /** A certificate is renewed after this share of its validity. */
 export const renewalShare = 2 / 3;
-/** The time before its creation from which a certificate is valid: a client's clock may be behind. */
+/**
+ * The time by which the validity of a certificate begins before its creation, because a client's clock may be behind.
+ */
 export const clockSkewMs = 3_600_000;

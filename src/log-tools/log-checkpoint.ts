@@ -2,7 +2,7 @@ import { parseCheckpoint, type Checkpoint } from '../audit/proof/checkpoint.ts';
 import { parseNote, verifyNote, type VerifierKey } from '../audit/proof/signed-note.ts';
 import type { TreeSize } from '../command/event.ts';
 
-/** A checkpoint that somebody has kept. `isVerified`: one of the given keys has signed it. */
+/** A checkpoint from a file of the operator. `isVerified`: whether one of the given keys has signed the checkpoint. */
 export type KeptCheckpoint = Checkpoint & { readonly isVerified: boolean };
 
 /** The log does not begin with the leaves of a checkpoint. */
@@ -13,7 +13,7 @@ export class LogDiffersError extends Error {
   }
 }
 
-/** Returns the checkpoint of a note, or the reason to refuse the note. Without keys its signature is not checked. */
+/** Returns the checkpoint of a note, or the reason to refuse the note. Without keys, the signature is not checked. */
 export function keptCheckpoint(text: string, keys: readonly VerifierKey[]): KeptCheckpoint | string {
   const note = parseNote(text);
   const checkpoint = note === undefined ? undefined : parseCheckpoint(note.text);
@@ -21,14 +21,15 @@ export function keptCheckpoint(text: string, keys: readonly VerifierKey[]): Kept
   if (keys.length === 0) return { ...checkpoint, isVerified: false };
   const verdict = verifyNote(note, keys);
   if (verdict === 'signed') return { ...checkpoint, isVerified: true };
-  return verdict === 'forged' ? 'has a signature that is wrong' : 'is not signed by a given key';
+  return verdict === 'forged' ? 'has an invalid signature' : 'is not signed by a given key';
 }
 
 /**
- * Describes the agreement of a log with a checkpoint. `there`: the tree of the log at the size of the checkpoint, and
- * `size`: the size of the whole tree. A new epoch begins a new tree with the same first leaves.
+ * Verifies that a log agrees with a checkpoint, and describes the result. `log.there` is the tree of the log at the
+ * size of the checkpoint, and `log.size` is the size of the whole tree. A new epoch begins a new tree with the same
+ * first leaves.
  *
- * @throws LogDiffersError if the log has other leaves, or fewer.
+ * @throws LogDiffersError if the log has fewer leaves or other leaves.
  */
 export function agreement(
   { origin, size, root, isVerified }: KeptCheckpoint,
@@ -36,15 +37,14 @@ export function agreement(
 ): string {
   if (log.there === undefined)
     throw new LogDiffersError(
-      `the log has only ${String(log.size)} leaves, and the checkpoint ${String(size)}: ` +
-        'events that were signed are lost',
+      `the log has only ${String(log.size)} leaves, but the checkpoint has ${String(size)}: signed events are lost`,
     );
   const signed = Buffer.from(root).toString('base64');
   if (log.there.root !== signed)
     throw new LogDiffersError(
-      `the first ${String(size)} leaves of the log have the root ${log.there.root}, and the checkpoint ${signed}: ` +
-        'events that were signed have been changed',
+      `the first ${String(size)} leaves of the log have the root ${log.there.root}, but the checkpoint has the root ` +
+        `${signed}: signed events were changed`,
     );
   const signature = isVerified ? 'signed by a given key' : 'not checked against a key: use --key';
-  return `of ${origin}, ${signature}: ${String(size)} leaves, as this log has them`;
+  return `of ${origin}, ${signature}: ${String(size)} leaves, all in this log`;
 }

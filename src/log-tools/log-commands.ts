@@ -25,7 +25,7 @@ import { UnsuitableLogError } from '../log/founded-log.ts';
 import { LogCorruptError, LogRefusedError, type EventLog } from '../log/log.ts';
 import { openLog } from '../server/open-log.ts';
 
-/** The log commands, which open the log themselves: no server may have an embedded log open at the same time. */
+/** The log commands. A command opens the log itself, so that no server may have an embedded log open. */
 export const logCommands: LogCommands = {
   copy: async ({ from, to, fromPrefix, toPrefix, inFlightMax }: LogCopyOptions, context) => {
     const settings = settingsOf(context);
@@ -125,12 +125,12 @@ function checkpointIn(path: string, keys: readonly string[], { folder }: Command
 }
 
 type OpenLogs = {
-  /** Aborts when a log can no longer be written. */
+  /** Aborts when a log has failed and can no longer be written. */
   readonly signal: AbortSignal;
   readonly open: (place: LogLocation, options: { readonly mustExist: boolean }) => Promise<EventLog>;
 };
 
-/** Runs the work, releases the opened logs, and converts errors into messages for the user. */
+/** Runs the work, closes the opened logs, and converts errors into messages for the user. */
 async function withLogs(
   places: readonly LogLocation[],
   context: CommandContext,
@@ -139,7 +139,7 @@ async function withLogs(
   const locked = new Map<string, { release(): Promise<void> }>();
   const opened: EventLog[] = [];
   const ending = new AbortController();
-  // An open port keeps the process alive: the timers of a wait for the log do not.
+  // An open port keeps the process alive, because the timers that wait for an unavailable log do not.
   const { port1 } = new MessageChannel();
   port1.on('message', () => undefined);
   const open: OpenLogs['open'] = async (place, { mustExist }) => {
@@ -163,7 +163,7 @@ async function withLogs(
     opened.push(log);
     return log;
   };
-  // The driver throws errors where no caller can catch them; the appends in flight get their outcome nevertheless.
+  // Ignores errors that the driver throws where no caller can catch them. The appends in flight still get an outcome.
   const onStray = (error: unknown): void => {
     if (!isStrayAppendReply(error)) ending.abort(error);
   };
@@ -192,8 +192,8 @@ async function lock(
 }
 
 /**
- * The failure as a message without a stack or credentials. Exit code 2: the operator must change something. 1: the
- * command failed.
+ * Converts an error into a message without a stack or credentials. The exit code is 2 if the operator must change
+ * something, and 1 otherwise.
  */
 function failureOf(error: unknown, places: readonly LogLocation[]): CommandFailure {
   const failed = resourceFailure(error);

@@ -8,8 +8,8 @@ import { logStart, type EventLog, type LogPosition, type RecordedEvent } from '.
 type CopyState = { readonly standing: number; readonly last: LogPosition; readonly next: RecordedEvent | undefined };
 
 /**
- * Compares the target with the source's beginning. Returns the number of equal events, their last position, and the
- * source's next event.
+ * Compares the events in the target with the first events of the source. Returns the number of equal events, the head
+ * of the target, and the next event of the source.
  */
 export async function comparePrefix(context: CopyContext, target: EventLog, events: EventCursor): Promise<CopyState> {
   const { progress, signal, print } = context;
@@ -41,13 +41,13 @@ function assertSame(original: RecordedEvent | undefined, copied: RecordedEvent):
   if (difference === undefined) return;
   throw new LogCopyError(
     'failed',
-    `the target differs from the source: ${describeEvent(original)} of the source is ` +
-      `${describeEvent(copied)} in the target, which differs in ${difference}; empty the target and copy again`,
+    `the target differs from the source: ${describeEvent(original)} of the source and ` +
+      `${describeEvent(copied)} of the target differ in ${difference}; empty the target and copy again`,
   );
 }
 
 /**
- * Compares both from the beginning: the same events in the same order, and no others. Returns the tree that they share.
+ * Verifies that source and target have the same events in the same order. Returns the Merkle tree over these events.
  */
 export async function verifyCopy(context: CopyContext, source: CopySource, target: EventLog): Promise<TreeSize> {
   const { source: log, progress, signal } = context;
@@ -70,13 +70,13 @@ export async function verifyCopy(context: CopyContext, source: CopySource, targe
     }
     const missing = await originals.next();
     if (missing !== undefined)
-      throw new LogCopyError('failed', `the target lacks ${describeEvent(missing)} of the source`);
+      throw new LogCopyError('failed', `the target does not contain ${describeEvent(missing)} of the source`);
   } finally {
     await originals.close();
     await copies.close();
   }
   progress.end();
   if (tree.now().root !== copiedTree.now().root)
-    throw new LogCopyError('failed', "the target's tree has another root than the source's");
+    throw new LogCopyError('failed', 'the trees of the source and the target have different roots');
   return copiedTree.now();
 }

@@ -6,8 +6,8 @@ import type { EventLog, LogPosition } from '../log/log.ts';
 export type LogCopyOptions = {
   readonly source: EventLog;
   /**
-   * Opens the target. It is opened twice, because the verification must read the stored events and not the adapter's
-   * memory.
+   * Opens the target. The target is opened again for the verification, which must read the stored events and not events
+   * in the memory of the adapter.
    */
   readonly openTarget: () => Promise<EventLog>;
   readonly inFlightMax: number;
@@ -15,12 +15,12 @@ export type LogCopyOptions = {
   readonly uuid: () => string;
   /** Prints one line of progress for the operator. */
   readonly print: (line: string) => void;
-  /** Stops the copy and throws the signal's reason. */
+  /** Stops the copy, which then throws the signal's reason. */
   readonly signal?: AbortSignal;
 };
 
-/** One call of `copyLog`. */
+/** The options and the state of one call of `copyLog`. */
 export type CopyContext = LogCopyOptions & { readonly signal: AbortSignal; readonly progress: CopyProgress };
 
-/** The source when the copy started: it must not grow. */
+/** The source at the start of the copy. The source must not grow during the copy. */
 export type CopySource = { readonly founding: Founding; readonly head: LogPosition; readonly events: number };

@@ -2,8 +2,8 @@ import { platformStream } from '../log/founded-log.ts';
 import { LogCorruptError, type EventLog, type LogPosition, type RecordedEvent } from '../log/log.ts';
 
 /**
- * A copy cannot start (`refused`: nothing was written) or cannot continue. `message` is for the user: no stack, no
- * credentials.
+ * A copy cannot start (`refused`, no event was written) or cannot continue (`failed`). The message is for the user, and
+ * contains neither a stack nor credentials.
  */
 export class LogCopyError extends Error {
   readonly kind: 'refused' | 'failed';
@@ -16,8 +16,8 @@ export class LogCopyError extends Error {
 }
 
 /**
- * Streams that belong to one log rather than to its platform: a copy has its own founding, and leases are bound to
- * nodes.
+ * Returns whether a stream belongs to one log, and is therefore not copied: a copy has its own founding, and leases
+ * belong to nodes.
  */
 function isOwn(stream: string): boolean {
   return stream === platformStream || stream.startsWith('lease:');
@@ -46,11 +46,11 @@ export class EventCursor {
   constructor(log: EventLog, { side, after, until, signal }: CursorRange) {
     this.#side = side;
     this.#signal = signal;
-    // Reads all categories and filters here, so that an unknown category is not lost.
+    // Reads all categories and filters events here, so that events of unknown categories are copied too.
     this.#batches = log.readAll({ after, until, signal })[Symbol.asyncIterator]();
   }
 
-  /** The next event; undefined at the end. */
+  /** Returns the next event; undefined at the end. */
   async next(): Promise<RecordedEvent | undefined> {
     while (true) {
       while (this.#next < this.#batch.length) {
@@ -61,7 +61,7 @@ export class EventCursor {
       const read = await this.#batches.next().catch((error: unknown) => {
         throw describeDamage(this.#side, error);
       });
-      // An aborted reader simply ends, which must not look like the end of the log.
+      // An aborted read ends without an error, which must not appear to be the end of the log.
       this.#signal.throwIfAborted();
       if (read.done === true) return undefined;
       this.#batch = read.value;
@@ -75,24 +75,24 @@ export class EventCursor {
 }
 
 /**
- * The first difference between the source's and the target's event; undefined if they are equal. Positions are not
- * compared, since they differ between logs.
+ * Returns the first member in which an event of the source and an event of the target differ; undefined if the events
+ * are equal. Positions are not compared, because they differ between logs.
  */
 export function differenceOf(source: RecordedEvent, target: RecordedEvent): string | undefined {
-  if (source.id !== target.id) return 'its id';
-  if (source.stream !== target.stream) return 'its stream';
-  if (source.revision !== target.revision) return 'its revision';
-  if (source.type !== target.type) return 'its type';
-  if (Buffer.compare(source.data, target.data) !== 0) return 'its data';
-  return Buffer.compare(source.metadata, target.metadata) === 0 ? undefined : 'its metadata';
+  if (source.id !== target.id) return 'the id';
+  if (source.stream !== target.stream) return 'the stream';
+  if (source.revision !== target.revision) return 'the revision';
+  if (source.type !== target.type) return 'the type';
+  if (Buffer.compare(source.data, target.data) !== 0) return 'the data';
+  return Buffer.compare(source.metadata, target.metadata) === 0 ? undefined : 'the metadata';
 }
 
-/** An event for messages, without its data, which may contain secrets. */
+/** Describes an event for messages, without the event's data, which may contain secrets. */
 export function describeEvent({ id, stream, revision, position }: RecordedEvent): string {
   return `event ${id} (revision ${revision.toString()} of ${stream}, position ${position.toString()})`;
 }
 
-/** Adds the side to the error of a damaged record. Before anything is written, the copy is `refused`. */
+/** Adds the role of the log to the error of a damaged record. `kind` is `refused` if no event was written yet. */
 export function describeDamage(
   side: CursorRange['side'],
   error: unknown,

@@ -19,7 +19,7 @@ export async function sourceFounding(log: EventLog): Promise<Founding> {
       'refused',
       isEmpty
         ? 'the source is empty'
-        : 'the source has no identity, since an earlier version wrote it: start the server on it once',
+        : 'the source has no identity, because an earlier version wrote it: start a server with this log once',
     );
   }
   if (!founding.finished) throw new LogCopyError('refused', 'the source is an unfinished copy');
@@ -27,11 +27,11 @@ export async function sourceFounding(log: EventLog): Promise<Founding> {
 }
 
 /**
- * The target's founding if it is a copy of exactly this source; undefined if the target is empty. Any other target is
- * refused.
+ * Returns the founding of a target that is a copy of exactly this source; undefined if the target is empty. Any other
+ * target is refused.
  */
 export async function targetFounding(target: EventLog, source: Founding): Promise<Founding | undefined> {
-  // The head is read first, since the founding of a killed run may be appended in between.
+  // Reads the head before the founding, because a late append of an earlier run may found the target in between.
   const head = await target.head();
   const founding = await readFounding(target).catch((error: unknown) => {
     throw describeDamage('target', error, 'refused');
@@ -61,7 +61,7 @@ export async function targetFounding(target: EventLog, source: Founding): Promis
   return founding;
 }
 
-/** Founds the target, unless an earlier or concurrent run has done so. */
+/** Founds the target, unless an earlier or concurrent run has already founded the target. */
 export async function foundCopy(context: CopyContext, target: EventLog, source: Founding): Promise<Founding> {
   const { logId, epoch, domain, tree } = source;
   await appendPlatformEvent(
@@ -77,7 +77,7 @@ export async function foundCopy(context: CopyContext, target: EventLog, source: 
     },
     { ...context, actor, expected: 'absent' },
   );
-  return must(await retryRead(context, () => targetFounding(target, source)), 'it was founded');
+  return must(await retryRead(context, () => targetFounding(target, source)), 'the target was founded');
 }
 
 export async function finishCopy(

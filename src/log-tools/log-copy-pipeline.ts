@@ -14,36 +14,37 @@ import {
 
 export type PipelineOptions = {
   readonly target: EventLog;
-  /** The position of the last copied event known to exist in the target. */
+  /** The position of the last copied event that is known to exist in the target. */
   readonly after: LogPosition;
-  /** Concurrent appends, at least 1. */
+  /** The maximum number of concurrent appends, at least 1. */
   readonly inFlightMax: number;
   readonly clock: Clock;
-  /** Stops the copy and throws the signal's reason. */
+  /** Stops the copy, which then throws the signal's reason. */
   readonly signal: AbortSignal;
-  /** Called whenever events are known to exist in the target. */
+  /** Called with the number of further events that are known to exist in the target. */
   readonly onCopied: (events: number) => void;
 };
 
-/** The outcome of an append, or a rejection: a log rejects an append that it can never accept. */
+/** The outcome of an append, or the rejection of an append that the log can never accept. */
 type Answer = AppendOutcome | { readonly ok: false; readonly reason: 'rejected'; readonly cause: unknown };
 type Sent = { readonly event: RecordedEvent; readonly outcome: Promise<Answer> };
 
 /**
  * Appends events in order, several concurrently.
  *
- * Each append has the event's own id and expects the previous revision, so repeated attempts create no duplicates. A
- * healthy log appends in the order of sending, but none guarantees it: so each result's position is compared with the
- * previous one. After a failed append, nothing more is sent until all results have arrived; then the target's events
- * are read, and the remaining ones are sent again. The target must contain a prefix of the sent events: if a later
- * event overtook a lost one, the order cannot be restored, and the copy fails.
+ * Each append uses the id of the event and expects the previous revision, so that repeated attempts create no
+ * duplicates. A log usually appends events in the order in which they are sent, but does not guarantee this order, so
+ * that the position of each result is compared with the previous position. After a failed append, no event is sent
+ * until all results have arrived. Then the events in the target are read, and the remaining events are sent again. The
+ * target must contain a prefix of the sent events. If a later event was stored before a lost event, the order cannot be
+ * restored, and the copy fails.
  */
 export class CopyPipeline {
   readonly #options: PipelineOptions;
   #after: LogPosition;
   #sent: Sent[] = [];
   #bytes = 0;
-  /** A connection preserves order only after its first reply: on a new one, the first call may arrive last. */
+  /** Whether a reply was received on the connection. On a new connection, the first append may arrive last. */
   #warm = false;
 
   constructor(options: PipelineOptions) {
@@ -57,7 +58,7 @@ export class CopyPipeline {
       await this.#settleOldest();
   }
 
-  /** Resolves once all pushed events exist in the target. */
+  /** Resolves when all pushed events exist in the target. */
   async drain(): Promise<void> {
     while (this.#sent.length > 0) await this.#settleOldest();
   }
@@ -65,7 +66,7 @@ export class CopyPipeline {
   #send(event: RecordedEvent): void {
     const { id, type, data, metadata, stream, revision } = event;
     const expected: ExpectedRevision = revision === 0 ? 'absent' : streamRevision(revision - 1);
-    // Awaited later, in order: a rejection must not be unhandled until then.
+    // The outcomes are awaited later and in order, so that a rejection needs a handler now.
     const outcome = this.#options.target
       .append(stream, [{ id, type, data, metadata }], expected)
       .catch((cause: unknown): Answer => ({ ok: false, reason: 'rejected', cause }));
@@ -74,7 +75,7 @@ export class CopyPipeline {
   }
 
   async #settleOldest(): Promise<void> {
-    const { event, outcome } = must(this.#sent[0], 'something is on its way');
+    const { event, outcome } = must(this.#sent[0], 'an append is in flight');
     const answer = await outcome;
     this.#options.signal.throwIfAborted();
     if (!answer.ok) {
@@ -94,7 +95,7 @@ export class CopyPipeline {
     this.#options.onCopied(1);
   }
 
-  /** After a failure: reads the target, and sends the remaining events one at a time until the target answers again. */
+  /** Recovers after a failure: reads the target and sends the remaining events again, until the target is available. */
   async #recover(): Promise<void> {
     const { signal, clock } = this.#options;
     this.#warm = false;
@@ -107,7 +108,7 @@ export class CopyPipeline {
     }
   }
 
-  /** Removes the events that exist in the target; returns false if the target cannot be read. */
+  /** Removes the sent events that exist in the target. Returns false if the target cannot be read. */
   async #readTarget(): Promise<boolean> {
     const { target, signal } = this.#options;
     let standing: EventCursor | undefined;
@@ -115,7 +116,7 @@ export class CopyPipeline {
       standing = new EventCursor(target, { side: 'target', after: this.#after, until: await target.head(), signal });
       for (let found = await standing.next(); found !== undefined; found = await standing.next()) {
         const first = this.#sent[0];
-        // Appends of an earlier run may arrive late, so the target may be ahead of this run.
+        // Appends of an earlier run may arrive late, so that the target may have more events than this run has sent.
         if (first === undefined) break;
         if (differenceOf(first.event, found) !== undefined) throw overtaken(first.event);
         this.#confirm(first.event, found.position);
@@ -129,14 +130,14 @@ export class CopyPipeline {
     }
   }
 
-  /** Sends the first event alone, and the others after its success. */
+  /** Sends the first event alone, and the other events after its success. Returns false if the first event fails. */
   async #sendRestAgain(): Promise<boolean> {
     const rest = this.#sent.splice(0).map(({ event }) => event);
     this.#bytes = 0;
     for (const [index, event] of rest.entries()) {
       this.#send(event);
       if (index > 0) continue;
-      const { outcome } = must(this.#sent[0], 'it was just sent');
+      const { outcome } = must(this.#sent[0], 'an append was just sent');
       const answer = await outcome;
       if (answer.ok) {
         this.#warm = true;
@@ -146,8 +147,8 @@ export class CopyPipeline {
       if (answer.reason === 'conflict')
         throw new LogCopyError(
           'failed',
-          `${describeEvent(event)} of the source cannot be appended: the target's stream ends ` +
-            `at ${answer.actual.toString()}`,
+          `${describeEvent(event)} of the source cannot be appended: the last revision of the stream in the target ` +
+            `is ${answer.actual.toString()}`,
         );
       for (const later of rest.slice(1)) this.#sent.push({ event: later, outcome: Promise.resolve(answer) });
       this.#bytes = rest.reduce((sum, { data, metadata }) => sum + data.length + metadata.length, 0);
@@ -160,14 +161,14 @@ export class CopyPipeline {
 function overtaken(event: RecordedEvent): LogCopyError {
   return new LogCopyError(
     'failed',
-    `the target took later events before ${describeEvent(event)} of the source, so it has lost the ` +
-      'order: empty the target and copy again with --in-flight 1',
+    `the target stored later events before ${describeEvent(event)} of the source, so that the order of events is ` +
+      'lost: empty the target and copy again with --in-flight 1',
   );
 }
 
 /**
- * The error of a rejected event. A log that refuses all calls needs its operator; any other rejection concerns this
- * event.
+ * Returns the error for a rejected event. `LogRefusedError` means that the log refuses all calls; any other rejection
+ * concerns only this event.
  */
 function rejected(event: RecordedEvent, cause: unknown): unknown {
   if (cause instanceof LogRefusedError) return cause;

@@ -1,14 +1,13 @@
 import type { Clock } from '../base/clock.ts';
 
-/**
- * The interval of progress reports, and the time without progress after which a copy stops. The operator can resume it.
- */
+/** The interval of progress reports. */
 const logCopyProgressMs = 1_000;
+/** The time without progress after which a copy stops. The operator can resume the copy. */
 export const logCopyStallMs = 120_000;
 
 export type ProgressOptions = {
   readonly clock: Clock;
-  /** Prints one line, given without its line end. */
+  /** Prints one line. The argument has no line end. */
   readonly print: (line: string) => void;
 };
 
@@ -20,11 +19,11 @@ type Stage = {
   events: number;
 };
 
-/** Reports the progress of a copy: a line each second, and one at the end of each stage. */
+/** Reports the progress of a copy: one line each second, and one line at the end of each stage. */
 export class CopyProgress {
   readonly #options: ProgressOptions;
   #stage: Stage | undefined;
-  /** A counter of progress in all stages; the stall watch compares it. */
+  /** A counter that increases with every progress, to detect a stalled copy. */
   #beats = 0;
 
   constructor(options: ProgressOptions) {
@@ -35,7 +34,7 @@ export class CopyProgress {
     return this.#beats;
   }
 
-  /** `total`: the expected number of events, if known. */
+  /** Begins a stage. `total` is the expected number of events, if known. */
   begin(what: string, total?: number): void {
     const now = this.#options.clock.monotonic();
     this.#stage = { what, total, startedMs: now, reportedMs: now, events: 0 };
@@ -47,7 +46,7 @@ export class CopyProgress {
     this.#beats += 1;
     if (stage === undefined) return;
     stage.events += 1;
-    // Reads the clock only for each 64th event: a million reads would take measurable time.
+    // Reads the clock only for each 64th event, because a million reads of the clock take noticeable time.
     if (stage.events % 64 !== 0) return;
     const now = this.#options.clock.monotonic();
     if (now - stage.reportedMs < logCopyProgressMs) return;

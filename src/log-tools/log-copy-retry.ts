@@ -7,7 +7,7 @@ import { LogCorruptError, LogRefusedError, LogReplacedError } from '../log/log.t
 
 const finalErrors = [LogCopyError, LogCorruptError, LogRefusedError, LogReplacedError, UnsuitableLogError];
 
-/** Retries a read while a log is unavailable. Only the time limit for a stalled copy ends the retries. */
+/** Retries a read while the log is unavailable, until the signal aborts, for example because the copy is stalled. */
 export async function retryRead<T>(
   { clock, signal }: Pick<CopyContext, 'clock' | 'signal'>,
   read: () => Promise<T>,

@@ -12,16 +12,16 @@ export type CopiedLog = {
   readonly logId: string;
   readonly epoch: number;
   readonly events: number;
-  /** False: the target was already a complete copy, and nothing was written. */
+  /** Whether events were written. False if the target was already a complete copy. */
   readonly written: boolean;
 };
 
 /**
- * Copies a log into another one, event by event: ids, types, data, metadata, revisions and order are kept. The founding
- * is not copied (the target has its own, one epoch later, so positions are unambiguous), and neither are leases. After
- * any interruption, the next call with the same two logs resumes at the target's end.
+ * Copies a log into another log, event by event, with the same ids, types, data, metadata, revisions and order. The
+ * founding and leases are not copied: the target has its own founding, with the next epoch, so that positions are
+ * unambiguous. After an interruption, the next call with the same two logs resumes at the end of the target.
  *
- * @throws LogCopyError when the copy cannot start or continue.
+ * @throws LogCopyError if the copy cannot start or continue.
  */
 export async function copyLog(options: LogCopyOptions): Promise<CopiedLog> {
   const progress = new CopyProgress(options);
@@ -63,14 +63,14 @@ function finishedAlready({ logId, epoch, copied }: Founding, events: number): Co
   if (copied === events) return { logId, epoch, events, written: false };
   throw new LogCopyError(
     'refused',
-    `the target is a finished copy of this source when it had ${String(copied)} events; it has ` +
-      `${events.toString()} now: copy it into an empty log`,
+    `the target is a finished copy of the source with ${String(copied)} events, but the source has ` +
+      `${events.toString()} events now: copy the source into an empty log`,
   );
 }
 
 /**
- * Reads the source to its end before anything is written. This detects damage, and gives the total for progress
- * messages.
+ * Counts the events of the source before any event is written. The read detects damaged records, and the number of
+ * events is the total in progress messages.
  */
 async function countSource({ source: log, progress, signal }: CopyContext, head: LogPosition): Promise<number> {
   progress.begin('reading the source');
@@ -91,17 +91,17 @@ async function countSource({ source: log, progress, signal }: CopyContext, head:
   return events;
 }
 
-/** Refuses a source with new events: even a new lease renewal means that a server is running on it. */
+/** Refuses a source with new events. Even a renewed lease shows that a server is running on the source. */
 async function assertNotGrown(context: CopyContext, { head }: CopySource, kind: 'refused' | 'failed'): Promise<void> {
   if ((await retryRead(context, () => context.source.head())) === head) return;
   throw new LogCopyError(
     kind,
-    'the source has grown, so a server is running on it: stop all servers and copy ' +
+    'the source has grown, so a server is running on it: stop all servers of the source and copy ' +
       `again${kind === 'failed' ? '; the events in the target are kept' : ''}`,
   );
 }
 
-/** Compares the target's events with the source's beginning, and appends the rest. */
+/** Compares the events in the target with the first events of the source, and appends the remaining events. */
 async function copyRest(context: CopyContext, source: CopySource, target: EventLog): Promise<void> {
   const { source: log, clock, signal, progress, inFlightMax } = context;
   const events = new EventCursor(log, { side: 'source', after: logStart, until: source.head, signal });
@@ -126,7 +126,7 @@ async function copyRest(context: CopyContext, source: CopySource, target: EventL
   }
 }
 
-/** Waits for an unavailable log and prints a message. After the stall limit it stops the copy, which can be resumed. */
+/** Prints a message while the copy makes no progress. After the time limit, stops the copy, which can be resumed. */
 function watchStandstill(
   { source, clock, print }: LogCopyOptions,
   progress: CopyProgress,
@@ -142,8 +142,8 @@ function watchStandstill(
       ending.abort(
         new LogCopyError(
           'failed',
-          `no progress for ${String(logCopyStallMs / 1_000)} s: run the same command again ` +
-            'when both logs answer to resume',
+          `no progress for ${String(logCopyStallMs / 1_000)} s: when both logs are available, ` +
+            'run the same command again to resume',
         ),
       );
       return;

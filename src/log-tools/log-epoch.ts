@@ -7,10 +7,10 @@ import { platformStream, readFounding, type Founding } from '../log/founded-log.
 import type { EventLog, ExpectedRevision } from '../log/log.ts';
 import { treeOf } from './log-tree.ts';
 
-/** Ids, time and cancellation for the writer of the log's own events. */
+/** The ids, the time and the cancellation for a writer of events about the log. */
 export type EpochWriting = { readonly clock: Clock; readonly uuid: () => string; readonly signal: AbortSignal };
 
-/** No epoch can be started on this log; nothing was written. */
+/** A new epoch cannot be started in this log. No event was written. */
 export class EpochRefusedError extends Error {
   constructor(message: string) {
     super(message);
@@ -19,9 +19,10 @@ export class EpochRefusedError extends Error {
 }
 
 /**
- * Starts a new epoch after a log was restored in place: it may assign positions again that clients and read models
- * remember. Positions from this event on belong to the new epoch; the old ones are refused instead of misread. The tree
- * begins anew too, since leaves that a node has signed may be lost: the event states the old one as it stands here.
+ * Starts a new epoch after a log was restored in place, because the log may assign positions again that clients and
+ * read models have stored. Positions from this event on belong to the new epoch; positions of the old epoch are
+ * refused. A new Merkle tree begins too, because leaves that a node has signed may be lost. The event contains the id,
+ * the size and the root of the old tree in the restored log.
  */
 export async function startRestoredEpoch(log: EventLog, writing: EpochWriting): Promise<Founding> {
   const founding = await readFounding(log);
@@ -36,14 +37,14 @@ export async function startRestoredEpoch(log: EventLog, writing: EpochWriting): 
       { ...writing, actor: 'system:log-new-epoch', expected: revision },
     ))
   ) {
-    throw new EpochRefusedError('another process began an epoch at the same time');
+    throw new EpochRefusedError('another process started an epoch at the same time');
   }
-  return must(await readFounding(log), 'it was founded');
+  return must(await readFounding(log), 'the log was founded');
 }
 
 /**
- * Appends an event of the log itself, and retries with the same id until the outcome is known. Returns false if another
- * event has this revision.
+ * Appends an event about the log, and retries with the same id until the outcome is known. Returns false if another
+ * event has the revision.
  */
 export async function appendPlatformEvent(
   log: EventLog,

@@ -7,15 +7,15 @@ import { StartError } from '../base/start-error.ts';
 import { eventStorePrefixDefault } from '../config/eventstore-prefix.ts';
 import { decodeEventStoreUrl, eventStoreHosts } from '../config/eventstore-url.ts';
 
-/** A log as the operator names it. All output shows `shown` in place of the address, which may contain a password. */
+/** The location of a log. Output contains `shown` instead of the address, which may contain a password. */
 export type LogLocation = Pick<Config, 'eventLog' | 'dataDir'> & { readonly shown: string };
 
 export type LocationSettings = { readonly environment: Environment; readonly folder: string };
 
 /**
- * The location of a log. `prefix` overrides EVENTSTORE_PREFIX.
+ * Decodes the location of a log. `prefix` overrides EVENTSTORE_PREFIX.
  *
- * @throws StartError for a text that names no log, without repeating it.
+ * @throws StartError for an invalid location. The message does not contain the location.
  */
 export function logLocation(
   option: string,
@@ -72,7 +72,7 @@ function real(dir: string): string {
   }
 }
 
-/** Removes the addresses' passwords from a message. */
+/** Removes the addresses of the logs and their passwords from a message. */
 export function withoutCredentials(text: string, places: readonly LogLocation[]): string {
   let cleaned = text;
   for (const { eventLog } of places) {

@@ -14,11 +14,12 @@ export type SurveyOptions = {
   readonly checkpoint: KeptCheckpoint | undefined;
 };
 
-/** The category of package streams: each package of a plugin has its own stream. */
+/** The category of package streams. Each package of a plugin has its own stream. */
 const packageStreams = 'package:';
 
 /**
- * The properties of a log for the operator, as names and values. Reads the log to its end, so damage is detected.
+ * Returns the properties of a log for the operator, as names and values. Reads the log to its end, so that damage is
+ * detected.
  *
  * @throws LogDiffersError if the log does not agree with the checkpoint.
  */
@@ -63,11 +64,11 @@ export async function describeLog(
   ];
 }
 
-/** The tree over all events of a log, and the tree that it was at one size. */
+/** The tree over all events of a log, and the earlier tree with a given number of leaves. */
 class TreeUntil {
   readonly #tree = new LogTree();
   readonly #size: number | undefined;
-  /** The tree at the size; undefined before the log has as many leaves. */
+  /** The tree with the given number of leaves; undefined until that many leaves are added. */
   there: TreeSize | undefined;
 
   constructor(size: number | undefined) {
@@ -89,7 +90,7 @@ class TreeUntil {
   }
 }
 
-/** The position of the log's end in the format of a `resourceVersion`. */
+/** Returns the position of the log's end in the format of a `resourceVersion`. */
 async function shownHead(log: EventLog, domain: string): Promise<string> {
   const founded = new FoundedLog(log);
   await founded.found({ domain, now: 0, uuid: () => '' });

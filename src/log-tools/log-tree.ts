@@ -20,7 +20,7 @@ export class LogTree {
   }
 }
 
-/** Reads a log to its end and returns the tree over all events. Rejects with the reason of an aborted signal. */
+/** Reads a log to its end, and returns the tree over all events. Rejects with the reason if the signal aborts. */
 export async function treeOf(
   log: Pick<EventLog, 'readAll'>,
   { signal }: { readonly signal: AbortSignal },

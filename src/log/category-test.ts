@@ -1,6 +1,6 @@
 import type { CategoryFilter } from './log.ts';
 
-/** Whether a stream belongs to one of the categories. */
+/** Returns a function that tests whether a stream belongs to one of the categories. */
 export function categoryTest(categories: CategoryFilter): (stream: string) => boolean {
   if (categories === undefined) return () => true;
   const prefixes = categories.map((category) => `${category}:`);

@@ -5,30 +5,32 @@ import type { IndexEntry } from '../resource/type/index-entry.ts';
 import { eventSchema, type DomainEvent, type EventMetadata, type ObjectEvent } from '../command/event.ts';
 
 /**
- * Encodes domain events as bytes for the log, and decodes them. Only this module upcasts old shapes.
+ * Encodes domain events as bytes for the log, and decodes the bytes. Only this module upcasts events of old schemas.
  *
- * An object event's data is `{"values":[…],"object":{…}}`. The object comes last, so its JSON can be sliced out of the
- * record without parsing. No string inside `values` can contain the separator, since JSON escapes quotes within
- * strings.
+ * The data of an object event is `{"values":[…],"object":{…}}`. The object is the last member, so that its JSON can be
+ * sliced out of the record without parsing. No string inside `values` can contain the separator, because JSON escapes
+ * quotes within strings.
  */
 
 export type DecodedEvent = {
   readonly event: DomainEvent;
-  /** The object's JSON within `data`: from `objectStart` to one byte before the end. -1 without an object. */
+  /**
+   * The offset of the object's JSON in `data`. The JSON ends one byte before the end of `data`. -1 without an object.
+   */
   readonly objectStart: number;
-  /** The offset for inserting `"resourceVersion":"…",`: just after `"metadata":{`. -1 without an object. */
+  /** The offset at which `"resourceVersion":"…",` is inserted: directly after `"metadata":{`. -1 without an object. */
   readonly spliceAt: number;
-  /** The object's index entry, if the writer knows it, for the type declaration with this fingerprint. */
+  /** The object's index entry for the type declaration with this fingerprint, if this process computed the entry. */
   readonly indexed: KnownEntry | undefined;
-  /** The event's time, if this process stamped it. */
+  /** The event's time, if this process wrote the event. */
   readonly time: string | undefined;
-  /** The revision of the type declaration that the decision used, if this process decided the event and knew one. */
+  /** The revision of the type declaration that the decision used, if any, and if this process wrote the event. */
   readonly declared?: number | undefined;
   /** The correlation id of the event's metadata, if this process wrote the event. */
   readonly correlationId?: string | undefined;
   /** The actor in the event's metadata, if this process wrote the event. */
   readonly actor?: string | undefined;
-  /** The same for the user for which a plugin wrote. */
+  /** The user for which a plugin wrote the event, if any, and if this process wrote the event. */
   readonly onBehalfOf?: string | undefined;
 };
 
@@ -40,9 +42,9 @@ const separator = Buffer.from(',"object":');
 const metadataOpening = Buffer.from('"metadata":{');
 
 /**
- * The decoded event, attached to the bytes of events that this process appended. The subscription returns the same
- * instance, so folding an own write parses nothing. This is a property because a WeakMap with so many short-lived keys
- * costs the garbage collector more than parsing.
+ * The key of a property with the decoded event, on the data of events that this process appended. A subscription
+ * returns the same instance of the data, so that folding an own event requires no parsing. A WeakMap with as many
+ * short-lived keys would cost the garbage collector more than parsing.
  */
 const written = Symbol('decoded');
 type Written = Uint8Array & { [written]?: DecodedEvent };
@@ -81,13 +83,13 @@ export function decodeMetadata(recorded: RecordedEvent): EventMetadata {
 const schemaMember = Buffer.from('","schema":');
 const timeMember = '"time":"';
 const timeLength = '2026-01-01T00:00:00.000Z'.length;
-/** The digit of the current schema. From schema 10 on, no event would match and all would be parsed. */
+/** The digit of the current schema. From schema 10 on, no event would match, and every event would be parsed. */
 const currentSchema = String(eventSchema).charCodeAt(0);
 
 /**
- * The time of the event, after a check that this version can read it. The members have a fixed order, so both the time
- * and the schema are found from the end without parsing. A quote within a string is escaped, so it cannot start a
- * member.
+ * Checks that this version can read the event, and returns the event's time. The members have a fixed order, so that
+ * the time and the schema are found from the end without parsing. A quote within a string is escaped, so that no string
+ * can contain the start of a member.
  */
 export function stampOf(recorded: RecordedEvent): string {
   const known = (recorded.data as Written)[written]?.time;
@@ -104,8 +106,8 @@ export function stampOf(recorded: RecordedEvent): string {
 const declaredMember = Buffer.from('"declared":');
 
 /**
- * The revision of the type declaration that the event's decision used, found without parsing; undefined if the event
- * names none.
+ * Returns the revision of the type declaration that the event's decision used, without parsing; undefined if the event
+ * has no such revision.
  */
 export function declaredIn(recorded: RecordedEvent): number | undefined {
   const known = (recorded.data as Written)[written];
@@ -121,7 +123,7 @@ export function declaredIn(recorded: RecordedEvent): number | undefined {
 
 const correlationMember = Buffer.from(',"$correlationId":"');
 
-/** The id of the request that caused the event. */
+/** Returns the id of the request that caused the event. */
 export function correlationIn(recorded: RecordedEvent): string {
   const known = (recorded.data as Written)[written]?.correlationId;
   if (known !== undefined) return known;
@@ -133,7 +135,7 @@ export function correlationIn(recorded: RecordedEvent): string {
 
 const actorMember = Buffer.from('{"actor":"');
 
-/** The user or the part of the platform that wrote the event. */
+/** Returns the user or the part of the platform that wrote the event. */
 export function actorIn(recorded: RecordedEvent): string {
   const known = (recorded.data as Written)[written]?.actor;
   if (known !== undefined) return known;
@@ -144,12 +146,12 @@ export function actorIn(recorded: RecordedEvent): string {
 
 const onBehalfOfMember = Buffer.from(',"onBehalfOf":"');
 
-/** The user for which a plugin wrote the event; undefined for other events. */
+/** Returns the user for which a plugin wrote the event; undefined for other events. */
 export function onBehalfOfIn(recorded: RecordedEvent): string | undefined {
   const known = (recorded.data as Written)[written];
   if (known?.actor !== undefined) return known.onBehalfOf;
   const bytes = buffer(recorded.metadata);
-  const at = bytes.lastIndexOf(onBehalfOfMember);
+  const at = bytes.indexOf(onBehalfOfMember);
   return at === -1 ? undefined : (textIn(bytes, at, onBehalfOfMember) ?? decodeMetadata(recorded).onBehalfOf);
 }
 
@@ -162,9 +164,7 @@ function isDigit(byte: number | undefined): boolean {
 const comma = 0x2c;
 const brace = 0x7d;
 
-/**
- * The response JSON: the event's object with `metadata.resourceVersion` inserted, in a new buffer.
- */
+/** Returns the response JSON: the event's object with `metadata.resourceVersion` inserted, in a new buffer. */
 export function answerBytes(decoded: ObjectOffsets, data: Uint8Array, resourceVersion: string): Buffer {
   const member = `"resourceVersion":"${resourceVersion}",`;
   const end = data.length - 1;
@@ -179,8 +179,9 @@ export function answerBytes(decoded: ObjectOffsets, data: Uint8Array, resourceVe
 const valuesOpening = Buffer.from('{"values":');
 
 /**
- * The response JSON of an event's object, at the position of this or another event. It is sliced out without parsing,
- * for readers that read the log from its beginning. Undefined for an event without an object.
+ * Returns the response JSON of an event's object, with the position of this or of another event. The object is sliced
+ * out of the event without parsing, for readers that read the whole log. Returns undefined for an event without an
+ * object.
  */
 export function objectAnswer(recorded: RecordedEvent, at: LogPosition): Buffer | undefined {
   const data = buffer(recorded.data);
@@ -188,7 +189,7 @@ export function objectAnswer(recorded: RecordedEvent, at: LogPosition): Buffer |
   return known.objectStart === -1 ? undefined : answerBytes(known, data, at.toString());
 }
 
-/** Undefined for data in an unexpected form, which is parsed instead. */
+/** Returns the offsets in the data; undefined for data in an unexpected form, which the caller then parses. */
 function findOffsets({ type }: RecordedEvent, data: Buffer): ObjectOffsets | undefined {
   if (!isObjectType(type)) return undefined;
   if (!data.subarray(0, valuesOpening.length).equals(valuesOpening)) return undefined;
@@ -255,8 +256,12 @@ export function isObjectEvent(event: DomainEvent): event is ObjectEvent {
   return isObjects[event.type];
 }
 
+const objectTypes: ReadonlySet<string> = new Set(
+  Object.entries(isObjects).flatMap(([type, isObject]) => (isObject ? [type] : [])),
+);
+
 export function isObjectType(type: string): boolean {
-  return Object.hasOwn(isObjects, type) && isObjects[type as DomainEvent['type']];
+  return objectTypes.has(type);
 }
 
 function decodeData(recorded: RecordedEvent): DomainEvent {
@@ -266,7 +271,7 @@ function decodeData(recorded: RecordedEvent): DomainEvent {
   const data = parse(recorded, recorded.data);
   for (const member of members) {
     if (data[member] === undefined)
-      throw new LogCorruptError(`event ${recorded.id} (${recorded.type}) lacks ${member}`);
+      throw new LogCorruptError(`event ${recorded.id} (${recorded.type}) has no member ${member}`);
   }
   return { type: recorded.type, ...data } as unknown as DomainEvent;
 }

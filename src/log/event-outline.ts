@@ -12,15 +12,15 @@ const closingBrace = 0x7d;
 const noValues: EventOutline = { values: [], hasObject: true };
 
 /**
- * The outline of an event of an object's stream, without parsing the object: for readers that need the object of its
- * last event only. An event in an unexpected form is decoded whole.
+ * Returns the outline of an event of an object's stream without parsing the object, for readers that need only the
+ * object of the last event. An event in an unexpected form is decoded completely.
  */
 export function outlineOf(recorded: RecordedEvent): EventOutline {
   const { data, type } = recorded;
   const bytes = Buffer.isBuffer(data) ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   if (!isObjectType(type) || !startsWith(bytes, opening, 0) || bytes.at(-1) !== closingBrace) return decoded(recorded);
   if (startsWith(bytes, separator, opening.length)) return noValues;
-  // No string of the values can contain it, since JSON escapes quotes within strings.
+  // No string in the values can contain the separator, because JSON escapes quotes within strings.
   const end = bytes.indexOf(separator);
   if (end === -1) return decoded(recorded);
   const values = valuesIn(bytes.toString('utf8', opening.length - 1, end + 1));
@@ -47,6 +47,6 @@ function startsWith(bytes: Buffer, expected: Buffer, at: number): boolean {
 
 function decoded(recorded: RecordedEvent): EventOutline {
   const { event } = decodeEvent(recorded);
-  if (!isObjectEvent(event)) throw new LogCorruptError(`the object stream ${recorded.stream} holds a ${event.type}`);
+  if (!isObjectEvent(event)) throw new LogCorruptError(`the object stream ${recorded.stream} contains a ${event.type}`);
   return { values: event.values, hasObject: event.object !== undefined };
 }

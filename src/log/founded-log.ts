@@ -30,25 +30,27 @@ import type {
 } from './log.ts';
 import { shiftedScan } from './shifted-scan.ts';
 
-/** The log's description of itself in `platform:log`. */
+/** The identity and the state of a log, from the events in the stream `platform:log`. */
 export type Founding = LogIdentity & {
   readonly domain: string;
   readonly reason: 'founded' | 'copied' | 'restored';
   /** Whether the copy is finished; true for a log that is not a copy. */
   readonly finished: boolean;
-  /** The id of the Merkle tree over its events: the id of the event that began it. A copy continues its source's. */
+  /**
+   * The id of the Merkle tree over the events: the id of the event that began the tree. A copy has its source's tree.
+   */
   readonly tree: string;
   /** The log of which this epoch started as a copy. */
   readonly copyOf: LogIdentity | undefined;
   /** The number of events in a finished copy. */
   readonly copied: number | undefined;
-  /** The revision of the last such event, which the next event expects. */
+  /** The revision of the last event in the stream, which an append of the next event expects. */
   readonly revision: StreamRevision;
 };
 
 type FoundBy = { readonly domain: string; readonly now: number; readonly uuid: () => string };
 
-/** This log cannot be used until its operator fixes it. Nothing was written to it. */
+/** The log cannot be used until an operator fixes it. No event was written. */
 export class UnsuitableLogError extends Error {
   constructor(why: string, options?: ErrorOptions) {
     super(`cannot use this event log: ${why}`, options);
@@ -56,10 +58,10 @@ export class UnsuitableLogError extends Error {
   }
 }
 
-/** The stream with the log's own events. */
+/** The stream with the events about the log itself. */
 export const platformStream: StreamName = streamName('platform:log');
 
-/** The log's founding; undefined for a log that was never founded. */
+/** Returns the log's founding; undefined for a log that was never founded. */
 export async function readFounding(log: Pick<EventLog, 'readStream'>): Promise<Founding | undefined> {
   let founding: Founding | undefined;
   let from = 0;
@@ -81,7 +83,7 @@ function foundingAfter(before: Founding | undefined, event: PlatformEvent, id: s
   return { ...before, finished: true, copied: event.events };
 }
 
-/** An unknown event here must not be ignored: it may change the log's meaning. */
+/** Decodes an event of the platform stream. An unknown event is an error, because it may change the log's meaning. */
 function platformEventOf(recorded: RecordedEvent): PlatformEvent {
   try {
     decodeMetadata(recorded);
@@ -89,24 +91,24 @@ function platformEventOf(recorded: RecordedEvent): PlatformEvent {
     if (event.type === 'EpochStarted' || event.type === 'CopyFinished') return event;
   } catch (cause) {
     throw new UnsuitableLogError(
-      `${cause instanceof Error ? cause.message : String(cause)}; was it written by a later version of this program?`,
+      `${cause instanceof Error ? cause.message : String(cause)}; a later version of this program may have written it`,
       { cause },
     );
   }
-  throw new UnsuitableLogError(`${platformStream} has an unexpected ${recorded.type}`);
+  throw new UnsuitableLogError(`${platformStream} contains an unexpected event of the type ${recorded.type}`);
 }
 
 /**
- * The log for the rest of the program: founded, owned by this platform, and with unambiguous positions. All positions
- * of a later epoch are larger than those of an earlier one. In the first epoch all calls pass through unchanged.
+ * The log that the rest of the program uses: a founded log of this platform with unambiguous positions. All positions
+ * of an epoch are larger than the positions of earlier epochs. In the first epoch, all calls are passed on unchanged.
  */
 export class FoundedLog implements EventLog {
   readonly #raw: EventLog;
-  /** The underlying log, if its positions need no shift: in the first epoch the overhead is one call. */
+  /** The underlying log, if positions are not shifted. In the first epoch, the overhead of a call is one more call. */
   #plain: EventLog | undefined;
   #identity: LogIdentity | undefined;
   #tree = '';
-  /** The offset added to each position of the log. */
+  /** The offset that is added to each position of the underlying log. */
   #shift = 0n;
   readonly scan: EventLog['scan'];
 
@@ -116,8 +118,8 @@ export class FoundedLog implements EventLog {
   }
 
   /**
-   * Reads the log's identity; founds an empty log. Rejects with `UnsuitableLogError` or `LogRefusedError` if only the
-   * operator can fix it; other rejections mean that the log is unavailable, and the caller retries.
+   * Reads the log's identity, and founds an empty log. Rejects with `UnsuitableLogError` or `LogRefusedError` if only
+   * an operator can fix the problem. After other rejections, the log is unavailable, and the caller should retry.
    */
   async found({ domain, now, uuid }: FoundBy): Promise<LogIdentity> {
     for (;;) {
@@ -129,17 +131,18 @@ export class FoundedLog implements EventLog {
         [encodeEvent(uuid(), event, foundingMetadata(now, uuid()))],
         'absent',
       );
-      // If several nodes found the log at once, all but one read the event of the first.
+      // If several nodes found the log concurrently, one append succeeds, and the other nodes read its event.
       if (outcome.ok || outcome.reason === 'conflict') continue;
       if (outcome.cause instanceof LogRefusedError) throw outcome.cause;
-      throw new Error('cannot found the event log: it is unavailable', { cause: outcome.cause });
+      throw new Error('cannot found the event log: the log is unavailable', { cause: outcome.cause });
     }
   }
 
   #adopt({ logId, epoch, tree, domain: owner, finished }: Founding, domain: string): LogIdentity {
     if (owner !== domain)
-      throw new UnsuitableLogError(`it belongs to PLATFORM_DOMAIN ${owner}, but this server has ${domain}`);
-    if (!finished) throw new UnsuitableLogError('it is an unfinished copy: run ledgerplane log copy again to resume');
+      throw new UnsuitableLogError(`the log belongs to PLATFORM_DOMAIN ${owner}, but this server has ${domain}`);
+    if (!finished)
+      throw new UnsuitableLogError('the log is an unfinished copy: run "ledgerplane log copy" again to resume');
     this.#identity = { logId, epoch };
     this.#tree = tree;
     this.#shift = epochShift(epoch);
@@ -147,13 +150,13 @@ export class FoundedLog implements EventLog {
     return this.#identity;
   }
 
-  /** Available once the log is founded. */
+  /** Returns the identity of the log. Throws until the log is founded. */
   identity(): LogIdentity {
     if (this.#identity === undefined) throw new Error('the event log is not founded yet');
     return this.#identity;
   }
 
-  /** The id of the tree over its events; empty until the log is founded. */
+  /** Returns the id of the Merkle tree over the events; empty until the log is founded. */
   tree(): string {
     return this.#tree;
   }
@@ -277,7 +280,7 @@ export class FoundedLog implements EventLog {
     return position === logStart ? logStart : logPosition(position + this.#shift);
   }
 
-  /** Keeps the byte instances, since memoized values are attached to them. */
+  /** Returns the event with a shifted position. Keeps the byte instances, which have memoized values as properties. */
   #shiftEvent({ id, type, data, metadata, stream, revision, position, endsAppend }: RecordedEvent): RecordedEvent {
     return { id, type, data, metadata, stream, revision, position: this.#shiftPosition(position), endsAppend };
   }

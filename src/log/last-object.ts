@@ -1,6 +1,6 @@
 import type { EventLog, LogPosition } from './log.ts';
 
-/** The position of the last event of any object after a position, or that position itself, by one backward read. */
+/** Returns the position of the last object event after a position, by one backward read; `after` if there is none. */
 export async function lastObject(log: Pick<EventLog, 'readAllBackward'>, after: LogPosition): Promise<LogPosition> {
   for await (const [last] of log.readAllBackward({ after, categories: ['object'] }))
     if (last !== undefined) return last.position;

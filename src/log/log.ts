@@ -1,20 +1,20 @@
 import type { Brand } from '../base/brand.ts';
 
 /**
- * The port of the event log, the only source of truth. It knows bytes, streams and positions; `command/event.ts`
- * defines the events, and `log/event-codec.ts` their encoding.
+ * The port of the event log, the only source of truth. The port consists of bytes, streams and positions;
+ * `command/event.ts` defines the events, and `log/event-codec.ts` defines their encoding.
  *
  * Every adapter passes `test/log/log-contract.ts`:
  * - L1 an append is atomic for its batch, and durable before it resolves;
- * - L2 of two appends with the same expected revision exactly one wins;
- * - L3 positions only grow, and a subscriber from p receives every later record once, in order, also between catch-up
- *   and live;
- * - L4 a record that does not decode stops the reader with an error: it is never skipped.
+ * - L2 of two appends with the same expected revision, exactly one succeeds;
+ * - L3 positions only increase, and a subscriber from position p receives every later record once and in order, also at
+ *   the change from catch-up to live;
+ * - L4 a record that cannot be decoded stops the reader with an error, and is never skipped.
  */
 
-/** A position in the whole log: >= 1, grows with every event, may have gaps. */
+/** The position of an event in the whole log: at least 1, and larger than all earlier positions. May have gaps. */
 export type LogPosition = Brand<bigint, 'LogPosition'>;
-/** A position in one stream: 0 is its first event; no gaps. */
+/** The revision of an event in its stream: 0 for the first event, without gaps. */
 export type StreamRevision = Brand<number, 'StreamRevision'>;
 /** `<category>:<rest>`, for example `object:widgets.example.com/w1`. */
 export type StreamName = Brand<string, 'StreamName'>;
@@ -31,8 +31,8 @@ export function streamRevision(value: number): StreamRevision {
 }
 
 export function streamName(value: string): StreamName {
-  // NUL terminates a name in a log's keys, and a lone surrogate has no UTF-8 encoding. With either, two names could
-  // become equal.
+  // NUL terminates a name in the keys of a log, and a lone surrogate has no UTF-8 encoding. A name with either of these
+  // characters could become equal to another name.
   if (!/^[a-z]+:[^\0\p{Cs}]+$/u.test(value))
     throw new RangeError(`a stream's name must be <category>:<rest>, got ${JSON.stringify(value)}`);
   return value as StreamName;
@@ -41,30 +41,30 @@ export function streamName(value: string): StreamName {
 /** The position before the first event of any log. */
 export const logStart: LogPosition = logPosition(0n);
 
-/** The identity of a log and its epoch. A position of an earlier epoch may mean another event in this one. */
+/** The identity of a log, and its epoch. A position of an earlier epoch may be the position of another event now. */
 export type LogIdentity = { readonly logId: string; readonly epoch: number };
 
 /**
- * All positions of an epoch are larger than those of the previous one (consistency protocol, 5): no log has this many
- * positions.
+ * The difference of positions between consecutive epochs. No log has this many positions, so that all positions of an
+ * epoch are larger than all positions of the previous epoch (consistency protocol, 5).
  */
 const epochStride = 10n ** 19n;
 
-/** The offset of positions in an epoch; 0 in the first. */
+/** Returns the offset of positions in an epoch; 0 for the first epoch. */
 export function epochShift(epoch: number): bigint {
   return BigInt(epoch) * epochStride;
 }
 
-/** Whether the log may have issued this position in that epoch. `logStart` precedes the first event of every epoch. */
+/** Returns whether a position is possible in an epoch. `logStart` precedes the first event of every epoch. */
 export function isOfEpoch(position: LogPosition, epoch: number): boolean {
   return position === logStart || (position >= epochShift(epoch) && position < epochShift(epoch + 1));
 }
 
-/** The stream's last revision, according to the writer. Always required. */
+/** The last revision of the stream that the writer expects. Every append has an expected revision. */
 export type ExpectedRevision = StreamRevision | 'absent';
 
 export type ProposedEvent = {
-  /** A UUID for one (stream, expected revision, payload); a retry repeats it (consistency protocol, 3). */
+  /** A UUID for one (stream, expected revision, payload). A retry uses the same id (consistency protocol, 3). */
   readonly id: string;
   readonly type: string;
   /** JSON in UTF-8. */
@@ -77,36 +77,38 @@ export type RecordedEvent = ProposedEvent & {
   readonly stream: StreamName;
   readonly revision: StreamRevision;
   readonly position: LogPosition;
-  /** True for the last event of an append: readers that take events in batches do not split appends. */
+  /** Whether this is the last event of an append. Readers use this member to avoid splitting appends into batches. */
   readonly endsAppend: boolean;
 };
 
 export type AppendOutcome =
-  /** The append is durable. `revision` and `position` are those of the batch's last event. */
+  /** The append is durable. `revision` and `position` are the revision and the position of its last event. */
   | { readonly ok: true; readonly revision: StreamRevision; readonly position: LogPosition }
-  /** Nothing was appended: the stream's last revision is `actual`. */
+  /** No event was appended, because the stream's last revision is `actual`. */
   | { readonly ok: false; readonly reason: 'conflict'; readonly actual: ExpectedRevision }
-  /** The log is unavailable; nothing was appended. */
+  /** No event was appended, because the log is unavailable. */
   | { readonly ok: false; readonly reason: 'unavailable'; readonly cause: unknown }
-  /** The append may or may not have happened: read revision `expected + 1` to find out, or retry with the same ids. */
+  /** The append may exist. To find out, read revision `expected + 1`, or retry with the same ids. */
   | { readonly ok: false; readonly reason: 'unknown'; readonly cause: unknown };
 
-/** Whether the log is available. Followers of an unavailable log keep retrying, so it recovers by itself. */
+/** Whether the log is available. Readers of an unavailable log retry, so that no action is needed after an outage. */
 export type LogState =
   | { readonly reachable: true }
   /** `reason` is for operators, without credentials or a stack. `sinceMs` is monotonic. */
   | { readonly reachable: false; readonly reason: string; readonly sinceMs: number };
 
-/** The streams that a reader wants, by the part of the name before the colon; undefined: all. */
+/** The categories of streams to read: the part of a stream's name before the colon. Undefined means all streams. */
 export type CategoryFilter = readonly string[] | undefined;
 
 export type SubscribeOptions = {
-  /** Exclusive: the first delivered event is the first one after it. */
-  /** For a position that this log never issued, other than `logStart`, the reader may throw `UnknownPositionError`. */
+  /**
+   * The position before the first event to deliver (exclusive). If no event of the log has this position, and it is not
+   * `logStart`, the reader may throw `UnknownPositionError`.
+   */
   readonly after: LogPosition;
   readonly categories?: CategoryFilter;
   readonly signal?: AbortSignal;
-  /** Awaited between batches by a log that reads in this process; by default one turn of the event loop. */
+  /** Awaited between batches by a log that reads in this process. The default waits for one turn of the event loop. */
   readonly turn?: () => Promise<void>;
 };
 
@@ -116,26 +118,26 @@ export type StreamPage = {
   readonly from: StreamRevision;
   readonly limit: number;
   /**
-   * The page ends with the event whose data and metadata reach this total, so it has at least one event if the stream
-   * has one.
+   * The size in bytes at which the page ends. The page includes the event with which the total of data and metadata
+   * reaches this size, so that a page of a non-empty stream has at least one event.
    */
   readonly bytesMax?: number;
 };
 
 /**
- * A page of a stream's events, backwards. By default, or if `from` is after the last event, it begins with the last
- * event.
+ * A page of a stream's events, backwards. Without `from`, or if `from` is after the last event, the page begins with
+ * the last event.
  */
 export type BackwardStreamPage = Omit<StreamPage, 'from'> & { readonly from?: StreamRevision };
 
 /** A backward read; both bounds are exclusive. */
 export type BackwardReadOptions = {
   /**
-   * The read begins with the last event before this position; by default with the last durable event. For a position
-   * that this log never issued, the reader may throw `UnknownPositionError`.
+   * The read begins with the last event before this position; by default with the last durable event. If no event of
+   * the log has this position, the reader may throw `UnknownPositionError`.
    */
   readonly before?: LogPosition;
-  /** The read ends after the last event behind this position; `logStart` by default. */
+  /** The read ends with the first event after this position; `logStart` by default. */
   readonly after?: LogPosition;
   readonly categories?: CategoryFilter;
   readonly signal?: AbortSignal;
@@ -143,14 +145,19 @@ export type BackwardReadOptions = {
   readonly turn?: () => Promise<void>;
 };
 
-/** Each event is valid only during `visit`, and until `visit` reads a table. */
+/** The options of a scan. An event is valid only during `visit`, and only until `visit` reads a table. */
 export type ScanOptions = {
-  /** Exclusive. */
+  /** The position before the first event (exclusive). */
   readonly after: LogPosition;
-  /** Inclusive; not beyond the head. */
+  /** The position of the last event (inclusive). The scan ends at the head of the log at the latest. */
   readonly until: LogPosition;
   readonly categories?: CategoryFilter;
-  /** Added to the position of each event; 0 by default. */
+  /**
+   * Another scan checks the log's index of streams for the events up to this position: so this scan checks it for later
+   * events only. `logStart` by default.
+   */
+  readonly indexedUntil?: LogPosition;
+  /** The offset that is added to the position of each event; 0 by default. */
   readonly shift?: bigint;
   readonly visit: (recorded: RecordedEvent) => void;
   /** Awaited after at most `logReadAheadEventsMax` events; may throw to end the scan. */
@@ -159,61 +166,61 @@ export type ScanOptions = {
 
 export type EventLog = {
   /**
-   * Appends all events or none. Resolves once they are durable. An empty batch is a bug and rejects. If the whole batch
-   * already exists at `expected + 1`, by its ids, the result is that append's success. A conflict is returned once the
-   * event it lost to is durable. A closed log is `unavailable`.
+   * Appends all events or none, and resolves when the events are durable. Rejects for an empty batch, which is a bug.
+   * If events with the same ids already exist from `expected + 1` on, the append succeeds with their position. A
+   * conflict is returned after the conflicting event is durable. A closed log returns `unavailable`.
    */
   append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome>;
-  /** The events of a stream from revision `from` forwards, at most `limit`. Empty for a missing stream. */
+  /** Returns at most `limit` events of a stream from revision `from` forwards; an empty list for a missing stream. */
   readStream(stream: StreamName, page: StreamPage): Promise<readonly RecordedEvent[]>;
   /**
-   * The events of a stream from a revision backwards, newest first. Empty for a missing stream, and before the first
-   * event that the stream still has.
+   * Returns the events of a stream from a revision backwards, newest first. Returns an empty list for a missing stream,
+   * and before the first event that the stream still has.
    */
   readStreamBackward(stream: StreamName, page: BackwardStreamPage): Promise<readonly RecordedEvent[]>;
-  /** The stream's last event, read from the log itself (no cache); undefined for a missing stream. */
+  /** Returns the stream's last event, from the log and not from a cache; undefined for a missing stream. */
   readLast(stream: StreamName): Promise<RecordedEvent | undefined>;
   /**
-   * The events after `after` up to and including `until`, in order, in batches. The read never waits: it ends at the
-   * head at the time of the call. It throws if the log closes before the end, since an incomplete read must not look
-   * complete.
+   * Reads the events after `after` up to and including `until`, in order, in batches. The read does not wait for new
+   * events: it ends at the head at the time of the call. If the log closes before the end, the read throws, so that an
+   * incomplete read does not appear to be complete.
    */
   readAll(options: SubscribeOptions & { readonly until?: LogPosition }): AsyncIterable<readonly RecordedEvent[]>;
   /**
-   * Visits events in order without copying them. Absent for a log that is not in this process's files. It throws if the
-   * log closes before the end.
+   * Visits events in order without copying them. Throws if the log closes before the end. Undefined for a log that does
+   * not consist of files of this process.
    */
   readonly scan?: ((options: ScanOptions) => Promise<void>) | undefined;
   /**
-   * The events between two positions from the newest to the oldest, in batches. The read never waits: it begins at the
-   * head at its start. A batch has at most `logReadAheadEventsMax` events, ends with the event that reaches
-   * `logReadAheadBytesMax`, and may split an append. It throws if the log closes before the end.
+   * Reads the events between two positions from the newest to the oldest, in batches. The read begins at the head at
+   * the time of its start. A batch has at most `logReadAheadEventsMax` events, ends with the event that reaches
+   * `logReadAheadBytesMax`, and may split an append. The read throws if the log closes before the end.
    */
   readAllBackward(options: BackwardReadOptions): AsyncIterable<readonly RecordedEvent[]>;
   /**
-   * All events after `after`, then each new event when it is durable. A subscriber that keeps up gets the same `data`
-   * and `metadata` instances that were appended through this log, so values memoized on them are shared. Batches never
-   * split an append and have at most `logReadAheadEventsMax` events (or one append, if that is larger). Ends when
-   * `signal` aborts or the log closes; throws `LogCorruptError` on a record that does not decode. Read-ahead is
-   * bounded: a slow consumer delays only itself.
+   * Reads all events after `after`, and then each new event when it is durable. Events that were appended through this
+   * log are delivered with the same instances of `data` and `metadata` to a subscriber that keeps up, so that memoized
+   * values are shared. A batch never splits an append, and has at most `logReadAheadEventsMax` events, or one larger
+   * append. The subscription ends when `signal` aborts or the log closes, and throws `LogCorruptError` for a record
+   * that cannot be decoded. Read-ahead is limited, so that a slow consumer does not delay other consumers.
    */
   subscribe(options: SubscribeOptions): AsyncIterable<readonly RecordedEvent[]>;
-  /** Whether the log is available now, synchronously and without I/O. */
+  /** Returns whether the log is available now, synchronously and without I/O. */
   state(): LogState;
   /**
-   * The time of the log's own clock, which all nodes share, in epoch milliseconds; read synchronously and without I/O.
-   * Undefined while unknown. Absent for a log without its own clock.
+   * Returns the time of the log's own clock, which all nodes share, in epoch milliseconds, synchronously and without
+   * I/O; undefined while the time is unknown. A log without its own clock does not have this method.
    */
   time?(): number | undefined;
-  /** The position of the last durable event, `logStart` when there is none. */
+  /** Returns the position of the last durable event; `logStart` if the log is empty. */
   head(): Promise<LogPosition>;
-  /** The event at exactly this position, if one exists: read models verify their checkpoints with it. */
+  /** Returns the event at exactly this position, if it exists. Read models use this method to verify checkpoints. */
   readAt(position: LogPosition): Promise<RecordedEvent | undefined>;
-  /** Completes appends in flight, ends every waiter and reader, and releases files or sockets. */
+  /** Completes the appends in flight, ends all reads and subscriptions, and closes files or sockets. */
   close(): Promise<void>;
 };
 
-/** A record that does not decode. It is never skipped: the reader stops (L4). */
+/** The error of a reader at a record that cannot be decoded. The reader stops instead of skipping the record (L4). */
 export class LogCorruptError extends Error {
   constructor(what: string, options?: ErrorOptions) {
     super(`the log is corrupt: ${what}`, options);
@@ -221,16 +228,16 @@ export class LogCorruptError extends Error {
   }
 }
 
-/** A record that a later version of this program wrote. Its meaning is unknown, so it must not be skipped either. */
+/** The error of a reader at a record of a later version of this program. The unknown record must not be skipped. */
 export class NewerEventError extends LogCorruptError {
   constructor(what: string, options?: ErrorOptions) {
     super(what, options);
-    this.message = `the log has events of a later version of this program: ${what}`;
+    this.message = `the log contains events of a later version of this program: ${what}`;
     this.name = 'NewerEventError';
   }
 }
 
-/** This log has no event at this position: the position is invented, or belongs to another log or epoch. */
+/** The log has no event at this position: the position was never issued, or belongs to another log or epoch. */
 export class UnknownPositionError extends Error {
   readonly position: LogPosition;
 
@@ -241,7 +248,7 @@ export class UnknownPositionError extends Error {
   }
 }
 
-/** An event read before no longer exists: the log was reset, restored or replaced. Followers must stop. */
+/** An event that was read before no longer exists: the log was reset, restored or replaced. Readers must stop. */
 export class LogReplacedError extends Error {
   constructor(what: string, options?: ErrorOptions) {
     super(`the log was replaced: ${what}`, options);
@@ -250,8 +257,8 @@ export class LogReplacedError extends Error {
 }
 
 /**
- * A write of the log failed, and no more are made: appends in flight have an unknown outcome. Reopening the log is
- * safe.
+ * A write to the log failed. The appends in flight have an unknown outcome, and this process makes no further writes.
+ * The log can be opened again.
  */
 export class LogFailedError extends Error {
   constructor(options?: ErrorOptions) {
@@ -261,14 +268,14 @@ export class LogFailedError extends Error {
 }
 
 /**
- * Whether a read failed because of the log's contents, so that retrying cannot help. Other failures mean that the log
- * is unavailable.
+ * Returns whether a read failed because of the contents of the log, so that a retry fails again. After other errors,
+ * the log is unavailable.
  */
 export function isPermanentReadError(error: unknown): boolean {
   return [LogCorruptError, UnknownPositionError, LogReplacedError].some((kind) => error instanceof kind);
 }
 
-/** The log refuses all calls of this node (credentials, encryption, rights): only its operator can fix that. */
+/** The log refuses all calls of this node (credentials, encryption, rights). Only an operator can fix the problem. */
 export class LogRefusedError extends Error {
   constructor(reason: string, options?: ErrorOptions) {
     super(reason, options);

@@ -1,8 +1,9 @@
 const quote = 0x22;
 
 /**
- * The text of the member at `at`, or undefined if the metadata must be parsed: without the member, and for a text with
- * an escaped character. A quote within a string is escaped, so no string can hold the member.
+ * Returns the text of the member at offset `at`. Returns undefined if the metadata must be parsed, because the member
+ * is missing (`at` is -1) or its text contains an escaped character. A quote within a string is escaped, so that no
+ * string can contain the member.
  */
 export function textIn(bytes: Buffer, at: number, member: Buffer): string | undefined {
   const start = at + member.length;

@@ -1,17 +1,17 @@
-import type { EventLog, LogPosition } from './log.ts';
+import { logStart, type EventLog, type LogPosition } from './log.ts';
 
 type Shift = {
-  /** The position in the underlying log. @throws UnknownPositionError */
+  /** Returns the position in the underlying log. @throws UnknownPositionError */
   readonly raw: (position: LogPosition) => LogPosition;
-  /** The offset that is added to each position of the underlying log. */
+  /** Returns the offset that is added to each position of the underlying log. */
   readonly shift: () => bigint;
 };
 
-/** The scan of a log with positions that are shifted; undefined if the log has none. */
+/** Returns a scan that shifts positions; undefined if the underlying log has no scan. */
 export function shiftedScan(log: EventLog, positions: Shift): EventLog['scan'] {
   if (log.scan === undefined) return undefined;
-  return async ({ after, until, ...options }) => {
-    const [from, last] = [positions.raw(after), positions.raw(until)];
-    await log.scan?.({ ...options, after: from, until: last, shift: positions.shift() });
+  return async ({ after, until, indexedUntil = logStart, ...options }) => {
+    const [from, last, indexed] = [positions.raw(after), positions.raw(until), positions.raw(indexedUntil)];
+    await log.scan?.({ ...options, after: from, until: last, indexedUntil: indexed, shift: positions.shift() });
   };
 }

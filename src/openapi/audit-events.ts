@@ -16,21 +16,24 @@ const eventSchema = object(
   {
     apiVersion: text('The group and version of the resource.'),
     kind: text('Event'),
-    metadata: { type: 'object', description: 'The position as name and resourceVersion, and the id as uid.' },
+    metadata: { type: 'object', description: 'name and resourceVersion are the position, uid is the id.' },
     id: text('The id of the event.'),
     event: text('The kind of the event, for example ObjectUpdated or AccessRecorded.'),
     ...placeSchemas,
-    stream: text('The stream of the log that has the event.'),
-    type: text('<plural>.<group> of the object; for an event of no object, the category of its stream.'),
-    name: text('The name of the object; for an event of no object, the rest of its stream.'),
+    stream: text('The stream of the log that contains the event.'),
+    type: text('<plural>.<group> of the object. Without an object, the category of the stream.'),
+    name: text('The name of the object. Without an object, the rest of the name of the stream.'),
     uid: text('The uid of the object.'),
     version: versionSchema,
     ...causeSchemas,
-    correlationId: text('The id of the request at the beginning of the chain.'),
+    correlationId: text('The id of the request that started the chain of events.'),
     dataSha256: text('For secrets: the SHA-256 of the data of the event, in hex.'),
-    data: { type: 'object', description: 'The data of the event, with include=data; always of log-ins and refusals.' },
+    data: {
+      type: 'object',
+      description: 'The data of the event: with include=data, and always for log-ins and refusals.',
+    },
     object: objectSchema,
-    change: changeSchema('With include=change: the change since the event before, as a JSON Patch (RFC 6902).'),
+    change: changeSchema('With include=change: the change since the previous event, as a JSON Patch (RFC 6902).'),
   },
   ['apiVersion', 'kind', 'metadata', 'id', 'event', 'position', 'stream', 'type', 'name', 'version', 'time'],
 );
@@ -51,9 +54,9 @@ const listParameters: readonly Parameter[] = [
   query(
     'sort',
     { type: 'string', enum: ['position', 'position,asc', 'position,desc'] },
-    'The order of the events: the oldest first, or with position,desc the newest.',
+    'The order of the events: oldest first, or newest first with position,desc.',
   ),
-  query('include', { type: 'string' }, 'Further members, with commas between them: object, change, data.'),
+  query('include', { type: 'string' }, 'Additional members, separated by commas: object, change, data.'),
 ];
 
 export const auditEventEntries: Entries = {

@@ -3,7 +3,7 @@ import type { Encoded, Part } from './encoded.ts';
 
 const comma = Buffer.from(',');
 
-/** The texts of members with commas between them, as UTF-8. */
+/** The texts of members, separated by commas, as UTF-8. */
 export function* membersText(parts: Iterable<Part>, texts: Encoded<Buffer>): Steps<readonly Buffer[]> {
   const pieces: Buffer[] = [];
   for (const part of parts) {
@@ -14,7 +14,7 @@ export function* membersText(parts: Iterable<Part>, texts: Encoded<Buffer>): Ste
   return pieces;
 }
 
-/** JSON text; undefined for a value that is nested too deep for the engine. */
+/** Encodes a value as JSON text. Returns `{}` for a value that is nested too deep for the engine. */
 export function textOf(value: unknown): string {
   try {
     return JSON.stringify(value);

@@ -7,14 +7,17 @@ import type { KeptParts } from './kept-parts.ts';
 import { pathItems, type Members, type Operation } from './operation.ts';
 import { standardSchemas } from './standard-schemas.ts';
 
-/** A document of version 3 as JSON text, of one path or schema at a time: other work may run between them. */
+/**
+ * The content of a document of version 3. Paths and schemas are encoded one at a time, so that other work may run in
+ * between.
+ */
 export type DocumentContent = {
   readonly openapi: '3.0.3' | '3.1.0';
   readonly title: string;
   readonly version: string;
-  /** Operations in parts, read once. No two parts share a path. */
+  /** The operations in parts. The iterable is read once, and no two parts share a path. */
   readonly operations: Iterable<readonly Operation[]>;
-  /** Schemas in addition to the standard ones, read once. */
+  /** Schemas in addition to the standard schemas. The iterable is read once. */
   readonly schemas: Iterable<readonly [string, Schema]>;
   readonly tags?: readonly string[];
 };
@@ -29,7 +32,7 @@ export function infoOf(title: string, version: string): Members {
   return { title, version, license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' } };
 }
 
-/** The document in UTF-8, in pieces. */
+/** Encodes the document in UTF-8, in pieces. */
 export function* documentText(content: DocumentContent, kept: KeptParts): Steps<readonly Buffer[]> {
   const { openapi, title, version, operations, schemas, tags } = content;
   const head = {
@@ -49,7 +52,7 @@ export function* documentText(content: DocumentContent, kept: KeptParts): Steps<
   ];
 }
 
-/** The path items of all parts, one at a time. */
+/** Yields the path items of all parts, one at a time. */
 export function* inParts<T>(
   parts: Iterable<readonly Operation[]>,
   itemsIn: (operations: readonly Operation[]) => Iterable<T>,
@@ -57,15 +60,18 @@ export function* inParts<T>(
   for (const part of parts) yield* itemsIn(part);
 }
 
-/** Reads each schema when it is needed: types are translated one at a time. */
+/**
+ * Yields the standard schemas, then `schemas`. Each schema is read when it is needed, since its type is translated
+ * then.
+ */
 function* withStandard(schemas: DocumentContent['schemas']): Generator<readonly [string, Schema]> {
   yield* standardSchemas;
   yield* schemas;
 }
 
 /**
- * The standard schemas and the given ones. Those past the size of a document are described as accepting anything, so
- * that no reference dangles.
+ * Yields the standard schemas and the given schemas. After the size limit of a document, a schema that accepts anything
+ * replaces each further schema, so that references to it keep a target.
  */
 export function* bounded(schemas: Iterable<readonly [string, Schema]>, lengths: Encoded<number>): Generator<Part> {
   let length = 0;
@@ -76,7 +82,7 @@ export function* bounded(schemas: Iterable<readonly [string, Schema]>, lengths: 
   }
 }
 
-const leftOut = { description: 'Left out: the document is too large.' };
+const leftOut = { description: 'Omitted: the document is too large.' };
 
 function schemaPart(name: string, schema: Schema): Part {
   return { name, sources: [schema], value: () => schema };

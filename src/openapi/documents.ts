@@ -21,12 +21,12 @@ export type DocumentSettings = {
 
 const title = 'Ledgerplane';
 
-/** The key of a group and version in the index, which is also the path of its APIs without the first slash. */
+/** The key of a group and version in the index: the path of its API without the leading slash. */
 export function groupKeyOf({ group, version }: Pick<ResourceType, 'group' | 'version'>): string {
   return group === '' ? `api/${version}` : `apis/${group}/${version}`;
 }
 
-/** The document of a group and version, in 3.0. */
+/** The document of a group and version, in OpenAPI 3.0. */
 export function groupDocument(types: readonly ResourceType[], settings: DocumentSettings): Steps<readonly Buffer[]> {
   const content = {
     openapi: '3.0.3' as const,
@@ -38,7 +38,7 @@ export function groupDocument(types: readonly ResourceType[], settings: Document
   return documentText(content, settings.kept);
 }
 
-/** The document of paths that belong to no type, in 3.0. */
+/** The document of paths that belong to no type, in OpenAPI 3.0. */
 export function platformDocument(paths: readonly PlatformPath[], settings: DocumentSettings): Steps<readonly Buffer[]> {
   const ids = new UniqueNames();
   const operations = platformOperations(paths, { ...settings, ids, schemaOf: () => ({ type: 'object' }) });
@@ -47,7 +47,7 @@ export function platformDocument(paths: readonly PlatformPath[], settings: Docum
   return documentText({ openapi: '3.0.3', title, version, operations: [operations], schemas }, kept);
 }
 
-/** The whole of the generated APIs, in 2.0. */
+/** The document of all generated APIs, in OpenAPI 2.0. */
 export function swaggerOf(types: readonly ResourceType[], settings: DocumentSettings): Steps<SwaggerDocument> {
   const content = {
     title,
@@ -77,7 +77,10 @@ export type Everything = {
   readonly routes: readonly DescribedRoute[];
 };
 
-/** The API of the whole server, in 3.1. Generated APIs come first: no other route replaces one. */
+/**
+ * The document of the whole server, in OpenAPI 3.1. Generated APIs are added first, so that no other route replaces
+ * them.
+ */
 export function* apiDocument(
   { types, platform, routes }: Everything,
   settings: DocumentSettings,
@@ -110,10 +113,15 @@ export function* apiDocument(
   return yield* documentText({ openapi: '3.1.0', title, version, operations: [all], schemas, tags }, kept);
 }
 
-/** Keeps operations unique by method and shape of path: two names of one parameter make the same path. */
+/**
+ * A set of operations, unique by method and shape of path. Paths that differ only in the names of parameters are the
+ * same path.
+ */
 class UniqueOperations {
   readonly #byPlace = new Map<string, Operation>();
-  /** The path for each shape (a path without parameter names); the first one names the parameters. */
+  /**
+   * The path of each shape (a path without parameter names). The first path of a shape determines the parameter names.
+   */
   readonly #paths = new Map<string, string>();
 
   has({ method, path }: { readonly method: string; readonly path: string }): boolean {

@@ -7,7 +7,10 @@ export type Part = {
 
 type Kept<T> = Pick<Part, 'name' | 'sources'> & { readonly encoded: T };
 
-/** Parts in one encoding. A part is encoded once, and cached while its first source is in use. */
+/**
+ * Encodes parts. Each part is encoded once, and the result is cached until the part's first source is
+ * garbage-collected.
+ */
 export class Encoded<T> {
   readonly #encode: (name: string, value: unknown) => T;
   readonly #kept = new WeakMap<object, Kept<T>>();

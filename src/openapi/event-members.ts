@@ -1,24 +1,24 @@
 import type { Schema } from '../resource/schema/schema-check.ts';
 import { text, time, whole } from './described.ts';
 
-/** The schemas of members that entries of a history and events of the audit stream have alike. */
+/** The schemas of members that are the same in entries of a history and in events of the audit stream. */
 
 export const placeSchemas = {
   position: text('The position of the event in the log.'),
-  resourceVersion: text('The same, as metadata.resourceVersion of the object.'),
+  resourceVersion: text('The position, in the format of metadata.resourceVersion.'),
 } as const satisfies Readonly<Record<string, Schema>>;
 
 export const versionSchema = whole('metadata.version of the object after the event.');
 
-/** Those of `causeMembers` in `src/audit`: the time, the subject and the request. */
+/** The schemas of `causeMembers` in `src/audit`: the time, the subject and the request. */
 export const causeSchemas = {
   time: time('The time of the event.'),
-  actor: text('The user, plugin:<name> for a plugin with its own rights, or system:<part> for the platform.'),
-  onBehalfOf: text('The user of the request for which a plugin made the write with its own rights.'),
+  actor: text('A user, plugin:<name> for a plugin with its own rights, or system:<part> for the platform.'),
+  onBehalfOf: text('The user of the request for which a plugin wrote with its own rights.'),
   token: text('The name of the personal access token of the request.'),
   verb: text('The verb of the request.'),
   address: text('The address of the client.'),
-  userAgent: text('The program of the client, as it names itself.'),
+  userAgent: text('The User-Agent header of the request.'),
   requestId: text('The id of the request.'),
   traceParent: text('The W3C trace context of the request.'),
   plugin: text('The plugin that made the write.'),

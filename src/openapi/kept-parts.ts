@@ -4,7 +4,7 @@ import type { Described } from './type-operations.ts';
 import { TypeOperations } from './type-operations-kept.ts';
 import { TypeSchemas } from './type-schemas.ts';
 
-/** The encoded parts of documents, cached from one build to the next: only parts of changed types are made again. */
+/** The encoded parts of documents, cached between builds: only the parts of changed types are encoded again. */
 export class KeptParts {
   readonly schemas: TypeSchemas;
   readonly operations: TypeOperations;
@@ -12,7 +12,7 @@ export class KeptParts {
   readonly texts3 = new Encoded<Buffer>(memberText);
   /** Members of documents of version 2, as UTF-8. */
   readonly texts2 = new Encoded<Buffer>(memberText);
-  /** The lengths of schemas as texts, which bound a document. */
+  /** The lengths of the schemas' JSON texts, for the size limit of a document. */
   readonly lengths = new Encoded<number>((_name, schema) => textOf(schema).length);
 
   constructor(described: Described) {

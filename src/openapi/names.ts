@@ -28,12 +28,12 @@ export function camelCase(text: string): string {
     .join('');
 }
 
-/** Continues an operation id that another type of the document already uses. */
+/** The suffix for an operation id that another type of the document already uses. */
 export function qualifierOf({ group, version }: Pick<GroupVersionKind, 'group' | 'version'>): string {
   return `${camelCase(group)}${camelCase(version)}`;
 }
 
-/** Draws names that are unique in one document: a taken one continues with its qualifier, then with a number. */
+/** Draws names that are unique in one document. A name that is in use gets a qualifier, and then also a number. */
 export class UniqueNames {
   readonly #taken = new Set<string>();
 

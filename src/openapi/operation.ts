@@ -12,7 +12,7 @@ export type Parameter = {
   readonly schema: Schema;
 };
 
-/** A body by media types; all of them have the same schema. */
+/** A body. All its media types have the same schema. */
 export type Content = { readonly types: readonly string[]; readonly schema: Schema };
 
 export type Response = {
@@ -22,7 +22,7 @@ export type Response = {
   readonly content?: readonly Content[];
 };
 
-/** A method of a path, for documents of every version. Schemas are in the dialect of the document. */
+/** A method of a path, independent of the OpenAPI version. Schemas are in the dialect of the document. */
 export type Operation = {
   readonly method: Method;
   /** The path, with parameters as `{name}`. */
@@ -41,12 +41,12 @@ export type Operation = {
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** Path items for documents of version 3, one at a time. */
+/** Yields path items for documents of version 3, one at a time. */
 export function pathItems(operations: readonly Operation[]): Generator<Part> {
   return itemsOf(operations, operationOf3);
 }
 
-/** Path items, one at a time, each with its operations in the given form. */
+/** Yields path items, one at a time. `form` converts each operation. */
 export function* itemsOf(operations: readonly Operation[], form: (operation: Operation) => Members): Generator<Part> {
   const byPath = new Map<string, Operation[]>();
   for (const operation of operations) {

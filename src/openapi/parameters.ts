@@ -1,6 +1,6 @@
 import type { Parameter } from './operation.ts';
 
-/** The query parameters that generated APIs honour (decisions 2 to 5). */
+/** The query parameters of generated APIs (decisions 2 to 5). */
 const text = { type: 'string' };
 const whole = { type: 'integer', minimum: 0 };
 const flag = { type: 'boolean' };
@@ -17,19 +17,21 @@ export const nameParameter: Parameter = {
   description: 'The name of the object.',
 };
 
-/**
- * The parameters of a selection. The two selectors are first: deleting a collection takes these two parameters only.
- */
+/** The parameters of a selection. The two selectors are first: the deletion of a collection accepts only these two. */
 export const selectionParameters: readonly Parameter[] = [
   query('labelSelector', text, 'Requirements on labels, for example tier=web,env in (dev,test),!old. May be repeated.'),
   query('fieldSelector', text, 'Requirements on indexed fields, for example spec.size>=3. May be repeated.'),
   query('sort', text, 'An indexed field, with ,asc or ,desc. May be repeated.'),
   query('page', whole, 'The page, from 1.'),
-  query('size', whole, 'The objects of a page; 0 for all.'),
+  query('size', whole, 'The number of objects per page; 0 for all.'),
 ];
 
 export const continueParameters: readonly Parameter[] = [
-  query('limit', whole, 'The objects of a page; the answer has the token of the next one in metadata.continue.'),
+  query(
+    'limit',
+    whole,
+    'The number of objects per page. metadata.continue of the answer is the token of the next page.',
+  ),
   query('continue', text, 'The token of the previous page.'),
 ];
 
@@ -37,23 +39,31 @@ export const historyParameters: readonly Parameter[] = [
   query(
     'sort',
     { type: 'string', enum: ['position', 'position,asc', 'position,desc'] },
-    'The order of the events: the oldest first, or with position,desc the newest.',
+    'The order of the events: oldest first, or newest first with position,desc.',
   ),
-  query('uid', text, 'Only the object with this uid, of all that had the name.'),
-  query('include', { type: 'string', enum: ['object'] }, 'object: each event has the object as it was after it.'),
+  query('uid', text, 'Selects the object with this uid among all objects that had the name.'),
+  query(
+    'include',
+    { type: 'string', enum: ['object'] },
+    'With object, each event contains the object after the event.',
+  ),
 ];
 
 const moment = 'a position of the log, or a time (RFC 3339).';
 
 /** The parameter `at` for the GET of an object and for lists. */
-export const pastParameters: readonly Parameter[] = [query('at', text, `Shows the past: ${moment}`)];
+export const pastParameters: readonly Parameter[] = [query('at', text, `Returns the state at a moment: ${moment}`)];
 
 export const restoreParameters: readonly Parameter[] = [
   { ...query('at', text, `The state to restore: ${moment}`), required: true },
 ];
 
 export const freshnessParameters: readonly Parameter[] = [
-  query('resourceVersion', text, 'The position of the log that the answer must include; a watch continues from it.'),
+  query(
+    'resourceVersion',
+    text,
+    'The answer must include all changes up to this position of the log. A watch continues from this position.',
+  ),
   query(
     'resourceVersionMatch',
     { type: 'string', enum: ['NotOlderThan', 'Exact'] },
@@ -62,25 +72,29 @@ export const freshnessParameters: readonly Parameter[] = [
 ];
 
 export const watchParameters: readonly Parameter[] = [
-  query('watch', flag, 'Changes as JSON lines, server-sent events or WebSocket frames, instead of the list.'),
-  query('allowWatchBookmarks', flag, 'The watch sends its position from time to time.'),
-  query('sendInitialEvents', flag, 'The watch begins with the present objects, and marks their end by a bookmark.'),
-  query('timeoutSeconds', whole, 'The watch ends after this time.'),
+  query('watch', flag, 'Returns changes as JSON lines, server-sent events or WebSocket frames instead of the list.'),
+  query('allowWatchBookmarks', flag, 'The watch sends its position periodically.'),
+  query(
+    'sendInitialEvents',
+    flag,
+    'The watch starts with the present objects, and a bookmark follows the last of them.',
+  ),
+  query('timeoutSeconds', whole, 'The time after which the watch ends, in seconds.'),
 ];
 
 const dryRun = query(
   'dryRun',
   { type: 'string', enum: ['All'] },
-  'All: everything is checked, and nothing is written.',
+  'All: the request is checked, and nothing is written.',
 );
 
 export const writeParameters: readonly Parameter[] = [
   dryRun,
-  query('fieldManager', text, 'Accepted from Kubernetes’ clients; without effect.'),
+  query('fieldManager', text, 'Ignored. Accepted for clients of Kubernetes.'),
   query(
     'fieldValidation',
     { type: 'string', enum: ['Ignore', 'Warn', 'Strict'] },
-    'Unknown members are dropped, dropped with a warning, or refused. By default they are refused.',
+    'Unknown members are dropped (Ignore), dropped with a warning (Warn), or refused (Strict, the default).',
   ),
 ];
 
@@ -89,6 +103,6 @@ export const deleteParameters: readonly Parameter[] = [
   query(
     'propagationPolicy',
     { type: 'string', enum: ['Background', 'Foreground', 'Orphan'] },
-    'The deletion of objects that the object owns.',
+    'How objects that the object owns are deleted.',
   ),
 ];

@@ -43,7 +43,7 @@ export const documents = {
     },
   },
   'GET /openapi/v3': document('listDocuments', 'The documents of groups', 'Documents'),
-  'GET /openapi/v3/{root}': document('getRootDocument', 'Paths of no group, in OpenAPI 3.0', 'Documents'),
+  'GET /openapi/v3/{root}': document('getRootDocument', 'Paths outside of groups, in OpenAPI 3.0', 'Documents'),
   'GET /openapi/v3/api/{version}': document('getCoreDocument', 'The core group, in OpenAPI 3.0', 'Documents'),
   'GET /openapi/v3/apis/{group}/{version}': document('getDocument', 'A group, in OpenAPI 3.0', 'Documents'),
   'GET /v3/api-docs': document('getApiDocument', 'All paths, in OpenAPI 3.1', 'Documents'),
@@ -83,7 +83,7 @@ export const treeEntries: Entries = {
   'GET /audit/tree/keys': {
     id: 'listTreeKeys',
     tag: 'Audit',
-    summary: 'The public keys of the nodes, each with the signature of an earlier one',
+    summary: 'The public keys of the nodes, each signed by an earlier key',
     answer: { types: json, schema: members({ origin: text, items: { type: 'array', items: { type: 'object' } } }) },
   },
   'GET /audit/tree/inclusion': {
@@ -95,7 +95,7 @@ export const treeEntries: Entries = {
   'GET /audit/tree/consistency': {
     id: 'getConsistencyProof',
     tag: 'Audit',
-    summary: 'The proof that the tree of one size begins the tree of another one: from, to',
+    summary: 'The proof that the tree of size from is a prefix of the tree of size to',
     answer: { types: json, schema: members({ ...hashes, from: count, fromRoot: text, to: count, toRoot: text }) },
   },
   'GET /audit/tree/tile/{level}/{a}': { ...tileEntry, id: 'getTile' },
@@ -110,7 +110,7 @@ export const audits: Entries = {
   'POST /apis/audit.*/v1alpha1/replays': {
     id: 'replayLog',
     tag: 'Audit',
-    summary: 'Replay the log: compare the read models with it, or show the state at a moment, as JSON lines',
+    summary: 'Replay the log: compare the read models with the log, or show the state at a moment, as JSON lines',
     body: { types: json, schema: members({ until: text, print: { type: 'boolean' }, ...selection }) },
     answer: lines,
   },
@@ -124,7 +124,7 @@ export const audits: Entries = {
   'GET /apis/audit.*/v1alpha1/export': {
     id: 'exportLog',
     tag: 'Audit',
-    summary: 'The events of the log with the proof of them, as JSON lines: after, until (docs/audit-proof.md)',
+    summary: 'The events of the log with their proof, as JSON lines: after, until (docs/audit-proof.md)',
     answer: lines,
   },
   'POST /apis/audit.*/v1alpha1/backups': {

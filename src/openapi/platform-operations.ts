@@ -61,7 +61,7 @@ function reviewEntries({ media }: PlatformContext): Entries {
   return Object.fromEntries(entries);
 }
 
-/** By method and path, where `*` stands for the platform's domain. */
+/** Entries by method and path. `*` in a path means the platform's domain. */
 function entriesOf(context: PlatformContext): Entries {
   return {
     ...documents,
@@ -84,7 +84,7 @@ function accountEntries({ media, schemaOf }: PlatformContext): Entries {
   const token = { tag: 'Account', answer: of('PersonalAccessToken') };
   const passwords = members({ currentPassword: text, password: text }, ['currentPassword', 'password']);
   return {
-    [`GET ${account}/users/-`]: { ...user, id: 'getOwnUser', summary: 'One’s own user' },
+    [`GET ${account}/users/-`]: { ...user, id: 'getOwnUser', summary: 'Get the caller’s own user' },
     [`PUT ${account}/users/-`]: {
       ...user,
       id: 'updateOwnUser',
@@ -100,17 +100,21 @@ function accountEntries({ media, schemaOf }: PlatformContext): Entries {
     [`GET ${account}/personalaccesstokens`]: {
       ...token,
       id: 'listOwnTokens',
-      summary: 'One’s own tokens',
+      summary: 'List the tokens of the caller',
       answer: of('PersonalAccessTokenList'),
     },
     [`POST ${account}/personalaccesstokens`]: {
       ...token,
       id: 'createOwnToken',
-      summary: 'Create a token: its text is only in this answer',
+      summary: 'Create a token. Only this answer contains its text',
       body: of('PersonalAccessToken'),
       status: '201',
     },
-    [`GET ${account}/personalaccesstokens/{name}`]: { ...token, id: 'getOwnToken', summary: 'A token of the caller' },
+    [`GET ${account}/personalaccesstokens/{name}`]: {
+      ...token,
+      id: 'getOwnToken',
+      summary: 'Get a token of the caller',
+    },
     [`PATCH ${account}/personalaccesstokens/{name}`]: {
       ...token,
       id: 'patchOwnToken',
@@ -144,7 +148,7 @@ function consoleEntries({ media, schemaOf }: PlatformContext): Entries {
     [`GET ${root}/users/{name}/permissions`]: {
       id: 'getUserPermissions',
       tag: 'Permissions',
-      summary: 'Roles and permissions of a user; - is the caller',
+      summary: 'Get the roles and permissions of a user; the name - means the caller',
       answer: permissions,
     },
     [`POST ${root}/users/{name}/permissions`]: {
@@ -157,7 +161,7 @@ function consoleEntries({ media, schemaOf }: PlatformContext): Entries {
     [`GET ${root}/roletemplates`]: {
       id: 'listRoleTemplates',
       tag: 'Permissions',
-      summary: 'Roles for assignment, by module',
+      summary: 'List the roles for assignment, by module',
       answer: { types: json, schema: { type: 'array', items: { type: 'object' } } },
     },
     [`POST ${root}/plugins/install`]: {
@@ -178,7 +182,9 @@ function consoleEntries({ media, schemaOf }: PlatformContext): Entries {
   };
 }
 
-/** Operations for all given routes; a route without a description here is described by its path alone. */
+/**
+ * Returns operations for all given routes. The operation of a route without an entry is derived from the path alone.
+ */
 export function platformOperations(paths: readonly PlatformPath[], context: PlatformContext): readonly Operation[] {
   const entries = entriesOf(context);
   return paths.flatMap(({ method, pattern }) => {
@@ -189,7 +195,7 @@ export function platformOperations(paths: readonly PlatformPath[], context: Plat
   });
 }
 
-/** The named schemas that the operations of these paths refer to, beside the standard ones. */
+/** The named schemas to which the operations of these paths refer, in addition to the standard schemas. */
 export function platformSchemas(paths: readonly PlatformPath[]): readonly (readonly [string, Schema])[] {
   return paths
     .map(({ pattern }) => reviewsByPath.get(pattern))

@@ -6,7 +6,7 @@ import { objectMeta } from './standard-schemas.ts';
 /** A review of Kubernetes, which a client creates and the server answers. */
 export type ReviewDescription = GroupVersionKind & {
   readonly summary: string;
-  /** The members of the spec; undefined for a review without one. */
+  /** The members of the spec; undefined for a review without a spec. */
   readonly spec: Readonly<Record<string, Schema>> | undefined;
   readonly status: Schema;
 };
@@ -26,14 +26,14 @@ const selector = (what: string): Schema =>
 
 const attributes = {
   resourceAttributes: object(
-    'A request for a resource. Either these or nonResourceAttributes are required.',
+    'A request for a resource. Either resourceAttributes or nonResourceAttributes are required.',
     {
       verb: text('The verb: get, list, watch, create, update, patch, delete or deletecollection.'),
       group: text('The group; empty for the core group.'),
-      version: text('The version; any when empty or *.'),
+      version: text('The version. An empty version or * means any version.'),
       resource: text('The resource, such as widgets.'),
-      subresource: text('The subresource, such as status; none when empty.'),
-      name: text('The name of the object; any when empty.'),
+      subresource: text('The subresource, such as status; empty for the object itself.'),
+      name: text('The name of the object. An empty name means any object.'),
       namespace: text('Ignored: objects have no namespace.'),
       fieldSelector: selector('fields'),
       labelSelector: selector('labels'),
@@ -48,20 +48,20 @@ const attributes = {
 };
 
 const resourceRule = {
-  apiGroups: texts('The groups; * stands for all.'),
-  resources: texts('The resources, also with subresources; * stands for all.'),
-  resourceNames: texts('The names of objects; any when absent.'),
-  verbs: texts('The verbs; * stands for all.'),
+  apiGroups: texts('The groups; * means all.'),
+  resources: texts('The resources, also with subresources; * means all.'),
+  resourceNames: texts('The names of objects. If absent, the rule applies to all objects.'),
+  verbs: texts('The verbs; * means all.'),
 };
 const nonResourceRule = {
-  nonResourceURLs: texts('The paths; * at the end stands for all beneath.'),
-  verbs: texts('The verbs or methods; * stands for all.'),
+  nonResourceURLs: texts('The paths. A trailing * means all paths below.'),
+  verbs: texts('The verbs or methods; * means all.'),
 };
 
 const decision = object('The answer.', {
   allowed: flag('Whether the request is allowed.'),
-  reason: text('The rule that allows the request, or the roles of which none does.'),
-  grant: object('The rule that allows the request; absent when no rule does.', {
+  reason: text('The rule that allows the request, or the roles of the user, none of which allows the request.'),
+  grant: object('The rule that allows the request; absent if no rule allows the request.', {
     role: text('The name of the role with the rule.'),
     rule: object('The rule.', { ...resourceRule, ...nonResourceRule }),
   }),
@@ -83,7 +83,7 @@ export const accessDescription: ReviewDescription = {
   spec: {
     ...attributes,
     user: text('The name of the user. Required.'),
-    groups: texts('Ignored: users have roles, and no groups.'),
+    groups: texts('Ignored: users have roles instead of groups.'),
     extra: { ...textMap('Ignored.'), additionalProperties: { type: 'array', items: { type: 'string' } } },
     uid: text('Ignored: the name identifies the user.'),
   },
@@ -93,11 +93,11 @@ export const ownRulesDescription: ReviewDescription = {
   ...authorization,
   kind: 'SelfSubjectRulesReview',
   summary: 'The rules of the caller',
-  spec: { namespace: text('Ignored: rules hold for all objects, which have no namespace.') },
+  spec: { namespace: text('Ignored: objects have no namespace.') },
   status: object('The answer.', {
     resourceRules: lists('The rules for resources.', object('A rule for resources.', resourceRule)),
     nonResourceRules: lists('The rules for other paths.', object('A rule for other paths.', nonResourceRule)),
-    incomplete: flag('Whether rules are missing: never.'),
+    incomplete: flag('Whether rules are missing. Always false.'),
   }),
 };
 export const ownIdentityDescription: ReviewDescription = {
@@ -117,7 +117,7 @@ export const ownIdentityDescription: ReviewDescription = {
 
 const descriptions = [ownAccessDescription, accessDescription, ownRulesDescription, ownIdentityDescription];
 
-/** By the path that a review is created at. */
+/** Descriptions by the path at which a review is created. */
 export const reviewsByPath: ReadonlyMap<string, ReviewDescription> = new Map(
   descriptions.map((review) => [`/apis/${review.group}/${review.version}/${review.kind.toLowerCase()}s`, review]),
 );
@@ -130,10 +130,10 @@ export function reviewSchemaName({ group, version, kind }: GroupVersionKind): st
 export function reviewSchema({ summary, spec, status, ...gvk }: ReviewDescription): Schema {
   const { group, version, kind } = gvk;
   const schema = object(
-    `${summary}. A review is answered at once, and not stored.`,
+    `${summary}. A review is answered immediately and not stored.`,
     {
-      apiVersion: text(`${group}/${version}; filled in when left out.`),
-      kind: text(`${kind}; filled in when left out.`),
+      apiVersion: text(`${group}/${version}; added if omitted.`),
+      kind: text(`${kind}; added if omitted.`),
       metadata: { allOf: [referenceTo(objectMeta)], description: 'Ignored.' },
       ...(spec === undefined ? {} : { spec: object('The question.', spec) }),
       status: { ...status, readOnly: true },

@@ -7,7 +7,7 @@ import { toOpenApi30 } from './schema/to-openapi-30.ts';
 import { toOpenApi31 } from './schema/to-openapi-31.ts';
 import { refusalsIn, type MediaTypes } from './type-operations.ts';
 
-/** A custom route or socket of a plugin, as it describes itself. */
+/** A custom route or socket of a plugin, with the description that the plugin provides. */
 export type DescribedRoute = {
   readonly plugin: string;
   readonly kind: 'route' | 'socket';
@@ -28,11 +28,11 @@ export type DescribedRoute = {
 export type RouteContext = {
   readonly ids: UniqueNames;
   readonly media: Pick<MediaTypes, 'answer'>;
-  /** The named schemas of the document: schemas with references are added. */
+  /** The named schemas of the document. Schemas with references are added here. */
   readonly schemas: Map<string, Schema>;
 };
 
-/** A route as an operation of a document of 3.1. */
+/** Converts a route to an operation of a document of OpenAPI 3.1. */
 export function routeOperation(route: DescribedRoute, context: RouteContext): Operation | undefined {
   const method = methodOf(route.method);
   if (method === undefined) return undefined;
@@ -81,7 +81,7 @@ function responsesOf(
   }));
 }
 
-/** Gives a schema with references a name, since they point to places within it. */
+/** Adds a schema with references to the named schemas, since the references point to places within the schema. */
 function embedded(schema: Schema, name: string, { schemas }: RouteContext): Schema {
   const hasReferences = [...subschemas(schema)].some(({ schema: inner }) => '$ref' in inner || '$dynamicRef' in inner);
   if (hasReferences && toOpenApi30(schema, name).isEndless) return {};

@@ -4,7 +4,7 @@ import { flag, object, text, textMap, texts, time, whole } from './described.ts'
 import { causeSchemas, changeSchema, objectSchema, placeSchemas, versionSchema } from './event-members.ts';
 import { referenceTo } from './names.ts';
 
-/** Schemas that every document has, in words that all versions of OpenAPI share. */
+/** Schemas that every document contains. They use only keywords that all versions of OpenAPI share. */
 const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 export const objectMeta = `${meta}.ObjectMeta`;
 export const listMeta = `${meta}.ListMeta`;
@@ -20,25 +20,29 @@ const ownerReference = `${meta}.OwnerReference`;
 const preconditions = `${meta}.Preconditions`;
 const statusDetails = `${meta}.StatusDetails`;
 
-/** Every member that an object's metadata may have: clients check files against this list. */
-const objectMetaSchema = object('The metadata of an object. In a request, null counts as absent.', {
+/** All members that the metadata of an object may contain. Clients validate files against this schema. */
+const objectMetaSchema = object('The metadata of an object. In a request, null means absent.', {
   name: text('Unique within the type: a DNS subdomain. Required unless generateName is set.'),
   generateName: text('If name is empty, the prefix of a name that the server draws.'),
   namespace: text('Always empty: objects have no namespace.'),
-  uid: text('The id of this object: another object of the same name has another one. Set by the server.'),
+  uid: text('The id of this object. A later object of the same name has a different uid. Set by the server.'),
   version: whole('The revision of the object. In a PUT or PATCH, the version that must be current.'),
-  resourceVersion: text('The position of the last change in the log. In a PUT or PATCH, the one that must be current.'),
+  resourceVersion: text(
+    'The position of the last change in the log. In a PUT or PATCH, the position that must be current.',
+  ),
   generation: whole('Increases when spec changes. Set by the server.'),
   creationTimestamp: time('The time of the create, in UTC. Set by the server.'),
-  deletionTimestamp: time('The time of the request for deletion, while finalizers hold the object. Set by the server.'),
+  deletionTimestamp: time(
+    'The time of the request for deletion, while finalizers block the removal. Set by the server.',
+  ),
   deletionGracePeriodSeconds: whole('Ignored.'),
   labels: textMap('Labels, which selectors match.'),
-  annotations: textMap('Further texts, at most 256 KiB in all.'),
+  annotations: textMap('Annotations, at most 256 KiB in total.'),
   finalizers: texts('The object is removed when it is marked for deletion and this list is empty.'),
   ownerReferences: {
     type: 'array',
     items: referenceTo(ownerReference),
-    description: 'The owners of the object: when all are gone, it is deleted.',
+    description: 'The owners of the object. When all owners are deleted, the object is deleted.',
   },
   managedFields: { type: 'array', items: { type: 'object' }, description: 'Ignored.' },
   selfLink: text('Ignored.'),
@@ -58,9 +62,9 @@ const ownerReferenceSchema = object(
 );
 
 const listMetaSchema = object('The metadata of a list.', {
-  resourceVersion: text('The position of the log that the list was read at: a watch continues from it.'),
-  continue: text('The token of the next page; absent at the end, and without limit.'),
-  remainingItemCount: whole('The number of objects behind this page.'),
+  resourceVersion: text('The position of the log at which the list was read. A watch can continue from this position.'),
+  continue: text('The token of the next page; absent on the last page, and without limit.'),
+  remainingItemCount: whole('The number of objects after this page.'),
   selfLink: text('Not used.'),
 });
 
@@ -71,9 +75,9 @@ const historyEntrySchema = object(
     event: text('ObjectCreated, ObjectUpdated, ObjectDeletionRequested, ObjectDeleted or NameFenced.'),
     ...placeSchemas,
     version: versionSchema,
-    uid: text('The uid of the object: another object of the same name has another one.'),
+    uid: text('The uid of the object. A later object of the same name has a different uid.'),
     ...causeSchemas,
-    change: changeSchema('The change since the event before, as a JSON Patch (RFC 6902).'),
+    change: changeSchema('The change since the previous event, as a JSON Patch (RFC 6902).'),
     object: objectSchema,
   },
   ['id', 'event', 'position', 'resourceVersion', 'version', 'uid', 'time', 'actor', 'verb', 'requestId', 'change'],
@@ -91,15 +95,15 @@ const problemMembers = {
   title: text('The kind of the problem, in words.'),
   detail: text('The reason for this refusal.'),
   instance: text('The path of the request.'),
-  reason: text('The kind of the problem, as one fixed word.'),
-  requestId: text('The id of the request, which the log of the server has as well.'),
+  reason: text('The kind of the problem, as a fixed identifier.'),
+  requestId: text('The id of the request, which is also in the server log.'),
   timestamp: time('The time of the refusal.'),
   errors: {
     type: 'array',
     description: 'One entry for each violation.',
     items: {
       type: 'object',
-      properties: { pointer: text('The place, as a JSON pointer.'), detail: text('The violation.') },
+      properties: { pointer: text('The location, as a JSON pointer.'), detail: text('The violation.') },
     },
   },
 };
@@ -118,9 +122,9 @@ const statusSchema = object('A refusal.', {
 const statusDetailsSchema = object('The object of a refusal.', {
   name: text('The name of the object.'),
   group: text('The group of the resource.'),
-  kind: text('The resource; for an invalid object its kind.'),
+  kind: text('The resource; for an invalid object, the kind of the object.'),
   uid: text('The uid of the object.'),
-  retryAfterSeconds: whole('The time after which a retry may help.'),
+  retryAfterSeconds: whole('The time in seconds after which a retry may succeed.'),
   causes: {
     type: 'array',
     description: 'One entry for each cause.',
@@ -129,7 +133,7 @@ const statusDetailsSchema = object('The object of a refusal.', {
       properties: {
         reason: text('The kind of the cause.'),
         message: text('The cause.'),
-        field: text('The place of the cause.'),
+        field: text('The location of the cause.'),
       },
     },
   },
@@ -138,9 +142,9 @@ const statusDetailsSchema = object('The object of a refusal.', {
 const deleteOptionsSchema = object('Options of a deletion.', {
   apiVersion: text('v1'),
   kind: text('DeleteOptions'),
-  dryRun: texts('[All]: everything is checked, and nothing is deleted.'),
-  preconditions: { allOf: [referenceTo(preconditions)], description: 'States of the object that must be current.' },
-  propagationPolicy: text('Background, Foreground or Orphan: the deletion of objects that this object owns.'),
+  dryRun: texts('[All]: the request is checked, and nothing is deleted.'),
+  preconditions: { allOf: [referenceTo(preconditions)], description: 'The state of the object that must be current.' },
+  propagationPolicy: text('Background, Foreground or Orphan: how objects that this object owns are deleted.'),
   gracePeriodSeconds: whole('Ignored.'),
   orphanDependents: flag('Ignored: propagationPolicy replaces it.'),
   ignoreStoreReadErrorWithClusterBreakingPotential: flag('Ignored.'),
@@ -158,7 +162,7 @@ export const standardSchemas: ReadonlyMap<string, Schema> = new Map<string, Sche
   [deleteOptions, deleteOptionsSchema],
   [
     preconditions,
-    object('States of the object that must be current.', {
+    object('The state of the object that must be current.', {
       uid: text('The uid.'),
       resourceVersion: text('The resourceVersion.'),
     }),
@@ -169,16 +173,16 @@ export const standardSchemas: ReadonlyMap<string, Schema> = new Map<string, Sche
 
 const replicas = { ...whole('The number of replicas.'), minimum: 0 };
 
-/** The schema of a Scale, in documents with a type that has this subresource. */
+/** The schema of a Scale, for documents with a type that has the subresource scale. */
 export const scaleSchema: Schema = {
   ...object('The number of replicas of an object.', {
     apiVersion: text('autoscaling/v1'),
     kind: text('Scale'),
     metadata: { allOf: [referenceTo(objectMeta)], description: 'The name and the versions of the object.' },
-    spec: object('The wanted number.', { replicas }),
-    status: object('The present number.', {
+    spec: object('The desired number of replicas.', { replicas }),
+    status: object('The actual number of replicas.', {
       replicas,
-      selector: text('A label selector of the counted objects, for autoscalers.'),
+      selector: text('The label selector of the replicas, for autoscalers.'),
     }),
   }),
   'x-kubernetes-group-version-kind': [scaleKind],

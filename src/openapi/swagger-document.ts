@@ -7,7 +7,7 @@ import type { KeptParts } from './kept-parts.ts';
 import { commonMembers, itemsOf, type Members, type Operation, type Parameter } from './operation.ts';
 import { toSwagger20 } from './schema/to-swagger-20.ts';
 
-/** A document of version 2, which older clients of Kubernetes read, before it is written in either of its forms. */
+/** A document of version 2, which older clients of Kubernetes read, before its encoding as JSON or protobuf. */
 export type SwaggerDocument = {
   readonly head: {
     readonly swagger: '2.0';
@@ -22,9 +22,9 @@ export type SwaggerDocument = {
 export type SwaggerContent = {
   readonly title: string;
   readonly version: string;
-  /** In parts, none of which shares a path with another; read once. */
+  /** The operations in parts. The iterable is read once, and no two parts share a path. */
   readonly operations: Iterable<readonly Operation[]>;
-  /** Schema objects of 3.0, beside the standard ones. */
+  /** Schema objects of OpenAPI 3.0, in addition to the standard schemas. */
   readonly schemas: Iterable<readonly [string, Schema]>;
 };
 
@@ -51,7 +51,7 @@ export function* swaggerDocument(
   return { head, paths: [...paths.values()], definitions: [...definitions.values()] };
 }
 
-/** The document in UTF-8, in pieces. */
+/** Encodes the document in UTF-8, in pieces. */
 export function* swaggerText(
   { head, paths, definitions }: SwaggerDocument,
   { texts2 }: Pick<KeptParts, 'texts2'>,
@@ -90,7 +90,7 @@ function operationOf2(operation: Operation): Members {
   };
 }
 
-/** In 2.0 the schema of a parameter is part of it. */
+/** In OpenAPI 2.0, the members of the schema are members of the parameter. */
 function parameterOf2({ name, in: place, required, description, schema }: Parameter): Members {
   return {
     name,

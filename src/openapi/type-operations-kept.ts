@@ -4,18 +4,21 @@ import type { Operation } from './operation.ts';
 import { operationsOf, type Described } from './type-operations.ts';
 
 /**
- * The operations of a type in the document of its group and in the document of all types may have different ids, since
- * other types draw ids first.
+ * The number of cached variants per type. The ids of a type's operations may differ between the document of its group
+ * and the document of all types, since other types draw ids first.
  */
 const variantsMax = 2;
 
 type Kept = {
   readonly wanted: readonly Operation[];
-  /** By the ids: the operations, in the order of their last use. */
+  /** The operations by their joined ids, oldest first. */
   readonly variants: Map<string, readonly Operation[]>;
 };
 
-/** The operations of types. They are the same objects for as long as the type and the ids in a document are. */
+/**
+ * Caches the operations of types. The result is the same object as long as the type and the operation ids are
+ * unchanged.
+ */
 export class TypeOperations {
   readonly #described: Described;
   readonly #kept = new WeakMap<ResourceType, Kept>();
@@ -24,7 +27,7 @@ export class TypeOperations {
     this.#described = described;
   }
 
-  /** `ids`: of the document. */
+  /** `ids` contains the ids that the document already uses. */
   of(type: ResourceType, ids: UniqueNames): readonly Operation[] {
     const { wanted, variants } = this.#keptOf(type);
     const qualifier = qualifierOf(type);

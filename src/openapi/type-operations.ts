@@ -18,7 +18,7 @@ import { deleteOptions, objectHistory, patch, problemName, scaleKind, scaleName,
 /** The media types of bodies, as the server reads and writes them. */
 export type MediaTypes = {
   readonly object: readonly string[];
-  /** Options of deletions, and reviews: Go's typed clients send them in protobuf. */
+  /** For options of deletions and for reviews, which Go's typed clients send in protobuf. */
   readonly message: readonly string[];
   readonly patch: readonly string[];
   readonly answer: readonly string[];
@@ -29,7 +29,7 @@ export type Described = {
   readonly media: MediaTypes;
 };
 
-/** A refusal, in the two forms of decision 8. `types`: the media types of the first form. */
+/** A refusal in the two forms of decision 8: a Status in any of `types`, or a problem. */
 export function refusalsIn(types: readonly string[]): Response {
   return {
     status: 'default',
@@ -41,12 +41,15 @@ export function refusalsIn(types: readonly string[]): Response {
   };
 }
 
-/** Clients choose these forms by `Accept`: as media types of their own they would change the types of all answers. */
+/**
+ * Clients request these forms with `Accept`. They are described in text only: as media types of the response they would
+ * change the result types of generated clients.
+ */
 const otherForms =
-  'As a table with `Accept: application/json;as=Table;v=v1;g=meta.k8s.io`, and without spec and status with ' +
-  '`as=PartialObjectMetadata`; also as `application/yaml`.';
+  'Available as a table with `Accept: application/json;as=Table;v=v1;g=meta.k8s.io`, and without spec and status ' +
+  'with `as=PartialObjectMetadata`; also as `application/yaml`.';
 
-/** Every operation of a type's generated API, with the ids that it has in a document of its own. */
+/** All operations of a type's generated API, with the ids that they would have in a document without other types. */
 export function operationsOf(type: ResourceType, described: Described): readonly Operation[] {
   const at = new Place(type, described);
   return [
@@ -64,7 +67,7 @@ export function operationsOf(type: ResourceType, described: Described): readonly
 
 type Kind = Pick<Operation, 'action' | 'summary' | 'description' | 'parameters' | 'body' | 'responses'>;
 
-/** The objects of a place: the name of their schema, and their kind. */
+/** The objects that the operations of a `Place` return: the name of their schema, and their kind. */
 type Shown = { readonly schema: string; readonly kind: GroupVersionKind };
 
 function shownAs(type: ResourceType, { domain }: Described): Shown {
@@ -173,7 +176,8 @@ class Place {
       {
         action: 'post',
         summary: `Restore the state of a ${kind} at a moment`,
-        description: 'Labels, annotations and all members but the status; 201 if the object was gone.',
+        description:
+          'Restores labels, annotations and all members except the status. 201 if the object had been deleted.',
         parameters: [...restoreParameters, ...writeParameters],
         responses: this.#answers('200', 'The object.'),
       },
@@ -181,7 +185,7 @@ class Place {
     );
   }
 
-  /** Reading, replacing and patching an object or one of its subresources. */
+  /** Returns the operations that get, replace and patch an object or one of its subresources. */
   item(subresource: string): readonly Operation[] {
     const { kind } = this.#type;
     const [suffix, path] = subresource === '' ? ['', '/{name}'] : [camelCase(subresource), `/{name}/${subresource}`];

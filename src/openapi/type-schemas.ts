@@ -8,7 +8,7 @@ import { toOpenApi31 } from './schema/to-openapi-31.ts';
 import { typedObject } from './schema/typed-part.ts';
 import { listMeta, objectMeta } from './standard-schemas.ts';
 
-/** The schemas of types by name, in both dialects of version 3; each type is translated once. */
+/** The schemas of types by name, in both dialects of version 3. Each type is translated once per dialect. */
 export class TypeSchemas {
   readonly #domain: string;
   readonly #of30 = new WeakMap<ResourceType, ReadonlyMap<string, Schema>>();
@@ -44,7 +44,7 @@ function schemas30(type: ResourceType, domain: string): ReadonlyMap<string, Sche
 function schemas31(type: ResourceType, domain: string): ReadonlyMap<string, Schema> {
   const name = schemaNameOf(type, domain);
   const root = withPlatformMembers(type.schema);
-  // Replaces an endless schema: readers would follow a reference that leads back to itself for ever.
+  // Replaces a schema with a reference that leads back to itself, since readers would follow the reference forever.
   const schema = toOpenApi30(root, name).isEndless ? { type: 'object' } : toOpenApi31(root, name);
   return new Map([
     [name, withDeclared(type, objectSchema(type, isObject(schema) ? schema : {}))],
@@ -55,8 +55,8 @@ function schemas31(type: ResourceType, domain: string): ReadonlyMap<string, Sche
 const declaredSchema = 'x-ledgerplane-schema';
 
 /**
- * Adds the declared schema, as JSON text, where the translation lacks something that the TypeScript type depends on:
- * `npx ledgerplane types` reads it. A schema's own member of this name is left out.
+ * Adds the declared schema as JSON text if the translation lacks something that affects the TypeScript type. `npx
+ * ledgerplane types` reads this member. A declared member of this name is dropped.
  */
 function withDeclared({ schema }: ResourceType, translated: Schema): Schema {
   const { [declaredSchema]: _own, ...kept } = translated;
@@ -73,11 +73,11 @@ function objectSchema(type: ResourceType, schema: Schema): Schema {
   };
 }
 
-/** The members of every object; the declared ones follow. */
+/** The members of every object, which precede the declared members. */
 function platformMembers({ apiVersion, kind }: ResourceType): Schema {
   return {
-    apiVersion: { type: 'string', description: `${apiVersion}; filled in when left out.` },
-    kind: { type: 'string', description: `${kind}; filled in when left out.` },
+    apiVersion: { type: 'string', description: `${apiVersion}; added if omitted.` },
+    kind: { type: 'string', description: `${kind}; added if omitted.` },
     metadata: { allOf: [referenceTo(objectMeta)], description: 'The name, labels and versions of the object.' },
   };
 }
@@ -90,7 +90,7 @@ function gvkOf({ group, version, kind }: ResourceType, suffix: string): Schema {
   return { group, version, kind: `${kind}${suffix}` };
 }
 
-/** Decision 4.1. */
+/** The schema of a list (decision 4.1). */
 function listSchema(type: ResourceType, name: string): Schema {
   const count = { type: 'integer', format: 'int64' };
   return {
@@ -100,15 +100,18 @@ function listSchema(type: ResourceType, name: string): Schema {
     properties: {
       apiVersion: { type: 'string', description: type.apiVersion },
       kind: { type: 'string', description: `${type.kind}List` },
-      metadata: { allOf: [referenceTo(listMeta)], description: 'The position of the list, and its next page.' },
+      metadata: {
+        allOf: [referenceTo(listMeta)],
+        description: 'The position of the list, and the token of its next page.',
+      },
       page: { ...count, description: 'The page, from 1.' },
-      size: { ...count, description: 'The objects of a page; 0 if the list is whole.' },
+      size: { ...count, description: 'The number of objects per page; 0 if the list has no pages.' },
       total: { ...count, description: 'The number of matching objects on all pages.' },
       totalPages: { ...count, description: 'The number of pages.' },
       first: { type: 'boolean', description: 'Whether this is the first page.' },
       last: { type: 'boolean', description: 'Whether this is the last page.' },
-      hasNext: { type: 'boolean', description: 'Whether a page follows.' },
-      hasPrevious: { type: 'boolean', description: 'Whether a page precedes.' },
+      hasNext: { type: 'boolean', description: 'Whether a next page exists.' },
+      hasPrevious: { type: 'boolean', description: 'Whether a previous page exists.' },
       items: { type: 'array', items: referenceTo(name), description: 'The objects.' },
     },
     'x-kubernetes-group-version-kind': [gvkOf(type, 'List')],

@@ -29,7 +29,7 @@ export type ClientDependencies = {
   readonly registry: TypeRegistry;
   readonly reader: ObjectReader;
   readonly execute: Execute;
-  /** The HTTP layer's table: the reason and status of a refusal. */
+  /** Returns the reason and the HTTP status of a refusal, from the HTTP layer's table. */
   readonly refusalOf: (reason: RejectionReason) => { readonly word: string; readonly status: number };
 };
 
@@ -39,21 +39,23 @@ export type ClientBinding = {
     request: ResourceRequest,
   ) => { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
   readonly subject: Subject;
-  /** The cause of a write that begins now: that of the request for which the client acts, while it is in progress. */
+  /**
+   * Returns the cause of a write that begins now: the cause of the request that the client currently serves, if any.
+   */
   readonly cause: () => Omit<Cause, 'verb' | 'actor'>;
-  /** The event that the step of a reconciler follows, for which the client acts. */
+  /** The event that triggered the reconcile step that uses this client. */
   readonly causedBy?: CausingEvent | undefined;
-  /** The subject that is charged by rate limits, if it is not `subject`. */
+  /** The subject that rate limits charge; the default is `subject`. */
   readonly chargedTo?: Subject;
-  /** The address of `chargedTo`, also when the cause names it no longer. */
+  /** The address of `chargedTo`, which remains set after the cause no longer contains the address. */
   readonly chargedFrom?: string;
 };
 
-/** The generated API in-process, with the same authorization, writes and refusals as over HTTP. */
+/** Creates a client of the generated API in-process. Authorization, writes and refusals are the same as over HTTP. */
 export function createClient(dependencies: ClientDependencies, binding: ClientBinding): Client {
   const client = new BoundClient(dependencies, binding);
   return {
-    // In an async function a refusal becomes a rejection, as for all other calls.
+    // `async` turns a thrown refusal into a rejected promise, as in all other calls.
     get: async <T>(type: TypeName, name: string) => {
       const bytes = client.read(type, name);
       return Promise.resolve(bytes === undefined ? undefined : asPluginObject<T>(bytes));
@@ -93,7 +95,7 @@ export function createClient(dependencies: ClientDependencies, binding: ClientBi
   };
 }
 
-/** A plugin's own rights: everything on its own types, and nothing else. */
+/** Authorizes a plugin: every verb on the plugin's types, and no verb on other types. */
 export function authorizePlugin(registry: TypeRegistry, plugin: string): ClientBinding['authorize'] {
   return ({ group, version, resource, verb }) => {
     if (registry.byPath(group, version, resource)?.type.plugin === plugin) return { allowed: true };
@@ -101,12 +103,14 @@ export function authorizePlugin(registry: TypeRegistry, plugin: string): ClientB
       allowed: false,
       reason:
         `forbidden: the plugin ${plugin} cannot ${verb} ${resource} in API group ` +
-        `${JSON.stringify(group)}: the type belongs to another plugin`,
+        `${JSON.stringify(group)}: a plugin has rights only on its own types`,
     };
   };
 }
 
-/** Revokes the rights once `isOver`: a step that continues then could conflict with its successor. */
+/**
+ * Refuses every call once `isOver` returns true, because an outdated reconcile step could conflict with a newer one.
+ */
 export function authorizeUntil(
   isOver: () => boolean,
   authorize: ClientBinding['authorize'],
@@ -161,7 +165,7 @@ class BoundClient {
     if (isOfStatus(made) && !type.statusSubresource)
       throw this.#refused(
         'bad-request',
-        `${type.key} has no status subresource: its status is written with the rest of the object`,
+        `${type.key} has no status subresource: write the status with the rest of the object`,
       );
     const { cause, causedBy, subject, chargedTo = subject, chargedFrom } = this.#binding;
     const context: WriteContext = {
@@ -179,7 +183,7 @@ class BoundClient {
     return asPluginObject<T>(outcome.bytes);
   }
 
-  /** A plugin may pass a value that is not JSON. */
+  /** Returns the command. Refuses a value that is not JSON, which a plugin may pass. */
   #made(command: () => Command): Command {
     try {
       return command();
@@ -253,7 +257,7 @@ function isOfStatus(command: Command): boolean {
   return command.type === 'patch' && command.part === 'status';
 }
 
-/** The right to change an object does not include its status, and vice versa. */
+/** Rights on an object do not include rights on the object's status, and vice versa. */
 function partOf(command: Command): { readonly subresource?: string } {
   return isOfStatus(command) ? { subresource: 'status' } : {};
 }
@@ -262,7 +266,7 @@ function listOf(given: string | readonly string[]): readonly string[] {
   return typeof given === 'string' ? [given] : given;
 }
 
-/** Plugins may pass anything: a precondition that is not a string is refused, not ignored. */
+/** Decodes preconditions. A plugin may pass any value, so a precondition that is not a string is refused. */
 function preconditionsOf(given: ClientPreconditions | undefined): Preconditions {
   const { uid, resourceVersion }: { readonly uid?: unknown; readonly resourceVersion?: unknown } = given ?? {};
   if (![uid, resourceVersion].every((value) => value === undefined || typeof value === 'string'))

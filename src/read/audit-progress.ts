@@ -4,7 +4,7 @@ import type { LogPosition } from '../log/log.ts';
 export type AuditProgress = {
   /** The position of the last folded event. */
   position(): LogPosition;
-  /** The reason why no request can read the indexes, for example their build; undefined if requests can. */
+  /** The reason why no request can read the indexes, for example a build of the indexes; undefined if requests can. */
   unavailable(): string | undefined;
   /** Resolves with 'reached' once every event up to a position is folded, 'timeout', or 'aborted'. */
   reached(

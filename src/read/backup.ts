@@ -1,9 +1,9 @@
-/** The port of backups of the log. */
+/** The interface for backups of the log. */
 
-/** `name`: the folder in BACKUP_DIR; undefined for a folder with the name of the log and its epoch. */
+/** `name`: the name of the new folder in BACKUP_DIR; undefined for a name that consists of the log and its epoch. */
 export type BackupRequest = {
   readonly name: string | undefined;
-  /** Aborts when no caller waits for the answer any more. */
+  /** Aborts when the caller no longer waits for the response. */
   readonly signal: AbortSignal;
 };
 
@@ -13,8 +13,8 @@ export type BackupRefusalReason =
 export type BackupRefusal = { readonly ok: false; readonly reason: BackupRefusalReason; readonly detail: string };
 
 /**
- * JSON lines, each with its `kind`: `Progress`, and one `Result` or `Failure` at the end. The iteration must be
- * started; when it is abandoned, the backup ends and its files are removed.
+ * A response of JSON lines, each with its `kind`: `Progress`, and one `Result` or `Failure` at the end. The caller must
+ * start the iteration. If the caller abandons the iteration, the backup ends and its files are removed.
  */
 export type BackupAnswer = { readonly ok: true; readonly lines: AsyncIterable<Uint8Array> };
 

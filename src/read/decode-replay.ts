@@ -15,7 +15,8 @@ export function decodeReplay(body: Body): DecodedReplay {
   if (problem !== undefined) return refused(problem);
   const { print = false, type, name } = body;
   if (typeof print !== 'boolean') return refused('print must be true or false');
-  if (!print && (type !== undefined || name !== undefined)) return refused('type and name select what print shows');
+  if (!print && (type !== undefined || name !== undefined))
+    return refused('type and name need print: they select the objects to print');
   const until = momentOf(body['until']);
   if (until === 'invalid') return refused(`until ${notAMoment}`);
   return { ok: true, value: { until, print: print ? selectedIn(body) : undefined } };
@@ -26,21 +27,21 @@ export function decodeDiff(body: Body): DecodedReplay {
   const problem = memberProblem(body, ['from', 'to', 'type', 'name']);
   if (problem !== undefined) return refused(problem);
   const [from, until] = [momentOf(body['from']), momentOf(body['to'])];
-  if (from === undefined || until === undefined) return refused('from and to are needed');
+  if (from === undefined || until === undefined) return refused('from and to are required');
   if (from === 'invalid' || until === 'invalid') return refused(`from and to each ${notAMoment}`);
   return { ok: true, value: { from, until, print: selectedIn(body) } };
 }
 
 const notAMoment = 'must be a position of the log, or a time (RFC 3339)';
 
-/** The problem of a member: all except for `print` are texts. */
+/** Returns the problem of the first invalid member. All members must be strings, except for `print`. */
 function memberProblem(body: Body, known: readonly string[]): string | undefined {
   for (const [member, value] of Object.entries(body)) {
     if (!known.includes(member)) return `the member ${JSON.stringify(member)} is not known`;
     if (member !== 'print' && typeof value !== 'string') return `${member} must be a text`;
   }
   return body['name'] !== undefined && body['type'] === undefined
-    ? 'name needs type: names are those of one type'
+    ? 'name needs type: a name is unique only within its type'
     : undefined;
 }
 
@@ -52,7 +53,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The moment in a text, which is a position or a time. Undefined if the value is not a text. */
+/** The moment that a string contains: a position or a time. Undefined if the value is not a string. */
 export function momentOf(text: unknown): Moment | 'invalid' | undefined {
   if (typeof text !== 'string') return undefined;
   if (/^\d{1,40}$/u.test(text)) return { kind: 'position', position: BigInt(text) };

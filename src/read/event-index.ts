@@ -6,29 +6,29 @@ export type EventClause = {
   readonly values: readonly string[];
 };
 
-/** A step of a walk: `at` is the position of an event if `found`, else the place of the next step. */
+/** A step of a walk. `at`: the position of an event if `found` is true, otherwise the position of the next step. */
 export type WalkStep = { readonly found: boolean; readonly at: LogPosition };
 
-/** The positions of events that meet all conditions of a walk, in its order. */
+/** The positions of the events that meet all conditions of a walk, in the order of the walk. */
 export type EventWalk = {
   /**
-   * Makes one step from `from` on, which takes a dozen microseconds. A caller makes as many steps as it has time for.
-   * Undefined after the last position.
+   * Makes one step that begins at `from` and takes about a dozen microseconds. A caller makes as many steps as the time
+   * in its turn allows. Returns undefined after the last position.
    */
   step(from: LogPosition): WalkStep | undefined;
 };
 
-/** Port of the index over all events of the log except leases. */
+/** The index of all events in the log, except those of leases. */
 export type EventIndex = {
-  /** `head`: a folded position of the present epoch. Undefined if the index cannot narrow the conditions. */
+  /** `head`: a folded position of the current epoch. Returns undefined if the index cannot narrow the conditions. */
   walk(
     clauses: readonly EventClause[],
     options: { readonly order: 'oldest' | 'newest'; readonly head: LogPosition },
   ): EventWalk | undefined;
-  /** The position of the last event before a place of the present epoch; undefined if no event is before the place. */
+  /** The position of the last event before a place in the current epoch; undefined if no event precedes the place. */
   before(place: LogPosition): LogPosition | undefined;
-  /** The position of the first event after a place; undefined if no event is after the place. */
+  /** The position of the first event after `place`; undefined if no event follows. */
   after(place: LogPosition): LogPosition | undefined;
-  /** The types of all objects in the history of the log. */
+  /** The keys of all types that ever had objects in this log. */
   objectTypes(): readonly string[];
 };

@@ -1,14 +1,14 @@
 import type { StreamName } from '../log/log.ts';
 
 /**
- * The subject of an event, which its stream determines. If the event has no object, `type` is the category of its
- * stream, and `name` is the rest of the stream's name.
+ * The category, type and name in an event's stream name. If the event belongs to no object, `type` equals the category,
+ * and `name` is the rest of the stream name.
  */
 export type EventPlace = { readonly category: string; readonly type: string; readonly name: string };
 
 const objectPrefix = 'object:';
 
-/** `object:<plural>.<group>/<name>`, or `<category>:<name>`. */
+/** Splits a stream name: `object:<plural>.<group>/<name>`, or `<category>:<name>`. */
 export function placeOf(stream: StreamName): EventPlace {
   if (!stream.startsWith(objectPrefix)) {
     const colon = stream.indexOf(':');
@@ -19,7 +19,7 @@ export function placeOf(stream: StreamName): EventPlace {
   return { category: 'object', type: stream.slice(objectPrefix.length, slash), name: stream.slice(slash + 1) };
 }
 
-/** Whether an event has a password hash or a token's digest. Only the SHA-256 of its data is shown (decision 7.1). */
+/** Whether an event contains a password hash or token digest. Only the SHA-256 of its data is shown (decision 7.1). */
 export function isSecret({ category }: Pick<EventPlace, 'category'>): boolean {
   return category === 'secret';
 }

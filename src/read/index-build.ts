@@ -1,6 +1,5 @@
 /**
- * Stored objects on which an index function fails: the number of missing values, the first object, and its error with
- * the stack.
+ * Stored objects for which an index function fails: their number, the first name, and the first error with its stack.
  */
 export type Unindexed = {
   readonly count: number;
@@ -9,5 +8,5 @@ export type Unindexed = {
   readonly trace?: string;
 };
 
-/** Reports the rows read and their maximum. The sort after the reading takes about as long, and is not reported. */
+/** Reports the number of rows read and the total. The sort after the last row takes as long and is not reported. */
 export type BuildProgress = (done: number, total: number) => void;

@@ -1,4 +1,4 @@
-/** Whether this node is the leader: the node that does the work that only one node should do. */
+/** Whether this node is the leader, which does the work that only one node may do. */
 export type Leadership = {
   isLeader(): boolean;
   /** Calls `listener` on each change. If `isLeader()` was false in between, both changes are reported. */

@@ -5,9 +5,9 @@ import type { ListQuery, OrderPlace } from '../resource/query/list-query.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { SnapshotSlots } from './snapshot-slots.ts';
 
-/** Ports of the object read model. A read sees one state: that of `position()` in the turn of the call. */
+/** The interfaces of the object read model. Each read returns the state at `position()` in the turn of the call. */
 
-/** An object as a response shows it. */
+/** An object in the form of a response. */
 export type StoredObject = {
   /** The exact JSON of the response, `metadata.resourceVersion` included. Never modified. */
   readonly bytes: Uint8Array;
@@ -25,7 +25,7 @@ export class SnapshotsExhaustedError extends Error {
   }
 }
 
-/** The type is not served any more: its indexes have been dropped, or are being built. */
+/** The type is no longer served, because its indexes were dropped or are being built. */
 export class NotServedError extends Error {
   constructor(type: TypeKey) {
     super(`the indexes of ${type} are not ready`);
@@ -36,7 +36,7 @@ export class NotServedError extends Error {
 /** The head of an object's stream, the base of every decision. */
 export type StreamHead =
   | { readonly kind: 'absent' }
-  /** Deleted, or a fenced name that never held an object. */
+  /** The object was deleted, or the name was fenced and never had an object. */
   | { readonly kind: 'deleted'; readonly revision: StreamRevision }
   | { readonly kind: 'live'; readonly stored: StoredObject };
 
@@ -58,19 +58,19 @@ export type ListPage = {
   /** The number of objects after this page. */
   readonly remaining: number;
   /**
-   * The objects' JSON, joined with commas. A short page is ready at once. A long page is read in slices from a snapshot
-   * at `position`; no slice begins or ends with a comma. The call takes the snapshot and must be made in the same turn.
-   * The snapshot is released when the iteration ends or is abandoned.
+   * The objects' JSON, joined with commas. A short page is available at once. A long page is read in slices from a
+   * snapshot at `position`; no slice begins or ends with a comma. The function takes the snapshot and must be called in
+   * the same turn. The snapshot is released when the iteration ends or is abandoned.
    */
   readonly items: Uint8Array | (() => AsyncIterable<Uint8Array>);
 };
 
-/** Throws when the result of a selection is no longer wanted. */
+/** Throws when the result of a selection is no longer needed. */
 export type Wanted = Pick<AbortSignal, 'throwIfAborted'>;
 
 /**
- * A list with a selection that takes more than one turn. It continues in later turns, but shows the objects, order and
- * bytes of the turn in which it began. Call exactly one of its methods.
+ * A list with a selection that needs more than one turn. The list continues in later turns, but has the objects, order
+ * and bytes of the turn in which it began. Call exactly one of the methods.
  */
 export type LongList = {
   /** The page. Rejects with the error of `signal` if `signal` aborts first, like `names` and `objects`. */
@@ -89,33 +89,32 @@ export type ListedObjects = {
 };
 
 export type ObjectReader = {
-  /** Limits concurrent snapshots: take a slot before reading one for a client. */
+  /** Limits concurrent snapshots. Acquire a slot before reading a snapshot for a client. */
   readonly snapshots: SnapshotSlots;
   /** The position of the last folded event. */
   position(): LogPosition;
   /**
-   * Whether the log may have issued this position in its present epoch; a position of another epoch is meaningless
-   * here.
+   * Whether the log may have issued this position in its current epoch. Positions of other epochs have no meaning here.
    */
   isKnown(position: LogPosition): boolean;
   get(type: TypeKey, name: string): StoredObject | undefined;
   head(type: TypeKey, name: string): StreamHead;
-  /** Throws for a type without ready indexes. Call it in a turn with time for it (`snapshots.turn`). */
+  /** Throws if the type's indexes are not ready. Call it in a turn that has time for it (`snapshots.turn`). */
   list(type: TypeKey, query: ListQuery): ListPage | LongList;
   /** The names of all matching objects, in order, in the state of this turn. */
   names(type: TypeKey, selection: ListQuery['selection'], signal?: Wanted): Promise<readonly string[]>;
   /**
-   * The names of all matching objects, page by page. Each page is read when it is consumed, so other work can run in
-   * between. An object that changes meanwhile appears in its old or its new state. Throws if the type's indexes are
-   * dropped before the last page.
+   * The names of all matching objects, page by page. Each page is read when it is consumed, so that other work can run
+   * in between. An object that changes during the iteration has its old or its new state. Throws if the type's indexes
+   * are dropped before the last page.
    */
   pages(type: TypeKey, query: Pick<ListQuery, 'selection' | 'sort'>): Iterable<readonly string[]>;
   /** All matching objects one by one, in the state of the present position: the initial state of a watch. */
   objects(type: TypeKey, query: ListQuery, signal?: Wanted): Promise<ListedObjects>;
   /**
-   * The name of an object that holds `key` in the index at `index` according to this node: a hint (consistency
-   * protocol, 1). Undefined if the indexes are not ready or belong to another declaration, because the type was stopped
-   * or upgraded meanwhile.
+   * The name of an object that has `key` in the index at `index`, according to this node. The result is only a hint
+   * (consistency protocol, 1). Undefined if the indexes are not ready or belong to another declaration, because the
+   * type was stopped or upgraded.
    */
   holderOf(type: Pick<ResourceType, 'key' | 'fingerprint'>, index: number, key: IndexKey): string | undefined;
   /** Resolves with 'reached' once every event up to `position` is folded, 'timeout' after `timeoutMs`, or 'aborted'. */
@@ -132,11 +131,11 @@ export type Change = {
   readonly kind: 'added' | 'modified' | 'deleted';
   readonly position: LogPosition;
   readonly revision: StreamRevision;
-  /** The changing event, for the events that it leads to. */
+  /** The event of the change. Events that follow from the change name it as their cause. */
   readonly cause: CausingEvent;
   /** The response JSON after the change; for `deleted`, the last state with the deletion's resourceVersion. */
   readonly bytes: Uint8Array;
-  /** The index entries before and after the change; undefined if there is no object, or the type is not registered. */
+  /** The index entries before and after the change; undefined without an object or for an unregistered type. */
   readonly before: IndexEntry | undefined;
   readonly after: IndexEntry | undefined;
   /** Computes the response JSON before the change; undefined without an earlier object. */

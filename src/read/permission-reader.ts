@@ -22,11 +22,11 @@ export type PermissionReader = {
    * password). Iterates lazily. `binding` limits the search to one binding.
    */
   holders(role: string, binding?: string): Iterable<{ readonly binding: string; readonly user: string }>;
-  /** Whether this user is one of these holders. */
+  /** Whether this user is one of the holders of the role. */
   isHolder(role: string, user: string): boolean;
   /**
-   * The rules of the closure of `names`: dependencies followed, aggregated roles added. `changed` replaces one role in
-   * this computation; with `role: undefined` it is absent.
+   * The rules of the closure of `names`, with dependencies and aggregated roles. `changed` replaces one role in this
+   * computation; with `role: undefined`, the role is absent.
    */
   rulesOf(
     names: Iterable<string>,
@@ -58,24 +58,24 @@ export type Rights = {
   /** Every existing role in the closure of the subject's roles. */
   readonly roles: ReadonlySet<string>;
   /**
-   * The first rule that allows the request. `pluginOf` returns the plugin of its type or route; called only where a
-   * rule names a plugin.
+   * The first rule that allows the request. `pluginOf` returns the plugin of the requested type or route, and is called
+   * only for rules that name a plugin.
    */
   find(request: ApiRequest, pluginOf: (request: ApiRequest) => string | undefined): Grant | undefined;
   /** The plugins that must own the request's type or route for at least one rule to allow the request. */
   pluginsFor(request: ApiRequest): ReadonlySet<string>;
-  /** The first of `rules` that the rights held here do not cover (decision 6.7). */
+  /** The first of `rules` that these rights do not cover (decision 6.7). */
   findUncovered(rules: readonly Rule[]): Rule | undefined;
-  /** All rules that the subject holds. */
+  /** All rules of the subject's roles. */
   rules(): readonly Rule[];
 };
 
-/** The record of a user. An object that is marked for deletion has no record: it grants nothing any more. */
+/** The record of a user. An object that is marked for deletion has no record, so it grants no rights. */
 export type UserRecord = {
   readonly name: string;
   readonly uid: string;
   readonly isDisabled: boolean;
-  /** The revision of `secret:<uid>` that holds the password hash; undefined without a password. */
+  /** The revision of `secret:<uid>` with the password hash; undefined without a password. */
   readonly passwordRevision: number | undefined;
   /** The number of times that the user was disabled; absent for 0. */
   readonly timesDisabled?: number;

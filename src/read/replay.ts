@@ -1,18 +1,21 @@
 /** The port of replays: the log is folded again, and the result is compared with the read models or shown. */
 
 /**
- * The first difference between two read models. `detail` never contains secrets: it names the entry, and hashes of
- * other contents.
+ * The first difference between two read models. `detail` contains no secrets, but only the name of the entry and hashes
+ * of the contents.
  */
 export type Difference = {
   /**
    * `rows`, `gone`, `heads`, `secrets` or `meta`; in memory: `index <name> of <type>`, `permissions: <table>`; of the
-   * audit indexes: `audit`, `tree`, `versions`, `times` or `events`.
+   * audit indexes: `audit`, `tree`, `versions`, `times`, `events`, `columns of <type>` or `column <index> of <type>`.
    */
   readonly table: string;
   readonly key: string;
   readonly detail: string;
 };
+
+/** A read model that a comparison leaves out, for example because the code of a plugin is not there. */
+export type NotCompared = { readonly table: string; readonly reason: string };
 
 /** By table: the number of entries that a comparison has read. */
 export type Compared = Readonly<Record<string, number>>;
@@ -21,15 +24,15 @@ export type Compared = Readonly<Record<string, number>>;
 export type Moment =
   { readonly kind: 'position'; readonly position: bigint } | { readonly kind: 'time'; readonly timeMs: number };
 
-/** The objects to show: all, those of a type, or one. */
+/** The objects to show: all objects, the objects of a type, or one object. */
 export type Selected = { readonly type: string | undefined; readonly name: string | undefined };
 
 export type ReplayRequest = {
-  /** The start of the changes to show; they end at `until`. Undefined: no changes are shown. */
+  /** The start of the changes to show. The changes end at `until`. Undefined if no changes are shown. */
   readonly from?: Moment | undefined;
-  /** The end of the replay; undefined: replay everything and compare it with the read models. */
+  /** The end of the replay. Undefined for a replay of the whole log and a comparison with the read models. */
   readonly until: Moment | undefined;
-  /** The objects with a state or changes to show; undefined: none. */
+  /** The shown objects, or the objects of the shown changes; undefined if none are shown. */
   readonly print: Selected | undefined;
   /** Whether objects of this type may be shown. */
   readonly mayRead: (type: string) => boolean;
@@ -46,9 +49,9 @@ export type ReplayRefusal = {
 };
 
 /**
- * JSON lines, each with its `kind`: `Progress`, `Object`, `Change`, `Compared` when all but the audit indexes is
- * compared, and one `Result` or `Failure` at the end. The
- * iteration must be started; when it ends or is abandoned, the replay ends and its files are removed.
+ * A response of JSON lines, each with its `kind`: `Progress`, `Object`, `Change`, `Compared` after the comparison of
+ * all read models except the audit indexes and the columns, and one `Result` or `Failure` at the end. The caller must
+ * start the iteration. When the iteration ends or is abandoned, the replay ends and its files are removed.
  */
 export type ReplayAnswer = { readonly ok: true; readonly lines: AsyncIterable<Uint8Array> };
 

@@ -32,19 +32,19 @@ type Waiter = { readonly client: Client; settle(slot: SnapshotSlot | undefined):
 const lookMs = 1_000;
 
 /**
- * Shares snapshots among clients, with limits by user, by address and in total. Other readers queue in order; a client
- * at its limit does not delay other clients. A reader loses its slot to the queue if its peer consumes nothing for
+ * Shares snapshots among clients, with limits by user, by address and in total. Other readers queue in order. A client
+ * at its limit does not delay other clients. A reader loses its slot to a queued one if its peer consumes nothing for
  * `snapshotStallMs`. Also shares the time of each turn among starting lists; most lists need no snapshot.
  */
 export class SnapshotSlots {
   readonly #clock: Clock;
   readonly #beginnings: EventLoopTurns;
   readonly #held = new Set<Held>();
-  /** The slots held, and the readers queued, by user and by address. */
+  /** The number of slots held and of readers queued, by user and by address. */
   readonly #users = new Map<string, number>();
   readonly #addresses = new Map<string, number>();
   readonly #waitingOf = new Map<string, number>();
-  /** The queued readers in order of arrival; none of them can get a slot now. */
+  /** The queued readers in order of arrival. No queued reader can get a slot now. */
   readonly #waiting = new Set<Waiter>();
   /** Set while the queue is not empty. */
   #looking: Timer | undefined;
@@ -59,9 +59,9 @@ export class SnapshotSlots {
   }
 
   /**
-   * Undefined: the caller may begin a list now, or delete one object of a collection. Otherwise this turn's time for
-   * such work is used up, and the caller may begin when the promise resolves. No `await` may come between undefined and
-   * the work.
+   * Returns undefined if the caller may begin a list now, or delete one object of a collection. Otherwise the time of
+   * this turn is used up, and the caller may begin when the promise resolves. The caller must not `await` between this
+   * call and the work.
    */
   turn(client: Client): Promise<void> | undefined {
     return this.#beginnings.soon(accountOf(client));
@@ -144,8 +144,7 @@ export class SnapshotSlots {
   }
 
   /**
-   * Checks stalled readers. A stalled reader keeps its slot until it releases the slot itself, after a call of
-   * `onStalled`.
+   * Checks stalled readers. A stalled reader has its slot until the reader releases it, after a call of `onStalled`.
    */
   #checkStalled(): Timer {
     return this.#clock.after(lookMs, () => {

@@ -3,7 +3,7 @@ import type { LogPosition } from '../log/log.ts';
 
 /**
  * The Merkle tree over the events that this node has folded (audit/proof). The tree only grows. The index of a leaf is
- * the number of leaves before it; an event is a leaf if `isLeafStream` holds for its stream.
+ * the number of earlier leaves. An event is a leaf if `isLeafStream` is true for its stream.
  */
 export type TreeReader = {
   /** The origin line of the tree's checkpoints: `<domain>/<tree id>`. */
@@ -19,7 +19,7 @@ export type TreeReader = {
   /** The number of leaves up to and including `position`; at most `size()`. */
   leavesUntil(position: LogPosition): number;
   /**
-   * A checkpoint for `size()` at the time of the call or later, as a signed note with this node's signature. Its size
+   * A checkpoint for `size()` at the time of the call or later, as a signed note with this node's signature. The size
    * and root are on disk before the promise resolves, so this node never signs another root for this size. Rejects with
    * `SigningRefusedError`.
    */

@@ -14,7 +14,7 @@ export type UniqueStep = {
   readonly duplicateCount: number;
 };
 
-/** The indexes that are not enforced yet, as the leader sees them. */
+/** The indexes that are not enforced yet, according to the leader. */
 export type UniqueSteps = {
   of(plugin: string): readonly UniqueStep[];
   /** Calls `listener` with the plugin's name when the result of `of` may have changed. `listener` must not throw. */

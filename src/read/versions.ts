@@ -2,12 +2,15 @@ import type { LogPosition, StreamRevision } from '../log/log.ts';
 import type { TypeKey } from '../resource/type/index-entry.ts';
 
 /**
- * The events of each object by their positions, as far as this node's audit indexes have folded the log
- * (`AuditProgress.position()`). Each call is synchronous; its number of steps grows with the logarithm of the number of
- * versions. Pass only names that once had an object: for any other name, the result may be that of another object.
+ * The events of each object by position, as far as this node's audit indexes have folded the log
+ * (`AuditProgress.position()`). Each call is synchronous and takes a number of steps in the order of the logarithm of
+ * the number of versions. Pass only names that once had an object: for another name, the result may be that of another
+ * object.
  */
 export type VersionReader = {
-  /** The last revision of an object's stream at or before a position of this epoch; undefined without such an event. */
+  /**
+   * The last revision of an object's stream at or before a position of this epoch; undefined if no event precedes it.
+   */
   lastAt(type: TypeKey, name: string, position: LogPosition): StreamRevision | undefined;
   /** The position of a revision of an object's stream; undefined if the revision is not folded. */
   positionOf(type: TypeKey, name: string, revision: StreamRevision): LogPosition | undefined;
@@ -24,9 +27,9 @@ export class MissingRevisionError extends Error {
 /** The position of the log at a time. */
 export type LogTimes = {
   /**
-   * The greatest position, at most `head`, up to which no counted event is later than the time in epoch milliseconds.
-   * The log may have no event at this exact position. Undefined for a time before the first event. An event does not
-   * count if it is more than a minute ahead of a later event.
+   * The greatest position, at most `head`, up to which no event is later than the time in epoch milliseconds. Events
+   * that are more than a minute ahead of a later event are ignored. The log may have no event at this exact position.
+   * Undefined for a time before the first event.
    */
   positionAt(timeMs: number, head: LogPosition): LogPosition | undefined;
   /** The position of the log's first event in this epoch; undefined if no event is folded. */

@@ -1,6 +1,6 @@
 import { connect, type RemoteClient } from '../client/client.ts';
 
-/** Request and response bodies are JSON unless the headers say otherwise. */
+/** A request. The body is sent as JSON, unless it is text, bytes or form data, or `headers` has a content type. */
 export type TestRequest = {
   readonly method?: string;
   readonly body?: unknown;
@@ -11,14 +11,15 @@ export type TestFetch = (path: string, request?: TestRequest) => Promise<Respons
 /** A client of the server with one user's credentials. */
 export type TestCaller = {
   /**
-   * `fetch` of a path on the server, with the caller's credentials. A `body` other than text or bytes is sent as JSON.
+   * Fetches a path on the server with the caller's credentials. A `body` other than text, bytes or form data is sent as
+   * JSON.
    */
   readonly fetch: TestFetch;
-  /** The `client` that a route receives, over HTTP, and its watches and informers (`ledgerplane/client`). */
+  /** A client (`ledgerplane/client`) over HTTP, with the methods of the `client` of a route, watches and informers. */
   readonly client: RemoteClient;
 };
 
-/** A caller of the server; `authorization` undefined: a visitor. */
+/** Creates a caller of the server. If `authorization` is undefined, the caller is a visitor. */
 export function testCaller(url: string, authorization: string | undefined): TestCaller {
   const send: TestFetch = async (path, { method = 'GET', body, headers = {} } = {}) => {
     const isRaw = typeof body === 'string' || body instanceof Uint8Array || body instanceof FormData;

@@ -19,33 +19,34 @@ import { testCaller, type TestCaller } from './testing-client.ts';
 export type { TestCaller, TestFetch, TestRequest } from './testing-client.ts';
 
 export type PluginTestOptions = {
-  /** The plugin's folder, which contains plugin.yaml. Build the file that `spec.main` names first. */
+  /** The plugin's folder, which contains plugin.yaml. Build the file in `spec.main` first. */
   readonly folder: string | URL;
-  /** Folders of the plugins it depends on. */
+  /** The folders of the plugins on which the plugin depends. */
   readonly others?: readonly (string | URL)[];
   /**
-   * The plugins that ship with the platform; `absent` by default. `itself`: this plugin is one of them, and may use the
-   * platform's groups.
+   * Whether the bundled plugins of the platform are started; `absent` by default. `itself` means that the tested plugin
+   * is a bundled plugin, which may use the platform's groups.
    */
   readonly bundled?: 'absent' | 'started' | 'itself';
   /** The platform's domain; `svc.run` by default. */
   readonly domain?: string;
-  /** The level of the server's log on standard error, the plugin's lines included; `error` by default. */
+  /** The log level of the server and the plugin, which log to standard error; `error` by default. */
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error' | 'silent';
-  /** Time limit of the start, and of each `settled`; 30,000 by default. */
+  /** The time limit of the start, and of each call of `settled`; 30,000 by default. */
   readonly timeLimitMs?: number;
 };
 
 /** A running server with the plugin started. `fetch` and `client` act as the administrator. */
 export type PluginTest = TestCaller & {
-  /** The server's URL; its port is free at the start. */
+  /** The server's URL. The server uses a free port. */
   readonly url: string;
   readonly visitor: TestCaller;
-  /** Creates the user if necessary, assigns these roles to it and returns a caller that acts as this user. */
+  /** Creates the user if necessary, assigns the roles to the user, and returns a caller that acts as the user. */
   readonly as: (user: string, rights?: { readonly roles?: readonly string[] }) => Promise<TestCaller>;
   /**
-   * Resolves when every reconciler is idle: no object waits for a step, and no last step failed. Steps that asked to
-   * run again later do not count. Rejects after the time limit, with the failing reconcilers.
+   * Resolves when every reconciler is idle: no object waits for a step, and the last step of no object failed. Objects
+   * whose step returned `again` are ignored until the step is due. After the time limit, rejects with the failing
+   * reconcilers.
    */
   readonly settled: () => Promise<void>;
   /** Stops the server and removes its data. */
@@ -56,7 +57,7 @@ const timeLimitDefaultMs = 30_000;
 /** The polling interval. */
 const lookMs = 10;
 
-/** Starts a server with only this plugin; rejects with the plugin's reason if it does not start. */
+/** Starts a server with this plugin and `others`. Rejects with the reason if a plugin does not start. */
 export async function startPlugin(options: PluginTestOptions): Promise<PluginTest> {
   const { timeLimitMs = timeLimitDefaultMs } = options;
   const place = await mkdtemp(join(tmpdir(), 'ledgerplane-test-'));
@@ -92,7 +93,7 @@ export async function startPlugin(options: PluginTestOptions): Promise<PluginTes
   }
 }
 
-/** The settings of `npm start`, with the plugins linked into a temporary folder. */
+/** Returns the default settings of a server, with the plugins linked into a temporary folder. */
 async function configOf(
   { folder, others = [], bundled, domain }: PluginTestOptions,
   place: string,
@@ -103,8 +104,8 @@ async function configOf(
   for (const [index, each] of [folder, ...others].entries()) {
     const path = pathOf(each);
     const name = basename(path);
-    // Two folders may have the same name, so each gets a unique one. The first keeps its name, since a plugin with an
-    // unreadable manifest is reported under its folder's name.
+    // Two folders may have the same name, so that each further folder gets a unique name. The first folder keeps its
+    // name, because a plugin with an unreadable manifest is reported under the name of its folder.
     await symlink(
       path,
       join(
@@ -135,7 +136,7 @@ function loggerOf({ logLevel = 'error' }: PluginTestOptions): pino.Logger {
   return pino({ level: logLevel }, pino.destination({ dest: 2, sync: true }));
 }
 
-/** The plugins' names from their manifests; a folder's own name if its manifest is unreadable. */
+/** Returns the plugins' names from their manifests. If a manifest is unreadable, the name is the folder's name. */
 async function namesOf({ folder, others = [] }: PluginTestOptions): Promise<readonly string[]> {
   return Promise.all(
     [folder, ...others].map(async (each) => {
@@ -160,7 +161,7 @@ async function untilStarted(
   const endMs = systemClock.monotonic() + limitMs;
   for (const name of names) {
     for (;;) {
-      const { phase = 'absent', why = 'it has no Plugin object: its plugin.yaml has no readable name' } = statusIn(
+      const { phase = 'absent', why = 'no Plugin object exists: plugin.yaml has no readable name' } = statusIn(
         await (await fetch(`/apis/plugin.${domain}/v1alpha1/plugins/${name}`)).json(),
       );
       if (phase === 'started') break;
@@ -172,7 +173,7 @@ async function untilStarted(
   }
 }
 
-/** The phase of a Plugin object, and the message of its Ready condition. */
+/** Returns the phase of a Plugin object, and the reason and message of its Ready condition. */
 function statusIn(plugin: unknown): { readonly phase?: string; readonly why?: string } {
   const status = isObject(plugin) ? plugin['status'] : undefined;
   if (!isObject(status) || typeof status['phase'] !== 'string') return {};
@@ -181,7 +182,7 @@ function statusIn(plugin: unknown): { readonly phase?: string; readonly why?: st
   return { phase: status['phase'], why: `${String(ready?.['reason'])}: ${String(ready?.['message'])}` };
 }
 
-/** Creates a user on first use. */
+/** Returns the function `as`, which creates a user at the first call for the user. */
 function users(admin: TestCaller, url: string, domain: string): PluginTest['as'] {
   const passwords = new Map<string, string>();
   return async (user, { roles = [] } = {}) => {
@@ -197,7 +198,7 @@ function users(admin: TestCaller, url: string, domain: string): PluginTest['as']
       body: { roles },
     });
     const text = await answer.text();
-    if (!answer.ok) throw new Error(`${user} could not be given the roles ${roles.join(', ')}: ${text}`);
+    if (!answer.ok) throw new Error(`could not assign the roles ${roles.join(', ')} to the user ${user}: ${text}`);
     return testCaller(url, basic(user, password));
   };
 }
@@ -213,10 +214,10 @@ async function settled(reconcilers: RunningServer['reconcilers'], limitMs: numbe
     for (;;) {
       const before = steps();
       const outcome = await Promise.race([limit, idle()]);
-      // A step of one reconciler may create work for another idle one, so all are checked again.
+      // A step of one reconciler may create work for another reconciler, so that all reconcilers are checked again.
       await nextTurn();
       const failing = reconcilers().flatMap(({ name, failing: keys }) =>
-        [...keys].map(([key, times]) => `${name} failed on ${key}, ${String(times)} times`),
+        [...keys].map(([key, times]) => `${name} failed ${String(times)} times for ${key}`),
       );
       if (outcome === 'over')
         throw new Error(

@@ -1,7 +1,7 @@
 /**
- * For front ends (`ledgerplane/ui`): whether to show an element to a user with the UI permissions `held`. Any of the
- * `required` ones suffices, an element without any is visible to everybody, and `*` includes all. This only hides
- * actions that the API would refuse: the API decides on its own.
+ * Returns whether a front end (`ledgerplane/ui`) should show an element to a user with the UI permissions `held`. One
+ * of the `required` permissions suffices. An element without required permissions is visible to all users, and `*`
+ * includes all permissions. This function only hides actions that the API refuses; the API checks every request itself.
  */
 export function permitted(required: Iterable<string> | undefined, held: Iterable<string>): boolean {
   const needed = [...(required ?? [])];

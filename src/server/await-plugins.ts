@@ -10,13 +10,13 @@ export type AwaitPluginsOptions = {
   readonly readiness: Readiness;
   readonly clock: Clock;
   readonly log: PluginLogger;
-  /** Aborts when the start is no longer wanted. */
+  /** Aborts when the start is cancelled. */
   readonly signal: AbortSignal | undefined;
 };
 
 /**
- * Starts the plugins. Resolves when all are reconciled, or after `pluginsWaitMs`; slower plugins continue in the
- * background. Until then the node is not ready, although it already serves the started ones.
+ * Starts the plugins. Resolves when all plugins are reconciled, or after `pluginsWaitMs`; slower plugins continue in
+ * the background. Until then the node is not ready, although it already serves the plugins that have started.
  */
 export async function awaitPlugins({ host, readiness, clock, log, signal }: AwaitPluginsOptions): Promise<void> {
   signal?.throwIfAborted();
@@ -25,7 +25,9 @@ export async function awaitPlugins({ host, readiness, clock, log, signal }: Awai
     return starting.length === 0 ? 'plugins are starting' : `plugins are starting: ${starting.join(', ')}`;
   });
   const slowLine = clock.after(slowStepMs, () => {
-    log.info('waiting for plugins to start; everything else is served', { plugins: host.starting() });
+    log.info('waiting for plugins to start; the platform and the started plugins are served', {
+      plugins: host.starting(),
+    });
   });
   const over = new AbortController();
   const giveUp = (): void => {
@@ -34,7 +36,7 @@ export async function awaitPlugins({ host, readiness, clock, log, signal }: Awai
   signal?.addEventListener('abort', giveUp);
   try {
     const settled = host.start().then(() => 'settled' as const);
-    // Later failures have no awaiter.
+    // Logs a failure that occurs after the wait, since nothing awaits `settled` then.
     settled.catch((error: unknown) => {
       if (over.signal.aborted) log.error('could not start plugins', { error: String(error) });
     });

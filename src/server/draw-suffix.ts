@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 
 const suffixAlphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const suffixLength = 5;
-/** Larger bytes are skipped: with them, the first characters of the alphabet would be likelier than the others. */
+/** Larger bytes are skipped: they would make the first characters of the alphabet more likely than the others. */
 const byteMax = 256 - (256 % suffixAlphabet.length) - 1;
-/** A call of the generator costs as much as the bytes of many suffixes. */
+/** The number of bytes read at once, since one call of the generator costs as much as the bytes of many suffixes. */
 const poolBytes = 1_024;
 
 let pool = Buffer.alloc(0);
 let used = 0;
 
-/** The random suffix of a `generateName` (decision 1.5). */
+/** Returns the random suffix of a `generateName` (decision 1.5). */
 export function drawSuffix(): string {
   let suffix = '';
   while (suffix.length < suffixLength) {

@@ -19,31 +19,33 @@ export type AuditFollowerOptions = {
   readonly config: Pick<Config, 'dataDir'>;
   readonly log: FoundedLog;
   readonly audit: AuditModels;
-  /** The columns: each attempt starts them after the check that the indexes belong to the log. `stop` closes them. */
+  /** The columns. Each attempt starts them after the check that the indexes belong to the log; `stop` closes them. */
   readonly columns?: { start(): void; close(): Promise<void> };
   readonly clock: Clock;
   readonly logger: PluginLogger;
-  /** Called if the tree of the log differs from the tree in one of its events. */
+  /** Called if the tree of the log differs from a tree that an event states. */
   readonly onFatal: (error: Error) => void;
 };
 
 /**
  * Folds the audit indexes in the background. The server is ready before the indexes have caught up, and refuses
- * requests that need the indexes until then. The read models have already verified the log, so indexes of another log
- * are rebuilt.
+ * requests that need the indexes until then. The read models have already verified the log, so indexes that belong to
+ * another log are rebuilt.
  */
 export class AuditFollower {
   readonly #options: AuditFollowerOptions;
   readonly #stop = serviceController();
   #following: Promise<void> = Promise.resolve();
-  /** This process reads the log from its start, so an event that the indexes lack is not in the log either. */
+  /**
+   * Whether this process reads the log from its start. If so, an event that the indexes lack is missing in the log too.
+   */
   #isWholeBuild = false;
 
   constructor(options: AuditFollowerOptions) {
     this.#options = options;
   }
 
-  /** Starts the fold. Call this once the read models have folded all present events of the log. */
+  /** Starts the fold. Call it once the read models have folded all current events of the log. */
   start(): void {
     const { audit, config, logger, onFatal } = this.#options;
     this.#following = this.#follow().catch(async (error: unknown) => {
@@ -67,7 +69,7 @@ export class AuditFollower {
     await this.#options.columns?.close();
   }
 
-  /** Ends the node: its indexes lack an event. The indexes are empty then, so the next start builds them again. */
+  /** Ends the node because its indexes lack an event. The indexes are emptied, so that the next start rebuilds them. */
   async leftOut(error: LeftOutError): Promise<void> {
     this.#options.audit.setUnavailable(error.message);
     this.#stop.abort();
@@ -80,7 +82,7 @@ export class AuditFollower {
     audit.setUnavailable(error.message);
     await columns?.close();
     audit.clear();
-    const advice = 'the next start builds the audit indexes again from the log';
+    const advice = 'the next start rebuilds the audit indexes from the log';
     onFatal(new StartError(`${error.message}; ${advice}`, { exitCode: 1, cause: error }));
   }
 
@@ -97,7 +99,7 @@ export class AuditFollower {
       onWaiting: (reason) => {
         audit.setUnavailable(reason);
       },
-      message: 'the audit indexes cannot read the event log; retrying until they can',
+      message: 'the audit indexes cannot read the event log; retrying',
     });
   }
 
@@ -109,7 +111,7 @@ export class AuditFollower {
       logger.warn('the audit indexes belong to another log and are rebuilt', { reason: error.message });
       audit.clear();
     });
-    // The indexes now have positions of this log and epoch.
+    // All positions in the indexes now belong to this log and epoch.
     columns?.start();
     const onProgress = ({ percent }: { readonly percent: number }): void => {
       audit.setUnavailable(`the audit indexes are being built: ${String(percent)} %`);
@@ -119,15 +121,15 @@ export class AuditFollower {
     this.#isWholeBuild = false;
     signal.throwIfAborted();
     audit.setUnavailable(undefined);
-    logger.info('the audit indexes follow the log', { events: audit.folded() });
+    logger.info('the audit indexes have caught up with the log', { events: audit.folded() });
     await follow(log, audit, signal, { rest: async () => audit.rest(signal) });
   }
 }
 
-/** The error for a log that differs from the log that another node, or this node earlier, has read. */
+/** The error for a log that differs from the log that another node, or this node, read earlier. */
 function operatorError(cause: TreeMismatchError, { dataDir }: Pick<Config, 'dataDir'>): StartError {
   const advice =
-    `stop all nodes; remove ${join(dataDir, 'audit-models')}: this node builds it again from the log; if it stops ` +
-    'again, the log was changed: restore it from a backup, then run ledgerplane log new-epoch';
+    `stop all nodes; remove ${join(dataDir, 'audit-models')}: this node rebuilds them from the log; if the node ` +
+    'stops again, the log was changed: restore the log from a backup, then run ledgerplane log new-epoch';
   return new StartError(`${cause.message}; ${advice}`, { exitCode: 1, cause });
 }

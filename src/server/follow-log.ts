@@ -38,13 +38,13 @@ export type FollowLogOptions = {
   readonly logger: PluginLogger;
   readonly readiness: Readiness;
   readonly agreement: ClockAgreement;
-  /** The log or the read models have failed for good. */
+  /** Called when the log or the read models have failed permanently. */
   readonly onFatal: (error: Error) => void;
 };
 
 /**
- * Identifies the log, then folds it: the present events, and each new one as it becomes durable. Retries an unavailable
- * log for as long as necessary.
+ * Identifies the log, folds its current events, and then folds each new event once it is durable. Retries for as long
+ * as the log is unavailable.
  */
 export class LogFollower {
   readonly #options: FollowLogOptions;
@@ -56,8 +56,8 @@ export class LogFollower {
   }
 
   /**
-   * Resolves once the read models have folded the log's present end; rejects with `StartError` if only the operator can
-   * fix the problem.
+   * Resolves once the read models have folded all current events of the log. Rejects with `StartError` if only the
+   * operator can fix the problem.
    */
   async start(): Promise<void> {
     const { config, log, models, clock, logger, readiness } = this.#options;
@@ -78,7 +78,7 @@ export class LogFollower {
     signal.throwIfAborted();
     this.#watchClock();
     this.#following = this.#patiently(async () => follow(log, models, signal)).catch((error: unknown) => {
-      // A failed log reports itself when its reason is known.
+      // A failed log reports the failure itself once its reason is known.
       if (!signal.aborted && !(error instanceof LogFailedError))
         this.#options.onFatal(error instanceof Error ? error : new Error('the read models failed', { cause: error }));
     });
@@ -91,7 +91,8 @@ export class LogFollower {
   }
 
   /**
-   * Later events do not take over a time from a wrong clock, but the clock must be corrected (consistency protocol, 8).
+   * Reports wrong clocks. Later events do not adopt a time from a wrong clock, but an operator must correct the clock
+   * (consistency protocol, 8).
    */
   #watchClock(): void {
     const { models, clock, logger, agreement } = this.#options;
@@ -123,12 +124,12 @@ export class LogFollower {
         if (reason === undefined) readiness.done('log');
         else readiness.waitFor('log', reason);
       },
-      message: 'the event log is unavailable; retrying until it does',
+      message: 'the event log is unavailable; retrying',
     });
   }
 }
 
-/** Errors which show that the log is another one than before. */
+/** Errors that show that the log was replaced by another one. */
 const exchangeErrors = [LogReplacedError, CheckpointMismatchError, UnknownPositionError];
 const finalErrors = [
   ...exchangeErrors,
@@ -143,7 +144,7 @@ function isFinal(error: unknown): boolean {
   return finalErrors.some((kind) => error instanceof kind);
 }
 
-/** Adds advice for the operator to errors that they can fix. */
+/** Adds advice to the errors that an operator can fix. */
 function operatorError(error: unknown, { dataDir }: Config): unknown {
   const cause = error instanceof FoldError ? error.cause : error;
   const advice = adviceOn(cause, join(dataDir, 'read-models'));
@@ -158,18 +159,19 @@ function operatorError(error: unknown, { dataDir }: Config): unknown {
 function adviceOn(error: unknown, tablesDir: string): string | undefined {
   if (error instanceof LogRefusedError)
     return (
-      '; check the user, the password and tls= of EVENT_LOG (with tls=false neither user nor ' +
-      'password is sent), and the permissions of that user'
+      '; check the user, the password and tls= of EVENT_LOG (with tls=false, user and ' +
+      'password are not sent), and the permissions of this user'
     );
   if (exchangeErrors.some((kind) => error instanceof kind)) return `; ${afterExchange(tablesDir)}`;
-  if (error instanceof NewerEventError) return '; start the version of this program that wrote it, or a later version';
+  if (error instanceof NewerEventError)
+    return '; start the version of this program that wrote the event, or a later version';
   if (error instanceof LogCorruptError) return '; restore the log from a backup, then run ledgerplane log new-epoch';
   return error instanceof UnsuitableLogError ? '' : undefined;
 }
 
 /**
- * Advice after an exchange of the log. The new epoch must come first: rebuilt read models contain no sign of the
- * restore, and clients would miss changes.
+ * Advice after the log was replaced. The new epoch must come first: without it, rebuilt read models would not show that
+ * the log was restored, and clients would miss changes.
  */
 function afterExchange(tablesDir: string): string {
   return (

@@ -7,10 +7,10 @@ import { StartError } from '../base/start-error.ts';
 import { acceptReportMs } from '../limits/disk.ts';
 import type { PluginLogger } from '../plugin/api/plugin.ts';
 
-/** The dependencies for reports of failed accepts. */
+/** The dependencies for reporting connections that could not be accepted. */
 export type AcceptReports = { readonly clock: Clock; readonly log: Pick<PluginLogger, 'warn'> };
 
-/** Listens, and returns the URL. */
+/** Starts listening and returns the URL of the server. */
 export async function listen(server: Server, { host, port, tls }: Config, edge: AcceptReports): Promise<string> {
   await new Promise<void>((done, fail) => {
     const refuse = (cause: NodeJS.ErrnoException): void => {
@@ -18,7 +18,7 @@ export async function listen(server: Server, { host, port, tls }: Config, edge: 
       fail(new StartError(`cannot listen on ${host}:${String(port)}: ${why}`, { exitCode: 2, cause }));
     };
     server.once('error', refuse).listen(port, host, () => {
-      // The listeners change in the same turn: an unhandled error of the server would end the process.
+      // The listeners change in the same turn, since an `error` event without a listener would end the process.
       server.off('error', refuse);
       surviveFailedAccepts(server, edge);
       done();
@@ -29,7 +29,7 @@ export async function listen(server: Server, { host, port, tls }: Config, edge: 
   return `${tls.kind === 'off' ? 'http' : 'https'}://${isIPv6(host) ? `[${host}]` : host}:${String(bound)}`;
 }
 
-/** Keeps the server running when accepts fail: a connection without a free file descriptor is lost. */
+/** Keeps the server running when a connection cannot be accepted, for example without a free file descriptor. */
 function surviveFailedAccepts(server: Server, { clock, log }: AcceptReports): void {
   let reportedAt = -Infinity;
   server.on('error', (error: NodeJS.ErrnoException) => {

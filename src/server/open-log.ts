@@ -10,26 +10,26 @@ import { refuseDamagedFile, refuseLostLog, refuseUnfinishedRestore } from '../di
 
 export type OpenLogOptions = {
   readonly clock: Clock;
-  /** The log has failed in a way that must end this process. */
+  /** Called when the log has failed in a way that must end this process. */
   readonly onFatal: (error: Error) => void;
-  /** The log became unavailable or available. */
+  /** Called when the log becomes unavailable or available. */
   readonly onState: (state: LogState) => void;
-  /** A subscription was renewed after a loss. */
+  /** Called when a lost subscription was renewed. */
   readonly onResubscribed?: () => void;
 };
 
 export type OpenedLog = {
   readonly log: EventLog;
-  /** The kind of the log, for the ready line. */
+  /** The kind of the log, shown in the ready line. */
   readonly name: 'embedded log' | 'EventStoreDB';
 };
 
 export type OpenLog = (config: Pick<Config, 'eventLog' | 'dataDir'>, options: OpenLogOptions) => Promise<OpenedLog>;
 
-/** Opens the configured log. A remote one need not be available yet. */
+/** Opens the configured log. A log server may be unavailable at this time. */
 export const openLog: OpenLog = async ({ eventLog, dataDir }, options) => {
   if (eventLog.kind === 'eventstore') {
-    // The driver is large, and most servers do not need it.
+    // The driver is large, and most servers do not need it, so it is loaded on demand.
     const { openEventStoreLog } = await import('../log/eventstore/eventstore-log.ts');
     return { log: openEventStoreLog({ url: eventLog.url, prefix: eventLog.prefix, ...options }), name: 'EventStoreDB' };
   }

@@ -2,8 +2,8 @@ import { delay, type Clock } from '../base/clock.ts';
 import type { Execute } from '../write/execute.ts';
 
 /**
- * The write path for this node's own background writes: retries while the log is unavailable, until the node stops.
- * Other refusals are returned. An unanswered write may have been appended, so commands must be repeatable.
+ * The write path for this node's own background writes. Retries while the log is unavailable, until the node stops.
+ * Returns all other rejections. A write without a reply may exist in the log, so commands must be repeatable.
  */
 export function patient(
   execute: Execute,

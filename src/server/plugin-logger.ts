@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 
 import type { PluginLogger } from '../plugin/api/plugin.ts';
 
-/** The process's log in the form that all modules except for the root use. */
+/** Adapts the process's log to the interface that all modules except the composition root use. */
 export function loggerOf(log: Logger): PluginLogger {
   return {
     debug: (message, fields) => {

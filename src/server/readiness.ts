@@ -2,23 +2,23 @@ import type { EventLog } from '../log/log.ts';
 
 type ReadinessStep = 'log' | 'read models' | 'plugins';
 
-/** The reasons why this node is not ready, or cannot do something now: one line each. */
+/** The reasons why this node is not ready, or why a part of it cannot work now. Each reason is one line. */
 export class Readiness {
   readonly #log: Pick<EventLog, 'state'>;
   readonly #agreement: { problem(): string | undefined } | undefined;
-  /** The steps that are not complete, in the order of the start, each with its reason. */
+  /** The steps that are not complete, in the order of the start, each with the reason. */
   readonly #waiting = new Map<ReadinessStep, string | (() => string)>([
     ['read models', 'read models are catching up'],
     ['plugins', 'plugins are starting'],
   ]);
 
-  /** `agreement`: reports a wrong clock of this node. */
+  /** `agreement`: reports that this node's clock is wrong. */
   constructor(log: Pick<EventLog, 'state'>, agreement?: { problem(): string | undefined }) {
     this.#log = log;
     this.#agreement = agreement;
   }
 
-  /** Sets the reason of a step; a reason that changes is a function. */
+  /** Sets the reason why a step is not complete. A function returns a reason that changes. */
   waitFor(step: ReadinessStep, reason: string | (() => string)): void {
     this.#waiting.set(step, reason);
   }
@@ -29,7 +29,7 @@ export class Readiness {
 
   reasons(): readonly string[] {
     const state = this.#log.state();
-    // For the log step, the log's own state is newer than the reason of the last attempt.
+    // The log's own state is newer than the reason of the last attempt to read the log.
     const waiting = [...this.#waiting].map(([step, reason]) => ({
       step,
       reason: typeof reason === 'string' ? reason : reason(),

@@ -11,17 +11,17 @@ export type RetryLogOptions = {
   readonly signal: AbortSignal;
   /** Whether the error is final: a retry cannot succeed. */
   readonly isFinal: (error: unknown) => boolean;
-  /** The error that replaces a final error. */
+  /** Converts a final error to the error that is thrown. */
   readonly finalError?: (error: unknown) => unknown;
-  /** The number of folded events: progress resets the waiting time. */
+  /** The number of folded events. When it grows, the waiting time is reset. */
   readonly folded: () => number;
   /** Called with the reason before each wait, and with undefined after a success. */
   readonly onWaiting?: (reason: string | undefined) => void;
-  /** The message of the log line that contains the reason. */
+  /** The message of the log line, which also contains the reason. */
   readonly message: string;
 };
 
-/** Retries a read of the log until it succeeds, or fails for a reason that a retry cannot change. */
+/** Retries a read of the log until it succeeds, or fails with a final error. */
 export async function retryLog(attempt: () => Promise<unknown>, options: RetryLogOptions): Promise<void> {
   const { log, clock, logger, signal, isFinal, finalError = (error): unknown => error, onWaiting, message } = options;
   let logged: string | undefined;

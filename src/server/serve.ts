@@ -17,21 +17,23 @@ import { CodeFolders } from '../plugin/errors/error-attribution.ts';
 import { startServer } from './server.ts';
 import type { RunningServer } from './server.ts';
 
-/** The part of `shutdownMs` reserved for flushing the logs and the exit. */
+/** The part of `shutdownMs` that is reserved for flushing the logs and for the exit. */
 const exitMarginMs = 500;
 
-/** Attempts to write to a stalled reader of the logs at the exit: a tenth of a second each. */
+/**
+ * The maximum number of attempts to write to a stalled reader of the logs at the exit. Each takes a tenth of a second.
+ */
 const flushRefusalsMax = 3;
-/** How long an orderly stop waits for its last line to be written. */
+/** The time that an orderly stop waits until its last line is written. */
 const logWrittenMs = 100;
-/** The buffer for a stalled reader of the logs; further lines are dropped. */
+/** The maximum size of the buffer for a stalled reader of the logs. Further lines are dropped. */
 const logBufferBytesMax = 1_048_576;
 
 type Logger = ReturnType<typeof openLog>;
-/** The plugin that an error came from; undefined for the platform. */
+/** Returns the plugin that caused an error; undefined for the platform. */
 type Blame = (error: unknown) => string | undefined;
 
-/** `ledgerplane serve`: standard output has the ready line, standard error the logs. */
+/** Runs `ledgerplane serve`. The ready line goes to standard output, and the logs go to standard error. */
 export async function serve(): Promise<void> {
   const folder = process.cwd();
   const decoded = decodeConfig(readEnvironment(folder, process.env), folder);
@@ -48,7 +50,7 @@ export async function serve(): Promise<void> {
   const onListening = (url: string): void => {
     log.info(
       { url },
-      'listening; serving probes, then the platform when the log has been read, then each plugin when it has started',
+      'listening: probes are served now, the platform once the log is folded, and each plugin once it has started',
     );
   };
   const starting = startServer(decoded.config, {
@@ -63,14 +65,13 @@ export async function serve(): Promise<void> {
   stopOnSignal(starting, stopping, { log, flush, written });
   if (decoded.config.tls.kind === 'files') reloadOnSignal(starting);
   const server = await starting.catch((error: unknown) => {
-    // The server was stopped, so the signal handler ends the process.
+    // The server was stopped during its start, so the signal handler ends the process.
     if (stopping.signal.aborted && !(error instanceof StartError)) return undefined;
     throw error;
   });
   if (server === undefined) return;
-  // From here on garbage comes from requests, so the heap is collected when it has grown by two fifths instead of
-  // doubled. During the index builds almost everything is live, so more frequent collections would only delay the
-  // start.
+  // Collects the heap when it has grown by two fifths instead of doubled, since most garbage now comes from requests.
+  // During the index builds almost all memory is in use, so earlier collections would only delay the start.
   setFlagsFromString('--heap-growing-percent=40');
   const { log: logName, events, types } = server.ready;
   process.stdout.write(
@@ -78,7 +79,7 @@ export async function serve(): Promise<void> {
   );
 }
 
-/** Logs Node's warnings as regular log lines; by default Node prints plain text. */
+/** Logs Node's warnings in the format of the log. By default, Node prints them as plain text. */
 function logWarnings(log: pino.Logger): void {
   process.removeAllListeners('warning').on('warning', (warning: Error & { readonly code?: unknown }) => {
     log.warn(
@@ -91,14 +92,14 @@ function logWarnings(log: pino.Logger): void {
 type OpenedLog = {
   readonly log: pino.Logger;
   readonly flush: () => void;
-  /** Resolves when all lines so far are written, or after a short time. */
+  /** Resolves when all lines so far are written, or after `logWrittenMs`. */
   readonly written: () => Promise<void>;
 };
 
 function openLog(config: Config): OpenedLog {
   let flushing = false;
   let refusals = 0;
-  // A stalled reader of the logs costs a bounded buffer, and a bounded time at the exit.
+  // Limits the time for a stalled reader of the logs at the exit. Its buffer is limited too.
   const retryEAGAIN = (): boolean => !flushing || (refusals += 1) < flushRefusalsMax;
   const destination = pino.destination({
     dest: process.stderr.fd,
@@ -106,7 +107,7 @@ function openLog(config: Config): OpenedLog {
     maxLength: logBufferBytesMax,
     retryEAGAIN,
   });
-  // Whether the reader of the logs is closed, which must not end the server: flushing would then never succeed.
+  // Whether the reader of the logs has closed the stream. This must not end the server. Flushing would never succeed.
   let isClosed = false;
   destination
     .on('error', () => {
@@ -121,13 +122,13 @@ function openLog(config: Config): OpenedLog {
     try {
       if (!isClosed) destination.flushSync();
     } catch {
-      // Standard error is closed or not open yet: nothing can be logged.
+      // Standard error is closed or not open yet, so nothing can be logged.
     }
-    // Otherwise the library would flush again at the exit, and never succeed.
+    // Without this call, the library would flush again at the exit and never succeed.
     destination.destroy();
   };
   const log = pino({ level: config.logLevel, timestamp: pino.stdTimeFunctions.isoTime }, destination);
-  // A write in progress is lost at the exit instead of flushed, and a failing flush would be retried for ever.
+  // Waits for a write in progress, since `flushSync` loses it at the exit. Does not wait for a closed stream.
   const written = async (): Promise<void> => {
     if (isClosed || !log.isLevelEnabled('info')) return;
     await new Promise<void>((resolve) => {
@@ -139,9 +140,9 @@ function openLog(config: Config): OpenedLog {
 }
 
 /**
- * An uncaught exception leaves the process in an unknown state: acknowledged writes are on disk, so the process ends.
- * An exception of a plugin occurred outside of all platform code, so the platform continues and logs it with the
- * plugin's name.
+ * Ends the process after an uncaught exception of the platform, since the state of the process is then unknown; all
+ * acknowledged writes are on disk. An uncaught exception of a plugin is only logged with the plugin's name, because it
+ * occurred outside of all platform code.
  */
 function exitOnBugs({ log, flush }: Pick<Logger, 'log' | 'flush'>, blame: Blame): (error: Error) => void {
   const exit = (kind: string, error: unknown): never => {
@@ -152,12 +153,13 @@ function exitOnBugs({ log, flush }: Pick<Logger, 'log' | 'flush'>, blame: Blame)
   const handle =
     (kind: string) =>
     (error: unknown): void => {
-      // An error of the driver, and not of this program. It affects only appends in flight, which their ids resolve.
+      // An error of the driver, not of this program. Only pending appends are affected, and a retry with the same event
+      // resolves their outcome.
       if (isStrayAppendReply(error)) {
         log.warn('the event log replied to an append after its timeout');
         return;
       }
-      // The embedded log reports this failure itself, with its reason.
+      // The embedded log reports this failure itself, with the reason.
       if (isStrayCommitFailure(error)) return;
       const plugin = blame(error);
       if (plugin === undefined) exit(kind, error);
@@ -173,7 +175,7 @@ function exitOnBugs({ log, flush }: Pick<Logger, 'log' | 'flush'>, blame: Blame)
   };
 }
 
-/** A plugin may throw anything: reading a property of it may throw. */
+/** Converts a thrown value to text. A plugin may throw any value, and reading its properties may throw too. */
 function shown(error: unknown): string {
   try {
     return error instanceof Error && typeof error.stack === 'string' ? error.stack : String(error);
@@ -182,7 +184,7 @@ function shown(error: unknown): string {
   }
 }
 
-/** Without files to reload, SIGHUP ends the process, as when its terminal is closed. */
+/** Reloads the certificate on SIGHUP. Without certificate files, SIGHUP ends the process, as by default. */
 function reloadOnSignal(starting: Promise<RunningServer>): void {
   process.on('SIGHUP', () => {
     starting.then(
@@ -194,7 +196,9 @@ function reloadOnSignal(starting: Promise<RunningServer>): void {
   });
 }
 
-/** The first signal starts an orderly stop, also during the start; the second one ends the process at once. */
+/**
+ * Starts an orderly stop on the first signal, also during the start. The second signal ends the process immediately.
+ */
 function stopOnSignal(
   starting: Promise<RunningServer>,
   stopping: AbortController,
@@ -214,7 +218,7 @@ function stopOnSignal(
         process.exit(0);
       });
     };
-    // Unfinished work is abandoned as by a kill, which loses no acknowledged write.
+    // After this time, unfinished work is abandoned, as after a kill. No acknowledged write is lost.
     systemClock.after(shutdownMs - exitMarginMs, () => {
       leave('stopped before all work was finished');
     });

@@ -29,13 +29,13 @@ import type { OutboxBounds } from '../watch/outbox.ts';
 
 export type RunningServer = {
   readonly url: string;
-  /** The kind of the log, and at the time of readiness the number of folded events and of types. */
+  /** The kind of the log, and the numbers of folded events and of types when the server became ready. */
   readonly ready: { readonly log: OpenedLog['name']; readonly events: number; readonly types: number };
-  /** Every method and path pattern served now; `{name}` stands for one segment. */
+  /** All methods and path patterns that the server serves now. `{name}` matches one segment. */
   readonly routes: () => readonly { readonly method: string; readonly pattern: string }[];
   /** The reconcilers of the platform and of plugins. */
   readonly reconcilers: () => readonly Measured[];
-  /** Reads TLS_CERT and TLS_KEY again; nothing without them. */
+  /** Reads TLS_CERT and TLS_KEY again. Does nothing if they are not set. */
   readonly reloadCertificate: () => void;
   /**
    * Stops accepting requests, asks watchers to reconnect, completes requests in flight, and closes everything in
@@ -47,30 +47,31 @@ export type RunningServer = {
 export type ServerOptions = {
   readonly log: Logger;
   readonly clock?: Clock;
-  /** The log or the read models failed: this process must end. */
+  /** Called when the log or the read models have failed. The process must then end. */
   readonly onFatal?: (error: Error) => void;
-  /** Aborts a pending start, which then closes everything that it has opened. */
+  /** Aborts a pending start. The start then closes everything that it has opened. */
   readonly signal?: AbortSignal;
   /**
-   * The server listens: it answers probes from now on, serves the platform once the read models have caught up, and
-   * each plugin once it has started.
+   * Called when the server listens. From then on it answers probes. It serves the platform once the read models have
+   * caught up, and each plugin once the plugin has started.
    */
   readonly onListening?: (url: string) => void;
   readonly openLog?: OpenLog;
   readonly passwords?: Passwords;
-  /** Replaces the bundled plugins. */
+  /** The folders of plugins that replace the bundled ones. */
   readonly bundledPlugins?: readonly string[];
-  /** Records every plugin before its code runs, to attribute uncaught errors to plugins. */
+  /** Records every plugin before its code runs, so that uncaught errors can be attributed to plugins. */
   readonly suspects?: CodeFolders;
-  /** The event loop watch of the process, if there is one. */
+  /** The event loop watch of the process, if any. */
   readonly eventLoop?: EventLoopSource;
-  /** Limits of unread data of watches and streams. */
+  /** The limits of unread data of watches and streams. */
   readonly streamBounds?: OutboxBounds;
 };
 
 /**
- * Starts a server; the one composition root. Resolves once it is ready: the read models have caught up, and each plugin
- * has started, failed, or used up its time. Rejects with `StartError` if only the operator can fix the problem.
+ * Starts a server. This module is the only composition root. Resolves once the server is ready: the read models have
+ * caught up, and each plugin has started, failed, or reached its time limit. Rejects with `StartError` if only the
+ * operator can fix the problem.
  */
 export async function startServer(config: Config, options: ServerOptions): Promise<RunningServer> {
   const startup = new Startup(options.clock ?? systemClock, loggerOf(options.log));
@@ -90,7 +91,7 @@ async function start(config: Config, options: ServerOptions, startup: Startup): 
   const parts = await composeParts(core, { ...options, onFatal }, startup);
   const { http, url, certificates } = await openEdge(core, parts, { ...options, stopping }, startup);
   options.onListening?.(url);
-  // Runs beside the fold: rows of types that are not loaded yet get their index entries in the index builds.
+  // Runs concurrently with the fold. Rows of types that are not loaded yet get their index entries in the index builds.
   void parts.plugins.host.loadTypes();
   await openPlatform(core, parts, options, startup);
   await openPlugins(core, parts, options, startup);
@@ -105,7 +106,7 @@ async function start(config: Config, options: ServerOptions, startup: Startup): 
   };
 }
 
-/** Listens: probes are answered from now on. */
+/** Starts listening. From then on, the server answers probes. */
 async function openEdge(
   core: Core,
   { access, plugins: { pluginRoutes, installs }, readiness, replays, tree, events, backups }: Parts,
@@ -173,7 +174,7 @@ async function openPlatform(
   await startup.phase('raise the level', async () => levels.open());
   await startup.phase('declare types of the platform', async () => declarer.declare(types));
   for (const { key } of types) registry.serve(key);
-  // Until the tables are loaded, requests are answered 503 and not 403.
+  // Until the permission tables are loaded, requests are answered with 503 instead of 403.
   await startup.phase('load permissions', async () => access.open());
   reconcilers.open();
   unique.open();
@@ -183,7 +184,7 @@ async function openPlatform(
   await startup.phase('apply roles', async () => applyRoles(core, declarer));
 }
 
-/** Starts the plugins; meanwhile the first start makes its super administrator. */
+/** Starts the plugins. At the first start, creates the super administrator at the same time. */
 async function openPlugins(
   { edge }: Core,
   { access, plugins: { host, installs }, readiness }: Parts,
@@ -198,8 +199,8 @@ async function openPlugins(
 }
 
 /**
- * Runs a phase that a stop interrupts. Only this phase may take for ever: all later ones are short, and complete before
- * a close.
+ * Runs the fold of the log, which a stop interrupts. Only this phase may take an unlimited time. All later phases are
+ * short and are completed before the server closes.
  */
 async function startUnless(signal: AbortSignal | undefined, follower: LogFollower): Promise<void> {
   signal?.throwIfAborted();
@@ -212,8 +213,8 @@ async function startUnless(signal: AbortSignal | undefined, follower: LogFollowe
 }
 
 /**
- * At the first start, creates the super administrator; the server is ready only after that. Later starts only compare
- * ADMIN_PASSWORD with the stored hash, which takes a tenth of a second of another core and delays nothing.
+ * Creates the super administrator at the first start; the server becomes ready only after this. Later starts compare
+ * ADMIN_PASSWORD with the stored hash, which uses another core for a tenth of a second and does not delay the start.
  */
 function administer(access: Access, log: Logger): { readonly settled: Promise<void> } {
   const isFirstStart = !access.isAdministered();
@@ -221,7 +222,7 @@ function administer(access: Access, log: Logger): { readonly settled: Promise<vo
     for (const notice of notices) log.warn(notice);
   });
   if (isFirstStart) {
-    // Awaited once the plugins have started: until then a failure must not be an unhandled rejection.
+    // The result is awaited after the plugins have started. Until then, a failure must not be an unhandled rejection.
     administered.catch(() => undefined);
     return { settled: administered };
   }

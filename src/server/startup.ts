@@ -2,7 +2,8 @@ import type { Clock } from '../base/clock.ts';
 import type { PluginLogger } from '../plugin/api/plugin.ts';
 
 /**
- * The phases of a start, each with its undo: a stop, or a failed start, undoes the completed phases in reverse order.
+ * The phases of a start, with functions that undo them. When the server stops or its start fails, the completed phases
+ * are undone in reverse order.
  */
 export class Startup {
   readonly #clock: Clock;
@@ -14,7 +15,7 @@ export class Startup {
     this.#log = log;
   }
 
-  /** Runs a phase and returns its result, which `undo` receives. A failed phase has no undo. */
+  /** Runs a phase and returns its result. The result is also passed to `undo`. A failed phase is not undone. */
   async phase<T>(name: string, run: () => Promise<T> | T, undo?: (result: T) => Promise<void> | void): Promise<T> {
     const begunAt = this.#clock.monotonic();
     const result = await run();
@@ -23,7 +24,7 @@ export class Startup {
     return result;
   }
 
-  /** Undoes every phase, the last one first. Further calls do nothing. */
+  /** Undoes all completed phases in reverse order. Further calls do nothing. */
   async undo(): Promise<void> {
     for (const undo of this.#undos.splice(0).reverse()) await undo();
   }

@@ -9,22 +9,19 @@ import { plainEvent, selectedEvent, type ShownChange } from './selected-change.t
 import { nameWatched, selectsAll, type WatchPlan } from './watch-plan.ts';
 import type { Watcher } from './watcher.ts';
 
-/** The live watchers with the same type, name, selection and encoding. Each of them gets the same buffers. */
+/** The live watchers with the same type, name, selection and encoding. All of them receive the same buffers. */
 export class Audience {
   readonly #encoding: FrameEncoding;
-  /** Undefined when everything is selected. */
+  /** Undefined if the audience selects every object of its type. */
   readonly #selection: Selection | undefined;
   readonly #members = new Set<Watcher>();
   /**
-   * By position: the encoded change that a joining watcher has not received yet, also in the form of a stream's first
-   * event.
+   * The frames of recent changes, by position, for joining watchers. An entry exists while a queue holds its frames.
    */
   readonly #held = new Map<LogPosition, Frames>();
+  /** Like `#held`, with each event encoded as the first one of a stream. */
   readonly #heldFirst = new Map<LogPosition, Frames>();
-  /**
-   * The audience's frames of the batch that is being published; undefined between batches, and without a selected
-   * change.
-   */
+  /** The frames that this audience receives of the batch in progress; undefined while no selected change was added. */
   #selected: SelectedFrames | undefined;
 
   constructor(plan: WatchPlan, encoding: FrameEncoding) {
@@ -44,7 +41,7 @@ export class Audience {
     this.#members.delete(watcher);
   }
 
-  /** Adds a change of the batch if the audience selects it. Returns true for the first one. */
+  /** Adds a change of the batch if the audience selects it. Returns true for the first selected change of the batch. */
   take(change: ShownChange, batch: Batch): boolean {
     const event = this.#eventOf(change, batch.lastSelected);
     if (event === undefined) return false;
@@ -54,7 +51,7 @@ export class Audience {
     return isFirst;
   }
 
-  /** Sends the frames of the selected changes. */
+  /** Sends the frames of the selected changes to every member. */
   publish(now: number): void {
     const selected = this.#selected;
     this.#selected = undefined;
@@ -69,7 +66,9 @@ export class Audience {
       }
   }
 
-  /** The frames of earlier changes for a joining watcher; all joining watchers share them. */
+  /**
+   * The frames of recent changes that a joining watcher has missed. All joining watchers of the audience share them.
+   */
   framesOf(changes: readonly ShownChange[], watcher: Pick<Watcher, 'awaitsFirst' | 'begin'>): readonly Frames[] {
     const framed: Frames[] = [];
     for (const change of changes) {
@@ -106,9 +105,9 @@ export class Audience {
 /** The audiences of one type. */
 type Gathered = {
   readonly byKey: Map<string, Audience>;
-  /** Audiences that any object may concern. */
+  /** The audiences that must be checked for a change of any object. */
   readonly wide: Set<Audience>;
-  /** By name: audiences of one object, so that a change need not check all of them. */
+  /** The audiences of a single object, by its name, so that a change of another object does not check them. */
   readonly byName: Map<string, Set<Audience>>;
 };
 
@@ -188,7 +187,7 @@ export class Audiences {
 
 const none: ReadonlySet<Audience> = new Set();
 
-/** JSON cannot represent infinite numbers, which may be index keys: numbers are written as text. */
+/** Writes numbers as text, since JSON cannot represent the infinite numbers that may be index keys. */
 function keyOf({ name, selection }: WatchPlan, encoding: FrameEncoding): string {
   return JSON.stringify([encoding.name, name ?? null, selection], (_, value: unknown) =>
     typeof value === 'number' ? `#${String(value)}` : value,

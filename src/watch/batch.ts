@@ -3,18 +3,18 @@ import type { FrameEncoding, WatchEvent } from './frame.ts';
 import { Frames } from './frames.ts';
 import { lastSelected, type ShownChange } from './selected-change.ts';
 
-/** Consecutive frames in one buffer, and their form at the start of a stream. Each is encoded on first use. */
+/** Consecutive frames in one buffer, and the same frames for the start of a stream. Both are encoded on first use. */
 type Run = { readonly frames: Frames; readonly begun: Frames };
 
 /**
  * The frames of one batch of changes. Each event is encoded once for each encoding, and audiences that receive the same
- * events share their buffers: a user may open thousands of audiences, and objects may be large.
+ * events share buffers, since a user may open thousands of audiences and objects may be large.
  */
 export class Batch {
   readonly #encodings = new Map<string, EncodedBatch>();
   readonly #left = new Map<ShownChange, Uint8Array>();
 
-  /** The frames for an audience, called with its first selected event. */
+  /** Returns the frames of one audience. Call it with the audience's first selected event. */
   selected(encoding: FrameEncoding): SelectedFrames {
     let encoded = this.#encodings.get(encoding.name);
     if (encoded === undefined) {
@@ -24,7 +24,9 @@ export class Batch {
     return new SelectedFrames(encoded, encoding);
   }
 
-  /** The last selected state of an object, for audiences with a selection that it leaves: all get the same bytes. */
+  /**
+   * The last selected state of an object that leaves a selection, built once so that all audiences get the same bytes.
+   */
   readonly lastSelected = (change: ShownChange): Uint8Array => {
     const made = this.#left.get(change) ?? lastSelected(change);
     this.#left.set(change, made);
@@ -55,7 +57,7 @@ export class SelectedFrames {
     this.#runs.push(encoded);
   }
 
-  /** The frames in order. `begun`: at the start of a stream. */
+  /** The frames in order. `begun`: the first frame starts a stream. */
   frames(begun: boolean): readonly Frames[] {
     this.#endRun();
     return this.#runs.map((run, index) => (begun && index === 0 ? run.begun : run.frames));
@@ -71,7 +73,7 @@ export class SelectedFrames {
 class EncodedBatch {
   /** The empty run. */
   readonly start = new SmallRun();
-  /** By the shown object, which is the same buffer for all audiences: its one or two events. */
+  /** The one or two events of each shown object. The key is the object's buffer, which all audiences share. */
   readonly #events = new Map<Uint8Array, EncodedEvent[]>();
 
   event(event: WatchEvent, encoding: FrameEncoding): EncodedEvent {
@@ -85,7 +87,7 @@ class EncodedBatch {
   }
 }
 
-/** One event. A large event has a separate buffer, so that it is not copied for each run that contains it. */
+/** One event. A large event has its own buffer, so that it is not copied into each run that contains the event. */
 class EncodedEvent implements Run {
   readonly parts: readonly Uint8Array[];
   readonly isLarge: boolean;
@@ -162,7 +164,7 @@ class SmallRun implements Run {
   }
 }
 
-/** Joins parts; a single part is a buffer already. */
+/** Joins parts into one buffer. A single part is returned without a copy. */
 export function join(parts: readonly Uint8Array[]): Uint8Array {
   const [only] = parts;
   return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);

@@ -4,13 +4,13 @@ import type { Slices } from './slices.ts';
 
 export type BudgetBounds = { readonly bytesMax: number; readonly accountBytesMax: number };
 
-/** A queue, as the budget uses it. */
+/** The part of a queue that the budget uses. */
 export type Queue = {
-  /** Bytes that its peer has not consumed: the queue with the most is furthest behind. */
+  /** Bytes that the peer has not consumed. The queue with the most unread bytes is the furthest behind. */
   readonly unreadBytes: number;
-  /** Disconnects the queue for exceeding the budget: only its write in progress remains. */
+  /** Disconnects the queue because a limit is exceeded. Only the write in progress remains. */
   overflow(): void;
-  /** Releases everything at once, since the connection is destroyed soon. */
+  /** Releases all frames immediately and then destroys the connection. */
   cut(): void;
 };
 
@@ -19,7 +19,7 @@ export class Account {
   readonly key: string;
   bytes = 0;
   readonly queues = new Set<Queue>();
-  /** Ended queues with a last write, oldest first. */
+  /** Ended queues that still have a last write, oldest first. */
   readonly leaving = new Set<Queue>();
 
   constructor(key: string) {
@@ -28,8 +28,8 @@ export class Account {
 }
 
 /**
- * The limits of all queues together and of each user. Counting a frame takes constant time; only past a limit are the
- * queues compared, once in a turn.
+ * The limits of unread bytes for all queues together and for each user. Adding a frame takes constant time. The queues
+ * are compared only after a limit is exceeded, at most once in a turn.
  */
 export class BufferBudget {
   readonly #bounds: BudgetBounds;
@@ -37,9 +37,11 @@ export class BufferBudget {
   readonly #accounts = new Map<string, Account>();
   readonly #leaving = new Set<Queue>();
   #bytes = 0;
-  /** By scope that exceeded its limit in this turn: its queues, sorted so that the one furthest behind is last. */
+  /** The queues of each scope that exceeded its limit in this turn, sorted so that the furthest behind is last. */
   readonly #orders = new Map<Account | BufferBudget, Queue[]>();
-  /** Whether a limit is being enforced: disconnecting one queue may queue a frame in another. */
+  /**
+   * Whether a limit is being enforced. Prevents recursion, since disconnecting one queue may add a frame to another.
+   */
   #relieving = false;
 
   constructor(slices: Slices, bounds: BudgetBounds) {
@@ -67,14 +69,14 @@ export class BufferBudget {
     return account;
   }
 
-  /** Call it when the queue accepts nothing more: it is then disconnected before others. */
+  /** Call it when the queue accepts no more frames. Ended queues are disconnected before others. */
   leave(account: Account, queue: Queue): void {
     account.queues.delete(queue);
     account.leaving.add(queue);
     this.#leaving.add(queue);
   }
 
-  /** Call it when the queue is empty and stays so. */
+  /** Call it when the queue is empty and will stay empty. */
   forget(account: Account, queue: Queue): void {
     account.queues.delete(queue);
     account.leaving.delete(queue);
@@ -96,7 +98,7 @@ export class BufferBudget {
     this.#bytes -= last === 'anybody' ? bytes : watchQueuedFrameBytes;
   }
 
-  /** Disconnects the queues furthest behind until both limits are met. Call it after adding bytes. */
+  /** Disconnects the queues that are furthest behind until both limits are met. Call it after adding bytes. */
   relieve(account: Account): void {
     const { bytesMax, accountBytesMax } = this.#bounds;
     if ((account.bytes <= accountBytesMax && this.#bytes <= bytesMax) || this.#relieving) return;
@@ -106,7 +108,7 @@ export class BufferBudget {
     this.#relieving = false;
   }
 
-  /** Disconnects one queue; returns false if none is left. */
+  /** Disconnects one queue. Returns false if no queue is left to disconnect. */
   #endOne(scope: Account | BufferBudget, leaving: ReadonlySet<Queue>): boolean {
     for (const queue of leaving) {
       queue.cut();

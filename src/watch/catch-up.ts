@@ -31,17 +31,17 @@ export type CatchUpSource = {
   readonly reader: WatchReader;
   readonly logged: LoggedSource;
   readonly clock: Clock;
-  /** The hub's position: later changes will be published. */
+  /** The position of the hub. The hub publishes the changes after this position. */
   readonly position: () => LogPosition;
-  /** Resolves when this catch-up may continue: all of them together use only a part of each turn. */
+  /** Resolves when this catch-up may continue. All catch-ups together use only a part of each turn. */
   readonly turn: () => Promise<void>;
-  /** Whether other readers wait for a slot: a reader then releases its slot after each batch. */
+  /** Whether other catch-ups wait for a slot. Then a catch-up releases its slot after each batch. */
   readonly isCrowded: () => boolean;
 };
 
 /**
- * Waits until this node has folded the start of the watch. A position that the log never issued expires the watch: the
- * client has data of another log and must list again.
+ * Waits until this node has folded the events up to the start of the watch. If the log never issued the start position,
+ * the watch expires: the client then has data of another log and must list again.
  */
 export async function awaitStart(watcher: Watcher, { reader, log }: CatchUpSource): Promise<void> {
   const needed = neededBy(watcher);
@@ -60,7 +60,7 @@ export async function awaitStart(watcher: Watcher, { reader, log }: CatchUpSourc
 function expired(position: LogPosition): Ending {
   return {
     reason: 'expired',
-    detail: `resourceVersion ${position.toString()} is not of this event log, or of another epoch of it`,
+    detail: `resourceVersion ${position.toString()} belongs to another event log or to another epoch of this log`,
   };
 }
 
@@ -79,7 +79,7 @@ function neededBy({ plan: { start } }: Watcher): LogPosition | undefined {
   }
 }
 
-/** Ends the work of a closed watch. The code that checks for the closed watch catches it. */
+/** Ends the reads of a closed watch. `Watcher.state` is `closed` already, so the hub ignores this error. */
 class WatchOverError extends Error {
   override readonly name = 'WatchOverError';
 }
@@ -99,8 +99,9 @@ function isGivenUp(signal: AbortSignal): boolean {
 }
 
 /**
- * Brings a watcher up to date, slice by slice, with a bounded queue. Changes in the meantime are read too, until the
- * rest is short enough to be sent in the turn in which the watcher joins. So there is neither a gap nor a repeat.
+ * Brings a watcher up to date, slice by slice, with a bounded queue. Also reads the changes that are committed in the
+ * meantime, until the rest is short enough to be sent in the turn in which the watcher joins. So the watcher neither
+ * misses nor repeats a change.
  */
 export class Replay {
   readonly #watcher: Watcher;
@@ -108,11 +109,11 @@ export class Replay {
   readonly #encoding: FrameEncoding;
   readonly #events: LoggedReader;
   #parts: Uint8Array[] = [];
-  /** The bytes of the objects in `#parts`. */
+  /** The size in bytes of the objects in `#parts`. */
   #bytes = 0;
-  /** The time at which the present slice started. */
+  /** The time at which the current slice started. */
   #begunAt: number;
-  /** Throws when the watch is over. */
+  /** Cancels the reads of the watch after its end. */
   readonly #wanted: Wanted = {
     throwIfAborted: () => {
       if (this.#isOver()) throw new WatchOverError();
@@ -130,7 +131,7 @@ export class Replay {
     );
   }
 
-  /** Sends the present objects, all as of one position, from which the watch continues. */
+  /** Sends the current objects, all at one position. The watch continues from this position. */
   async state(signal: AbortSignal): Promise<void> {
     const slot = await this.#source.reader.snapshots.take(this.#watcher.plan.client, signal);
     if (slot === undefined && signal.aborted) throw new LogSilentError('the wait for a snapshot was cancelled');
@@ -161,8 +162,8 @@ export class Replay {
   }
 
   /**
-   * Sends the events between the watcher's cursor and the hub's position: all, or as many as its peer consumes within
-   * the time limit. The cursor records the progress.
+   * Sends the events between the watcher's cursor and the hub's position. Sends only a part of the events if the peer
+   * is behind, the watch has ended or another catch-up waits for a slot. The cursor records the progress.
    */
   async log(signal: AbortSignal): Promise<void> {
     try {
@@ -173,7 +174,7 @@ export class Replay {
     }
   }
 
-  /** Resolves when the peer has consumed the sent data, or has disconnected. Immediate while little is unread. */
+  /** Resolves when the peer has consumed the data or has disconnected; immediately while few bytes are unread. */
   async drained(): Promise<void> {
     const watcher = this.#watcher;
     const drained = this.#isBehind() ? watcher.outbox.drained() : undefined;
@@ -198,12 +199,12 @@ export class Replay {
       this.#flush(batch.at(-1)?.position ?? after);
       if (this.#isOver() || this.#isBehind() || this.#source.isCrowded()) return;
     }
-    // An aborted read has not reached its end.
+    // An aborted read ends before `until`.
     if (isGivenUp(signal)) throw new LogSilentError('the event log stopped answering');
     this.#flush(until);
   }
 
-  /** Sends a batch's events. Returns false if the rest must wait, because the peer is behind or has disconnected. */
+  /** Sends the events of a batch. Returns false if the rest must wait for the peer, or if the watch has ended. */
   async #show(batch: readonly RecordedEvent[]): Promise<boolean> {
     for (const recorded of batch) {
       if (!this.#events.concerns(recorded)) continue;
@@ -228,7 +229,7 @@ export class Replay {
     this.#bytes += event.object.length;
   }
 
-  /** Whether the present slice has reached its limit. */
+  /** Whether the current slice has reached its size or time limit. */
   #isWhole(): boolean {
     return (
       this.#bytes >= watchCatchUpSliceBytes || this.#source.clock.monotonic() - this.#begunAt >= watchCatchUpSliceMs
@@ -243,7 +244,7 @@ export class Replay {
     return this.#watcher.state === 'closed';
   }
 
-  /** Sends the slice, which covers everything up to `cursor`. */
+  /** Sends the slice. The watcher has then received every selected event up to `cursor`. */
   #flush(cursor: LogPosition | undefined): void {
     const frames = this.#parts.length === 0 ? [] : [new Frames(join(this.#parts))];
     this.#parts = [];

@@ -2,19 +2,19 @@ import type { LogPosition } from '../log/log.ts';
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
 
-/** One event before its encoding. */
+/** One event before encoding. */
 export type WatchEvent = {
   readonly type: EventType;
-  /** The JSON of the event's object, on one line: for a change, exactly the bytes of GET. */
+  /** The JSON of the event's object, on one line. For a change, these are exactly the bytes of a GET response. */
   readonly object: Uint8Array;
   /** The position from which a watcher may resume after this event; undefined within an initial state. */
   readonly position: LogPosition | undefined;
 };
 
-/** The encoding of events for one kind of connection. Watchers with the same encoding share bytes. */
+/** The encoding of events for one kind of connection. Watchers with the same encoding share buffers. */
 export type FrameEncoding = {
   readonly name: string;
-  /** Appends the parts of one frame, which are joined later, so that the object is not copied twice. */
+  /** Appends the parts of one frame. The caller joins the parts later, so that the object is copied only once. */
   readonly encode: (event: WatchEvent, into: Uint8Array[]) => void;
   /** Replaces `encode` for the first event of a stream. Absent if that event has no special encoding. */
   readonly encodeFirst?: (event: WatchEvent, into: Uint8Array[]) => void;
@@ -22,7 +22,7 @@ export type FrameEncoding = {
   readonly mark?: (position: LogPosition, into: Uint8Array[]) => void;
 };
 
-/** `{"type":"ADDED","object":`; the object's bytes and one `}` complete the event. */
+/** The start of each event, such as `{"type":"ADDED","object":`. The object's bytes and one `}` complete the event. */
 export const eventOpenings: Readonly<Record<EventType, Buffer>> = {
   ADDED: opening('ADDED'),
   MODIFIED: opening('MODIFIED'),

@@ -1,13 +1,15 @@
 import { watchFrameOverheadBytes } from '../limits/watches.ts';
 
 /**
- * Complete frames in one buffer, which several queues may share. Tracks the number of holds by account, so that each
- * account counts the buffer once.
+ * Complete frames in one buffer, which several queues may share. Counts the holds of each account, so that each account
+ * is charged for the buffer only once.
  */
 export class Frames {
   readonly bytes: Uint8Array;
   readonly #onFree: (() => void) | undefined;
-  /** The account of all holds, while there is only one: a map for each buffer would cost more than the write. */
+  /**
+   * The account with all holds, while there is only one account. A map for each buffer would cost more than the write.
+   */
   #account: object | undefined;
   #holds = 0;
   #others: Map<object, number> | undefined;
@@ -18,7 +20,7 @@ export class Frames {
     this.#onFree = onFree;
   }
 
-  /** The memory of the buffer, counted once. */
+  /** The memory that the buffer uses, including its overhead. */
   get heldBytes(): number {
     return this.bytes.length + watchFrameOverheadBytes;
   }

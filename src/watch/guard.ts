@@ -10,7 +10,7 @@ export type Allows = (subject: Subject, request: ApiRequest) => boolean;
 
 export type WatchGuardDependencies = {
   readonly hub: Pick<WatchHub, 'recheck'>;
-  /** Ends plugins' streams that `allows` refuses. */
+  /** Ends the streams of plugins that `allows` rejects. */
   readonly recheckStreams?: (allows: Allows) => void;
   readonly clock: Clock;
   /** Whether the subject may still make this request: its credential is valid, and a rule allows it. */
@@ -18,8 +18,8 @@ export type WatchGuardDependencies = {
 };
 
 /**
- * Authorizes open watches and plugins' streams again, since they outlive their request: in the turn in which rights
- * change, and every few seconds for credentials that expire (decision 5.5).
+ * Authorizes open watches and plugins' streams again, since they outlive their request. The check runs in the turn in
+ * which rights change, and every few seconds because credentials may expire (decision 5.5).
  */
 export class WatchGuard {
   readonly #dependencies: WatchGuardDependencies;
@@ -33,7 +33,7 @@ export class WatchGuard {
   /** Ends every watch and every stream that is no longer allowed. */
   recheck(): void {
     const { hub, recheckStreams, allows } = this.#dependencies;
-    // Decisions are cached for this change only.
+    // The cached decisions are used for this check only.
     const answers = new Answers();
     recheckStreams?.((subject, request) =>
       answers.of(subject, `${request.kind} ${request.verb} ${request.path}`, () => allows(subject, request)),

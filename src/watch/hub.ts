@@ -24,19 +24,21 @@ export type WatchHubDependencies = {
   readonly reader: WatchReader;
   readonly log: EventLog;
   readonly clock: Clock;
-  /** Reports a watch that ended because of an error of the server. */
+  /** Reports a watch that ended because of a server error. */
   readonly report: (error: unknown) => void;
-  /** Reads the events that watchers have missed; by default, the events of objects. */
+  /** Reads the events that watchers have missed. The default reads the events of objects. */
   readonly logged?: LoggedSource;
-  /** The limits of recent changes kept for joining watchers; `recentBounds` by default. */
+  /** The limits of the recent changes that are stored for joining watchers. The default is `recentBounds`. */
   readonly recent?: RecentBounds;
-  /** The queues of this node, shared with other streams to slow readers; by default separate ones. */
+  /**
+   * The queues of this node, if their limits are shared with other streams. The default is a separate set of queues.
+   */
   readonly outboxes?: Outboxes;
 };
 
 /**
- * All watchers of this node. Every live watcher receives a batch of changes in the turn of its commit, and none waits
- * for another. Other watchers read the log at their own speed until they can join.
+ * All watchers of this node. Every live watcher receives a batch of changes in the turn of its commit, and no watcher
+ * waits for another one. Watchers that are catching up read the log at their own speed until they can join.
  */
 export class WatchHub {
   /** The queues of unread data, for watches and for streams of plugins. */
@@ -50,14 +52,14 @@ export class WatchHub {
   readonly #catchUps = new SlotPool(watchCatchUpsMax);
   readonly #reviews: Reviews<Watcher>;
   /**
-   * Spreads joins over turns: encoding missed changes takes up to milliseconds, and thousands of watchers may join at
-   * once.
+   * Spreads the joins of watchers over several turns. Encoding the missed changes of a watcher takes up to
+   * milliseconds, and thousands of watchers may join at the same time.
    */
   readonly #joins: EventLoopTurns;
-  /** Aborts the reads of watchers in catch-up. */
+  /** Aborts the reads of watchers that are catching up. */
   readonly #reading = new Map<Watcher, AbortController>();
   readonly #unsubscribe: () => void;
-  /** The position of the last published batch: every live watcher has received its changes up to here. */
+  /** The position of the last published batch. Every live watcher has received the changes up to this position. */
   #position: LogPosition;
   #closed = false;
 
@@ -70,7 +72,7 @@ export class WatchHub {
     this.#recent = new RecentChanges(this.#position, dependencies.recent);
     this.#watchers = new Wheel(clock, { periodMs: watcherBeatMs, slots: wheelSlots }, (watcher, now) => {
       watcher.beat(now, this.#position);
-      // Ends the reads of watchers in catch-up: a wait for an unavailable log would occupy a slot.
+      // Ends the reads of watchers that are catching up, since a wait for an unavailable log would occupy a slot.
       if (!log.state().reachable) this.#reading.get(watcher)?.abort();
     });
     this.#joins = new EventLoopTurns(clock, watchCatchUpTurnMs);
@@ -93,13 +95,13 @@ export class WatchHub {
     return this.#watchers.size;
   }
 
-  /** The reason why no watch can be opened now; undefined if one can be opened in this turn. */
+  /** The reason why no watch can be opened now. If undefined, a watch can be opened in this turn. */
   refusal(): 'too-many-watchers' | 'shutting-down' | undefined {
     if (this.#closed) return 'shutting-down';
     return this.#watchers.size >= watchersMax ? 'too-many-watchers' : undefined;
   }
 
-  /** Opens a watch, which runs until one side ends it; the caller calls `closed()` when the connection closes. */
+  /** Opens a watch, which runs until one side ends it. The caller calls `closed()` when the connection closes. */
   open(plan: WatchPlan, sink: Sink): Watcher {
     const cursor = this.#startOf(plan);
     const now = this.#dependencies.clock.monotonic();
@@ -117,26 +119,26 @@ export class WatchHub {
     return watcher;
   }
 
-  /** Shutdown: asks all watchers to reconnect, and accepts no new ones. */
+  /** Asks all watchers to reconnect and accepts no new ones. Call it on shutdown. */
   closeAll(): void {
     this.#closed = true;
     this.#unsubscribe();
     this.#endWhere(() => true, { reason: 'shutting-down', detail: 'the server is shutting down; connect again' });
   }
 
-  /** The type is no longer served, or has another declaration. */
+  /** Ends all watches of a type. Call it when the type is no longer served or has a new declaration. */
   closeType(type: TypeKey): void {
     this.closeWhere((watched) => watched.type.key === type, `${type} is not served now`);
   }
 
-  /** Ends watches that can go on only as new ones. */
+  /** Ends the matching watches. Use it when clients must open a new watch to continue. */
   closeWhere(matches: (watched: Watched) => boolean, detail: string): void {
     this.#endWhere(({ watched }) => matches(watched), { reason: 'type-removed', detail });
   }
 
   /**
-   * Ends every watch that `allows` refuses; call it when rights may have changed. No watcher receives anything before
-   * its check.
+   * Ends every watch that `allows` rejects. Call it when rights may have changed. A watcher receives nothing between
+   * this call and its check.
    */
   recheck(allows: (watched: Watched) => boolean): void {
     this.#reviews.begin(this.#watchers.items(), ({ watched }) => allows(watched));
@@ -155,7 +157,7 @@ export class WatchHub {
 
   #publish({ changes, position }: ChangeBatch): void {
     this.#position = position;
-    // Without watchers nothing is kept: changes that age in the heap are expensive for the garbage collector.
+    // Without watchers no change is stored, since changes that age in the heap are expensive for the garbage collector.
     if (this.#watchers.size === 0) {
       this.#recent.clear(position);
       return;
@@ -179,7 +181,7 @@ export class WatchHub {
     return true;
   }
 
-  /** Catches the watcher up. `turn`: the first turn in which the watcher may join. */
+  /** Lets the watcher catch up until it joins or is closed. `turn`: the first turn in which it may join. */
   async #catchUp(watcher: Watcher, turn: Promise<void> | undefined): Promise<void> {
     let joining = turn;
     while (watcher.state === 'catching-up') {
@@ -198,7 +200,7 @@ export class WatchHub {
     }
   }
 
-  /** Reads the log for a watcher. A watcher that waits for its peer releases its slot. */
+  /** Reads the log for a watcher. A watcher that waits for its peer holds no slot. */
   async #replay(watcher: Watcher, signal: AbortSignal, joining: Promise<void> | undefined): Promise<void> {
     const replay = new Replay(watcher, this.#source);
     const account = accountOf(watcher.plan.client);
@@ -212,7 +214,7 @@ export class WatchHub {
   }
 
   #fail(watcher: Watcher, error: unknown): void {
-    // A disconnected peer needs no error, and a log that closes under an ended watch is not a failure.
+    // A disconnected peer needs no error, and a log that closes after the end of the watch is not a failure.
     if (watcher.state === 'closed') return;
     const overloaded = error instanceof SnapshotsExhaustedError;
     if (!overloaded) this.#dependencies.report(error);

@@ -1,4 +1,4 @@
-/** The log is unavailable or returned old data: the watch continues from its position later. */
+/** The log is unavailable or returned old data. The watch continues later from its position. */
 export class LogSilentError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -8,34 +8,34 @@ import { LogSilentError } from './log-silent-error.ts';
 import { transition } from './selected-change.ts';
 import { selectsAll, type WatchPlan } from './watch-plan.ts';
 
-/** How a hub reads the changes that a watch has missed. */
+/** Defines how a hub reads the changes that a watch has missed. */
 export type LoggedSource = {
-  /** The categories of streams that have them. */
+  /** The categories of the streams that contain these changes. */
   readonly categories: readonly string[];
   readonly of: (log: Pick<EventLog, 'readStream'>, plan: WatchPlan) => LoggedReader;
 };
 
-/** Converts recorded events to those of one watch: the same that the feed would have published. */
+/** Converts recorded events to the events of one watch, equal to those that the feed would have published. */
 export type LoggedReader = {
-  /** Whether the event may be one of the watch: cheap. */
+  /** Whether the event may belong to the watch. This check is cheap and does not decode the event. */
   concerns(recorded: RecordedEvent): boolean;
-  /** The event's frame; undefined if it is not selected. */
+  /** The watch event; undefined if the watch does not select the recorded event. */
   shown(recorded: RecordedEvent): WatchEvent | undefined | Promise<WatchEvent | undefined>;
 };
 
-/** The changes of objects. */
+/** Reads the changes of objects. */
 export const loggedObjects: LoggedSource = {
   categories: ['object'],
   of: (log, plan) => new LoggedEvents(log, plan),
 };
 
-/** Converts recorded events to the events of a watch with `plan`: the same that the feed would have published. */
+/** Converts recorded object events to the events of a watch with `plan`. */
 export class LoggedEvents implements LoggedReader {
   readonly #log: Pick<EventLog, 'readStream'>;
   readonly #plan: WatchPlan;
   readonly #everything: boolean;
   readonly #prefix: string;
-  /** By stream: whether the object was selected after its last seen event. */
+  /** Whether the object of each stream was selected after the last event that was read. */
   readonly #selected = new Map<StreamName, boolean>();
 
   constructor(log: Pick<EventLog, 'readStream'>, plan: WatchPlan) {
@@ -50,8 +50,8 @@ export class LoggedEvents implements LoggedReader {
   }
 
   /**
-   * The event's frame; undefined if it is not selected. Returns a promise only if the previous state must be read from
-   * the log.
+   * The watch event; undefined if the watch does not select the recorded event. Returns a promise only if the previous
+   * state must be read from the log.
    */
   shown(recorded: RecordedEvent): WatchEvent | undefined | Promise<WatchEvent | undefined> {
     if (this.#everything) return this.#plain(recorded);
@@ -75,7 +75,7 @@ export class LoggedEvents implements LoggedReader {
     return object === undefined ? undefined : { type, object, position: recorded.position };
   }
 
-  /** The object before it stopped being selected, at the position of the change. */
+  /** The last selected state of the object, with the position of the change that ended its selection. */
   async #left(recorded: RecordedEvent): Promise<WatchEvent | undefined> {
     const object = objectAnswer(await this.#previous(recorded), recorded.position);
     return object === undefined ? undefined : { type: 'DELETED', object, position: recorded.position };
@@ -89,8 +89,8 @@ export class LoggedEvents implements LoggedReader {
     const [previous] = await this.#log.readStream(stream, { from: streamRevision(revision - 1), limit: 1 });
     if (previous?.revision === revision - 1) return previous;
     if (previous !== undefined)
-      throw new LogCorruptError(`${stream} has event ${id} at revision ${String(revision)} and none before it`);
-    // A deposed leader may return data from before the event.
+      throw new LogCorruptError(`${stream} has event ${id} at revision ${String(revision)} but no previous event`);
+    // A deposed leader may return data that is older than the event.
     throw new LogSilentError(`the event log returned old data of ${stream}`);
   }
 
@@ -111,7 +111,7 @@ export class LoggedEvents implements LoggedReader {
   }
 }
 
-/** Whether no event precedes this one, or only a deleted object or a fenced name. */
+/** Whether the event creates the object. Before it, the stream has no event, or ends with a deletion or a fence. */
 function isFirst(recorded: RecordedEvent): boolean {
   return recorded.type === 'ObjectCreated' || recorded.revision === 0;
 }

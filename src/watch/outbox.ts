@@ -12,7 +12,7 @@ import { BufferBudget, type Account, type BudgetBounds, type Queue } from './buf
 import { Frames } from './frames.ts';
 import { Slices } from './slices.ts';
 
-/** A connection, as a queue uses it. No method waits or throws. */
+/** The part of a connection that a queue uses. No method waits or throws. */
 export type Connection = {
   /** Starts one write. `onWritten` is called once the connection has accepted all of it, or is closed. */
   write(bytes: Uint8Array, onWritten: () => void): void;
@@ -20,17 +20,18 @@ export type Connection = {
   cut(): void;
 };
 
-/** The end of a queue: after its last frames are sent, or with its unsent frames dropped. */
+/** The way in which a queue ends: it sends its unsent frames first, or drops them. */
 export type Finish = {
   readonly rest: 'sent' | 'dropped';
   readonly last: Frames | undefined;
-  /** Called once the connection has accepted everything; it has `watchStreamEndMs` for that. */
+  /** Called once the connection has accepted all frames, at most `watchStreamEndMs` after the call of `finish`. */
   readonly close: () => void;
 };
 
 type OutboxOptions = {
   readonly account: string;
-  /** Called when a budget is exceeded: it must call `stop` or `finish`. */ readonly onOverflow: () => void;
+  /** Called when a limit is exceeded. It must call `stop` or `finish`. */
+  readonly onOverflow: () => void;
 };
 
 export type OutboxBounds = BudgetBounds & { readonly watcherBytesMax: number };
@@ -62,11 +63,13 @@ export class Outboxes {
 }
 
 /**
- * The frames that one connection has not accepted: one write in progress, and the waiting ones. Destroying a connection
- * with thousands of pending writes takes seconds; with a single one it takes microseconds.
+ * The frames that one connection has not accepted: at most one write in progress, and the waiting frames. Destroying a
+ * connection with thousands of pending writes takes seconds; with a single pending write it takes microseconds.
  *
- * open ── stop ──▶ stopped ── finish ──▶ finishing ── written ─▶ closing └──────────────────┴── cut, gone
- * ─────────┴───────────────────┴──────▶ closed
+ * ```text
+ * open ── stop ──▶ stopped ── finish ──▶ finishing ── written ──▶ closing
+ *  └──────────────────┴─── cut, closed ──────┴───────────────────────┴──▶ closed
+ * ```
  */
 export class Outbox implements Queue {
   readonly #connection: Connection;
@@ -74,13 +77,14 @@ export class Outbox implements Queue {
   readonly #account: Account;
   readonly #onOverflow: () => void;
   #state: 'open' | 'stopped' | 'finishing' | 'closing' | 'closed' = 'open';
-  /** Unsent frames, the next one first. The budget counts them and `#pending`. */
+  /** Unsent frames, the next one first. The budget includes these frames and `#pending`. */
   #queue = new Fifo<Frames>();
   #queuedBytes = 0;
-  /** Passed to the connection, but not accepted yet. */
+  /** The frames that were passed to the connection but are not accepted yet. */
   #pending: Frames | undefined;
-  /** Whether the queue waits for a turn; and whether it is running, since a write may be accepted synchronously. */
+  /** Whether the queue waits for a turn. */
   #isWaiting = false;
+  /** Whether the queue is running. Prevents recursion, since a connection may accept a write synchronously. */
   #isAtWork = false;
   /** Whether no write may start. */
   #isHeld = false;
@@ -106,7 +110,7 @@ export class Outbox implements Queue {
     this.#all.budget.relieve(this.#account);
   }
 
-  /** Undefined if everything is accepted; otherwise resolves when it is, or when the queue is closed. */
+  /** Undefined if the connection has accepted all frames or is closed. Otherwise resolves when either is true. */
   drained(): Promise<void> | undefined {
     if (this.unreadBytes === 0 || this.#state === 'closed') return undefined;
     return new Promise((resolve) => {
@@ -115,8 +119,8 @@ export class Outbox implements Queue {
   }
 
   /**
-   * Stops accepting frames; with `dropped` no write starts either. `leave`, which calls `finish`, `cut` or `closed`,
-   * runs in a turn with time for it, since thousands of queues may stop at once.
+   * Stops accepting frames; with `dropped`, no further write starts. `leave` must call `finish`, `cut` or `closed`. It
+   * runs now or in a later turn, since thousands of queues may stop at the same time.
    */
   stop(rest: Finish['rest'], leave: () => void): void {
     if (this.#state === 'open') {
@@ -126,24 +130,24 @@ export class Outbox implements Queue {
     this.#all.slices.runNowOrLater({ run: leave });
   }
 
-  /** Prevents writes until `applyVerdict`, while another check decides whether the peer may still read. */
+  /** Prevents writes until `applyVerdict` is called, while another check decides whether the peer may still read. */
   hold(): void {
     if (this.#state !== 'closing' && this.#state !== 'closed') this.#isHeld = true;
   }
 
-  /** The result of the check. Unsent frames are dropped if they are not allowed. */
+  /** Applies the result of the check: drops unsent frames if the peer may not read them, and allows writes again. */
   applyVerdict(isAllowed: boolean): void {
     if (!isAllowed) this.#drop();
     this.#isHeld = false;
     this.#advance();
   }
 
-  /** Ends the queue: only the last frames of `finish` follow. */
+  /** Ends the queue. Sends the last frames of `finish` and nothing after them. */
   finish(finish: Finish): void {
     if (this.#state !== 'open' && this.#state !== 'stopped') return;
     this.#state = 'finishing';
     this.#finish = finish;
-    // Unsent frames were dropped, so a released hold can send none.
+    // The unsent frames are dropped before the next write, so no frame under a hold is sent.
     if (finish.rest === 'dropped') this.#isHeld = false;
     this.#all.budget.leave(this.#account, this);
     this.#deadline = this.#all.clock.after(watchStreamEndMs, () => {
@@ -158,7 +162,7 @@ export class Outbox implements Queue {
       this.cut();
       return;
     }
-    // `finish` may wait for a turn, but the memory of a stopped queue is released now.
+    // `finish` may wait for a turn, but a stopped queue must release its memory now.
     if (this.#state === 'stopped') this.#all.budget.leave(this.#account, this);
     this.#drop();
   }
@@ -185,7 +189,7 @@ export class Outbox implements Queue {
     this.#wake();
   }
 
-  /** Runs the queue's piece of work in a turn. */
+  /** Continues the queue in a later turn. */
   run(): void {
     this.#isWaiting = false;
     this.#advance();
@@ -203,7 +207,7 @@ export class Outbox implements Queue {
     this.#advance();
   };
 
-  /** Performs further steps while the connection accepts data and the turn has time. */
+  /** Performs steps while the connection accepts data and the turn has time. */
   #advance(): void {
     if (this.#isAtWork || this.#isWaiting) return;
     this.#isAtWork = true;
@@ -247,7 +251,7 @@ export class Outbox implements Queue {
     if (this.#pending !== undefined) this.#connection.write(this.#pending.bytes, this.#onWritten);
   }
 
-  /** One frame, or several small ones joined for one write. */
+  /** The next frame, or several small frames joined into one write. */
   #next(): Frames | undefined {
     const first = this.#shift();
     if (first === undefined || this.#queue.length === 0) return first;

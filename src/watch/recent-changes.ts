@@ -4,15 +4,16 @@ import type { Change } from '../read/objects.ts';
 export type RecentBounds = { readonly bytesMax: number; readonly changesMax: number };
 
 /**
- * The default limits: half of the limit of one watcher, since a joining watcher may get all recent changes in one
- * write, which alone must not bring it near its limit. The number of changes is limited too, because joining checks
- * each.
+ * The default limits. The bytes are half of one watcher's limit: a joining watcher may get all recent changes in one
+ * write, which must not bring the watcher near its limit. The number of changes is limited because joining checks each
+ * change.
  */
 export const recentBounds: RecentBounds = { bytesMax: 2_097_152, changesMax: 4_096 };
 
 /**
- * The latest changes, shared by all joining watchers: a watcher that was disconnected briefly, or has almost caught up
- * with the log, gets the rest from here in the turn in which it joins. This bounds the catch-up on a busy log.
+ * The latest changes, shared by all joining watchers. A watcher that was disconnected briefly, or has almost caught up
+ * with the log, gets the missing changes from here in the turn in which the watcher joins. This limits the time to
+ * catch up with a busy log.
  */
 export class RecentChanges {
   /** In order of position; contains every change after `#since`. */
@@ -34,14 +35,14 @@ export class RecentChanges {
     if (this.#bytes > this.#bounds.bytesMax || this.#changes.length > this.#bounds.changesMax) this.#drop();
   }
 
-  /** Drops the changes. From now on `after` works only for `position` and later ones. */
+  /** Drops all changes. From now on `after` returns changes only for `position` and later positions. */
   clear(position: LogPosition): void {
     this.#changes.length = 0;
     this.#bytes = 0;
     this.#since = position;
   }
 
-  /** All changes after `position`; undefined if some are no longer kept. */
+  /** All changes after `position`; undefined if some of them were dropped. */
   after(position: LogPosition): readonly Change[] | undefined {
     if (position < this.#since) return undefined;
     let first = this.#changes.length;
@@ -49,9 +50,7 @@ export class RecentChanges {
     return this.#changes.slice(first);
   }
 
-  /**
-   * Drops the oldest changes down to half of either limit, so that a busy feed does not move the rest with every batch.
-   */
+  /** Drops the oldest changes until half of each limit is free, so that not every batch shifts the array. */
   #drop(): void {
     const { bytesMax, changesMax } = this.#bounds;
     let dropped = 0;

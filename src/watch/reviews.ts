@@ -1,21 +1,21 @@
 import type { Piece, Slices } from './slices.ts';
 
-/** A stream that outlives the request which allowed it. */
+/** A stream that outlives the request that opened it. */
 export type Reviewed = {
-  /** No write starts before the result. */
+  /** Prevents new writes until the result of the check. */
   hold(): void;
-  /** Receives the result of the check: continue, or end without unsent data. */
+  /** Receives the result of the check. The stream continues, or ends and drops its unsent data. */
   applyVerdict(isAllowed: boolean): void;
 };
 
 /**
- * Authorizes thousands of streams again. All are held in the turn of the change, so nothing reaches a peer that has
- * just lost its right; the checks take as many turns as necessary. A further change repeats all checks, starting with
- * those still waiting, so frequent changes delay none for ever.
+ * Authorizes thousands of streams again. All streams are held in the turn of the change, so that a peer without the
+ * right receives nothing more. The checks take as many turns as necessary. A further change repeats all checks but
+ * starts with the streams that still wait, so frequent changes delay no stream forever.
  */
 export class Reviews<T extends Reviewed> implements Piece {
   readonly #slices: Slices;
-  /** In the order of their checks. */
+  /** In the order of the checks. */
   readonly #waiting = new Set<T>();
   #isAllowed: (item: T) => boolean = () => false;
   #isQueued = false;
@@ -34,7 +34,7 @@ export class Reviews<T extends Reviewed> implements Piece {
     if (!this.#isQueued) this.run();
   }
 
-  /** Runs some checks in a turn. */
+  /** Runs checks while the turn has time. */
   run(): void {
     this.#isQueued = false;
     for (const item of this.#waiting) {

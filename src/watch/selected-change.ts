@@ -5,7 +5,7 @@ import { matches } from '../resource/query/selection-match.ts';
 import { must } from '../base/unreachable.ts';
 import type { WatchEvent } from './frame.ts';
 
-/** The members of a change that watches need, whether it was just folded or read from the log. */
+/** The members of a change that a watch needs. The change was just folded or was read from the log. */
 export type ShownChange = Pick<Change, 'kind' | 'position' | 'bytes' | 'before' | 'after' | 'previousBytes'>;
 
 const typeOf = { added: 'ADDED', modified: 'MODIFIED', deleted: 'DELETED' } as const;
@@ -15,15 +15,15 @@ export function plainEvent({ kind, bytes, position }: ShownChange): WatchEvent {
   return { type: typeOf[kind], object: bytes, position };
 }
 
-/** The event type of a change by whether its object was selected before and after. */
+/** The type of the event, from whether the object was selected before and after the change. */
 export function transition(was: boolean, is: boolean): 'ADDED' | 'MODIFIED' | 'DELETED' | undefined {
   if (is) return was ? 'MODIFIED' : 'ADDED';
   return was ? 'DELETED' : undefined;
 }
 
 /**
- * The event of a change for `selection`; undefined if the object is selected neither before nor after. `shownLast`: the
- * last state of an object that leaves the selection.
+ * The event of a change for `selection`; undefined if the object is selected neither before nor after the change.
+ * `shownLast`: returns the last selected state of an object that leaves the selection.
  */
 export function selectedEvent(
   selection: Selection,
@@ -38,7 +38,7 @@ export function selectedEvent(
   return { type, object: left ? shownLast(change) : change.bytes, position: change.position };
 }
 
-/** An object that is no longer selected is shown in its state before the change, at the change's position. */
+/** The state before a change, at its position. A watch shows this state when an object leaves the selection. */
 export function lastSelected({ previousBytes, position }: ShownChange): Uint8Array {
   return withResourceVersion(must(previousBytes, 'a previously selected object has a previous state')(), position);
 }
@@ -47,13 +47,14 @@ const opening = Buffer.from('"metadata":{"resourceVersion":"');
 const quote = 0x22;
 
 /**
- * A response with another position. Its metadata is the first occurrence, since no string before it can contain an
- * unescaped quote.
+ * Replaces the position in the JSON of an object. The first match of `opening` is the metadata, since no earlier string
+ * can contain an unescaped quote.
  */
 export function withResourceVersion(answer: Uint8Array, position: LogPosition): Uint8Array {
   const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength);
   const found = bytes.indexOf(opening);
-  if (found === -1) throw new Error('invariant violated: resourceVersion is the first metadata member of a response');
+  if (found === -1)
+    throw new Error('invariant violated: the metadata of an object does not start with resourceVersion');
   const start = found + opening.length;
   return Buffer.concat([
     bytes.subarray(0, start),

@@ -3,18 +3,19 @@ import { setImmediate as afterThisTurn } from 'node:timers';
 import { Fifo } from '../base/fifo.ts';
 import type { Clock } from '../base/clock.ts';
 
-/** A short piece of work; there may be thousands at once. */
+/** A short piece of work. Thousands of pieces may wait at the same time. */
 export type Piece = { run(): void };
 
 /**
- * Divides each turn of the event loop: pieces run in order until the turn's time is used up, and the rest waits for the
- * next turn. So the effects of one event, such as the end of ten thousand watches, never block the loop.
+ * Divides work into turns of the event loop. Pieces run in order until the time of the turn is used up, and the rest
+ * waits for the next turn. So the effects of one event, such as the end of ten thousand watches, do not block the event
+ * loop.
  */
 export class Slices {
   readonly #clock: Clock;
   readonly #turnMs: number;
   readonly #waiting = new Fifo<Piece>();
-  /** The end of this turn's time; undefined before the first call in a turn. */
+  /** The end of the current turn's time; undefined before the first call in a turn. */
   #endsAt: number | undefined;
 
   constructor(clock: Clock, turnMs: number) {
@@ -22,7 +23,7 @@ export class Slices {
     this.#turnMs = turnMs;
   }
 
-  /** Whether a short piece of work may run now; otherwise pass it to `runLater`. */
+  /** Whether a short piece of work may run now. If not, pass the piece to `runLater`. */
   hasTime(): boolean {
     const now = this.#clock.monotonic();
     if (this.#endsAt === undefined) {
@@ -32,13 +33,13 @@ export class Slices {
     return now < this.#endsAt;
   }
 
-  /** Runs the piece now if the turn has time, otherwise in a later turn. It must not throw. */
+  /** Runs the piece now if the turn has time, otherwise in a later turn. The piece must not throw. */
   runNowOrLater(piece: Piece): void {
     if (this.hasTime()) piece.run();
     else this.runLater(piece);
   }
 
-  /** Runs the piece in a later turn. It must not throw. */
+  /** Runs the piece in a later turn. The piece must not throw. */
   runLater(piece: Piece): void {
     this.#waiting.push(piece);
     if (this.#endsAt !== undefined) return;
@@ -54,7 +55,7 @@ export class Slices {
 
   #turn(): void {
     this.#endsAt = undefined;
-    // Pieces added meanwhile run in the next turn at the earliest.
+    // Pieces that these pieces add run in the next turn at the earliest.
     for (let left = this.#waiting.length; left > 0 && this.hasTime(); left -= 1) this.#waiting.shift()?.run();
     if (this.#waiting.length > 0) this.hasTime();
   }

@@ -1,8 +1,8 @@
 import { TurnQueue } from '../base/turn-queue.ts';
 
 /**
- * Limits concurrent tasks. Waiting tasks start by account in turn, and within one account in order: an account with a
- * thousand tasks delays another account's task by one place, not by a thousand.
+ * Limits concurrent tasks. Waiting tasks start in turn by account, and in order within one account. So an account with
+ * a thousand tasks delays a task of another account by one place, not by a thousand.
  */
 export class SlotPool {
   #free: number;
@@ -34,7 +34,7 @@ export class SlotPool {
       });
   }
 
-  /** Passes the slot to the next account, which then moves to the end. */
+  /** Passes the slot to the next waiting account. Without one, the slot becomes free. */
   #leave(): void {
     const enter = this.#waiting.take();
     if (enter === undefined) this.#free += 1;

@@ -10,22 +10,22 @@ export type WatchStart =
   | { readonly kind: 'state'; readonly notBefore: LogPosition | undefined; readonly marksEnd: boolean }
   /** All changes after a position, which may be as old as the log. */
   | { readonly kind: 'after'; readonly position: LogPosition }
-  /** Shows only changes from now on. */
+  /** Only the changes from now on. */
   | { readonly kind: 'now' };
 
 /** A watch request, decoded and checked. */
 export type WatchPlan = {
   readonly type: ResourceType;
-  /** The one object watched, which need not exist yet; undefined on a collection. */
+  /** The name of the watched object, which need not exist yet. Undefined for a collection. */
   readonly name: string | undefined;
   readonly subject: Subject;
-  /** The client to which its memory is charged. */
+  /** The client that is charged for the memory of the watch. */
   readonly client: Client;
   readonly selection: Selection;
   readonly start: WatchStart;
-  /** The client asked for bookmarks. */
+  /** Whether the client requested bookmarks. */
   readonly bookmarks: boolean;
-  /** The watch ends cleanly after this time; undefined: it continues until one side ends it. */
+  /** The time after which the watch ends without an error. If undefined, the watch continues until one side ends it. */
   readonly timeoutMs: number | undefined;
 };
 
@@ -43,7 +43,7 @@ export type EndReason =
 
 export type Ending = { readonly reason: EndReason; readonly detail: string };
 
-/** The facts that authorize a watch: its type, the single name it can see, and the caller. */
+/** The facts that authorize a watch: its type, selection, caller, and a name if it can select only one object. */
 export type Watched = {
   readonly type: ResourceType;
   readonly name: string | undefined;
@@ -56,8 +56,8 @@ export function watchedBy(plan: WatchPlan): Watched {
 }
 
 /**
- * The only object that can be selected, by path or by `fieldSelector=metadata.name=<n>`: the watch is authorized for
- * this name.
+ * The name of the only object that the watch can select, from its path or from `fieldSelector=metadata.name=<n>`. The
+ * watch is authorized for this name.
  */
 export function nameWatched({ type, name, selection }: WatchPlan): string | undefined {
   if (name !== undefined) return name;
@@ -68,12 +68,12 @@ export function nameWatched({ type, name, selection }: WatchPlan): string | unde
   return typeof key === 'string' ? key : undefined;
 }
 
-/** Whether every object of the type is selected, so that index entries are not needed. */
+/** Whether every object of the type is selected, so that no index entries are needed. */
 export function selectsAll({ labels, fields }: Selection): boolean {
   return labels.length === 0 && fields.length === 0;
 }
 
-/** The list of objects in the watch's initial state. */
+/** The query for the objects of the watch's initial state. */
 export function initialQuery({ type, name, selection }: WatchPlan): ListQuery {
   const byName = name === undefined ? [] : [{ index: namePlace(type), operator: 'in', keys: [name] } as const];
   return {

@@ -9,29 +9,26 @@ import type { Reviewed } from './reviews.ts';
 import { watchedBy, type Ending, type Watched, type WatchPlan } from './watch-plan.ts';
 
 /**
- * The interval of each watcher's timer: keep-alives and bookmarks may be this much early, a timed end this much late.
+ * The interval of each watcher's timer. It bounds how early a keep-alive or bookmark, and how late a timed end, may be.
  */
 export const watcherBeatMs = 1_000;
 
-/** A connection, as the hub uses it. No method waits or throws. */
+/** The part of a connection that the hub uses. No method waits or throws. */
 export type Sink = Connection & {
   readonly encoding: FrameEncoding;
   /** Bytes without an event, which show intermediaries that the connection is in use. */
   keepAlive(now: number, cursor: LogPosition | undefined): Uint8Array;
   /** Whether the peer has not answered a ping for too long. */
   isUnresponsive(now: number): boolean;
-  /** Frames with the reason of the end, if the format has one. */
+  /** Frames with the reason of the end; undefined if the format has none. */
   closingFrames(ending: Ending): Uint8Array | undefined;
   /**
-   * Closes the connection, with the reason if the protocol supports it. All frames written before have been accepted.
+   * Closes the connection, with the reason if the protocol supports it. The connection has accepted all earlier frames.
    */
   end(ending: Ending): void;
 };
 
-/**
- * The only states. A watcher that is `catching-up` reads the log at its own speed; a `live` one receives changes in the
- * turn of their commit.
- */
+/** A `catching-up` watcher reads the log at its own speed. A `live` one receives changes in the turn of the commit. */
 export type WatcherState = 'catching-up' | 'live' | 'closed';
 
 export type WatcherOptions = {
@@ -50,35 +47,35 @@ const crowdedOut: Ending = {
 /**
  * The lifecycle of a watcher:
  *
- * catching-up ── join ──▶ live
- * └── end, gone ─────┴──────▶ closed
+ *     catching-up ── join ──▶ live
+ *          └── end, closed ───┴──────▶ closed
  *
- * A watcher that falls too far behind is disconnected and must resume with a new request: it never returns to
+ * A watcher that falls too far behind is disconnected and must resume with a new request. It never returns to
  * `catching-up`.
  */
 export class Watcher implements Reviewed {
   readonly plan: WatchPlan;
   readonly sink: Sink;
   readonly watched: Watched;
-  /** The frames that the connection has not accepted. */
+  /** The queue of frames that the connection has not accepted. */
   readonly outbox: Outbox;
   readonly #unreadBytesMax: number;
   readonly #onClosed: (watcher: Watcher) => void;
   #state: WatcherState = 'catching-up';
   /**
-   * The position up to which all selected changes are written; undefined while an initial state is incomplete. A live
-   * watcher uses the hub's position instead.
+   * The position up to which all selected changes are written; undefined while the initial state is incomplete. Not
+   * used for a live watcher, which has the position of the hub.
    */
   #cursor: LogPosition | undefined;
   /** The time of the last write. */
   #wroteAt: number;
   #bookmarkedAt: number;
-  /** The time since when a catch-up waits for its peer to read; undefined if it does not wait. */
+  /** The time since when the catch-up waits for the peer to read; undefined if the catch-up does not wait. */
   #stalledAt: number | undefined;
   readonly #endsAt: number;
-  /** Whether nothing was written yet to a stream with a special encoding of its first event. */
+  /** Whether the encoding has a special form for the first event, and no event was written yet. */
   #awaitsFirst: boolean;
-  /** Whether the hub has removed it. */
+  /** Whether `onClosed` was called. */
   #isForgotten = false;
 
   constructor(plan: WatchPlan, sink: Sink, options: WatcherOptions) {
@@ -108,17 +105,17 @@ export class Watcher implements Reviewed {
     return this.#cursor;
   }
 
-  /** Whether its next event needs the encoding of a first one. */
+  /** Whether the next event must be encoded as the first event of the stream. */
   get awaitsFirst(): boolean {
     return this.#awaitsFirst;
   }
 
-  /** Call it when the first event is encoded and about to be written. */
+  /** Call it when the first event is encoded and is about to be written. */
   begin(): void {
     this.#awaitsFirst = false;
   }
 
-  /** Encodes the next event for this watcher alone. */
+  /** Encodes the next event for this watcher only. */
   encode(event: WatchEvent, into: Uint8Array[]): void {
     const { encoding } = this.sink;
     if (this.#awaitsFirst && encoding.encodeFirst !== undefined) encoding.encodeFirst(event, into);
@@ -126,37 +123,37 @@ export class Watcher implements Reviewed {
     this.begin();
   }
 
-  /** Writes frames of past changes; everything up to `cursor` is then written. The catch-up waits for the peer. */
+  /** Writes frames of past changes, up to the position `cursor`. Does not wait: the catch-up waits for the peer. */
   replay(frames: readonly Frames[], cursor: LogPosition | undefined, now: number): void {
     if (this.#state === 'closed') return;
-    if (this.#state === 'live') throw new Error('a live watcher is not replayed to');
+    if (this.#state === 'live') throw new Error('a live watcher accepts no replayed frames');
     this.#cursor = cursor;
     for (const some of frames) this.#send(some, now);
   }
 
-  /** Call it when the catch-up starts or stops waiting for the peer. */
+  /** Records since when the catch-up waits for the peer. Call it with undefined when the wait ends. */
   stall(since: number | undefined): void {
     this.#stalledAt = since;
   }
 
   /**
-   * Makes the watcher live: it has received everything up to the hub's position, and gets later changes when they
-   * happen. Returns false if it is closed.
+   * Makes the watcher live. It has received everything up to the position of the hub and gets later changes as they are
+   * published. Returns false if the watcher is closed.
    */
   join(): boolean {
     if (this.#state === 'closed') return false;
-    if (this.#state === 'live') throw new Error('a watcher joins once');
+    if (this.#state === 'live') throw new Error('the watcher has joined already');
     this.#state = 'live';
     return true;
   }
 
   /**
-   * Writes the frames of one batch. Never waits: a watcher that exceeds its limit is disconnected, without effect on
-   * others.
+   * Writes the frames of one batch. Never waits: a watcher that exceeds its limit of unread bytes is disconnected,
+   * without an effect on other watchers.
    */
   offer(frames: readonly Frames[], now: number): void {
     if (this.#state === 'closed') return;
-    if (this.#state === 'catching-up') throw new Error('a watcher that catches up reads for itself');
+    if (this.#state === 'catching-up') throw new Error('a watcher that is catching up accepts no published frames');
     const { unreadBytes } = this.outbox;
     if (unreadBytes > this.#unreadBytesMax) {
       this.end({
@@ -168,7 +165,7 @@ export class Watcher implements Reviewed {
     for (const some of frames) this.#send(some, now);
   }
 
-  /** Takes at most one action that is due at `now`. `position`: the hub's. */
+  /** Performs at most one action that is due at `now`. `position`: the position of the hub. */
   beat(now: number, position: LogPosition): void {
     if (this.#state === 'closed') return;
     const cursor = this.#state === 'live' ? position : this.#cursor;
@@ -184,7 +181,7 @@ export class Watcher implements Reviewed {
       this.#bookmark(cursor, now);
     } else if (now - this.#wroteAt > watchKeepAliveMs - watcherBeatMs) {
       const sign = this.sink.keepAlive(now, cursor);
-      // Unread data keeps the connection active by itself.
+      // Unread data keeps the connection in use without a keep-alive.
       if (this.outbox.unreadBytes === 0) this.outbox.push(new Frames(sign));
       this.#wroteAt = now;
     }
@@ -195,14 +192,14 @@ export class Watcher implements Reviewed {
   }
 
   applyVerdict(isAllowed: boolean): void {
-    // A watcher that has ended meanwhile for another reason may have unsent frames, so the result still applies.
+    // A watcher that has ended for another reason may still have unsent frames, so the result is applied to its queue.
     this.outbox.applyVerdict(isAllowed);
     if (!isAllowed) this.end(rightsLost);
   }
 
   /**
-   * Ends the watch: nothing is delivered from now on. Closing takes longer, and thousands may end at once, so each
-   * waits for a turn.
+   * Ends the watch: no later change is delivered. Closing takes longer, and thousands of watches may end at the same
+   * time, so each one is closed in a turn that has time.
    */
   end(ending: Ending): void {
     if (this.#state === 'closed') return;
@@ -213,7 +210,7 @@ export class Watcher implements Reviewed {
     });
   }
 
-  /** Call it when the peer has disconnected. */
+  /** Call it when the connection is closed. */
   closed(): void {
     this.#state = 'closed';
     this.outbox.stop('dropped', () => {
@@ -268,5 +265,5 @@ export class Watcher implements Reviewed {
   }
 }
 
-/** Endings that drop unsent frames: the watcher is too far behind, or may not see them any more. */
+/** Endings that drop unsent frames: the peer is too far behind, or may no longer read the frames. */
 const forgettingEndings: ReadonlySet<Ending['reason']> = new Set(['too-slow', 'rights-lost']);

@@ -1,8 +1,8 @@
 import type { Clock, Timer } from '../base/clock.ts';
 
 /**
- * One timer for any number of items: each is visited once in a period. The period is divided into slots, so that ten
- * thousand idle watchers are not written to in one turn.
+ * One timer for any number of items. Each item is visited once in a period. The period is divided into slots, so that
+ * ten thousand idle watchers are not written to in one turn.
  */
 export class Wheel<T> {
   readonly #clock: Clock;
@@ -13,7 +13,7 @@ export class Wheel<T> {
   readonly #slotOf = new Map<T, Set<T>>();
   #added = 0;
   #turn = 0;
-  /** Set while there are items. */
+  /** Defined while the wheel contains items. */
   #timer: Timer | undefined;
 
   constructor(
@@ -37,7 +37,7 @@ export class Wheel<T> {
 
   add(item: T): void {
     const slot = this.#slots[this.#added % this.#slots.length];
-    if (slot === undefined) throw new RangeError('a wheel has at least one slot');
+    if (slot === undefined) throw new RangeError('a wheel needs at least one slot');
     this.#added += 1;
     slot.add(item);
     this.#slotOf.set(item, slot);

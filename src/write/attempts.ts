@@ -4,18 +4,21 @@ import { generateNameAttemptsMax } from '../limits/objects.ts';
 import { writeAttemptsMax, writeLossesAtOnce, writeLossWaitMsMax } from '../limits/writes.ts';
 import { keptChanging } from './refusals.ts';
 
-/** One attempt of a command. `again`: the state has changed, decide again; `lost`: another writer's append won. */
+/**
+ * The result of one attempt of a command. `again`: the state has changed, so the command must be decided again. `lost`:
+ * another writer appended first.
+ */
 export type Attempt = WriteOutcome | 'again' | 'lost';
 
 export type Attempted = {
   readonly clock: Clock;
-  /** A text unique to the write, so that no two writes wait equally long after a loss. */
+  /** A text that is unique to the write, so that two writes do not wait equally long after a lost race. */
   readonly uid: string;
-  /** Generates another name after a collision; undefined if the client chose the name. */
+  /** Generates another random name after a collision; undefined if the client chose the name. */
   readonly redraw: (() => void) | undefined;
 };
 
-/** Repeats the attempt until the state of the decision is still current at its append. */
+/** Repeats the attempt until the append succeeds at the state that the decision used, or the write is refused. */
 export async function retryAttempts(attempt: () => Promise<Attempt>, attempted: Attempted): Promise<WriteOutcome> {
   const { redraw } = attempted;
   let draws = 1;
@@ -33,8 +36,8 @@ export async function retryAttempts(attempt: () => Promise<Attempt>, attempted: 
 }
 
 /**
- * Delays a retry. Repeated losses are to other nodes. The first retries are immediate; later delays grow, and differ
- * between writes.
+ * Delays a retry. The first retries are immediate. Further lost races are caused by other nodes, so the later delays
+ * grow, and differ between writes.
  */
 async function delayRetry({ clock, uid }: Attempted, losses: number): Promise<void> {
   if (losses <= writeLossesAtOnce) return;

@@ -3,8 +3,9 @@ import { clockDifferenceMsMax } from '../limits/log.ts';
 import type { EventLog } from '../log/log.ts';
 
 /**
- * Compares this node's clock with the log's clock, which all nodes share, if the log has one (consistency protocol, 8).
- * A node with a wrong clock refuses writes, since all later events would take over its time.
+ * Compares this node's clock with the clock of the log, which all nodes share, if the log has a clock (consistency
+ * protocol, 8). A node with a wrong clock refuses writes, because no later event may have an earlier time than its
+ * events.
  */
 export class ClockAgreement {
   readonly #clock: Clock;
@@ -15,7 +16,9 @@ export class ClockAgreement {
     this.#log = log;
   }
 
-  /** The reference time in epoch milliseconds: the log's time, or this node's if the log has no clock. */
+  /**
+   * The reference time in epoch milliseconds: the time of the log, or the time of this node if the log has no clock.
+   */
   reference(): number {
     return this.#log.time?.() ?? this.#clock.now();
   }
@@ -30,6 +33,6 @@ export class ClockAgreement {
     const aheadMs = this.#clock.now() - this.reference();
     if (Math.abs(aheadMs) <= clockDifferenceMsMax) return undefined;
     const seconds = `${String(Math.round(Math.abs(aheadMs) / 1_000))} s ${aheadMs > 0 ? 'ahead of' : 'behind'}`;
-    return `the clock of this server is ${seconds} the event log's: it accepts no writes until its clock is corrected`;
+    return `the clock of this server is ${seconds} the event log's clock: writes are refused until it is corrected`;
   }
 }

@@ -3,8 +3,8 @@ import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { Execute } from './execute.ts';
 
 /**
- * Asks the log whether an object exists that this node has not folded: another node may have just created it. Resolves
- * once this node has folded it, or with the refusal for a missing one. Appends nothing.
+ * Reads from the log whether an object exists that this node has not folded, because another node may have just created
+ * the object. Resolves when this node has folded the object, or with the refusal for a missing object. Appends nothing.
  */
 export async function confirmExists(
   execute: Execute,

@@ -3,11 +3,12 @@ import { isSameDeclaration, type Declaration } from '../resource/type/declaratio
 import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { Refusal } from './refusals.ts';
 
-/** The declaration that decides writes of a type: the latest one in the log, or none. */
+/** The declaration by which writes of a type are decided: the latest declaration in the log, or undefined. */
 export type DecidedBy = Declared | undefined;
 
 /**
- * Whether this node may write objects of the type: not while the latest declaration in the log differs from its own.
+ * Returns the declaration by which this node decides writes of the type. Refuses writes while the latest declaration in
+ * the log differs from this node's declaration.
  */
 export function decidedBy(
   declarations: DeclarationReader | undefined,
@@ -20,7 +21,10 @@ export function decidedBy(
     : otherwise(type, last.declaration, type.declaration);
 }
 
-/** Whether the decision's declaration is still in force. Checked in the same turn in which the append is sent. */
+/**
+ * Whether the declaration that a decision used is still in force. Callers check this in the same turn in which they
+ * send the append.
+ */
 export function isStillDecidedBy(
   declarations: DeclarationReader | undefined,
   type: ResourceType,
@@ -32,7 +36,7 @@ export function isStillDecidedBy(
 function otherwise({ plural, key }: ResourceType, last: Declaration, own: Declaration): Refusal {
   const detail =
     `${key} is declared by ${describeDeclaration(last)}, and this server has ` +
-    `${describeDeclaration(own)}. It accepts no writes of ${plural} until both are the same`;
+    `${describeDeclaration(own)}. This server accepts no writes of ${plural} until both declarations are the same`;
   return {
     ok: false,
     rejection: { reason: 'unavailable', detail, retryAfterSeconds: otherDeclarationRetrySeconds, lasts: true },

@@ -4,15 +4,15 @@ import { wrongClock, type Refusal } from './refusals.ts';
 
 export type EventStampsDependencies = {
   readonly clock: Clock;
-  /** The latest time of a folded event, in epoch milliseconds: no later event gets an earlier time. */
+  /** Returns the latest time of a folded event, in epoch milliseconds. New events get no earlier time. */
   readonly lastEventTime: () => number;
-  /** The check of this node's clock; absent: the clock is trusted. */
+  /** Checks this node's clock. If absent, the log has no clock and this node's clock is the reference. */
   readonly agreement?: ClockAgreement;
 };
 
 /**
- * Assigns times to events: never earlier than the times before, unless those differ too much from the reference time.
- * So later events do not take over a time from a wrong clock (consistency protocol, 8).
+ * Assigns times to events. A time is never earlier than the time of an earlier event, unless that time is too far ahead
+ * of the reference time. Thus later events do not inherit the time of a wrong clock (consistency protocol, 8).
  */
 export class EventStamps {
   readonly #clock: Clock;

@@ -17,24 +17,24 @@ import type { Writers } from './admission/writers.ts';
 export type WriteDoorDependencies = EventStampsDependencies & {
   readonly log: EventLog;
   readonly reader: ObjectReader;
-  /** Undefined: earlier declarations are not known. */
+  /** Reads the declarations in the log. If undefined, writes are decided by this node's declarations. */
   readonly declarations?: DeclarationReader;
   readonly domain: string;
   readonly uuid: () => string;
   /** The random suffix of generated names: five characters of `[a-z0-9]`. */
   readonly suffix: () => string;
-  /** The rules of the platform's own types. */
+  /** The rules for the platform's own types. */
   readonly rules: WriteRules;
   readonly secrets: SecretKeeper;
-  /** Undefined: the free space is not monitored. */
+  /** The state of the disk. If undefined, the free space is not monitored. */
   readonly disk?: WriterDisk;
-  /** The rate limits; without them all writers are unlimited. */
+  /** The rate limits of the writers. If undefined, writers have no limits. */
   readonly writers?: Writers;
-  /** Records pending appends; absent: no other part needs them. */
+  /** Records pending appends. If undefined, pending appends are not recorded. */
   readonly unsettled?: Unsettled;
-  /** The limit of one append; by default the limit of all logs. */
+  /** The size limit of one append; by default the limit that is valid for all logs. */
   readonly appendBytesMax?: number;
-  /** The memory that writes share with requests. */
+  /** Counts the memory of requests and writes in flight. */
   readonly held?: HeldBytes;
 };
 
@@ -45,11 +45,11 @@ export type Given = {
   suffix: string;
   readonly context: WriteContext;
   readonly admitted: Admitted;
-  /** The secret withheld from this write, once it is stored. */
+  /** The secret withheld from this write; undefined until the secret is stored. */
   kept?: Kept;
   /** Whether this node has folded the grants that were in the log when the write began. */
   hasLastGrants?: boolean;
-  /** The guard that the write holds, if it needs one. */
+  /** The guard of the write; undefined if the write has taken no guard. */
   guard?: HeldGuard;
 };
 

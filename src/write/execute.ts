@@ -13,13 +13,13 @@ import { ObjectQueue, type Leave } from './object-queue.ts';
 import { WriteAttempts } from './write-attempt.ts';
 import { Writers } from './admission/writers.ts';
 
-/** The write path: used by HTTP, plugins and reconcilers alike. */
+/** The write path, which HTTP requests, plugins and reconcilers use. */
 export type Execute = (type: ResourceType, command: Command, context: WriteContext) => Promise<WriteOutcome>;
 
 /**
- * Reads the state, decides, appends at the revision read, and waits until this node's read models have folded the
- * append. An append with unknown outcome is retried with the same event. The command is decided again only when the
- * append is known to have failed.
+ * Creates the write path. A write reads the state, decides, appends at the revision that was read, and waits until this
+ * node's read models have folded the append. An append with unknown outcome is retried with the same event. The command
+ * is decided again only if the append has certainly failed.
  */
 export function createWriteDoor(dependencies: WriteDoorDependencies): Execute {
   const door = new WriteDoor(dependencies);
@@ -46,10 +46,10 @@ class WriteDoor {
     let leave: Leave | undefined;
     let outcome: WriteOutcome | undefined;
     try {
-      // Writes of an existing object queue, since concurrent ones would nearly all lose each race.
+      // Writes of an existing object queue, because most concurrent writes would lose the race to append.
       const isOrdered = command.type !== 'create' && nameProblem(command.name) === undefined;
       const turn = isOrdered ? this.#turns.take(streamOf(type, command.name), admitted.writer) : unordered;
-      if (turn === undefined) return tooMany('too many writes to this object are queued');
+      if (turn === undefined) return tooMany('too many writes of this object are queued');
       leave = typeof turn === 'function' ? turn : await turn;
       outcome = await this.#decideUntilSettled(type, command, { context, admitted });
       return outcome;

@@ -11,7 +11,10 @@ import type { Attempt } from './attempts.ts';
 import { unavailable } from './refusals.ts';
 import type { Target } from './target.ts';
 
-/** The states of objects that this node has folded. Its answers wait until the node has folded enough events. */
+/**
+ * The states of objects that this node has folded. The asynchronous methods wait until the node has folded the needed
+ * events.
+ */
 export class FoldedStates {
   readonly #log: RetryingLog;
   readonly #reader: ObjectReader;
@@ -29,8 +32,8 @@ export class FoldedStates {
   }
 
   /**
-   * The outcome of a decision without an append. It is valid only if this node has folded the object's whole stream,
-   * which the log confirms (consistency protocol, 4).
+   * Returns the outcome of a decision without an append. Such a decision is valid only if this node has folded the
+   * whole stream of the object, so the end of the stream is read from the log (consistency protocol, 4).
    */
   async confirm(target: Target, decision: Decision): Promise<Attempt> {
     const head = await this.#log.readLast(target.stream);
@@ -50,13 +53,13 @@ export class FoldedStates {
 
   /**
    * Waits until this node has folded the object events that were in the log at the call, including other nodes' writes.
-   * A later decision then uses no right that was revoked before (consistency protocol, 4).
+   * A later decision then cannot use a right that was revoked before the call (consistency protocol, 4).
    */
   async reachEnd(): Promise<Attempt> {
     return this.reach(await this.#log.lastObject(this.#reader.position()));
   }
 
-  /** Waits until this node has folded the log up to a position; the write is then tried again. */
+  /** Waits until this node has folded the log up to a position. The write must then be attempted again. */
   async reach(position: LogPosition): Promise<Attempt> {
     if (this.#reader.position() >= position) return 'again';
     const reached = await this.#reader.reached(position, { timeoutMs: writeFoldWaitMs });
@@ -64,7 +67,10 @@ export class FoldedStates {
   }
 }
 
-/** The object after a dry run. Its position stays the stored one, since the change has none. */
+/**
+ * Returns the object after a dry run. The resourceVersion is that of the stored object, because a dry run has no
+ * position.
+ */
 function dryRunOf(state: State, object: ResourceObject): object {
   return state.kind === 'live' ? shownObject(object, state.position.toString()) : object;
 }

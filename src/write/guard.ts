@@ -7,18 +7,18 @@ import type { Writer } from './admission/writer.ts';
 export type GuardDependencies = Omit<ClaimsDependencies, 'metadata'> & {
   readonly reader: Pick<ObjectReader, 'position' | 'reached'>;
   readonly turns: ObjectQueue;
-  /** The writer, for fairness of the queue. */
+  /** The writer that waits in the queue; the queue alternates between writers. */
   readonly writer: Writer;
   /** The time limit for folding the changes of earlier holders. */
   readonly foldWaitMs: number;
 };
 
 /**
- * One write's hold of a guard (consistency protocol, 4): two concurrent writes cannot each remove something and rely on
- * the other's part. A new holder first ensures that the previous holder's append can no longer succeed, and then folds
- * up to its own claim, which includes all changes of earlier holders. Since the write is decided after that and
- * appended at the claimed revision, no two writes rely on the same state. This costs three small appends; such writes
- * are rare.
+ * The guard of one write (consistency protocol, 4). A guard prevents two concurrent writes that each remove one of two
+ * things and rely on the other to remain. A new holder first ensures that the append of the previous holder can no
+ * longer succeed. The new holder then folds all events up to its own claim, which include all changes of earlier
+ * holders. The write is decided after this and appended at the claimed revision, so two writes never rely on the same
+ * state. A guard needs three small appends; guarded writes are rare.
  */
 export class HeldGuard {
   readonly #dependencies: GuardDependencies;
@@ -32,19 +32,19 @@ export class HeldGuard {
     this.#metadata = metadata;
   }
 
-  /** Whether the guard is held for an append to `me` that expects `base`. */
+  /** Whether the write holds the guard for an append to `me` that expects `base`. */
   covers(guard: StreamName, { me, base }: { readonly me: StreamName; readonly base: ExpectedRevision }): boolean {
     const held = this.#held?.claim;
     return held?.stream === guard && held.me === me && held.base === base;
   }
 
   /**
-   * Takes the guard. True when it is held and the changes of earlier holders are folded: the write must then be decided
-   * again.
+   * Takes the guard. Returns true if the guard is held and the changes of earlier holders are folded. The write must
+   * then be decided again.
    */
   async take(guard: StreamName, of: { readonly me: StreamName; readonly base: ExpectedRevision }): Promise<boolean> {
     const { reader, turns, writer, foldWaitMs } = this.#dependencies;
-    // Writers of one node queue here: through the log alone, each would fence off the others or poll for them.
+    // Writers on one node queue here. Without the queue, they would fence or poll each other through the log.
     this.#leave ??= await turns.take(guard, writer);
     const wanted: Claim = { stream: guard, ...of, holds: () => false };
     const claimed = await claim({ ...this.#dependencies, metadata: this.#metadata }, wanted);
@@ -57,13 +57,13 @@ export class HeldGuard {
     );
   }
 
-  /** Call it when the guarded append is about to be sent: it may succeed from now on. */
+  /** Records that the guarded append is about to be sent, and may succeed from now on. */
   spend(): void {
     this.#isSpent = true;
   }
 
   /**
-   * Ends the write. An unused guard is released, so that the next holder need not wait for an append that was never
+   * Ends the write. An unused guard is released, so that the next holder does not wait for an append that was never
    * sent.
    */
   async end(): Promise<void> {

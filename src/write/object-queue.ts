@@ -3,27 +3,27 @@ import { TurnQueue } from '../base/turn-queue.ts';
 import { writeTurnWaitMs, writesWaitingPerObjectMax } from '../limits/writes.ts';
 import type { Writer } from './admission/writer.ts';
 
-/** Starts the next writer. */
+/** Ends the writer's turn and starts the next writer. */
 export type Leave = () => void;
 
-/** The queue of one stream: in order of arrival for each writer, with writers alternating. */
+/** The queue of one stream. Writers alternate; the writes of one writer keep the order of arrival. */
 type Queue = TurnQueue<Writer, () => void>;
 
 /**
- * Serializes the writes of one stream on this node, in order of arrival and fairly by user: concurrent writers of one
- * object would nearly all lose each race. This saves work but is not a lock: after a time limit a writer proceeds, and
- * the log decides as always.
+ * Serializes the writes of one stream on this node, because most concurrent writes of an object would lose the race to
+ * append. Writers alternate. The queue saves work but is not a lock: after a time limit a writer proceeds, and the
+ * expected revision of the append prevents conflicts.
  */
 export class ObjectQueue {
   readonly #clock: Clock;
-  /** By stream in use, its queue; undefined while the queue is empty. */
+  /** The queue of each stream in use; undefined while the queue is empty. */
   readonly #waiting = new Map<string, Queue | undefined>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Immediate when the stream is free; undefined when the queue is full. */
+  /** Waits for the writer's turn. Returns synchronously if the stream is free, and undefined if the queue is full. */
   take(stream: string, writer: Writer): Leave | Promise<Leave> | undefined {
     if (!this.#waiting.has(stream)) {
       this.#waiting.set(stream, undefined);
@@ -61,7 +61,9 @@ export class ObjectQueue {
   }
 }
 
-/** A writer that shares slots may hold at most as many as are free. */
+/**
+ * Whether the queue has a slot for the writer. A writer that is not trusted may use at most as many slots as are free.
+ */
 function hasPlaceFor(writer: Writer, queue: Queue): boolean {
   const left = writesWaitingPerObjectMax - queue.size;
   return left > 0 && (writer.kind === 'trusted' || queue.sizeOf(writer) < left);

@@ -4,7 +4,7 @@ import type { Kept } from '../command/strategy.ts';
 import { withToken } from '../resource/object/shown-object.ts';
 import type { Attempt } from './attempts.ts';
 
-/** Adds the token's text to the response of its create, the only response that shows it. */
+/** Adds the text of a token to the response of the create, which is the only response with the text. */
 export function shownOnce(outcome: Attempt, kept: Kept | undefined): Attempt {
   return typeof outcome === 'object' && outcome.ok && kept?.token !== undefined
     ? { ...outcome, bytes: withToken(outcome.bytes, kept.token) }

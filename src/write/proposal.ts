@@ -9,7 +9,10 @@ import type { ProposedEvent, RecordedEvent } from '../log/log.ts';
 /** An accepted decision that appends an event. */
 export type Made = Extract<Decision, { readonly event: ObjectEvent }>;
 
-/** The contents of one append: the decision's event, and the removal if any. A retry sends the same events. */
+/**
+ * The contents of one append: the event of the decision, and the removal if there is one. A retry sends the same
+ * events.
+ */
 export type Proposal = { readonly events: readonly [ProposedEvent, ...ProposedEvent[]]; readonly decision: Made };
 
 type Proposing = {
@@ -29,7 +32,8 @@ export function propose(decision: Made, proposing: Proposing): Proposal {
 }
 
 /**
- * The decision without the removal: an object too large for both events is only marked, and the collector removes it.
+ * Returns the decision without the removal. If an object is too large for both events in one append, the object is only
+ * marked, and the collector removes it later.
  */
 function withoutRemoval({ removal: _removal, ...decision }: Made): Made {
   return { ...decision, object: must(decision.event.object, 'a removed object is marked') };
@@ -38,7 +42,7 @@ function withoutRemoval({ removal: _removal, ...decision }: Made): Made {
 const unbounded: ReadonlySet<ObjectEvent['type']> = new Set(['ObjectDeletionRequested', 'ObjectDeleted', 'NameFenced']);
 
 /**
- * The proposal without some of the held values: an object under deletion does not hold values that another object has
+ * Returns the proposal without some of the object's values: a marked object loses the values that another object has
  * claimed.
  */
 export function lackingIn(proposal: Proposal, values: readonly HeldValue[], proposing: Proposing): Proposal {
@@ -52,8 +56,8 @@ export function lackingIn(proposal: Proposal, values: readonly HeldValue[], prop
 }
 
 /**
- * The sizes of objects' data: of all events, and of the object that the limit applies to; objects under deletion and
- * fences have no limit.
+ * Returns the size of the data of all events, and the size of the object to which the limit applies. The limit does not
+ * apply to marked objects and fences.
  */
 export function sizeOf({ events, decision }: Proposal): { readonly bytes: number; readonly largest: number } {
   const { type } = decision.event;
@@ -61,7 +65,10 @@ export function sizeOf({ events, decision }: Proposal): { readonly bytes: number
   return { bytes, largest: unbounded.has(type) ? 0 : events[0].data.length };
 }
 
-/** The object after the append, for the response. The append's last event has the given revision and position. */
+/**
+ * Returns the object after the append, for the response. `revision` and `position` are those of the last event of the
+ * append.
+ */
 export function answerOf(
   events: Proposal['events'],
   { stream, revision, position }: Pick<RecordedEvent, 'stream' | 'revision' | 'position'>,

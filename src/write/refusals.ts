@@ -8,7 +8,7 @@ import type { StreamName } from '../log/log.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { WriteRules } from './rules.ts';
 
-/** A refusal by the write path itself, rather than by a decision or a rule. */
+/** A refusal by the write path, and not by a decision or a rule. */
 export type Refusal = Extract<WriteOutcome, { readonly ok: false }>;
 
 export function unavailable(): Refusal {
@@ -16,13 +16,13 @@ export function unavailable(): Refusal {
     ok: false,
     rejection: {
       reason: 'unavailable',
-      detail: 'the event log is unreachable; the write may land later, once',
+      detail: 'the event log is unreachable: the write may still be applied later, at most once',
       retryAfterSeconds: 1,
     },
   };
 }
 
-/** The node's clock is wrong: nothing was written. */
+/** Refuses a write before anything is written, because the clock of this node is wrong. */
 export function wrongClock(detail: string): Refusal {
   return { ok: false, rejection: { reason: 'unavailable', detail, retryAfterSeconds: 10 } };
 }
@@ -35,7 +35,7 @@ export function tooManyHashes(retryAfterSeconds: number): Refusal {
   return tooMany('too many password hashes are queued: nothing was written', retryAfterSeconds);
 }
 
-/** The disk has less free space than its reserve. */
+/** Refuses a write because the free space of the disk is less than the reserve. */
 export function diskShort(): Refusal {
   const detail =
     "the server's disk is nearly full: writes other than deletions are refused until an operator frees space";
@@ -47,7 +47,7 @@ export function keptChanging(): Refusal {
     ok: false,
     rejection: {
       reason: 'stale-version',
-      detail: `the object changes too often: gave up after ${String(writeAttemptsMax)} attempts`,
+      detail: `the object changes too often: the write was not applied after ${String(writeAttemptsMax)} attempts`,
     },
   };
 }
@@ -60,7 +60,8 @@ export function tooLarge(bytes: number): Refusal {
 type Taken = { readonly type: ResourceType; readonly value: HeldValue; readonly holder: StreamName };
 
 /**
- * The refusal of a value that another object has. It names that holder only to writers that may read it (decision 3.6).
+ * Refuses a value that another object has. The detail contains the name of that object only if the writer may read the
+ * object (decision 3.6).
  */
 export function refuseTaken(
   { type, value, holder }: Taken,

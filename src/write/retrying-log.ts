@@ -7,16 +7,16 @@ import { LogCorruptError, type EventLog, type LogPosition } from '../log/log.ts'
 export type WriterLog = Pick<EventLog, 'append' | 'readLast'>;
 
 export type RetryingLog = WriterLog & {
-  /** The position of the last event of an object after a position, or that position itself. */
+  /** Returns the position of the last object event after the position `after`; `after` if there is no such event. */
   lastObject(after: LogPosition): Promise<LogPosition>;
 };
 
-/** A read of the log failed: the response is 503, as for a failed append. */
+/** Thrown if a read of the log fails. The response is 503, as for a failed append. */
 export class LogUnreadableError extends Error {}
 
 /**
- * Resolves unknown outcomes by retrying with the same event and revision, which the log accepts at most once; marks
- * failed reads, to distinguish them from bugs.
+ * Wraps a log. An append with unknown outcome is retried with the same event and revision, which the log accepts at
+ * most once. A failed read is thrown as `LogUnreadableError`, to distinguish it from a bug.
  */
 export function retryingLog(log: EventLog, clock: Clock): RetryingLog {
   return {

@@ -7,17 +7,21 @@ import type { TypeKey } from '../resource/type/index-entry.ts';
 import type { ResourceObject } from '../resource/object/object.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 
-/** The rules of the platform's own types for writes: how their objects are completed, and who may write them. */
+/** The rules for writes of the platform's own types. The rules complete objects and check the rights of writers. */
 export type WriteRules = {
   strategyOf(type: TypeKey): Strategy | undefined;
   /**
-   * Checks a decided change against the writer's rights, in the turn of the decision. Call `release` when the write has
-   * ended, with any result: until then the rights it removes count as removed.
+   * Checks a decided change against the writer's rights, in the turn of the decision. The caller must call `release`
+   * when the write has ended with any result. Until then, other checks treat the rights that the write removes as
+   * removed.
    */
   check(change: DecidedChange): RuleCheck;
-  /** Whether `check` compares the writer's rights with what other objects grant, so that these must be folded first. */
+  /**
+   * Whether `check` compares the writer's rights with the rights that other objects grant. Then the latest events of
+   * those objects must be folded before the write is decided.
+   */
   needsLastGrants(type: TypeKey, subject: Subject): boolean;
-  /** Whether a refusal may name this object: the writer could read it. */
+  /** Whether a refusal may contain the name of this object, because the writer may read the object. */
   mayName(subject: Subject, type: ResourceType, name: string): boolean;
 };
 
@@ -26,23 +30,23 @@ export type DecidedChange = {
   readonly subject: Subject;
   /** Undefined for a create. */
   readonly before: ResourceObject | undefined;
-  /** Undefined when the object is marked for deletion. */
+  /** Undefined when the change marks the object for deletion. */
   readonly after: ResourceObject | undefined;
   /** Whether the write sets a new password. */
   readonly isNewPassword: boolean;
 };
 
 /**
- * `guard`: the change removes something of which at least one must remain, so the check is valid only if the write
- * holds this guard.
+ * The result of `check`. `guard`: the change removes one of several things of which at least one must remain, so the
+ * check is valid only while the write holds this guard.
  */
 export type RuleCheck = (Refused | { readonly ok: true; readonly release?: (() => void) | undefined }) & {
   readonly guard?: StreamName | undefined;
 };
 
 /**
- * Stores secrets that must not be part of an object (consistency protocol, 1: an orphaned secret is harmless, since no
- * event names it).
+ * Stores secrets that must not be part of an object. A secret that is stored without a later object event is harmless,
+ * because no event contains its revision (consistency protocol, 1).
  */
 export type SecretKeeper = {
   keep(withheld: Withheld, of: SecretOwner): Promise<KeptOutcome>;
@@ -55,7 +59,10 @@ export type SecretOwner = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** `busySeconds`: too many passwords are being hashed; retry after this time. Absent: the log is unavailable. */
+/**
+ * `busySeconds`: the time after which to retry, because too many passwords are being hashed. If absent, the log is
+ * unavailable.
+ */
 export type KeptOutcome =
   { readonly ok: true; readonly kept: Kept } | { readonly ok: false; readonly busySeconds?: number };
 

@@ -22,15 +22,15 @@ export type Sending = {
 type Sent = Sending & {
   /** The position that this node had folded when the append was sent. */
   readonly position: LogPosition;
-  /** Whether no write waits for the outcome any more. The outcome is unknown: the append may still succeed. */
+  /** Whether the write has stopped waiting for the outcome. The append may still succeed. */
   isGivenUp: boolean;
 };
 
 type Fencing = Pick<ClaimsDependencies, 'log' | 'uuid' | 'metadata'>;
 
 /**
- * This node's pending appends to objects: those in progress, and those that were given up with an unknown outcome.
- * After a new declaration of a type, the node counts as drained when no append that an earlier declaration decided is
+ * This node's pending appends to objects: appends in progress, and appends that were given up with an unknown outcome.
+ * After a new declaration of a type, the node is drained when no append that was decided by an earlier declaration is
  * pending (consistency protocol, 1).
  */
 export class Unsettled {
@@ -43,13 +43,18 @@ export class Unsettled {
     this.#dependencies = dependencies;
   }
 
-  /** Whether one more append may be sent: a log without responses must not fill the memory. */
+  /**
+   * Whether another append may be sent. The number is limited so that a log without responses does not fill the memory.
+   */
   hasRoom(): boolean {
     if (this.#givenUp >= unsettledMax) this.#forgetSettled();
     return this.#givenUp < unsettledMax;
   }
 
-  /** Tracks an append. Call it in the turn in which `by` was found to be in force and the append began. */
+  /**
+   * Tracks an append. Must be called in the turn in which the caller checked that `by` is in force and began the
+   * append.
+   */
   async track(sending: Sending, appending: Promise<AppendOutcome>): Promise<AppendOutcome> {
     const sent: Sent = { ...sending, position: this.#dependencies.reader.position(), isGivenUp: false };
     this.#sent.add(sent);
@@ -65,8 +70,8 @@ export class Unsettled {
   }
 
   /**
-   * The position up to which this node is drained: no append is pending that was decided by a declaration which another
-   * one had replaced at that position.
+   * Returns the position up to which this node is drained. No append is pending whose declaration had been replaced by
+   * another declaration at that position.
    */
   drained(): LogPosition {
     this.#forgetSettled();
@@ -76,7 +81,10 @@ export class Unsettled {
     );
   }
 
-  /** Takes the revisions of given-up appends that an earlier declaration decided. A failed one is tried again later. */
+  /**
+   * Fences the given-up appends that were decided by an earlier declaration. A failed fence is attempted again at the
+   * next call.
+   */
   async fenceStale(fencing: Fencing): Promise<void> {
     if (this.#isFencing) return;
     this.#isFencing = true;
@@ -112,7 +120,10 @@ export class Unsettled {
   }
 }
 
-/** An end of the stream before the append's base is older than the state of the decision, and proves nothing. */
+/**
+ * Whether the append can no longer succeed, after a fence if needed. If the end of the stream is before the base of the
+ * append, the read is older than the decision's state and proves nothing.
+ */
 async function canSettle({ stream, expected }: Sent, { log, uuid, metadata }: Fencing): Promise<boolean> {
   const head = await log.readLast(stream);
   const [reached, base] = [ordinal(head?.revision ?? 'absent'), ordinal(expected)];

@@ -28,10 +28,10 @@ import { baseOf, storedIn, streamOf, type Target } from './target.ts';
 import type { ObjectQueue } from './object-queue.ts';
 import { claimValues, heldOnItsWayOut, storedHolder, type ValuesRefused } from './unique/unique-values.ts';
 
-/** Attempts at one command, each of which reads the state, decides, claims and appends. */
+/** Attempts at a command. Each attempt reads the state, decides, claims unique values and appends. */
 export class WriteAttempts {
   readonly #dependencies: WriteDoorDependencies;
-  /** The dependencies' log, with retries of unknown outcomes. */
+  /** The log, with retries of unknown outcomes. */
   readonly #log: RetryingLog;
   readonly #folded: FoldedStates;
   readonly #turns: ObjectQueue;
@@ -52,7 +52,10 @@ export class WriteAttempts {
       : this.#decideByLastGrants(type, command, given);
   }
 
-  /** Ensures that the writer's rights, and the rights that the write concerns, are no older than the write. */
+  /**
+   * Decides by the rights that were in the log when the write began: the rights of the writer, and the rights that the
+   * write changes.
+   */
   async #decideByLastGrants(type: ResourceType, command: Command, given: Given): Promise<Attempt> {
     const reached = await this.#folded.reachEnd();
     if (reached !== 'again') return reached;
@@ -82,7 +85,7 @@ export class WriteAttempts {
       strategy: this.#dependencies.rules.strategyOf(type.key),
       kept: given.kept,
     };
-    // An invalid name is not looked up: neither the log nor the tables accept it as a key.
+    // An invalid name is not looked up, because neither the log nor the tables accept such a name as a key.
     if (nameProblem(name) !== undefined) return refusalOf(decide(initialState, command, facts), name);
     const target: Target = { type, name, stream: streamOf(type, name), state: this.#folded.state(type, name) };
     const decision = decide(target.state, command, facts);
@@ -112,7 +115,9 @@ export class WriteAttempts {
     }
   }
 
-  /** Decisions from before the guard was held are void: the command is decided again. */
+  /**
+   * Takes the guard. The command must then be decided again, because a decision before the guard was held is invalid.
+   */
   async #takeGuard(guard: StreamName, target: Target, { given, metadata }: Writing): Promise<Attempt> {
     const { clock, reader, uuid } = this.#dependencies;
     given.guard ??= new HeldGuard(
@@ -169,7 +174,10 @@ export class WriteAttempts {
     return refused.outcome === 'limited' ? refused.refusal : unavailable();
   }
 
-  /** Refuses a value that another object holds without a claim, if the log confirms that the object still holds it. */
+  /**
+   * Refuses a value that another object holds without a claim, if the log confirms that the other object still holds
+   * the value.
+   */
   async #refuseStored(
     target: Target,
     { entry }: Made,
@@ -202,7 +210,10 @@ export class WriteAttempts {
     });
   }
 
-  /** Stores the secret first, so that no event names a missing one; then the command is decided again. */
+  /**
+   * Stores the secret before the object's event, so that no event refers to a missing secret. The command must then be
+   * decided again.
+   */
   async #keep(withheld: Withheld, { object }: Made, { given, metadata }: Writing): Promise<Attempt> {
     const limited = given.admitted.charge(smallEventBytes);
     if (limited !== undefined) return limited;
@@ -260,7 +271,7 @@ function metadataOf({ cause, causedBy }: WriteContext, time: string, by: Decided
   };
 }
 
-/** The platform's own commands, which change no grants. */
+/** Whether a command is not checked by the rules: the platform's own commands change no grants. */
 const isUnchecked: Readonly<Record<Command['type'], boolean>> = {
   create: false,
   replace: false,

@@ -182,13 +182,13 @@ test('mistaken queries are refused, and say what is wrong', async (t) => {
     'lamp/history?include=all': [422, /include: must be object/u],
     'lamp/history?Include=object': [400, /did you mean "include"/u],
     'lamp/history?labelSelector=a': [400, /labelSelector: is not a parameter of a history/u],
-    'lamp/history?continue=x': [400, /continue: is not a token of this query/u],
+    'lamp/history?continue=x': [400, /continue: the value is not a token of this query/u],
     [`lamp/history?sort=position,desc&continue=${token}`]: [400, /not a token of this query/u],
     [`lamp/history?uid=x&continue=${token}`]: [400, /not a token of this query/u],
     [`other/history?continue=${token}`]: [400, /not a token of this query/u],
     [`lamp/history?continue=${token.slice(0, -3)}&limit=1`]: [400, /not a token of this query/u],
     'lamp/history?resourceVersion=x': [400, /resourceVersion: must be a log position/u],
-    'lamp/history?resourceVersion=99999999999999999999': [410, /of another epoch/u],
+    'lamp/history?resourceVersion=99999999999999999999': [410, /belongs to another epoch/u],
   };
   for (const [path, [status, message]] of Object.entries(cases)) {
     const answer = await server.call(`${widgets}/${path}`);

@@ -163,13 +163,13 @@ test('a position that cannot be shown is refused with its reason', async (t) => 
     ['at=-1', 400, /^at: must be one position/u],
     ['at=lately', 400, /^at: must be one position of the log.*"lately"$/u],
     [`at=${'9'.repeat(60)}`, 400, /^at: must be one position/u],
-    ['at=10000000000000000001', 410, /^at: 10000000000000000001 is of another epoch/u],
+    ['at=10000000000000000001', 410, /^at: 10000000000000000001 belongs to another epoch/u],
     [`at=${at}&at=${at}`, 400, /^at: must be one position/u],
     [`at=${at}&resourceVersion=${at}`, 400, /^at cannot be combined with resourceVersion$/u],
     ['at=2222-02-02T00:00:00Z', 400, /^at: 2222.* is in the future$/u],
     ['at=1999-01-01T00:00:00Z', 400, /^at: 1999.* is before the log’s first event$/u],
     [`At=${at}`, 400, /did you mean "at"\?/u],
-    [`at=${at}&watch=true`, 400, /^at: a watch cannot start in the past with at; resourceVersion names the/u],
+    [`at=${at}&watch=true`, 400, /^at: a watch does not support at; to start it after a position, set/u],
   ];
   for (const [query, status, message] of refused)
     t.match(await refusal(server, `${widgets}?${query}`), { status, message }, query);

@@ -280,5 +280,5 @@ test('events of another writer in the stream are no obstacle', async (t) => {
   await stage.pass();
   await stage.pass();
   t.strictSame((await stage.events()).at(-1)?.counts, { logout: 1 });
-  t.strictSame(stage.states, ['its stream has other events', undefined]);
+  t.strictSame(stage.states, ['the stream of access events contains events of another writer', undefined]);
 });

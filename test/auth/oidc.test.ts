@@ -203,7 +203,7 @@ test('an issuer that is missing or silent delays a request no longer than the li
   clock.advance(oidcFetchMs);
   t.match(await pending, [unavailable, unavailable]);
   t.equal(issuer.state.asked.length, 1, 'one request for all callers');
-  t.match(problems, [/no answer within 5 s/u]);
+  t.match(problems, [/no response within 5 s/u]);
 });
 
 test('a discovery document of another issuer, or with keys elsewhere, is refused', async (t) => {

@@ -105,7 +105,7 @@ test('files that are cut, longer, exchanged, missing or links are noticed', asyn
   await refused('longer', /byte \d+: it has bytes after its last record/u);
   await writeFile(join(dir, first), secondBytes);
   await writeFile(join(dir, second), firstBytes);
-  await refused('exchanged', /claims position/u);
+  await refused('exchanged', /belongs to position/u);
   await rm(join(dir, second));
   await refused('missing', new RegExp(`${second}: it cannot be read`, 'u'));
   await rename(join(dir, first), join(dir, 'elsewhere'));

@@ -85,7 +85,7 @@ test('a server killed at any moment of a backup leaves the last complete one val
       killed += 1;
       const server = runCommandLine(['serve'], { cwd, env: { ...env, DATA_DIR: 'restored' } });
       t.equal(await server.exited(), 2);
-      t.match(server.stderr(), /log\.restoring is left of a restore that did not end: run ledgerplane restore again/u);
+      t.match(server.stderr(), /log\.restoring belongs to an unfinished restore: run ledgerplane restore again/u);
       const again = runCommandLine(['restore', path], options);
       t.equal(await again.exited(), 0, again.stderr());
       const restored = (await eventsIn(join(dataDir, 'log'))).map(({ id }) => id);

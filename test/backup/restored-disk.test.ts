@@ -43,7 +43,7 @@ test('a restore onto a disk without room is refused or fails with advice, and le
   };
   await t.rejects(restoreBackup({ ...ids, folder: join(dir, 'one'), dataDir, keys: [], onRecord }), {
     name: 'StartError',
-    message: /is full: .* are free, 4\.0 MiB are needed; free space on that disk/u,
+    message: /is full: .* are free, 4\.0 MiB are needed; free space on this disk/u,
   });
   t.strictSame(readdirSync(dataDir), []);
   t.match(await restore(24), { code: 0, out: /epoch 1 begins/u });

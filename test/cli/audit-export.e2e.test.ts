@@ -88,7 +88,7 @@ test('an export that ends in the middle keeps its lines, and says so', async (t)
       const { code, err } = await run('--output', 'log', ...more);
       t.equal(code, 1);
       t.match(err, words);
-      t.match(err, /^ledgerplane: log keeps the lines that arrived: continue it with --resume$/mu);
+      t.match(err, /^ledgerplane: log contains the lines that arrived: use --resume to continue the file$/mu);
       const file = readFileSync(join(folder, 'log'));
       const plain = more.length > 0 ? gunzipSync(file) : file;
       t.equal(plain.toString(), lines.slice(0, 6).join(''));
@@ -103,12 +103,12 @@ test('files that cannot be continued are left as they are, with a reason', async
   damaged.fill(0xff, 40, 60);
   const cases: readonly (readonly [Uint8Array, RegExp])[] = [
     [damaged, /cannot be continued: the gzipped file is damaged \(Z_\w+\)/u],
-    [gzipSync('hello'), /cannot be continued: it is not an export/u],
-    [Buffer.from('hello'), /cannot be continued: it is not an export/u],
+    [gzipSync('hello'), /cannot be continued: the file is not an export/u],
+    [Buffer.from('hello'), /cannot be continued: the file is not an export/u],
     [Buffer.from('hello\n'), /cannot be continued: line 1 is not a line of an export/u],
     [Buffer.from(`${lines.slice(0, 3).join('')}{}\n`), /cannot be continued: line 4 is not a line of an export/u],
-    [Buffer.from([...lines.slice(0, 3), lines[5]].join('')), /line 4 does not continue the lines before it/u],
-    [Buffer.from(lines.slice(0, 3).join('')), /the file cannot be continued: its log is a-log, and the server has /u],
+    [Buffer.from([...lines.slice(0, 3), lines[5]].join('')), /line 4 does not continue the previous lines/u],
+    [Buffer.from(lines.slice(0, 3).join('')), /the file cannot be continued: log is a-log in the file, and /u],
   ];
   for (const [content, words] of cases) {
     writeFileSync(join(folder, 'log'), content);

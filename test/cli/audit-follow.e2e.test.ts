@@ -71,7 +71,7 @@ test('after a cut and a restart of the server, follow goes on behind the last ev
   const done = await run;
   t.equal(done.code, 0, done.err);
   t.strictSame(namesIn(done), ['bulb', 'vase', 'desk'], 'each event once');
-  t.match(done.err, new RegExp(`^ledgerplane: the connection .* was lost.*: going on after position ${last} `, 'mu'));
+  t.match(done.err, new RegExp(`^ledgerplane: the connection .* was lost.*: continuing after position ${last} `, 'mu'));
   t.match(done.err, /^ledgerplane: connected again$/mu);
 });
 
@@ -85,7 +85,7 @@ test('follow ends with an error where it cannot go on', async (t) => {
   const refused = follow(proxy.url, ['--since', since], 'jane');
   await refused.printed('/bulb');
   await administration.call('DELETE', core('rolebindings', 'jane-audits'));
-  t.match(await refused.run, { code: 1, err: /cannot go on after position \d+: this watch is no longer allowed/u });
+  t.match(await refused.run, { code: 1, err: /cannot continue after position \d+: this watch is no longer allowed/u });
 
   const foreign = await startTestServer();
   t.teardown(() => foreign.remove());
@@ -94,7 +94,10 @@ test('follow ends with an error where it cannot go on', async (t) => {
   await other.printed('/w4');
   proxy.target = Number(new URL(foreign.url).port);
   proxy.cut();
-  t.match(await other.run, { code: 1, err: /cannot go on after position \d+: .*is ahead of the log, which ends at/u });
+  t.match(await other.run, {
+    code: 1,
+    err: /cannot continue after position \d+: .*is ahead of the log, which ends at/u,
+  });
 
   proxy.target = undefined;
   t.match(await follow(proxy.url, ['--since', since]).run, { code: 1, err: /^ledgerplane: cannot reach [^\n]+\n$/u });

@@ -72,13 +72,13 @@ test('audit list says that more events follow, and how to list them', async (t) 
   const first = await audit(server, ['list', ...ofWidgets, '--limit', '2']);
   t.match(first, {
     code: 0,
-    err: /^ledgerplane: more events follow: list them with --since \d+, raise --limit, or .*--newest\n$/u,
+    err: /^ledgerplane: more events match: list them with --since \d+, raise --limit, or .*--newest\n$/u,
   });
   const [, since = ''] = /--since (\d+)/u.exec(first.err) ?? [];
   const second = await audit(server, ['list', ...ofWidgets, '--since', since, '--limit', '3']);
   t.strictSame([namesOf(first), namesOf(second), second.err], ['ab', 'cde', ''], 'the last page has no note');
   const newest = await audit(server, ['list', ...ofWidgets, '--newest', '--limit', '4']);
-  t.match(newest.err, /^ledgerplane: older events follow: list them with --until \d+, raise --limit\n$/u);
+  t.match(newest.err, /^ledgerplane: older events match: list them with --until \d+, raise --limit\n$/u);
   const [, until = ''] = /--until (\d+)/u.exec(newest.err) ?? [];
   const oldest = await audit(server, ['list', ...ofWidgets, '--newest', '--until', until]);
   t.strictSame([namesOf(newest), namesOf(oldest), oldest.err], ['edcb', 'a', '']);
@@ -101,10 +101,10 @@ test('audit list finds a type by its names, and says which types it cannot find'
     t.match(await of(type), {
       code: 1,
       out: '',
-      err: new RegExp(`no event is of the type "${type}", and the server`, 'u'),
+      err: new RegExp(`no event has the type "${type}", and the server`, 'u'),
     });
   t.match(await of('no,such'), { code: 2, err: /"no,such" is not a type: write <plural> or <plural>.<group>/u });
-  t.match(await audit(server, ['follow', '--type', 'lamps']), { code: 1, err: /no event is of the type "lamps"/u });
+  t.match(await audit(server, ['follow', '--type', 'lamps']), { code: 1, err: /no event has the type "lamps"/u });
 });
 
 test('events are found by request, correlation, uid, address and other members', async (t) => {
@@ -146,12 +146,12 @@ test('audit follow prints what happens after a position', async (t) => {
 test('what the commands cannot do, they say', async (t) => {
   const server = await given(t);
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
-    [['list', '--limit', 'many'], /--limit must be a whole number from 1/u],
+    [['list', '--limit', 'many'], /--limit must be a whole number of at least 1/u],
     [['list', '--output', 'yaml'], /--output must be text or json/u],
     [['list', '--since', 'yesterday'], /time: must be an RFC 3339 time/u],
     [['list', '--since', '999999'], /position 999999 is beyond the head/u],
     [['follow', '--since', 'yesterday'], /--since must be a position of the log/u],
-    [['follow', '--since', '99999999999999999999'], /is not of this event log/u],
+    [['follow', '--since', '99999999999999999999'], /belongs to another event log/u],
   ];
   for (const [args, reason] of cases) {
     const { code, err } = await audit(server, args);

@@ -168,8 +168,8 @@ test('on a terminal the passwords are asked for and never shown', async (t) => {
     code: 0,
     out: '',
     err:
-      'password of "carol": \nnew password of "bob": \nonce more: \n' +
-      'changed the password of "bob"; their sessions have ended\n',
+      'password of "carol": \nnew password of "bob": \nnew password again: \n' +
+      `changed the password of "bob" and ended the user's sessions\n`,
   });
   t.strictSame(
     seen.map(({ authorization, body }) => [authorization, body]),
@@ -195,7 +195,7 @@ test('token create prints the token alone', async (t) => {
   t.strictSame(done, {
     code: 0,
     out: 'pat_made\n',
-    err: 'created the token "token-x", valid until 2999-01-01T00:00:00.000Z; it is not shown again\n',
+    err: 'created the token "token-x", valid until 2999-01-01T00:00:00.000Z; its text is not shown again\n',
   });
   t.equal((await run(['token', 'create'])).out, 'pat_made\n');
   t.strictSame(
@@ -333,7 +333,7 @@ test('can-i says yes or no, and which role decided', async (t) => {
   const unsure = await run(['can-i', 'watch', 'posts']);
   t.match(
     unsure,
-    { code: 1, out: '', err: /does not say whether/u },
+    { code: 1, out: '', err: /does not state whether/u },
     'an answer without an answer is a failure, and not a no',
   );
 });
@@ -406,8 +406,12 @@ test('a refusal of the server is printed with its status', async (t) => {
     }),
     'ledgerplane: a problem (422 Invalid)\nledgerplane: /spec/a: is bad\nledgerplane: /spec/b: is\\u001b[2Jworse\n',
   );
-  t.equal(await messageFor(502, '<html>'), 'ledgerplane: no reason was given (502)\n');
-  t.equal(await messageFor(302, ''), 'ledgerplane: no reason was given (302)\n', 'credentials follow no redirect');
+  t.equal(await messageFor(502, '<html>'), 'ledgerplane: the server returned no reason (502)\n');
+  t.equal(
+    await messageFor(302, ''),
+    'ledgerplane: the server returned no reason (302)\n',
+    'credentials follow no redirect',
+  );
   t.match(await messageFor(200, '<html>'), /not JSON/u);
 });
 

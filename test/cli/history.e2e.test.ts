@@ -52,7 +52,7 @@ test('history prints the events of an object, the newest first, with what each c
   t.match(out, /^ {2}- \/metadata\/labels$/mu);
   t.match(out, /^ {2}\+ \/ \{.*"title":"one".*\}$/mu);
   t.match(out, /^ {2}request \S+, from 127\.0\.0\.1$/mu);
-   
+
   t.notMatch(out, /[\u001b\u202e]/u);
 });
 
@@ -100,8 +100,8 @@ test('history prints JSON, a limit of entries, and those of one uid', async (t) 
 
 test('mistaken words of history are refused before anything is sent', async (t) => {
   for (const [args, words] of [
-    [['widgets', 'lamp', '--limit', '0'], /--limit must be a whole number from 1/u],
-    [['widgets', 'lamp', '--limit', 'x'], /--limit must be a whole number from 1/u],
+    [['widgets', 'lamp', '--limit', '0'], /--limit must be a whole number of at least 1/u],
+    [['widgets', 'lamp', '--limit', 'x'], /--limit must be a whole number of at least 1/u],
     [['widgets', 'lamp', '--output', 'yaml'], /--output must be text or json/u],
     [['widgets'], /missing required argument 'name'/u],
   ] as const) {

@@ -78,7 +78,7 @@ async function refuses(t: Test, folder: string, name: string, why: RegExp): Prom
 test('names that no plugin can have, and folders that are there, are refused', async (t) => {
   const folder = await temporaryFolder(t);
   for (const name of ['Notes', '', '-notes', 'notes-', '../notes', 'a/b', 'a.b', '9notes', 'n'.repeat(64), 'nötes'])
-    await refuses(t, folder, name, /a plugin's name has at most 63/u);
+    await refuses(t, folder, name, /the name of a plugin must have at most 63/u);
   await mkdir(join(folder, 'taken'));
   await writeFile(join(folder, 'file'), '');
   await symlink('nowhere', join(folder, 'link'));

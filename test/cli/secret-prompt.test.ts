@@ -60,7 +60,7 @@ test('a password is asked for twice, also when both lines come at once', async (
     await newPassword({ user: 'bob', generate: false }, { input: terminal('one two\rone two\r').input, stderr: shown }),
     'one two',
   );
-  t.equal(shown.text(), 'new password of "bob": \nonce more: \n');
+  t.equal(shown.text(), 'new password of "bob": \nnew password again: \n');
   await t.rejects(
     newPassword({ user: 'bob', generate: false }, { input: terminal('one\rother\r').input, stderr: notes() }),
     { message: 'the two passwords differ', exitCode: 2 },

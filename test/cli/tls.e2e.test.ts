@@ -50,8 +50,8 @@ test('commands use HTTPS as TLS says, and trust the authority in DATA_DIR or in 
   t.match(
     unknown.err,
     new RegExp(
-      String.raw`^ledgerplane: cannot reach https://127\.0\.0\.1:\d+: its certificate is of an authority that is ` +
-        String.raw`not known here \(\w+\): set LEDGERPLANE_CA`,
+      String.raw`^ledgerplane: cannot reach https://127\.0\.0\.1:\d+: the server's certificate was issued by an ` +
+        String.raw`unknown authority \(\w+\): set LEDGERPLANE_CA`,
       'u',
     ),
   );
@@ -67,7 +67,7 @@ test('an authority that cannot be used is a mistake', async (t) => {
     const variables = { TLS: 'auto', PORT: '9', LEDGERPLANE_CA: name };
     const { code, err } = await runCommand(['role', 'list'], { variables, folder });
     t.equal(code, 2, name);
-    t.match(err, /^ledgerplane: LEDGERPLANE_CA names ".*", which cannot be used: /u);
+    t.match(err, /^ledgerplane: LEDGERPLANE_CA: the file ".*" cannot be used: /u);
   }
 });
 
@@ -75,7 +75,7 @@ test('HTTPS to a server in plain HTTP says what to change', async (t) => {
   const { run, port } = await given(t, 'off');
   const { code, err } = await run(['role', 'list', '--server', `https://127.0.0.1:${port}`]);
   t.equal(code, 1);
-  t.match(err, /it does not speak TLS there: use http:\/\//u);
+  t.match(err, /the server does not use TLS at this address: use an http:\/\//u);
 });
 
 test('a kubeconfig holds the authority and a fresh token that works', async (t) => {
@@ -91,7 +91,7 @@ test('a kubeconfig holds the authority and a fresh token that works', async (t) 
   const { token = '' } = config.users[0].user;
   const headers = { authorization: `Bearer ${token}` };
   t.equal((await askTls(`${server.url}/api/v1alpha1/users`, { ca: text, headers })).status, 200);
-  t.match(err, /valid until .*: keep it private/u);
+  t.match(err, /valid until .*: keep the file private/u);
   t.notMatch(err, token);
   const tokens = await askTls(`${server.url}/apis/uc.api.svc.run/v1alpha1/personalaccesstokens`, {
     ca: text,
@@ -112,7 +112,7 @@ test('a kubeconfig over plain HTTP says what to set, before it asks for anything
 test('mistakes in a kubeconfig’s options', async (t) => {
   const { run } = await given(t);
   t.match(await run(['kubeconfig', '--expires', 'soon']), { code: 2, err: /--expires must be a duration/u });
-  t.match(await run(['kubeconfig', '--exec', '--expires', '1h']), { code: 2, err: /no effect with --exec/u });
+  t.match(await run(['kubeconfig', '--exec', '--expires', '1h']), { code: 2, err: /cannot be used with --exec/u });
   const token = { LEDGERPLANE_TOKEN: 'pat_x' };
   t.match(await run(['kubeconfig', '--exec'], token), { code: 2, err: /a token cannot create tokens: unset/u });
 });

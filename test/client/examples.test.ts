@@ -41,7 +41,7 @@ test('the controller labels widgets, also after a restart of the server, and let
   const sizeOf = (): string | undefined => informer.get('lamp')?.metadata.labels?.['size'];
   const env = { LEDGERPLANE_SERVER: proxy.url, LEDGERPLANE_TOKEN: token };
   const [controller, line] = await run(t, 'controller/controller.mjs', env);
-  t.equal(line, 'the controller runs');
+  t.equal(line, 'the controller is running');
   await client.create(widget, { metadata: { name: 'lamp' }, spec: { title: 'Lamp', size: 3 } });
   await until(() => sizeOf() === 'small');
   server = await server.restart();

@@ -159,7 +159,7 @@ test('watched types concern names, and a mapping that throws concerns all', asyn
   isBroken = true;
   await client.patch(users, 'ann', { metadata: { labels: { a: 'b' } } });
   await until(() => steps.includes('one') && steps.includes('two'));
-  t.match(lines[0], /could not map a change to the names it concerns .*"changed":"ann".*broken/u);
+  t.match(lines[0], /could not map a change to names of objects .*"changed":"ann".*broken/u);
   await running.stop();
 });
 

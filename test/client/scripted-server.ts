@@ -21,7 +21,7 @@ export type Asked = {
   readonly json: (status: number, body: object, headers?: Readonly<Record<string, string>>) => void;
 };
 
-/** A real HTTP server whose answers are the test's. */
+/** A real HTTP server with the answers of the test. */
 export class ScriptedServer {
   readonly url: string;
   readonly requests: Asked[] = [];

@@ -79,7 +79,7 @@ test('a PUT carries the name, apiVersion and kind of its path', async (t) => {
   given(created())
     .when(put(without))
     .thenRejected('bad-request')
-    .thenDetail(/lacks kind/u);
+    .thenDetail(/has no kind/u);
 });
 
 test('a PUT of the stored object appends nothing, in any order of its members', async (t) => {

@@ -100,7 +100,7 @@ test('every supported variable is read', async (t) => {
 test('a folder of backups in DATA_DIR is refused, and one beside it is not', async (t) => {
   for (const within of ['data', 'data/backups', './data/a/..', '/srv/ledgerplane/data/b'])
     t.strictSame(mistakesOf(decodeConfig({ BACKUP_DIR: within }, folder)), [
-      'BACKUP_DIR must not be in DATA_DIR: it is lost with it',
+      'BACKUP_DIR must not be in DATA_DIR: it would be lost together with DATA_DIR',
     ]);
   for (const beside of ['backups', 'data-backups', '..', '/srv/backups'])
     t.ok(decodeConfig({ BACKUP_DIR: beside }, folder).ok, beside);
@@ -179,13 +179,13 @@ test('every wrong range of TRUSTED_PROXIES is a mistake, and 256 are the most', 
     '/8',
   ]) {
     t.strictSame(proxies(`127.0.0.1,${wrong}`), [
-      `TRUSTED_PROXIES holds ${JSON.stringify(wrong)}, which is neither an IP address nor a CIDR range`,
+      `TRUSTED_PROXIES contains ${JSON.stringify(wrong)}, which is neither an IP address nor a CIDR range`,
     ]);
   }
   for (const all of ['0.0.0.0/0', '::/0', '10.0.0.0/00'])
-    t.match(proxies(all)[0], /contains every address: list the proxies only/u);
+    t.match(proxies(all)[0], /contains every address: list only the addresses of the proxies/u);
   for (const mapped of ['::ffff:10.0.0.1', '::FFFF:0a00:0/104'])
-    t.match(proxies(mapped)[0], /is IPv4-mapped: write it as IPv4/u);
+    t.match(proxies(mapped)[0], /is an IPv4-mapped range: use the IPv4 form/u);
   t.equal(proxies('0.0.0.0/0, x, ::ffff:1.2.3.4, ::1').length, 3, 'all at once');
   const many = (count: number) =>
     Array.from({ length: count }, (_, index) => `10.0.${String(index >> 8)}.${String(index & 255)}`).join(',');
@@ -196,7 +196,7 @@ test('every wrong range of TRUSTED_PROXIES is a mistake, and 256 are the most', 
 test('one wrong value is one mistake that shows it', async (t) => {
   const wrong: readonly [Environment, RegExp][] = [
     [{ PORT: '-1' }, /^PORT must be a whole number from 0 to 65535, is "-1"$/u],
-    [{ PLUGINS_DISABLED: 'loops,Not A Name' }, /^PLUGINS_DISABLED holds "Not A Name", which is not a plugin name$/u],
+    [{ PLUGINS_DISABLED: 'loops,Not A Name' }, /^PLUGINS_DISABLED contains "Not A Name", which is not a plugin name$/u],
     [
       { PLUGINS_DISABLED: Array.from({ length: 257 }, (_, index) => `p${index.toString()}`).join(',') },
       /^PLUGINS_DISABLED must have at most 256 names, has 257$/u,
@@ -233,7 +233,7 @@ test('one wrong value is one mistake that shows it', async (t) => {
     [{ TLS: 'files', TLS_KEY: 'key.pem' }, /^TLS_CERT is required when TLS is files$/u],
     [
       { TLS: 'auto', EVENT_LOG: 'esdb://localhost:2113?tls=false' },
-      /^TLS must not be auto with an EventStoreDB: several nodes need one authority, so use files$/u,
+      /^TLS must not be auto with an EventStoreDB: use files, because several nodes need one certificate authority$/u,
     ],
     [
       { OIDC_ANYTHING: '1' },

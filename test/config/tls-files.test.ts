@@ -78,17 +78,17 @@ test('files that TLS cannot use are mistakes, all at once and without their cont
     [
       'cert.pem',
       'encrypted.pem',
-      [`${named('TLS_KEY', 'encrypted.pem')}has an encrypted key: decrypt it, and protect the file by its mode`],
+      [`${named('TLS_KEY', 'encrypted.pem')}has an encrypted key: decrypt the key, and restrict the mode of the file`],
     ],
     [
       'cert.pem',
       'legacy.pem',
-      [`${named('TLS_KEY', 'legacy.pem')}has an encrypted key: decrypt it, and protect the file by its mode`],
+      [`${named('TLS_KEY', 'legacy.pem')}has an encrypted key: decrypt the key, and restrict the mode of the file`],
     ],
     [
       'cert.pem',
       'other.pem',
-      ['TLS_CERT and TLS_KEY are no pair: the first certificate in TLS_CERT is for another key'],
+      ['TLS_CERT and TLS_KEY do not match: the first certificate in TLS_CERT is for another key'],
     ],
   ];
   for (const [TLS_CERT, TLS_KEY, mistakes] of wrong) {

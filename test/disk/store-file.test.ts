@@ -72,7 +72,7 @@ test('a complete file without its last free pages is accepted, and refused if an
   const { length } = await readFile(path);
   for (const size of [length - 1, length - 4_096, 8_192]) {
     await truncate(path, size);
-    t.match(refused(path), /should have at least/u, `${String(size)} of ${String(length)} bytes`);
+    t.match(refused(path), /must be at least/u, `${String(size)} of ${String(length)} bytes`);
   }
 });
 
@@ -92,17 +92,17 @@ test('a file cut short by a byte or by half is refused with the missing size', a
     await truncate(path, size);
     t.match(
       refused(path),
-      /is damaged: it has \d+ bytes and should have at least \d+; restore it/u,
+      /is damaged: its size is \d+ bytes, but it must be at least \d+ bytes; restore it/u,
       `${String(size)} of ${String(length)} bytes`,
     );
   }
   await truncate(path, 100);
-  t.match(refused(path), /does not have the header/u);
+  t.match(refused(path), /does not start with the header/u);
 });
 
 test('anything else is refused, and a folder in its place cannot be opened', async (t) => {
   const dir = await folder(t);
   await writeFile(join(dir, 'text'), 'no such file\n'.repeat(1_000));
-  t.match(refused(join(dir, 'text')), /does not have the header of an LMDB file/u);
+  t.match(refused(join(dir, 'text')), /does not start with the header of an LMDB file/u);
   t.type(refused(dir), 'string');
 });

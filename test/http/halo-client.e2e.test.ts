@@ -266,7 +266,7 @@ test('a secret of a second factor is refused with the reason, and nothing is sto
   });
   t.match(refused, {
     status: 422,
-    body: { message: /spec\.totpEncryptedSecret: is not kept: every reader of users would see it/u },
+    body: { message: /spec\.totpEncryptedSecret: is not stored: every reader of users could read the secret/u },
   });
   t.notMatch(refused.body.message, /: secret/u);
   t.equal((await call('GET', `${path}/totp`)).status, 404);

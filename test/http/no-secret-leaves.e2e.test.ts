@@ -14,7 +14,7 @@ type Sent = Omit<Asked, 'headers'> & {
   /** What this answer may show. */ readonly shown?: readonly string[];
 };
 
-/** A request whose answers are all kept. */
+/** A request that keeps all its answers. */
 type Send = (path: string, sent: Sent) => Promise<Answered>;
 
 const own = '/apis/uc.api.svc.run/v1alpha1';

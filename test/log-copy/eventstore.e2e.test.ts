@@ -203,7 +203,7 @@ test('an unreachable server and a wrong password are reported without it, and no
     }),
   );
   t.match(nowhere, { code: 1, out: '' }, nowhere.err);
-  t.match(nowhere.err, /--to has a password that other users of this machine can see: LEDGERPLANE_COPY_TO/u);
+  t.match(nowhere.err, /--to contains a password that other users of this machine can see: use LEDGERPLANE_COPY_TO/u);
   t.notMatch(nowhere.err, /hunter2|\n {4}at /u);
   t.match(nowhere.err, /127\.0\.0\.1:1/u, 'the address is reported');
 });

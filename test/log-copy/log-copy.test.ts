@@ -123,8 +123,8 @@ test('a finished copy is left as it is', async (t) => {
     source,
     target: disk,
     message: new RegExp(
-      `finished copy of this source when it had ${String(events.length)} events; it has ` +
-        `${String(events.length + 1)} now`,
+      `finished copy of the source with ${String(events.length)} events, but the source has ` +
+        `${String(events.length + 1)} events now`,
       'u',
     ),
   });
@@ -262,12 +262,12 @@ test('a source that grows during the copy is reported, and the copy is not finis
 test('the first different event is reported, and the copy is not finished', async (t) => {
   const { source, events } = await sourceOf(60);
   for (const [what, change] of Object.entries<(event: RecordedEvent) => Partial<RecordedEvent>>({
-    'its id': () => ({ id: idOf('another') }),
-    'its type': () => ({ type: 'Another' }),
-    'its data': ({ data }) => ({ data: Buffer.concat([data, Buffer.from(' ')]) }),
-    'its metadata': () => ({ metadata: Buffer.from('{}') }),
-    'its stream': () => ({ stream: streamName('object:widgets/elsewhere') }),
-    'its revision': () => ({ revision: streamRevision(900) }),
+    'the id': () => ({ id: idOf('another') }),
+    'the type': () => ({ type: 'Another' }),
+    'the data': ({ data }) => ({ data: Buffer.concat([data, Buffer.from(' ')]) }),
+    'the metadata': () => ({ metadata: Buffer.from('{}') }),
+    'the stream': () => ({ stream: streamName('object:widgets/elsewhere') }),
+    'the revision': () => ({ revision: streamRevision(900) }),
   })) {
     const disk = memoryDisk();
     let opened = 0;
@@ -285,7 +285,7 @@ test('the first different event is reported, and the copy is not finished', asyn
     const failure: unknown = await runCopy(source, open).catch((error: unknown) => error);
     t.ok(failure instanceof LogCopyError && failure.kind === 'failed');
     t.match(String(failure), events[30]?.id, `${what}: the event is named`);
-    t.match(String(failure), `differs in ${what};`);
+    t.match(String(failure), `differ in ${what};`);
     t.match(await readFounding(new MemoryLog(disk)), { finished: false });
   }
 });
@@ -306,7 +306,7 @@ test('a missing event and a surplus one are reported', async (t) => {
     runCopy(source, async () =>
       (opened += 1) === 1 ? new MemoryLog(disk) : without(events.at(-1)?.id)(new MemoryLog(disk)),
     ),
-    { kind: 'failed', message: /the target lacks event/u },
+    { kind: 'failed', message: /the target does not contain event/u },
   );
   await t.rejects(runCopy(without(events.at(-1)?.id)(source), opening(disk)), {
     kind: 'failed',
@@ -330,7 +330,7 @@ test('one append that overtakes a lost one is noticed: the order is gone', async
   };
   await t.rejects(runCopy(source, losing), {
     kind: 'failed',
-    message: /the target took later events before event .*--in-flight 1/u,
+    message: /the target stored later events before event .*--in-flight 1/u,
   });
   t.match(await readFounding(new MemoryLog(disk)), { finished: false });
   disk.appends.splice(0);

@@ -165,7 +165,7 @@ test('each caller asks an unavailable log again, and a refusing log reports the 
   const silent = altered(raw, {
     append: () => Promise.resolve({ ok: false, reason: 'unavailable', cause: new Error('no answer') }),
   });
-  await t.rejects(founded(silent), /event log: it is unavailable/u);
+  await t.rejects(founded(silent), /event log: the log is unavailable/u);
   const refusing = altered(raw, {
     append: () => Promise.resolve({ ok: false, reason: 'unavailable', cause: new LogRefusedError('access denied') }),
   });

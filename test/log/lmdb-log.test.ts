@@ -154,7 +154,7 @@ test('a lost or moved index entry stops every reader that reaches its record', a
 test('a log with different numbers of index entries and records is not opened', async (t) => {
   await t.rejects(openAt(t, await damaged(t, (store) => store.streams.remove([stream, 2]))), {
     name: 'LogCorruptError',
-    message: 'the log is corrupt: it has 5 records, but its index of streams has 4 entries',
+    message: 'the log is corrupt: the log has 5 records, but the index of streams has 4 entries',
   });
   await t.rejects(openAt(t, await damaged(t, (store) => store.events.remove(2))), LogCorruptError);
 });

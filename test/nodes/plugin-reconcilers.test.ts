@@ -101,7 +101,7 @@ test("one node runs a plugin's steps and writes its status, and the other contin
   const reported = await shown(other, plugin, failing);
   t.match(
     reported.status?.conditions?.find(({ type }) => type === 'ReconcilerFailing')?.message,
-    /its step for bad fails: Error: boom/u,
+    /the step for bad fails: Error: boom/u,
     'the leader reports it',
   );
   t.equal(steps(other, 'one') + steps(other, 'bad'), 0, 'the other takes no step');

@@ -119,7 +119,7 @@ test('a refused package names the reason and leaves no trace', async (t) => {
       'a manifest that names a package',
       packageOf('bad', { more: '  package: {digest: x, bytes: 1}\n' }),
       422,
-      /spec\.package: is set by the installation/u,
+      /spec\.package: must be omitted: the installation sets this member/u,
     ],
     [
       'a platform that is too old',
@@ -144,7 +144,7 @@ test('a refused package names the reason and leaves no trace', async (t) => {
       'an object that breaks its own type',
       tellerPackage('1.0.0', { module: titled, objects: tale('spec: {titel: 3}') }),
       422,
-      /extensions\/objects\.yaml: Tale one: spec\.title is required; .*spec\.titel is not known; is "title" meant\?/u,
+      /extensions\/objects\.yaml: Tale one: spec\.title is required; .*titel is not known; did you mean "title"\?/u,
     ],
     [
       "an object that breaks the platform's",
@@ -198,7 +198,7 @@ test('a refused package names the reason and leaves no trace', async (t) => {
   t.match(await install(server, tellerPackage('1.0.0')), { status: 409, body: { message: /is already installed/u } });
   t.match(await install(server, tellerPackage('1.0.0', { name: 'other' })), {
     status: 409,
-    body: { message: /it belongs to the plugin teller/u },
+    body: { message: /already exists in the plugin teller/u },
   });
   const ill = await upgrade(
     server,
@@ -222,17 +222,17 @@ test('a refused package names the reason and leaves no trace', async (t) => {
   });
   t.match(await upgrade(server, 'teller', packageOf('other')), {
     status: 422,
-    body: { message: /it is the plugin other, not teller/u },
+    body: { message: /the package contains the plugin other, not teller/u },
   });
   t.match(
     await upgrade(server, 'teller', tellerPackage('1.0.0', { name: 'other', module: 'throw new Error("ran")' })),
-    { status: 422, body: { message: /it is the plugin other, not teller$/u } },
+    { status: 422, body: { message: /the package contains the plugin other, not teller$/u } },
     'before anything else about it',
   );
   t.match(await upgrade(server, 'nobody', packageOf('nobody')), { status: 404 });
   t.match(await upgrade(server, 'example', packageOf('example')), {
     status: 409,
-    body: { message: /was not installed/u },
+    body: { message: /is in a plugin folder/u },
   });
   t.equal(
     (await server.call(pluginPath, { method: 'POST', body: { metadata: { name: 'lost' }, spec: {} } })).status,
@@ -242,8 +242,8 @@ test('a refused package names the reason and leaves no trace', async (t) => {
     status: 409,
     body: {
       message: new RegExp(
-        String.raw`its folder is missing: restore the folder, or uninstall it first \("ledgerplane plugin ` +
-          String.raw`uninstall lost"\) and then install it$`,
+        "the plugin's folder is missing: restore the folder, or run " +
+          '"ledgerplane plugin uninstall lost" and then install the plugin again$',
         'u',
       ),
     },
@@ -438,7 +438,7 @@ test('what npm packs is installed and looked after from the command line', async
   t.same(await run('install', file), {
     code: 0,
     out: 'packed\n',
-    err: 'installed packed: it is started, version 1.0.0\n',
+    err: 'installed packed: the plugin is started, version 1.0.0\n',
   });
   t.match(await run('install', file), {
     code: 1,
@@ -474,13 +474,13 @@ test('what npm packs is installed and looked after from the command line', async
   t.same(await run('disable', 'packed'), {
     code: 0,
     out: 'packed\n',
-    err: 'disabled packed: it is stopped, version 1.0.0: Disabled: spec.enabled is false\n',
+    err: 'disabled packed: the plugin is stopped, version 1.0.0: Disabled: spec.enabled is false\n',
   });
-  t.match(await run('enable', 'packed'), { code: 0, err: /^enabled packed: it is started/u });
+  t.match(await run('enable', 'packed'), { code: 0, err: /^enabled packed: the plugin is started/u });
   const next = join(folder, 'next.zip');
   await writeFile(next, packageOf('packed', { more: '  pluginDependencies:\n    missing-one: "*"\n', format: 'zip' }));
   t.match(await run('upgrade', 'packed', next), { code: 1, err: /packed is upgraded, and failed.*missing-one/u });
-  t.match(await run('upgrade', 'packed', file), { code: 0, err: /^upgraded packed: it is started/u });
+  t.match(await run('upgrade', 'packed', file), { code: 0, err: /^upgraded packed: the plugin is started/u });
   t.match(await run('uninstall', 'packed'), { code: 0, out: '', err: 'uninstalled packed\n' });
   t.equal((await server.call(`${pluginPath}/packed`)).status, 404);
   t.match(await run('uninstall', 'packed'), { code: 1, err: /\(404 NotFound\)/u });

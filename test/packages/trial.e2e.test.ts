@@ -28,7 +28,7 @@ async function upload(
   return { status: answer.status, detail: message };
 }
 
-const loops = /did not load within 10 s: it loops or waits/u;
+const loops = /did not load within 10 s: the module loops, or waits/u;
 const heapless = /more than 256 MiB|did not load within/u;
 type Fatal = Readonly<Record<string, { readonly module: string; readonly detail: RegExp }>>;
 
@@ -62,12 +62,12 @@ const endless: Fatal = {
 };
 
 const ending: Fatal = {
-  'an exit': { module: 'process.exit(3);', detail: /ends the process while it loads \(exit code 3\)/u },
+  'an exit': { module: 'process.exit(3);', detail: /ends the process while the module loads \(exit code 3\)/u },
   'a heap without bound': { module: 'const all = []; for (;;) all.push(new Array(1e6).fill(1.1));', detail: heapless },
-  'an abort': { module: 'process.abort();', detail: /aborts the process while it loads/u },
+  'an abort': { module: 'process.abort();', detail: /aborts the process while the module loads/u },
   'a signal': {
     module: 'process.kill(process.pid, "SIGTERM");',
-    detail: /ends the process while it loads \(SIGTERM\)/u,
+    detail: /ends the process while the module loads \(SIGTERM\)/u,
   },
 };
 
@@ -114,7 +114,7 @@ test('a module that throws is refused with its error, and one that imports the p
   t.teardown(async () => server.remove());
   t.match(await upload(server, 'install', tellerPackage('1.0.0', { module: 'throw new Error("boom");' })), {
     status: 422,
-    detail: /its module failed: Error: boom/u,
+    detail: /the plugin's module failed: Error: boom/u,
   });
   const module = `import { definePlugin } from 'ledgerplane/plugin';
 export default definePlugin(({ name, log }) => { log.info(name); return { routes: [{ method: 'GET',

@@ -226,7 +226,7 @@ test("on a conflict the administrator's change wins and is logged", async (t) =>
     file,
     JSON.stringify(role('guest', [rule('get', 'c')], { annotations: { 'example.com/note': 'two' } })),
   );
-  t.match(await started(access, dir), [/the change of the users is kept.*"guest".*\/rules/u]);
+  t.match(await started(access, dir), [/the values of the users are kept.*"guest".*\/rules/u]);
   const stored = access.object('roles', 'guest')!;
   t.strictSame(
     [roleOf(stored, domain).rules.length, stored['rules'], stored.metadata.annotations?.['example.com/note']],
@@ -252,6 +252,6 @@ test('a plugin ships no users, tokens and sessions', async (t) => {
   for (const kind of ['User', 'PersonalAccessToken', 'Session']) {
     const text = JSON.stringify({ apiVersion: 'v1alpha1', kind, metadata: { name: 'x' } });
     const decoded = decodeShippedObjects([{ path: 'a.yaml', file: { ok: true, text } }], { plugin: 'p', domain });
-    t.match(decoded, { ok: false, problems: [/cannot ship objects that hold secrets/u] }, kind);
+    t.match(decoded, { ok: false, problems: [/cannot ship objects that contain secrets/u] }, kind);
   }
 });

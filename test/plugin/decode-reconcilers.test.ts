@@ -27,10 +27,13 @@ const refused: Readonly<Record<string, readonly [unknown, readonly RegExp[]]>> =
   ],
   'a hole': [Array.from({ length: 1 }), [/^reconcilers\[0\]: must be an object$/u]],
   'a function': [[reconcile], [/^reconcilers\[0\]: must be an object$/u]],
-  'no type': [[{ reconcile }], [/^reconcilers\[0\]\.type: must name a type by group, version and plural$/u]],
+  'no type': [
+    [{ reconcile }],
+    [/^reconcilers\[0\]\.type: must be an object with the group, version and plural of a type$/u],
+  ],
   'half a type': [
     [{ ...whole, type: { group: 'goods.example', plural: 'goods' } }],
-    [/^reconcilers\[0\]\.type: must name a type/u],
+    [/^reconcilers\[0\]\.type: must be an object with the group/u],
   ],
   "another plugin's type": [
     [{ ...whole, type: { ...goods, plural: 'roles' } }],
@@ -38,7 +41,7 @@ const refused: Readonly<Record<string, readonly [unknown, readonly RegExp[]]>> =
   ],
   'another version': [[{ ...whole, type: { ...goods, version: 'v2' } }], [/is not a type of this plugin$/u]],
   'no function': [[{ type: shops }], [/^reconcilers\[0\]\.reconcile: must be a function$/u]],
-  'a typo': [[{ ...whole, watch: [] }], [/^reconcilers\[0\]\.watch: unknown member; is "watches" meant\?$/u]],
+  'a typo': [[{ ...whole, watch: [] }], [/^reconcilers\[0\]\.watch: unknown member; did you mean "watches"\?$/u]],
   'nobody at once': [
     [{ ...whole, concurrency: 0 }],
     [/^reconcilers\[0\]\.concurrency: must be a whole number from 1 to/u],
@@ -66,7 +69,7 @@ const refused: Readonly<Record<string, readonly [unknown, readonly RegExp[]]>> =
   'a watch that is none': [[{ ...whole, watches: [null] }], [/^reconcilers\[0\]\.watches\[0\]: must be an object$/u]],
   'a watch of nothing': [
     [{ ...whole, watches: [{ names: () => [] }] }],
-    [/^reconcilers\[0\]\.watches\[0\]\.type: must name a type/u],
+    [/^reconcilers\[0\]\.watches\[0\]\.type: must be an object with the group/u],
   ],
   "a watch of another plugin's type": [
     [{ ...whole, watches: [{ ...watch, type: { group: '', version: 'v1alpha1', plural: 'users' } }] }],
@@ -78,11 +81,11 @@ const refused: Readonly<Record<string, readonly [unknown, readonly RegExp[]]>> =
   ],
   'a watch with more': [
     [{ ...whole, watches: [{ ...watch, filter: 1 }] }],
-    [/^reconcilers\[0\]\.watches\[0\]\.filter: unknown member; known: type, names$/u],
+    [/^reconcilers\[0\]\.watches\[0\]\.filter: unknown member; must be one of type, names$/u],
   ],
   'everything at once': [
     [{ name: '', concurrency: -1, more: 1 }],
-    [/more: unknown member/u, /type: must name/u, /reconcile: must/u, /concurrency: must/u],
+    [/more: unknown member/u, /type: must be an object with/u, /reconcile: must/u, /concurrency: must/u],
   ],
 };
 

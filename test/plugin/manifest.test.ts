@@ -23,10 +23,10 @@ test('each violation of a manifest is reported with its place, the value and the
     ],
     [`${whole}spec: {author: 3}`, 'spec.author: must be of type object or string, is 3'],
     [`${whole}specs: {}`, 'spec: must be an object, is absent; did you mean "specs"?'],
-    [`${whole}spec: {}\nstate: {}`, 'state: is not known; is "status" meant?'],
+    [`${whole}spec: {}\nstate: {}`, 'state: is not known; did you mean "status"?'],
     [`${whole.replace('Plugin', 'Plgin')}spec: {}`, 'kind: must be Plugin, is "Plgin"'],
-    [`${whole}spec: {}\n---\n${whole}spec: {}`, 'must hold one document, an object; it holds 2'],
-    ['- a', 'must hold an object, is ["a"]'],
+    [`${whole}spec: {}\n---\n${whole}spec: {}`, 'must contain one document, an object; contains 2'],
+    ['- a', 'must contain an object, is ["a"]'],
     [`${whole}spec: {a: b`, /at line 4, column/u],
   ];
   for (const [text, problem] of table) {

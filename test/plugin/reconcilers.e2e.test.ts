@@ -166,7 +166,7 @@ test("an endless step is shown in the Plugin's status, and blocks nothing", asyn
   const stuck = await untilReported((conditions) => conditions.length > 1);
   t.match(
     stuck.find(({ type: condition }) => condition === 'ReconcilerStuck'),
-    { status: 'True', message: /^shops\.goods\.example: its step for hanging has not ended within 60 s$/u },
+    { status: 'True', message: /^shops\.goods\.example: the step for hanging has not ended within 60 s$/u },
   );
   t.match(
     stuck.find(({ type: condition }) => condition === 'Ready'),

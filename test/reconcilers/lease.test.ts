@@ -265,7 +265,7 @@ test('a foreign event in the lease stream is reported, and nobody leads by it', 
   one.start();
   await turns();
   t.notOk(one.isLeader());
-  t.match(errors, [{ message: /holds a TokenIssued/u }]);
+  t.match(errors, [{ message: /contains a TokenIssued event/u }]);
   await one.stop();
 });
 

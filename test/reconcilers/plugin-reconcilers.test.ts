@@ -189,7 +189,7 @@ test('an endless step is shown and blocks its own name only, and the condition i
   t.strictSame(stage.conditions, []);
   await stage.pass(1);
   t.strictSame(stage.conditions, ['ReconcilerStuck']);
-  t.match(stage.reconcilers.health('shop')[0]?.message, /^its step for hangs has not ended within 60 s$/u);
+  t.match(stage.reconcilers.health('shop')[0]?.message, /^the step for hangs has not ended within 60 s$/u);
   await stage.pass(reconcileHealthReportMs);
   t.equal(stage.reports.length, 1);
   await stage.widget('hangs', 'changed');
@@ -217,7 +217,7 @@ test('a failure shows its place in the plugin', async (t) => {
   const stack = 'Error: boom\n    at now (node:fs:1:1)\n    at reconcile (file:///plugins/shop/lib/shop.mjs?v=1:7:3)';
   await stage.mount(() => raise(Object.assign(new Error('boom'), { stack })));
   await stage.pass(10_000, 10);
-  t.strictSame(stage.messages, ['its step for a fails: Error: boom (at lib/shop.mjs:7)']);
+  t.strictSame(stage.messages, ['the step for a fails: Error: boom (at lib/shop.mjs:7)']);
   await stage.reconcilers.stop();
 });
 
@@ -262,7 +262,7 @@ for (const [act, names] of Object.entries(rubbish)) {
     for (let change = 0; change < 50; change += 1) await stage.gadget('g', String(change));
     t.strictSame(seen, [], 'it names no object');
     t.match(stage.lines[0], {
-      message: 'could not compute the names to reconcile after a change: all names are reconciled',
+      message: 'could not compute the names that a change affects: all names are reconciled',
       fields: { changed: 'g' },
     });
     await stage.pass(reconcileAllAfterMs);

@@ -6,8 +6,10 @@ import { test } from 'tap';
 
 import { PermissionTables } from '../../projections/permissions/permission-tables.ts';
 import { decodeConfig } from '../../src/config/config.ts';
+import { FoundedLog } from '../../src/log/founded-log.ts';
 import { Replays } from '../../src/server/replay/replays.ts';
 import { domain, widgets } from '../support/given.ts';
+import { MemoryLog } from '../support/memory/memory-log.ts';
 import { Writing } from '../support/writing.ts';
 
 test('a replay is refused while the indexes of a type are being built, and starts no thread', async (t) => {
@@ -24,7 +26,9 @@ test('a replay is refused while the indexes of a type are being built, and start
     unavailable: () => undefined,
     reached: async () => Promise.resolve('reached' as const),
   };
-  const live = { models, audit, permissions, domain, clock, disk: { isShort: () => false } };
+  const columns = { hold: () => ({ columns: [], others: [] }) };
+  const log = new FoundedLog(new MemoryLog());
+  const live = { models, audit, columns, log, permissions, domain, clock, disk: { isShort: () => false } };
   const replays = new Replays({ config: decoded.config, reserveBytes: 0, clock, live });
   const built = models.buildIndexes(widgets);
   const { signal } = new AbortController();

@@ -12,32 +12,15 @@ import { ObjectModels } from '../../projections/object-models.ts';
 import { compareTables, noTables, type CountedTables } from '../../projections/replay/compare-tables.ts';
 import { LastEvents } from '../../projections/replay/last-events.ts';
 import { rebuild } from '../../projections/replay/rebuild.ts';
+import { scannedLog } from '../../projections/replay/scanned-log.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { FoundedLog } from '../../src/log/founded-log.ts';
-import { openLmdbLog } from '../../src/log/lmdb/lmdb-log.ts';
 import { logPosition } from '../../src/log/log.ts';
 import type { Difference } from '../../src/read/replay.ts';
 import { must } from '../../src/base/unreachable.ts';
-import { DrawnLog, drawnSteps, type Step } from './drawn-log.ts';
+import { drawnSteps } from './drawn-log.ts';
+import { writtenLog } from './written-log.ts';
 
-const uuid = (): string => '00000000-0000-4000-8000-000000000000';
-const founding = { domain: 'svc.run', now: 0, uuid };
 const onBatch = (): void => undefined;
-
-/** A log of the steps in `dir`, opened anew: nothing of it is in memory. */
-async function logOf(dir: string, steps: readonly Step[]): Promise<FoundedLog> {
-  const onFatal = (error: Error): never => {
-    throw error;
-  };
-  const written = new FoundedLog(await openLmdbLog({ dir, onFatal }));
-  await written.found(founding);
-  const drawn = new DrawnLog(written);
-  for (const step of steps) await drawn.take(step);
-  await written.close();
-  const log = new FoundedLog(await openLmdbLog({ dir, onFatal, isReadOnly: true }));
-  await log.found(founding);
-  return log;
-}
 
 function differenceOf(one: LmdbView, other: LmdbView, counted: CountedTables): Difference | undefined {
   const [left, right] = [one.snapshot(), other.snapshot()];
@@ -57,7 +40,7 @@ test('the fold of last events has the tables of the fold of all events, wherever
   await fc.assert(
     fc.asyncProperty(draws, async ([steps, stop, bytesMax]) => {
       const dir = mkdtempSync(join(tmpdir(), 'ledgerplane-last-'));
-      const log = await logOf(join(dir, 'log'), steps);
+      const log = await writtenLog(join(dir, 'log'), steps);
       const [slowDir, fastDir] = [join(dir, 'slow'), join(dir, 'fast')];
       const [slowTables, fastTables] = [new LmdbTables(slowDir), new LmdbTables(fastDir)];
       const identity = () => log.identity();
@@ -65,7 +48,7 @@ test('the fold of last events has the tables of the fold of all events, wherever
       const fast = new LastEvents(fastTables, identity, bytesMax);
       const views = [new LmdbView(slowDir), new LmdbView(fastDir)] as const;
       const head = await log.head();
-      const scanned = { scan: must(log.scan, 'it is an embedded log'), readAt: log.readAt.bind(log) };
+      const scanned = must(scannedLog(log), 'it is an embedded log');
       try {
         // Positions within an append are among them.
         for (const until of [logPosition(1n + (BigInt(stop) % head)), head]) {

@@ -33,9 +33,9 @@ test('requests that name what the log does not have are refused, and nothing is 
     [{ until: 'yesterday' }, 400, /until must be a position of the log, or a time/u],
     [{ until: 7 }, 400, /until must be a text/u],
     [{ print: 'yes' }, 400, /print must be true or false/u],
-    [{ type: widgets }, 400, /type and name select what print shows/u],
+    [{ type: widgets }, 400, /type and name need print/u],
     [{ print: true, name: 'w' }, 400, /name needs type/u],
-    [{ print: true, type: 'gadgets.example.com' }, 404, /no type "gadgets\.example\.com" is known here/u],
+    [{ print: true, type: 'gadgets.example.com' }, 404, /the type "gadgets\.example\.com" is unknown/u],
     [{ print: true, type: 'Not a type' }, 404, /no type "Not a type" is known here/u],
     [{ sort: 'name' }, 400, /the member "sort" is not known/u],
   ];
@@ -44,7 +44,7 @@ test('requests that name what the log does not have are refused, and nothing is 
     t.match({ answered, problem }, { answered: status, problem: { message } }, JSON.stringify(body));
   }
   const diffs: readonly (readonly [body: object, message: RegExp])[] = [
-    [{ from: '1' }, /from and to are needed/u],
+    [{ from: '1' }, /from and to are required/u],
     [{ from: last, to: '1' }, /the first moment is after the second/u],
     [{ from: '1', to: 'x' }, /from and to each must be a position/u],
     [{ from: '1', to: beyond }, /beyond the end of the log/u],
@@ -65,7 +65,7 @@ test('a position of an earlier epoch is gone, and the next epoch is replayed lik
   t.equal(command.code, 0, command.err);
   const again = await server.restart();
   t.teardown(async () => again.remove());
-  t.match(await replay(again, { until: before }), { status: 410, last: { message: /is of an earlier epoch/u } });
+  t.match(await replay(again, { until: before }), { status: 410, last: { message: /belongs to an earlier epoch/u } });
   t.match((await replay(again)).last, { equal: true, objects: Number });
   const shown = await replay(again, { print: true, type: widgets });
   t.match(objectsIn(shown), [{ metadata: { name: 'w' } }]);
@@ -140,7 +140,8 @@ test('secrets are in nothing that a replay shows', async (t) => {
 
 const replayed = new RegExp(
   '^position \\d+: \\d+ events, \\d+ objects\naudit indexes: position \\d+, \\d+ events\n' +
-    'compared: meta \\d+, .*indexes \\d+, tree \\d+, versions \\d+, times \\d+, events \\d+\nno difference\n$',
+    'compared: meta \\d+, .*indexes \\d+, tree \\d+, versions \\d+, times \\d+, events \\d+, columns \\d+\n' +
+    'no difference\n$',
   'u',
 );
 

@@ -158,7 +158,7 @@ test('a value that cannot be indexed is an error that names index and reason', (
     by(() => {
       throw new Error('boom');
     }),
-    'its function threw: boom',
+    'the index function threw: boom',
   );
   t.match(
     by(() => {
@@ -168,7 +168,7 @@ test('a value that cannot be indexed is an error that names index and reason', (
         },
       });
     }),
-    'its function threw: an error that cannot be printed',
+    'the index function threw: an error that cannot be printed',
   );
   t.match(
     by(
@@ -180,7 +180,7 @@ test('a value that cannot be indexed is an error that names index and reason', (
         }),
       true,
     ),
-    'its function threw',
+    'the index function threw',
   );
   t.match(
     by(() => new Set(['a']), true),
@@ -200,7 +200,7 @@ test('values are bounded in bytes and number, at n and n + 1', (t) => {
   t.same(keysOf({ name: 'spec.v' }, { v: 'é'.repeat(indexValueBytesMax / 2) }).length, 1);
   t.match(
     reasonOf({ name: 'spec.v' }, { v: `${'é'.repeat(indexValueBytesMax / 2)}x` }),
-    `at most ${String(indexValueBytesMax)} bytes, holds ${String(indexValueBytesMax + 1)}`,
+    `at most ${String(indexValueBytesMax)} bytes, is ${String(indexValueBytesMax + 1)}`,
   );
   const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
   t.same(
@@ -344,31 +344,31 @@ test('an index function cannot change the stored object', (t) => {
   };
   t.match(
     touching((given: { spec: { tags: string[] } }) => given.spec.tags.sort()),
-    /its function threw: .*read only/,
+    /the index function threw: .*read only/,
   );
   t.match(
     touching((given) => {
       given.spec.secret = 1;
     }),
-    /its function threw/,
+    /the index function threw/,
   );
   t.match(
     touching((given) => {
       given.spec.deep.list[0].x = 2;
     }),
-    /its function threw/,
+    /the index function threw/,
   );
   t.match(
     touching((given) => {
       delete given.metadata.labels.app;
     }),
-    /its function threw/,
+    /the index function threw/,
   );
   t.match(
     touching((given) => {
       given.kind = 'Other';
     }),
-    /its function threw/,
+    /the index function threw/,
   );
   t.equal(
     touching((given: { spec: { tags: string[] } }) => [...given.spec.tags].sort()),

@@ -103,11 +103,11 @@ test('other texts are refused with the place of the error', (t) => {
   }
   t.match(
     labels('a<5'),
-    /^labelSelector: labels are not compared with "<", only fields are \(fieldSelector\) at offset 0/u,
+    /^labelSelector: labels cannot be compared with "<": only fields can \(fieldSelector\) at offset 0/u,
   );
-  t.match(labels('-a=5'), /^labelSelector: invalid label key: its name must hold only/u);
+  t.match(labels('-a=5'), /^labelSelector: invalid label key: the name must contain only/u);
   t.match(labels(`a=${'x'.repeat(254)}`), /must be at most 253 characters/u);
-  t.match(labels('a=x\u0007'), /must not hold control characters/u);
+  t.match(labels('a=x\u0007'), /must not contain control characters/u);
   t.end();
 });
 
@@ -296,7 +296,7 @@ test('a field without an index is refused with a list of those that have one', (
       'metadata.creationTimestamp, metadata.deletionTimestamp, spec.title, spec.size, spec.open, spec.due',
   );
   t.match(bound('metadata.labels=a'), 'field label not supported: metadata.labels;');
-  t.match(bound('spec.size^=1'), '"^=" compares texts');
+  t.match(bound('spec.size^=1'), '"^=" compares strings');
   t.end();
 });
 

@@ -106,7 +106,7 @@ test('each broken rule is refused and names the member', async (t) => {
     [{ indexes: [{ name: 'metadata.deletionTimestamp' }] }, /is a default index/],
     [{ indexes: [{ name: 'spec.a' }, { name: 'spec.a' }] }, /declared twice/],
     [{ statusSubresource: 'yes' }, /statusSubresource: must be true or false, is "yes"/],
-    [{ indexs: [] }, /indexs: is not a member of a type; is "indexes" meant\?/],
+    [{ indexs: [] }, /indexs: is not a member of a type; did you mean "indexes"\?/],
     [{ printerColumns: {} }, /printerColumns: must be an array/],
     [{ printerColumns: Array.from({ length: printerColumnsMax + 1 }, () => column) }, /at most 32/],
     [{ printerColumns: [3] }, /printerColumns\[0\]: must be an object/],

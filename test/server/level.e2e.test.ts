@@ -48,8 +48,8 @@ test("a server raises its log's level once, then declares its types, and stops a
         name: 'StartError',
         exitCode: 2,
         message: new RegExp(
-          'its level is 4, and this version reads up to 3; start the version of this program that ' +
-            'wrote it, or a later version',
+          'the level of the log is 4, but this version reads only up to 3; start the version of this program that ' +
+            'wrote the event, or a later version',
           'u',
         ),
       },

@@ -79,7 +79,7 @@ test(
         () => {
           tightenDataDir(dir);
         },
-        { exitCode: 2, message: /data\.mdb has the mode 644, must have 600/u },
+        { exitCode: 2, message: /data\.mdb has the mode 644 instead of 600/u },
       );
     } finally {
       process.seteuid?.(0);

@@ -209,9 +209,9 @@ test('a module that never settles delays its plugin and the dependents, and no o
   t.notOk(server.isReady(), 'it is served before the start is over');
   for (const path of ['/livez', '/apis', plugins]) t.equal(await server.status(path), 200, path);
   await server.shortly(async () => (await server.standing('slow')).startsWith('not-started Loading'));
-  await server.shortly(async () => (await server.standing('needs')).includes('it waits for the plugin slow'));
-  t.match(await server.text('/readyz'), /plugins are starting: .*slow \(loading its module\)/u);
-  t.match(await server.text('/readyz'), /needs \(it waits for the plugin slow/u);
+  await server.shortly(async () => (await server.standing('needs')).includes('waiting for the plugin slow'));
+  t.match(await server.text('/readyz'), /plugins are starting: .*slow \(loading the module\)/u);
+  t.match(await server.text('/readyz'), /needs \(waiting for the plugin slow/u);
   for (const path of [
     '/apis/slow.example/v1/slow',
     '/apis/slow.example/v1/slow/one',

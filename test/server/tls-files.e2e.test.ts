@@ -73,12 +73,12 @@ test('new certificate files are loaded within ten seconds, and end no connection
 test('an invalid pair is logged once, and the present one is used until a valid one replaces it', async (t) => {
   const { folder, first, clock, server, lines, logged } = await given(t);
   const still = async (): Promise<number> => (await askTls(`${server.url}/healthz`, { ca: first.certificate })).status;
-  const message = 'the new TLS files cannot be used; the present certificate stays';
+  const message = 'the new TLS files are invalid; the current certificate remains in use';
   const second = selfSigned();
   put(folder, { certificate: second.certificate, key: selfSigned().key });
   lines.length = 0;
   clock.advance(tlsLookMs);
-  t.match(await logged(message), /are no pair/u);
+  t.match(await logged(message), /TLS_CERT and TLS_KEY do not match/u);
   t.equal(await still(), 200);
   rmSync(join(folder, 'key.pem'));
   clock.advance(tlsLookMs);

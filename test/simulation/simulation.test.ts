@@ -91,6 +91,12 @@ const least: Readonly<Record<string, number>> = {
   'a list goes on': 1_000,
   'a page waits in vain': 8,
   'a list and a watch are the state': 1_000,
+  'an object of the past': 500,
+  'no object in the past': 100,
+  'a list of the past': 1_000,
+  'a list of the past goes on': 500,
+  'a past that the node has not folded': 5,
+  'a past that is unavailable': 50,
 };
 
 /** The simulation in a thread of its own. */

@@ -17,6 +17,7 @@ import { TrueTree } from './log/true-tree.ts';
 import { checkRows, SimClient } from './clients/sim-client.ts';
 import { selections } from './selections.ts';
 import { SimDuel } from './clients/sim-duel.ts';
+import { SimAuditor } from './clients/sim-auditor.ts';
 import { SimLister } from './clients/sim-lister.ts';
 import { cut, SimNode } from './node/sim-node.ts';
 import { SimWatcher } from './clients/sim-watcher.ts';
@@ -80,6 +81,7 @@ class Simulation {
   readonly #clients: readonly SimClient[];
   readonly #watchers: readonly SimWatcher[];
   readonly #listers: readonly SimLister[];
+  readonly #auditors: readonly SimAuditor[];
   readonly #pool: TablesPool;
   /** It goes on until claims that nobody holds are given up. */
   readonly #isTidied: boolean;
@@ -120,7 +122,7 @@ class Simulation {
         this.#failure ??= { error };
       },
       openTables: () => tables.take(),
-      openTree: () => tables.trees.take(),
+      openAudit: () => tables.audits.take(),
       roots: new Map(),
       truth: new TrueTree(shared),
       hotSerial: 's1',
@@ -147,6 +149,10 @@ class Simulation {
       { length: random.pick([0, 0, 0, 1]) },
       (_, index) => new SimLister(world, this.#nodes, `l${String(index)}`),
     );
+    this.#auditors = Array.from(
+      { length: random.pick([0, 0, 1]) },
+      (_, index) => new SimAuditor(world, this.#nodes, `a${String(index)}`),
+    );
     this.#working = this.#clients.length;
   }
 
@@ -162,7 +168,7 @@ class Simulation {
     release(this.#world, this.#nodes, () => this.#faults === noFaults);
     if (this.#faults.duels) this.#duel();
     for (const watcher of this.#watchers) void watcher.run().catch(this.#world.fail);
-    for (const lister of this.#listers) void lister.run().catch(this.#world.fail);
+    for (const each of [...this.#listers, ...this.#auditors]) void each.run().catch(this.#world.fail);
     for (const incident of incidents) this.#await(incident);
     await this.#until(
       () => this.#working === 0,
@@ -176,13 +182,13 @@ class Simulation {
       this.#timeline.now + settleMsMax * this.#patience,
       () => `nothing settled: ${this.#unsettled().join('; ')}`,
     );
-    for (const each of [...this.#watchers, ...this.#listers]) each.stop();
+    for (const each of [...this.#watchers, ...this.#listers, ...this.#auditors]) each.stop();
     await this.#check();
   }
 
   /** Looked at once a second: it takes minutes. */
   async #tidy(): Promise<void> {
-    for (const lister of this.#listers) lister.stop();
+    for (const each of [...this.#listers, ...this.#auditors]) each.stop();
     let nextMs = 0;
     const isTidy = (): boolean => {
       if (this.#timeline.now < nextMs) return false;
@@ -310,9 +316,14 @@ class Simulation {
   /** Invariant 12. */
   #unsettled(): readonly string[] {
     const end = this.#end();
-    const waiting = this.#nodes.flatMap(({ name, serving, signedMs }) => {
+    // A run that waits for its claims has stopped its auditors.
+    const isAudited = this.#auditors.length > 0 && !this.#isTidied;
+    const waiting = this.#nodes.flatMap(({ name, serving, signedMs, pastMs, past }) => {
       if (serving === undefined) return [`${name} does not serve`];
       if (signedMs <= this.#calmMs) return [`${name} signs no tree`];
+      // A node that lacks the last event cannot notice before another event follows.
+      const lacksEvent = past?.hasGap() === true;
+      if (isAudited && !lacksEvent && pastMs <= this.#calmMs) return [`${name} lists no past`];
       return serving.models.position() === end
         ? []
         : [`${name} is at ${serving.models.position().toString()}, not at ${end.toString()}`];

@@ -10,7 +10,7 @@ import { facts as sampleFacts, valuesOf as serialOf, widgetType } from '../suppo
 import type { History } from './history.ts';
 import type { Releases } from './releases.ts';
 import type { TrueTree } from './log/true-tree.ts';
-import type { SimTree } from './node/tree-pool.ts';
+import type { SimAudit } from './node/audit-pool.ts';
 import type { Surroundings } from './passage.ts';
 import type { LmdbTables } from '../../projections/lmdb-tables.ts';
 
@@ -34,7 +34,7 @@ export type World = Surroundings & {
   readonly history: History;
   readonly invocations: Invocation[];
   readonly openTables: () => LmdbTables;
-  readonly openTree: () => SimTree;
+  readonly openAudit: () => SimAudit;
   /** The roots of the tree that nodes have had, in base64, by size. */
   readonly roots: Map<number, string>;
   readonly truth: TrueTree;

@@ -102,7 +102,7 @@ test('the writes that wait for one object are bounded', async (t) => {
   await writing.write(create(body()));
   const outcomes = await writing.race(many(writesWaitingPerObjectMax + 2, () => merge({})));
   t.strictSame(tally(outcomes), { ok: writesWaitingPerObjectMax + 1, 'too-many-requests': 1 });
-  t.match(outcomes.at(-1), { rejection: { detail: 'too many writes to this object are queued' } });
+  t.match(outcomes.at(-1), { rejection: { detail: 'too many writes of this object are queued' } });
 });
 
 test('a write that has waited too long for earlier ones proceeds without them', async (t) => {

@@ -50,7 +50,7 @@ test("a user's writes are bounded over all credentials; others and super adminis
   t.equal(await exhaust(async (place) => by(writing, shown[place % 3]!, named(place)), 100), 30);
   for (const subject of shown) {
     t.match(await by(writing, subject, named('x')), {
-      rejection: { reason: 'too-many-requests', retryAfterSeconds: 1, detail: /3 writes a second/u },
+      rejection: { reason: 'too-many-requests', retryAfterSeconds: 1, detail: /3 writes per second/u },
     });
   }
   t.equal(verdict(await by(writing, bob, named('bob'))), 'ok');
@@ -121,7 +121,7 @@ test("one user's own tokens, sessions and profile have limits of their own", asy
   const writing = await Writing.open(t, { rates: writeRates(0, 0) });
   t.equal(await exhaust(async (place) => by(writing, alice, named(place), { isOwn: true }), 200), 100);
   t.match(await by(writing, alice, named('x'), { isOwn: true }), {
-    rejection: { detail: /10 writes of their own/u, retryAfterSeconds: 1 },
+    rejection: { detail: /10 writes of the user's own/u, retryAfterSeconds: 1 },
   });
   t.equal(verdict(await by(writing, alice, named('other'))), 'ok', 'all else is not concerned');
   t.equal(await exhaust(async (place) => by(writing, root, named(`root${String(place)}`), { isOwn: true }), 200), 200);

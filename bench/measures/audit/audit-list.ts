@@ -11,7 +11,7 @@ const eventsPath = '/apis/audit.svc.run/v1alpha1/events';
 const type = 'type=widgets.example.com';
 const range = 'time>=2026-01-01T00:00:10Z,time<2026-01-01T00:00:20Z';
 
-/** `shown`: the events of the first page. */
+/** `shown`: the number of events on the first page. */
 const cases: readonly { readonly what: string; readonly selector: string; readonly shown: number }[] = [
   { what: 'actor, of all events', selector: 'actor=admin', shown: 50 },
   { what: 'actor without events', selector: 'actor=nobody', shown: 0 },
@@ -21,7 +21,7 @@ const cases: readonly { readonly what: string; readonly selector: string; readon
   { what: 'actor and a type without events', selector: 'actor=admin,type=gadgets.example.com', shown: 0 },
 ];
 
-/** The first page of the audit stream over a million events, in both orders, one request after another. */
+/** Requests the first page of the audit stream over a million events, in both orders, one request after another. */
 export const auditList: Measure = {
   name: 'audit-list',
   run: async (bench) => {

@@ -18,8 +18,8 @@ const proofs = 20_000;
 const versions = 10;
 
 /**
- * A tree of a million leaves: the CPU time that a leaf adds to the fold of its event, over all threads, and the time of
- * an inclusion proof, in this process and from a server.
+ * Measures a tree of a million leaves: the CPU time that a leaf adds to the fold of its event, over all threads, and
+ * the time of an inclusion proof, in this process and from a server.
  */
 export const auditTree: Measure = {
   name: 'inclusion-proof',
@@ -45,7 +45,7 @@ async function ofTables(bench: Bench, count: number): Promise<readonly Result[]>
   const index = size >> 1;
   const proof = inclusionProof(index, size, tree.nodeHash);
   if (!isIncluded({ leaf: tree.hashes(0, index, 1), index, size, proof, root: tree.root(size) }))
-    throw new Error('the proof is wrong');
+    throw new Error('the inclusion proof is invalid');
   const bytes = statSync(join(dir, 'tables.mdb')).size / count;
   await tables.close();
   took.sort((left, right) => left - right);
@@ -55,7 +55,7 @@ async function ofTables(bench: Bench, count: number): Promise<readonly Result[]>
       measure: `the tree, for each event in batches of ${String(batchEvents)}`,
       unit: 'µs of CPU',
       value: cpuUs - without.cpuUs,
-      note: `${bytes.toFixed(0)} bytes of disk an event`,
+      note: `${bytes.toFixed(0)} bytes of disk per event`,
     },
     {
       measure: 'inclusion proof, in process',
@@ -88,7 +88,7 @@ async function folded(bench: Bench, count: number, withTree: boolean): Promise<F
   return Promise.resolve({ dir, tables, tree, cpuUs: (user + system) / count });
 }
 
-/** The typical sizes of an object event and of its metadata. */
+/** Data and metadata of the typical size for an event of an object. */
 const data = Buffer.alloc(600, 'd');
 const metadata = Buffer.alloc(300, 'm');
 
@@ -112,7 +112,7 @@ function batchFrom(first: number): readonly RecordedEvent[] {
 async function ofServer(bench: Bench, count: number): Promise<Result> {
   return bench.withSubject(await bench.seeded(count / versions, versions), async ({ url }) => {
     const path = '/audit/tree/inclusion?index=';
-    // The tree is built in the background at the first start.
+    // At the first start, the tree is built in the background.
     let first = await fetch(`${url}${path}5`, { headers: { authorization } });
     while (first.status === 503) {
       await first.text();
@@ -128,7 +128,7 @@ async function ofServer(bench: Bench, count: number): Promise<Result> {
     const proof = hashes.map((hash) => Buffer.from(hash, 'base64'));
     const leaf = leafHash(Buffer.from(entry));
     if (size < count || !isIncluded({ leaf, index, size, proof, root: Buffer.from(root, 'base64') }))
-      throw new Error('the proof is wrong');
+      throw new Error('the inclusion proof is invalid');
     const request: RequestTemplate = { method: 'GET', path: `${path}1{n}`, headers };
     const { p50Ms, p99Ms } = await bench.loader.http({
       url,

@@ -6,18 +6,22 @@ import { headers } from '../../subject/server.ts';
 import { widgetsPath } from '../../subject/widgets.ts';
 import { inTheMiddle, middleOf, middleVersion } from './middle.ts';
 
-/** Objects as they were in the middle of a million events, in scattered order, one request after another. */
+/** Reads objects as of the middle of a million events, in scattered order, one request after another. */
 export const getAt: Measure = {
   name: 'get-at',
   run: async (bench) => {
     const middle = await middleOf(bench);
     return bench.withSubject(middle.dataDir, async ({ url }) => {
       const at = (await middle.position(url)).toString();
-      expect('the first version', (await get(url, `${seededName(0)}?at=${at}`)).metadata.version, middleVersion);
+      expect(
+        'version of the first object',
+        (await get(url, `${seededName(0)}?at=${at}`)).metadata.version,
+        middleVersion,
+      );
       const last = `${seededName(middle.objects - 1)}?at=${at}`;
-      expect('the last version', (await get(url, last)).metadata.version, middleVersion);
+      expect('version of the last object', (await get(url, last)).metadata.version, middleVersion);
       const first = 1_000;
-      // A quick run has 10,000 objects, and asks for them in order.
+      // A quick run has 10,000 objects and requests them in order.
       const name = middle.objects === 100_000 ? `${seededName(0).slice(0, -5)}{s}` : `${seededName(0).slice(0, -4)}{n}`;
       const path = `${widgetsPath}/${name}?at=${at}`;
       const request: RequestTemplate = { method: 'GET', path, headers };

@@ -18,7 +18,7 @@ const query =
   `labelSelector=example.com/tier%3Dgold&fieldSelector=spec.size%3E500&sort=spec.size,desc` +
   `&limit=${String(pageSize)}`;
 
-/** Pages of 20 of 100,000 objects in the middle of a million events, by a label and an indexed field. */
+/** Lists pages of 20 of 100,000 objects as of the middle of a million events, by a label and an indexed field. */
 export const listAt: Measure = {
   name: 'list-at',
   run: async (bench) => {
@@ -33,19 +33,19 @@ export const listAt: Measure = {
     const bytes = (statSync(file).size - bytesBefore) / middle.events;
     return [
       ...results,
-      { measure: 'columns: disk of an event', unit: 'bytes', value: bytes, note: '5 indexes, 2 labels' },
+      { measure: 'columns: disk per event', unit: 'bytes', value: bytes, note: '5 indexes, 2 labels' },
     ];
   },
 };
 
-/** The first list of a type makes the server read the type's columns from the log. */
+/** Measures the first list of a type, for which the server reads the columns of the type from the log. */
 async function built(url: string, position: number, middle: Middle): Promise<Result> {
   const begunMs = performance.now();
   const { maxMs } = await heldWhile(url, async () => {
     await untilServed(`${url}${widgetsPath}?at=${String(position)}&${query}`);
   });
   return {
-    measure: `columns of ${middle.events.toLocaleString('en')} events made: the longest hold`,
+    measure: `columns of ${middle.events.toLocaleString('en')} events built: longest hold`,
     unit: 'ms',
     value: maxMs,
     floor: holdMsMax,
@@ -61,7 +61,7 @@ async function listed(
 ): Promise<readonly Result[]> {
   expectPage(await list(url, `at=${String(position)}&${query}`), middle);
   const load = async (first: number): Promise<LoadResult> => {
-    // Each request is for another position.
+    // Each request uses another position.
     const request: RequestTemplate = { method: 'GET', path: `${widgetsPath}?at={n}&${query}`, headers };
     return bench.loader.http({ url, request, connections: 1, status: 200, warmUp: 20, requests: 1_000, first });
   };
@@ -69,7 +69,7 @@ async function listed(
   const { maxMs } = await heldWhile(url, async () => {
     loads.push(await load(position));
   });
-  // When only a part of the objects was created.
+  // Also measures positions at which only a part of the objects was created.
   const parts: string[] = [];
   const begin = position - middle.events / 2;
   for (const share of [0.25, 0.5, 1]) {
@@ -84,10 +84,10 @@ async function listed(
       value: p99Ms,
       floor: 50,
       bound: 'value at most',
-      note: `p50 ${p50Ms.toFixed(1)} ms; p50 after the creation: ${parts.join(', ')}`,
+      note: `p50 ${p50Ms.toFixed(1)} ms; p50 as of the creation: ${parts.join(', ')}`,
     },
     {
-      measure: '… the longest hold of the event loop',
+      measure: '… longest hold of the event loop',
       unit: 'ms',
       value: maxMs,
       floor: holdMsMax,

@@ -7,7 +7,7 @@ import { authorization } from '../../subject/server.ts';
 import { widgetsPath } from '../../subject/widgets.ts';
 
 export const versions = 10;
-/** The version of all objects in the middle of the log. */
+/** The version of all objects as of the middle of the log. */
 export const middleVersion = versions / 2 - 1;
 
 export type Middle = {
@@ -15,25 +15,25 @@ export type Middle = {
   readonly objects: number;
   readonly events: number;
   /**
-   * The position of the middle event of the objects, once the audit indexes are folded; all objects have the version
-   * `middleVersion` there.
+   * Waits until the audit indexes are folded. Returns the position of the middle event, as of which all objects have
+   * the version `middleVersion`.
    */
   readonly position: (url: string) => Promise<number>;
 };
 
-/** Asks until the audit indexes are folded, or the columns of the type are made. */
+/** Repeats the request until the audit indexes are folded and the columns of the type are built. */
 export async function untilServed(target: string): Promise<void> {
   for (;;) {
     const answer = await fetch(target, { headers: { authorization } });
     const text = await answer.text();
     if (answer.status === 200) return;
     expect(`the status of ${target} (${text})`, answer.status, 503);
-    expect('the header', Number(answer.headers.get('retry-after')) > 0, true);
+    expect('whether a Retry-After header is present', Number(answer.headers.get('retry-after')) > 0, true);
     await pause(500);
   }
 }
 
-/** A million events of 100,000 objects. */
+/** Returns a folder with a million events of 100,000 objects. */
 export async function middleOf(bench: Bench): Promise<Middle> {
   const objects = bench.scaled(100_000);
   const events = objects * versions;
@@ -42,7 +42,7 @@ export async function middleOf(bench: Bench): Promise<Middle> {
     objects,
     events,
     position: async (url) => {
-      // The seeded events are consecutive, and the one of the last object's last version ends them.
+      // The seeded events are consecutive, and the last one is that of the last version of the last object.
       const { metadata } = await get(url, seededName(objects - 1));
       const position = Number(metadata.resourceVersion) - events / 2;
       await untilServed(`${url}${widgetsPath}/${seededName(0)}?at=${String(position)}`);
@@ -51,7 +51,7 @@ export async function middleOf(bench: Bench): Promise<Middle> {
   };
 }
 
-/** The name of a measure. */
+/** Returns the name of a measure. */
 export function inTheMiddle({ events }: Middle, what: string): string {
   return `${what}, in the middle of ${events.toLocaleString('en')} events`;
 }

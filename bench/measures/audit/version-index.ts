@@ -11,7 +11,9 @@ import type { Measure } from '../../bench.ts';
 const versions = 10;
 const batchEvents = 64;
 
-/** The version index of a million events of 100,000 objects: the whole file, with the pages that LMDB keeps free. */
+/**
+ * Measures the version index of a million events of 100,000 objects: the whole file, including the free pages of LMDB.
+ */
 export const versionIndex: Measure = {
   name: 'version-index',
   run: async (bench) => {
@@ -29,11 +31,11 @@ export const versionIndex: Measure = {
     return [
       {
         measure: `version index, ${count.toLocaleString('en')} events`,
-        unit: 'bytes of disk an event',
+        unit: 'bytes of disk per event',
         value: statSync(join(dir, 'tables.mdb')).size / count,
         floor: 24,
         bound: 'value at most',
-        note: `${((user + system) / count).toFixed(1)} µs of CPU an event, in batches of ${String(batchEvents)}`,
+        note: `${((user + system) / count).toFixed(1)} µs of CPU per event, in batches of ${String(batchEvents)}`,
       },
     ];
   },

@@ -7,7 +7,7 @@ import { startEventStore } from '../../subject/event-store.ts';
 import { withLog, type LogAt } from '../../../test/support/memory/event-log.ts';
 import { appendWidgets } from '../../subject/seed.ts';
 
-/** The start of a node without read models on a log of many objects, against a subscription of the driver alone. */
+/** The start of a node without read models on a log of many objects, against a subscription of only the driver. */
 export const eventStoreCatchUp: Measure = {
   name: 'eventstore-catch-up',
   run: async (bench) => {
@@ -45,7 +45,7 @@ export const eventStoreCatchUp: Measure = {
   },
 };
 
-/** The time of a first start minus the time of the next one, which has no events to fold and does all other work. */
+/** The time of a first start minus the time of the next start, which folds no events and does all other work. */
 async function catchUpSeconds(bench: Bench, eventLog: LogAt, count: number): Promise<number> {
   const dataDir = bench.newDataDir();
   const first = await bench.withSubject(
@@ -57,6 +57,6 @@ async function catchUpSeconds(bench: Bench, eventLog: LogAt, count: number): Pro
     { eventLog },
   );
   const next = await bench.withSubject(dataDir, async ({ startMs }) => startMs, { eventLog });
-  expect('the first start takes longer', first > next, true);
+  expect('whether the first start takes longer', first > next, true);
   return (first - next) / 1_000;
 }

@@ -9,14 +9,11 @@ import { createRequest, widgetGroup, widgetText, widgetsPath } from '../../subje
 const writers = 64;
 const warmUp = 500;
 
-/**
- * POST of new objects on EventStoreDB, against the driver alone, which appends events of the same size to the same
- * database.
- */
+/** POST of new objects on EventStoreDB, against only the driver, which appends events of the same size. */
 export const eventStoreCreate: Measure = {
   name: 'eventstore-create',
   run: async (bench) => {
-    // An acknowledged event is on disk, as with a real EventStoreDB.
+    // Acknowledged events are on disk, as with a real EventStoreDB.
     const store = await startEventStore({ isDurable: true });
     const raw = new RawClient(store.url);
     try {
@@ -61,7 +58,7 @@ export const eventStoreCreate: Measure = {
               floor: 0.8,
               note: `${store.name}; against appends of the driver alone, ${data.length.toString()} bytes`,
             },
-            // CPU time: other processes on the machine hardly change it.
+            // Reports CPU time, since other processes on the machine hardly change it.
             {
               measure: 'EventStoreDB: POST create: CPU',
               value: perThousand(spent.node),
@@ -73,7 +70,7 @@ export const eventStoreCreate: Measure = {
               value: share('process'),
               unit: 'cores',
               note:
-                `CPU over time of the node; ${store.pid === undefined ? 'not known' : share('store').toFixed(2)} of ` +
+                `CPU time per second; ${store.pid === undefined ? 'unknown' : share('store').toFixed(2)} of ` +
                 "the database's server",
             },
           ];
@@ -87,7 +84,7 @@ export const eventStoreCreate: Measure = {
   },
 };
 
-/** Seconds of CPU and of the clock; NaN if the platform does not report CPU time. */
+/** The CPU seconds of both processes and the wall-clock seconds. CPU seconds are NaN if they cannot be read. */
 type Spent = { readonly process: number; readonly store: number; readonly wall: number };
 
 async function withCpu<T>(

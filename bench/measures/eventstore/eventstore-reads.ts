@@ -79,7 +79,7 @@ async function reads(
       warmUp: 500,
       requests: bench.scaled(requests),
     });
-    expect('bytes of all answers', result.bodyBytes, bench.scaled(requests) * bytes.length);
+    expect('bytes of all responses', result.bodyBytes, bench.scaled(requests) * bytes.length);
     return result.perSecond;
   };
   const comparison = await compare(

@@ -18,7 +18,7 @@ const manyTypesCount = 1_000;
 const swaggerProtobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 const collection = '/apis/g0.p0.example/v1/things0';
 
-/** A document that clients request again with its entity tag. */
+/** A document that clients request repeatedly with its entity tag. */
 type Document = { readonly name: string; readonly path: string; readonly accept: string };
 const documents: readonly Document[] = [
   {
@@ -30,7 +30,7 @@ const documents: readonly Document[] = [
   { name: 'OpenAPI 3.1', path: '/v3/api-docs', accept: 'application/json' },
 ];
 
-/** Builds documents again after a change of the registry. */
+/** A function that builds documents again after a change of the registry. */
 type Rebuild = { readonly name: string; readonly over: (registry: TypeRegistry) => () => Promise<void> };
 const rebuilds: readonly Rebuild[] = [
   {
@@ -68,8 +68,8 @@ function builderOf(registry: TypeRegistry): () => Promise<void> {
 }
 
 /**
- * The cost of clients that request documents with `If-None-Match`, against GET of one object, and the cost of a change
- * of the types: 100 types in ten groups.
+ * Measures requests of documents with `If-None-Match` against GET of one object, and the cost of a change of types.
+ * There are 100 types in ten groups.
  */
 export const discovery: Measure = {
   name: 'discovery',
@@ -93,7 +93,7 @@ export const discovery: Measure = {
   },
 };
 
-/** The rate of responses with status 304, against responses with one object. */
+/** The rate of responses with status 304, against the rate of responses with one object. */
 async function knownDocument(bench: Bench, url: string, { name, path, accept }: Document): Promise<Result> {
   const answer = await fetch(url + path, { headers: { ...headers, Accept: accept } });
   const bytes = Buffer.from(await answer.arrayBuffer());
@@ -110,7 +110,7 @@ async function knownDocument(bench: Bench, url: string, { name, path, accept }: 
     () => load(object, 200),
     () => load(document, 304),
   );
-  const note = `${bytes.length.toLocaleString('en')} bytes when sent`;
+  const note = `${bytes.length.toLocaleString('en')} bytes in a full response`;
   return { measure: `304 for ${name}, ${String(typeCount)} types`, unit: '/s', ...comparison, floor: 0.7, note };
 }
 
@@ -135,7 +135,7 @@ async function rebuilt(bench: Bench, { name, over }: Rebuild): Promise<Result> {
   };
 }
 
-/** The longest hold of the event loop while all API documents of many types are built. */
+/** The longest block of the event loop while all API documents of many types are built. */
 async function held(count: number): Promise<Result> {
   const build = builderOf(registryOf(count).registry);
   let [longest, last, isBuilding] = [0, performance.now(), true];

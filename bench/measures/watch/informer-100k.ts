@@ -11,7 +11,7 @@ import { createRequest } from '../../subject/widgets.ts';
 const perSecond = 2_000;
 const type = { group: 'example.com', version: 'v1alpha1', plural: 'widgets' };
 
-/** An informer of the client: the time until it holds 100,000 objects, and its delay at 2,000 changes/s. */
+/** Measures an informer of the client: the time until it contains 100,000 objects, and its delay at 2,000 changes/s. */
 export const informer100k: Measure = {
   name: 'informer-100k',
   run: async (bench) => {
@@ -26,7 +26,7 @@ export const informer100k: Measure = {
 };
 
 function client(url: string): ReturnType<typeof connect> {
-  // The bench logs in with a password for all its requests.
+  // All requests of the bench authenticate with a password.
   return connect({
     url,
     fetch: async (target, init) =>
@@ -65,7 +65,7 @@ async function behind(url: string, present: number, count: number): Promise<Resu
   informer.on({
     add: ({ metadata }) => {
       if (!metadata.name.startsWith('i-')) return;
-      if (seen.has(metadata.resourceVersion)) throw new Error('a change came twice');
+      if (seen.has(metadata.resourceVersion)) throw new Error('a change was delivered twice');
       seen.set(metadata.resourceVersion, performance.now());
       if (seen.size === count) resolve();
     },
@@ -86,7 +86,7 @@ async function behind(url: string, present: number, count: number): Promise<Resu
     unit: 'ms p99',
     floor: 100,
     bound: 'value at most',
-    note: `from the answer to the handler; p50 ${at(0.5).toFixed(2)}, max ${at(1).toFixed(1)} ms`,
+    note: `from the response to the handler; p50 ${at(0.5).toFixed(2)}, max ${at(1).toFixed(1)} ms`,
   };
 }
 

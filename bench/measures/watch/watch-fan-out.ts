@@ -8,7 +8,7 @@ import { createRequest, widgetsPath } from '../../subject/widgets.ts';
 
 const sockets = 1_000;
 
-/** Every change of 16 writers, sent to each of 1,000 sockets, against `ws` sending the same frames one by one. */
+/** Sends each change of 16 writers to 1,000 sockets, against `ws`, which sends the same frames one by one. */
 export const watchFanOut: Measure = {
   name: 'watch-fan-out',
   run: async (bench) =>
@@ -42,7 +42,7 @@ export const watchFanOut: Measure = {
           unit: 'deliveries/s',
           ...comparison,
           floor: 1.5,
-          note: `${frame.length.toString()} bytes a frame`,
+          note: `${frame.length.toString()} bytes per frame`,
         },
       ];
     }),
@@ -63,7 +63,7 @@ async function pushAlone(bench: Bench, frame: string, count: number): Promise<nu
   }
 }
 
-/** A watch of all widgets that starts now. */
+/** Returns the plan of watches of all widgets that start now. */
 export async function watchPlan(url: string, count: number): Promise<Omit<WatchPlan, 'changes'>> {
   const { metadata } = await list(url, 'size=1');
   return {
@@ -74,7 +74,7 @@ export async function watchPlan(url: string, count: number): Promise<Omit<WatchP
   };
 }
 
-/** The first message in `text`, which is a sequence of messages: one change as JSON. */
+/** Returns the first message in `text`, which consists of consecutive messages. A message is a change as JSON. */
 export function firstFrame(text: string): string {
   const next = text.indexOf('}{"type":"');
   const frame = next === -1 ? text.trimEnd() : text.slice(0, next + 1);

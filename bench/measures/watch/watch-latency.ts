@@ -4,7 +4,7 @@ import { expectTotal } from '../../subject/client.ts';
 import { createRequest } from '../../subject/widgets.ts';
 import { firstFrame, watchPlan } from './watch-fan-out.ts';
 
-/** The time from a write's response to the last watcher's message. */
+/** Measures the time from the response to a write until the last watcher's message. */
 export const watchLatency: Measure = {
   name: 'watch-latency',
   run: async (bench) => [
@@ -21,7 +21,7 @@ async function measure(
   return bench.withSubject(bench.newDataDir(), async ({ url }) => {
     const count = bench.scaled(plan.count);
     const request = createRequest('d');
-    // A warm-up: the measured case is compiled code.
+    // A warm-up, since compiled code is measured.
     await bench.loader.http({
       url,
       request: createRequest('warm'),
@@ -35,14 +35,14 @@ async function measure(
     firstFrame(result.sample);
     await expectTotal(url, count + bench.scaled(5_000));
     return {
-      measure: `watch: answer to last of ${sockets.toLocaleString('en')}`,
+      measure: `watch: response to last of ${sockets.toLocaleString('en')}`,
       value: result.p99Ms,
       unit: 'ms p99',
       floor: floorMs,
       bound: 'value at most',
       note:
         `${perSecond.toString()} writes/s, p50 ${result.p50Ms.toFixed(2)}, max ${result.maxMs.toFixed(1)}, sent to ` +
-        `answer p99 ${result.writeP99Ms.toFixed(1)}, sent to last p99 ${result.wholeP99Ms.toFixed(1)} ms`,
+        `response p99 ${result.writeP99Ms.toFixed(1)}, sent to last p99 ${result.wholeP99Ms.toFixed(1)} ms`,
     };
   });
 }

@@ -26,7 +26,8 @@ export function valuesOfEvent(event: RecordedEvent, type: ResourceType, position
   };
 }
 
-function isEqual(a: IndexEntry, b: IndexEntry): boolean {
+/** Whether two entries of one type have equal values. */
+export function isEqual(a: IndexEntry, b: IndexEntry): boolean {
   if (a.created !== b.created || a.keys.length !== b.keys.length) return false;
   for (let index = 0; index < a.keys.length; index++)
     if (!areEqual(a.keys[index] ?? none, b.keys[index] ?? none)) return false;

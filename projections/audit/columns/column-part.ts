@@ -19,6 +19,7 @@ import { BackgroundPace } from './background-pace.ts';
 import { queryColumns, type HeldColumns } from './query/column-query.ts';
 import { columnBounds, type ColumnBounds } from './column-bounds.ts';
 import { ColumnTables } from './column-tables.ts';
+import type { ComparedTypes } from './compared-columns.ts';
 import { ColumnWorker } from './column-worker.ts';
 import { KeptTypes } from './kept-types.ts';
 
@@ -52,7 +53,7 @@ export class ColumnPart implements AuditPart {
   readonly #bounds: ColumnBounds;
   #opened: { readonly tables: ColumnTables; readonly types: KeptTypes } | undefined;
   #following: { readonly worker: ColumnWorker; readonly feed: ColumnSources['feed']; leave(): void } | undefined;
-  /** The position of the audit models within the epoch: `#written` in the transaction, `#folded` after its commit. */
+  /** The position of the audit models within the epoch: `#written` in the open batch, `#folded` after its commit. */
   #written = 0;
   #folded = 0;
   readonly #waiting = new Set<() => void>();
@@ -69,9 +70,13 @@ export class ColumnPart implements AuditPart {
     this.#opened = { tables, types: new KeptTypes(tables, this.#bounds) };
   }
 
-  write(batch: readonly RecordedEvent[]): void {
-    const last = batch.at(-1);
-    if (last !== undefined) this.#written = this.#within(last.position);
+  add(_recorded: RecordedEvent, within: number): number {
+    this.#written = within;
+    return 0;
+  }
+
+  write(): void {
+    // The worker writes the values in transactions of its own, after this commit.
   }
 
   committed(): void {
@@ -140,6 +145,12 @@ export class ColumnPart implements AuditPart {
     const within = this.#within(position);
     const held = this.#types.live(type)?.held(within);
     return held === undefined ? undefined : answered(held, within, query);
+  }
+
+  /** The columns of all types as of this turn, for a comparison with the log; before `start`, those of no type. */
+  hold(): ComparedTypes {
+    const feed = this.#following?.feed;
+    return feed === undefined ? { columns: [], others: [] } : this.#types.hold(this.#within(feed.position()));
   }
 
   /**

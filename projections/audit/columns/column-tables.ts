@@ -1,6 +1,7 @@
 import { NotServedError } from '../../../src/read/objects.ts';
-import type { TypeKey } from '../../../src/resource/type/index-entry.ts';
+import { typeKey, type TypeKey } from '../../../src/resource/type/index-entry.ts';
 import type { AuditEnvironment, Table } from '../audit-part.ts';
+import type { AuditTableName } from '../audit-tables.ts';
 
 /** The columns of one type under one declaration of its indexes. Positions are within the epoch. */
 export type ColumnsRecord = {
@@ -20,7 +21,7 @@ export type ColumnsRecord = {
   readonly sealedThrough: number;
 };
 
-type SnapshotRecord = {
+export type SnapshotRecord = {
   readonly position: number;
   readonly chunks: number;
   /** The number of the first segment of changes after the snapshot. */
@@ -51,8 +52,13 @@ export class ColumnTables {
     this.#meta.resetReadTxn();
   }
 
+  /** The types that have columns. */
+  types(): readonly TypeKey[] {
+    return typesIn(this.#meta.getKeys({ start: typePrefix, end: `${typePrefix}\uffff` }));
+  }
+
   record(type: TypeKey): ColumnsRecord | undefined {
-    const text = this.#meta.get(`type:${type}`);
+    const text = this.#meta.get(`${typePrefix}${type}`);
     if (text === undefined) return undefined;
     const [fingerprint = '', ...rest] = text.split(' ');
     const [id = 0, through = 0, sealed = 0, open = 0, objects = 0, changed = 0, sealedThrough = 0] = rest.map(Number);
@@ -62,7 +68,7 @@ export class ColumnTables {
   putRecord(type: TypeKey, record: ColumnsRecord): void {
     const { id, fingerprint, through, sealed, open, objects, changed, sealedThrough } = record;
     const numbers = [id, through, sealed, open, objects, changed, sealedThrough];
-    this.#meta.putSync(`type:${type}`, `${fingerprint} ${numbers.join(' ')}`);
+    this.#meta.putSync(`${typePrefix}${type}`, `${fingerprint} ${numbers.join(' ')}`);
   }
 
   /** The ids of dropped columns, which may still have segments in the tables. */
@@ -102,7 +108,7 @@ export class ColumnTables {
     const [id = this.nextId(), numbered = 0] = numbersIn(this.#meta.get(`names:${type}`));
     let next = numbered;
     const ordinals = names.map((name) => {
-      const key = Buffer.concat([keyOf(id), Buffer.from(name, 'latin1')]);
+      const key = nameKey(id, name);
       const stored = this.#names.get(key);
       if (stored !== undefined) return stored.readUInt32LE(0);
       const ordinal = Buffer.allocUnsafe(4);
@@ -112,6 +118,28 @@ export class ColumnTables {
     });
     if (next !== numbered) this.#meta.putSync(`names:${type}`, `${String(id)} ${String(next)}`);
     return ordinals;
+  }
+
+  /** The ordinal of a name; undefined if it has none yet. */
+  ordinal(type: TypeKey, name: string): number | undefined {
+    const [id] = numbersIn(this.#meta.get(`names:${type}`));
+    return id === undefined ? undefined : this.#names.get(nameKey(id, name))?.readUInt32LE(0);
+  }
+
+  /** The number of ordinals of a type, which are those below it. */
+  ordinalCount(type: TypeKey): number {
+    return numbersIn(this.#meta.get(`names:${type}`))[1] ?? 0;
+  }
+
+  /** Up to `limit` names of a type after the name `after`, in the order of their bytes, with their ordinals. */
+  numberedNames(type: TypeKey, after: string | undefined, limit: number): readonly NumberedName[] {
+    const [id] = numbersIn(this.#meta.get(`names:${type}`));
+    if (id === undefined) return [];
+    const start = after === undefined ? keyOf(id) : Buffer.concat([nameKey(id, after), Buffer.alloc(1)]);
+    return [...this.#names.getRange({ start, end: keyOf(id + 1), limit })].map(({ key, value }) => ({
+      name: Buffer.from(key.subarray(4)).toString('latin1'),
+      ordinal: value.length === 4 ? value.readUInt32LE(0) : undefined,
+    }));
   }
 
   putChanges(id: number, number: number, bytes: Buffer): void {
@@ -144,6 +172,14 @@ export class ColumnTables {
     return at === undefined ? undefined : { position: at, chunks, from: first };
   }
 
+  /** The snapshots of columns, in the order of their positions. */
+  snapshots(id: number): readonly SnapshotRecord[] {
+    return [...this.#snapshots.getRange({ start: keyOf(id), end: keyOf(id + 1) })].map(({ value }) => {
+      const [position = 0, chunks = 0, from = 0] = numbersIn(value);
+      return { position, chunks, from };
+    });
+  }
+
   /** A segment of a snapshot; see `changes`. */
   chunk(type: TypeKey, id: number, [position, chunk]: readonly [position: number, chunk: number]): Buffer {
     return this.#segment(type, chunkKey(id, position, chunk));
@@ -158,7 +194,23 @@ export class ColumnTables {
   }
 }
 
+/** A name in the table of names; without an ordinal if the entry is damaged. */
+type NumberedName = { readonly name: string; readonly ordinal: number | undefined };
+
+/** The table with the types that have columns. */
+export const columnsTable: AuditTableName = { part: 'columns', name: 'columns:meta', keys: 'ordered-binary' };
+
 const dropPrefix = 'drop:';
+const typePrefix = 'type:';
+
+/** The types with columns, by the keys of the table `meta`. */
+export function typesIn(keys: Iterable<string>): readonly TypeKey[] {
+  return [...keys].filter((key) => key.startsWith(typePrefix)).map((key) => typeKey(key.slice(typePrefix.length)));
+}
+
+function nameKey(id: number, name: string): Buffer {
+  return Buffer.concat([keyOf(id), Buffer.from(name, 'latin1')]);
+}
 
 /** The numbers in a text that spaces separate; without a text, no numbers. */
 function numbersIn(text: string | undefined): readonly number[] {

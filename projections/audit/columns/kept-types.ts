@@ -4,6 +4,7 @@ import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
 import { changedValues } from './changed-values.ts';
 import type { ColumnBounds } from './column-bounds.ts';
 import type { ColumnTables } from './column-tables.ts';
+import type { ComparedColumns, ComparedTypes } from './compared-columns.ts';
 import { TypeColumns, type ChangedValues } from './type-columns.ts';
 
 /**
@@ -72,6 +73,22 @@ export class KeptTypes {
     if (kept.isLive) kept.columns.cover(position);
     this.#byKey.delete(key);
     this.#retired.push(kept.columns);
+  }
+
+  /** The columns of all types as of this turn, for a comparison. `position`: that of the last folded event. */
+  hold(position: number): ComparedTypes {
+    const columns: ComparedColumns[] = [];
+    const others: { readonly type: TypeKey; readonly reason: string }[] = [];
+    for (const type of this.#tables.types()) {
+      const kept = this.#byKey.get(type);
+      if (kept?.isLive === true) {
+        kept.columns.cover(position);
+        columns.push(kept.columns.hold());
+      } else if (kept !== undefined || this.#opening.has(type))
+        others.push({ type, reason: 'its columns are being read from the log' });
+      else others.push({ type, reason: 'its plugin is not started: code of plugins computes the values' });
+    }
+    return { columns, others };
   }
 
   /** Takes the next removed columns to write. Write them before `openNext`: their type may be registered again. */

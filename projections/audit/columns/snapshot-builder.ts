@@ -1,5 +1,7 @@
+import type { ColumnBounds } from './column-bounds.ts';
+import { Chunk } from './row-chunk.ts';
 import type { ColumnLayout } from './segment/column-layout.ts';
-import type { ValueRow } from './segment/segment-writer.ts';
+import { encodeSegment, type ValueRow } from './segment/segment-writer.ts';
 import { LatestRows } from './query/latest-rows.ts';
 import { entryAt, Segment, type Segments } from './segment/segment.ts';
 
@@ -11,6 +13,23 @@ export type SnapshotSource = {
   readonly changes: Segments;
 };
 
+const rowsPerStep = 64;
+
+/** The encoded segments of a snapshot, in order. Undefined for a pause. */
+export function* snapshotChunks(
+  source: SnapshotSource,
+  bounds: ColumnBounds,
+): Generator<Buffer | undefined, undefined, undefined> {
+  let read = 0;
+  const chunk = new Chunk(bounds);
+  for (const row of snapshotRows(source)) {
+    if (row === undefined || ++read % rowsPerStep === 0) yield;
+    if (row !== undefined) chunk.add(row);
+    if (chunk.isFull()) yield yield* encodeSegment(chunk.take(), source.layout);
+  }
+  if (chunk.size > 0) yield yield* encodeSegment(chunk.take(), source.layout);
+}
+
 /**
  * The rows of all objects after the changes, each object once, in no order: so each segment is read twice at most, also
  * if consecutive changes are of objects far apart. Undefined for a pause.
@@ -20,7 +39,7 @@ export function* snapshotRows({ layout, before, changes }: SnapshotSource): Gene
   let base = 1;
   for (let number = 0; number < changes.count; number++) {
     const { ordinals } = new Segment(changes.read(number), layout);
-    for (let row = 0; row < ordinals.length; row++) latest.set(ordinals[row] ?? 0, base + row);
+    for (let row = 0; row < ordinals.length; row++) latest.set(ordinals.at(row), base + row);
     base += ordinals.length;
     yield undefined;
   }
@@ -47,7 +66,7 @@ function* rowsOf(
 ): Generator<ValueRow | undefined, undefined> {
   yield undefined;
   for (let row = 0; row < segment.rows; row++) {
-    const ordinal = segment.ordinals[row] ?? 0;
+    const ordinal = segment.ordinals.at(row);
     const entry = isWanted(row, ordinal) ? entryAt(segment, row, layout.length) : undefined;
     if (entry !== undefined) yield { ordinal, position: 0, entry };
   }

@@ -5,11 +5,12 @@ import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
 import type { ColumnBounds } from './column-bounds.ts';
 import { layoutOf, type ColumnLayout } from './segment/column-layout.ts';
 import type { HeldColumns } from './query/column-query.ts';
-import type { ColumnsRecord, ColumnTables } from './column-tables.ts';
+import type { ColumnsRecord, ColumnTables, SnapshotRecord } from './column-tables.ts';
+import type { ComparedColumns } from './compared-columns.ts';
 import { encodeSegment } from './segment/segment-writer.ts';
-import { bytesOf, Chunk } from './row-chunk.ts';
+import { bytesOf } from './row-chunk.ts';
 import { entryAt, Segment } from './segment/segment.ts';
-import { snapshotRows, type SnapshotSource } from './snapshot-builder.ts';
+import { snapshotChunks, type SnapshotSource } from './snapshot-builder.ts';
 
 /** New values of an object. `objects`: the change of the number of objects. Positions are within the epoch. */
 export type ChangedValues = {
@@ -121,35 +122,30 @@ export class TypeColumns {
   /** Writes a snapshot of the objects after the full segments. */
   *snapshot(): Steps<undefined> {
     const { id, sealed, sealedThrough: position } = this.#record;
-    const { key } = this.type;
     const before = this.#tables.snapshot(id, Infinity);
-    const from = before?.from ?? 0;
-    const source = {
-      layout: this.layout,
-      before: {
-        count: before?.chunks ?? 0,
-        read: (number: number) => this.#tables.chunk(key, id, [before?.position ?? 0, number]),
-      },
-      changes: { count: sealed - from, read: (number: number) => this.#tables.changes(key, id, from + number) },
-    };
-    const chunks = yield* this.#chunks(source, [id, position]);
+    let chunks = 0;
+    for (const bytes of snapshotChunks(this.#snapshotSource(before, sealed), this.#bounds)) {
+      if (bytes === undefined) yield;
+      else this.#putChunk([id, position, chunks++], bytes);
+    }
     this.#commit({ ...this.#record, changed: 0 }, () => {
       this.#tables.putSnapshot(id, { position, chunks, from: sealed });
     });
   }
 
-  /** Writes the segments of a snapshot, and returns their number. */
-  *#chunks(source: SnapshotSource, [id, position]: readonly [id: number, position: number]): Steps<number> {
-    let [chunks, read] = [0, 0];
-    const chunk = new Chunk(this.#bounds);
-    for (const row of snapshotRows(source)) {
-      if (row === undefined || ++read % rowsPerStep === 0) yield;
-      if (row !== undefined) chunk.add(row);
-      if (!chunk.isFull()) continue;
-      this.#putChunk([id, position, chunks++], yield* encodeSegment(chunk.take(), this.layout));
-    }
-    if (chunk.size > 0) this.#putChunk([id, position, chunks++], yield* encodeSegment(chunk.take(), this.layout));
-    return chunks;
+  /** The source of the snapshot after `before`, with the changes up to the full segment before number `until`. */
+  #snapshotSource(before: SnapshotRecord | undefined, until: number): SnapshotSource {
+    const { id } = this.#record;
+    const { key } = this.type;
+    const from = before?.from ?? 0;
+    return {
+      layout: this.layout,
+      before: {
+        count: before?.chunks ?? 0,
+        read: (number) => this.#tables.chunk(key, id, [before?.position ?? 0, number]),
+      },
+      changes: { count: until - from, read: (number) => this.#tables.changes(key, id, from + number) },
+    };
   }
 
   #putChunk([id, position, chunk]: readonly [id: number, position: number, chunk: number], bytes: Buffer): void {
@@ -174,6 +170,35 @@ export class TypeColumns {
       },
       changes: { count: sealed - from, read: (number) => this.#tables.changes(key, id, from + number) },
     });
+  }
+
+  /** The columns as of this turn, for a comparison with the log. They stay readable until the columns are dropped. */
+  hold(): ComparedColumns {
+    const { id, sealed, open, changed, sealedThrough } = this.#record;
+    const { key } = this.type;
+    const tables = this.#tables;
+    const snapshots = tables.snapshots(id);
+    return {
+      type: this.type,
+      layout: this.layout,
+      through: this.#through,
+      sealed: { count: sealed, read: (number) => tables.changes(key, id, number) },
+      open: open === 0 ? undefined : { rows: open, bytes: Buffer.from(tables.changes(key, id, sealed)) },
+      latest: [...this.#rows],
+      objects: this.#objects,
+      changed,
+      sealedThrough,
+      isCurrent: () => tables.record(key)?.id === id,
+      snapshots: snapshots.map(({ position, chunks, from }, index) => ({
+        position,
+        from,
+        stored: { count: chunks, read: (number) => tables.chunk(key, id, [position, number]) },
+        expected: () => snapshotChunks(this.#snapshotSource(snapshots[index - 1], from), this.#bounds),
+      })),
+      ordinals: tables.ordinalCount(key),
+      ordinal: (name) => tables.ordinal(key, name),
+      names: (after, limit) => tables.numberedNames(key, after, limit),
+    };
   }
 
   *#prepared(rows: readonly Row[], { layout, snapshot, changes }: HeldColumns): Steps<HeldColumns> {
@@ -243,13 +268,11 @@ export class TypeColumns {
     const positions = segment.positions();
     for (let row = 0; row < open; row++) {
       const entry = entryAt(segment, row, this.layout.length);
-      const [position = 0, ordinal] = [positions[row], segment.ordinals[row]];
+      const [position = 0, ordinal] = [positions[row], segment.ordinals.at(row)];
       this.#push({ position, ordinal, entry, name: entry?.name, objects: 0, bytes: bytesOf(entry) });
     }
   }
 }
-
-const rowsPerStep = 64;
 
 /** Begins new columns of a type, and drops its columns of another declaration. */
 function begun(

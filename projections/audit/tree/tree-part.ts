@@ -27,6 +27,8 @@ export class TreePart implements AuditPart, FoldedTree {
   #tables: Tables | undefined;
   #range = new CompactRange();
   #lastHead: RecordedHead | undefined;
+  /** The sizes and roots that events of the open batch state. */
+  readonly #stated: StatedRoot[] = [];
   readonly #nodes = new KeptNodes(readerOfTiles((level, first, count) => this.hashes(level, first, count)));
 
   /** `epoch` returns the epoch of the folded log. */
@@ -43,19 +45,23 @@ export class TreePart implements AuditPart, FoldedTree {
     this.#load();
   }
 
-  write(batch: readonly RecordedEvent[]): void {
-    const { rows, range } = this.#open;
-    const shift = epochShift(this.#epoch());
-    for (const recorded of batch) {
-      const { stream } = recorded;
-      if (isLeafStream(stream)) {
-        this.#range.append(leafOf(recorded), ({ level, index }, hash) => {
-          if (level % tileHeight === 0) rows.append(level / tileHeight, index, hash, recorded.position - shift);
-        });
-      }
-      if (stream === 'platform:tree' || stream === 'platform:log') this.#compare(recorded);
+  add(recorded: RecordedEvent, within: number): number {
+    const { rows } = this.#open;
+    const { stream } = recorded;
+    let bytes = 0;
+    if (isLeafStream(stream)) {
+      this.#range.append(leafOf(recorded), ({ level, index }, hash) => {
+        if (level % tileHeight === 0) bytes += rows.append(level / tileHeight, index, hash, within);
+      });
     }
+    if (stream === 'platform:tree' || stream === 'platform:log') bytes += this.#note(recorded);
+    return bytes;
+  }
+
+  write(): void {
+    const { rows, range } = this.#open;
     rows.flush();
+    for (const stated of this.#stated.splice(0)) this.#compare(stated);
     range.putSync(rangeKey, encodeRange(this.#range));
   }
 
@@ -64,12 +70,14 @@ export class TreePart implements AuditPart, FoldedTree {
   }
 
   rolledBack(): void {
+    this.#stated.length = 0;
     this.#open.rows.forget();
     this.#nodes.clear();
     this.#load();
   }
 
   cleared(): void {
+    this.#stated.length = 0;
     this.#open.rows.forget();
     this.#nodes.clear();
     [this.#range, this.#lastHead] = [new CompactRange(), undefined];
@@ -127,26 +135,43 @@ export class TreePart implements AuditPart, FoldedTree {
     this.#lastHead = typeof head === 'string' ? decodeHead(head) : undefined;
   }
 
-  #compare(recorded: RecordedEvent): void {
+  /** Keeps the size and root that an event states until `write`: the root of an earlier size is read from the table. */
+  #note(recorded: RecordedEvent): number {
     const { event } = decodeEvent(recorded);
     const stated = statedBy(event);
-    if (stated === undefined) return;
-    const { rows, heads } = this.#open;
-    rows.flush();
+    if (stated === undefined) return 0;
     const { size, root } = stated;
     const place = `the ${event.type} at position ${recorded.position.toString()}`;
     if (!Number.isSafeInteger(size) || size < 0 || size > this.size())
       throw new TreeMismatchError(`${place} is about ${String(size)} leaves, of which ${String(this.size())} exist`);
+    const head = { size, root, index: this.size() - 1, time: stampOf(recorded) };
+    this.#stated.push({ size, root, place, head: event.type === 'TreeHead' ? head : undefined });
+    return statedBytes;
+  }
+
+  #compare({ size, root, place, head }: StatedRoot): void {
     const own = Buffer.from(this.root(size)).toString('base64');
     if (own !== root)
       throw new TreeMismatchError(
         `${place} gives the first ${String(size)} leaves the root ${root}, but here they have ${own}`,
       );
-    if (event.type !== 'TreeHead') return;
-    this.#lastHead = { size, root, index: this.size() - 1, time: stampOf(recorded) };
-    heads.putSync(lastKey, encodeHead(this.#lastHead));
+    if (head === undefined) return;
+    this.#lastHead = head;
+    this.#open.heads.putSync(lastKey, encodeHead(head));
   }
 }
+
+type StatedRoot = {
+  readonly size: number;
+  readonly root: string;
+  /** The event, in the words of an error. */
+  readonly place: string;
+  /** The head, if the event is a `TreeHead`. */
+  readonly head: RecordedHead | undefined;
+};
+
+/** The estimated bytes of a stated root in memory. */
+const statedBytes = 512;
 
 type Tables = {
   readonly rows: TreeRows;

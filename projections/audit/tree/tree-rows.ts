@@ -8,8 +8,11 @@ const positionBytes = 8;
 /** The maximum number of rows of a tile level: a tree has at most 2^33 leaves. */
 const rowsMax = 2 ** 29;
 
-/** A row that is not full. */
-type Draft = { readonly key: number; readonly bytes: Buffer; length: number; isWritten: boolean };
+/**
+ * A row that the open batch changes. `from`: the table has the bytes before this offset, and `bytes` lacks them until
+ * the row is written.
+ */
+type Draft = { readonly key: number; readonly bytes: Buffer; from: number; length: number; isWritten: boolean };
 
 /**
  * The hashes of a tree in tiles. Tile level 0 has the leaves, each with the position of its event; tile level n has the
@@ -17,35 +20,43 @@ type Draft = { readonly key: number; readonly bytes: Buffer; length: number; isW
  */
 export class TreeRows {
   readonly #table: Table<Buffer, number>;
-  /** The last row of each tile level, if it is not full. `flush` writes these rows. */
+  /** The last row of each tile level, if it is not full. */
   readonly #drafts: (Draft | undefined)[] = [];
+  /** The full rows that are not written. */
+  readonly #full: Draft[] = [];
 
   constructor(table: Table<Buffer, number>) {
     this.#table = table;
   }
 
-  /** Adds a hash to a tile level. `index` must be the next index of the level. */
-  append(level: number, index: number, hash: Hash, position = 0n): void {
+  /**
+   * Adds a hash to a tile level, in memory, and returns the added bytes. `index` must be the next index of the level,
+   * and `position` the position of a leaf's event within the epoch.
+   */
+  append(level: number, index: number, hash: Hash, position: number): number {
     const width = widthOf(level);
-    const draft = this.#draftFor(level, index);
     const at = (index % rowEntries) * width;
+    const draft = (this.#drafts[level] ??= begunDraft(keyOf(level, index), at, width));
     draft.bytes.set(hash, at);
-    if (level === 0) draft.bytes.writeBigUInt64BE(position, at + hashBytes);
+    if (level === 0) writePosition(draft.bytes, at + hashBytes, position);
     draft.length = at + width;
     draft.isWritten = false;
     if (draft.length === rowEntries * width) {
-      this.#write(draft);
+      this.#full.push(draft);
       this.#drafts[level] = undefined;
     }
+    return width;
   }
 
-  /** Writes the rows that are not full, within the caller's transaction. The next append continues these rows. */
+  /** Writes the changed rows, within the caller's transaction. The next append continues the rows that are not full. */
   flush(): void {
+    for (const draft of this.#full.splice(0)) this.#write(draft);
     for (const draft of this.#drafts) if (draft !== undefined) this.#write(draft);
   }
 
   /** Discards the rows in memory. Call it after the table was rolled back or cleared. */
   forget(): void {
+    this.#full.length = 0;
     this.#drafts.length = 0;
   }
 
@@ -70,23 +81,26 @@ export class TreeRows {
     return row.readBigUInt64BE((index % rowEntries) * widthOf(0) + hashBytes);
   }
 
-  #draftFor(level: number, index: number): Draft {
-    const draft = this.#drafts[level];
-    if (draft !== undefined) return draft;
-    const key = keyOf(level, index);
-    const bytes = Buffer.allocUnsafe(rowEntries * widthOf(level));
-    const before = index % rowEntries === 0 ? undefined : this.#table.get(key);
-    before?.copy(bytes);
-    const begun = { key, bytes, length: 0, isWritten: true };
-    this.#drafts[level] = begun;
-    return begun;
-  }
-
   #write(draft: Draft): void {
     if (draft.isWritten) return;
+    if (draft.from > 0) {
+      const copied = this.#table.get(draft.key)?.copy(draft.bytes, 0, 0, draft.from);
+      if (copied !== draft.from) throw new Error(`row ${String(draft.key)} of the tree lacks its first hashes`);
+      draft.from = 0;
+    }
     this.#table.putSync(draft.key, draft.bytes.subarray(0, draft.length));
     draft.isWritten = true;
   }
+}
+
+function begunDraft(key: number, from: number, width: number): Draft {
+  return { key, bytes: Buffer.allocUnsafe(rowEntries * width), from, length: 0, isWritten: true };
+}
+
+/** As eight bytes, big-endian. */
+function writePosition(bytes: Buffer, at: number, position: number): void {
+  bytes.writeUInt32BE(Math.floor(position / 2 ** 32), at);
+  bytes.writeUInt32BE(position % 2 ** 32, at + 4);
 }
 
 function widthOf(level: number): number {

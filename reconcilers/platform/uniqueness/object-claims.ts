@@ -26,7 +26,7 @@ export type ObjectClaimsDependencies = {
   readonly rows: OlderReader;
   readonly declarations: DeclarationReader;
   readonly execute: Execute;
-  /** Returns the holder of the value's claim, read from the log itself. */
+  /** Returns the holder of the claim of a value, read from the log. */
   readonly claimantOf: (claimed: {
     readonly type: TypeKey;
     readonly value: HeldValue;
@@ -35,8 +35,8 @@ export type ObjectClaimsDependencies = {
 };
 
 /**
- * The not yet enforced indexes that became unique after the declaration `declared`. An object that `declared` decided
- * may hold an unclaimed value of them.
+ * The indexes that became unique after the declaration `declared` and are not enforced yet. An object that was decided
+ * under `declared` may have unclaimed values in these indexes.
  */
 function unclaimedIndexes(standing: Declared, declared: number | undefined): readonly string[] {
   return Object.entries(standing.since)
@@ -45,8 +45,8 @@ function unclaimedIndexes(standing: Declared, declared: number | undefined): rea
 }
 
 /**
- * Brings objects under the present declaration, one after another: claims the values of each, and appends a fence, so
- * that no write that an older declaration decided can follow.
+ * Brings objects under the current declaration, one at a time: claims the values of the object and appends a fence, so
+ * that no write that was decided under an older declaration can follow.
  */
 export class ObjectClaims {
   readonly #dependencies: ObjectClaimsDependencies;
@@ -56,8 +56,7 @@ export class ObjectClaims {
   }
 
   /**
-   * Appends a fence that claims the object's values, unless the object holds all of its claims. Throws transient
-   * errors.
+   * Appends a fence that claims the values of the object, unless the object has all claims. Throws transient errors.
    */
   async claim(type: ResourceType, name: string): Promise<'claimed' | Duplicate> {
     const { rows, declarations, execute, uuid } = this.#dependencies;
@@ -76,16 +75,16 @@ export class ObjectClaims {
       const { reason } = outcome.rejection;
       if (reason === 'unique-value-taken')
         return (await this.#duplicateOf(type, object)) ?? Promise.reject(new WriteRefusedError(outcome.rejection));
-      // The object was changed or removed meanwhile: the next attempt reads its present state.
+      // The object was changed or removed before this write. The next attempt reads its current state.
       if (reason !== 'stale-version') throw new WriteRefusedError(outcome.rejection);
     }
-    throw new Error('the object kept changing');
+    throw new Error('the object changed during every attempt to claim its values');
   }
 
   /**
-   * Whether the object already holds the claims of its values. This is possible only for indexes that were unique, with
-   * any function, since before the object's last event: that event claimed its values then. The present values must be
-   * equal to those, and the claims must name this object.
+   * Whether the object has the claims of all its values already. This is possible only for indexes that were unique,
+   * with any function, when the last event of the object was decided, since this event then claimed its values. The
+   * current values must equal those values, and the claims must name this object.
    */
   async #isClaimed(type: ResourceType, { row, object, standing, indexes }: Looked): Promise<boolean> {
     const { log, claimantOf } = this.#dependencies;

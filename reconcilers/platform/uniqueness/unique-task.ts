@@ -8,12 +8,12 @@ export type UniqueTask = {
   readonly type: ResourceType;
   /** The revision of the declaration. */
   readonly revision: number;
-  /** The work begins when all nodes are drained up to this position. */
+  /** The work starts when all nodes are drained up to this position. */
   readonly position: LogPosition;
   step: 'pending' | 'claiming';
   /** Whether all objects must be checked. */
   isDue: boolean;
-  /** The members of `duplicates` that must be checked again. */
+  /** The names in `duplicates` that must be checked again. */
   readonly again: Set<string>;
   readonly duplicates: Map<string, Duplicate>;
   duplicateCount: number;
@@ -21,7 +21,7 @@ export type UniqueTask = {
   failures: number;
 };
 
-/** `position`: the position of the last folded event, at or after the declaration. */
+/** `position`: the position of the last folded event, which is not before the declaration. */
 export function uniqueTask(type: ResourceType, { revision }: Declared, position: LogPosition): UniqueTask {
   return {
     type,

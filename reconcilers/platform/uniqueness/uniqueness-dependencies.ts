@@ -17,15 +17,15 @@ export type UniquenessDependencies = ObjectClaimsDependencies & {
   /** Whether no other node writes to this log. */
   readonly isAlone: boolean;
   readonly node: string;
-  /** Resolves pending appends as far as possible, and returns the position up to which this node is drained. */
+  /** Resolves pending appends as far as possible. Returns the position up to which this node is drained. */
   readonly drain: () => Promise<LogPosition>;
   readonly served: () => readonly ResourceType[];
   readonly clock: Clock;
   readonly metadata: () => EventMetadata;
-  /** Called when the type's indexes take their next step, or when duplicates block them. */
+  /** Called when the indexes of the type start their next step, or when duplicates block them. */
   readonly onStep: (type: ResourceType) => void;
   readonly onEnforced: (type: ResourceType, indexes: readonly string[]) => void;
-  /** Called when the found duplicates change. */
+  /** Called when the set of found duplicates changes. */
   readonly onDuplicates: (found: Pick<UniqueStep, 'type' | 'duplicates' | 'duplicateCount'>) => void;
   readonly onError: (error: unknown, type: string) => void;
 };

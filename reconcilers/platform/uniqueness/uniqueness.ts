@@ -25,13 +25,14 @@ import { unenforced, uniqueTask, type UniqueTask } from './unique-task.ts';
 import { Wake } from '../../wake.ts';
 
 /**
- * Enforces indexes that have become unique (consistency protocol, 1), on the leader: once all live nodes are drained,
- * it claims the values of every object written under an older declaration, by a fence; once none is left, it records
- * the enforcement in the log. It stores no progress: the next leader finds the remaining objects by their rows.
+ * Enforces indexes that have become unique (consistency protocol, 1). Runs on the leader. Once all live nodes are
+ * drained, a fence claims the values of each object that was written under an older declaration. Once no such object is
+ * left, the enforcement is recorded in the log. No progress is stored: the next leader finds the remaining objects by
+ * their rows.
  *
- * A deposed leader may still take a last step, which is harmless. A fence is appended at the revision that it was
- * decided on, and claims values like every write. The event of an enforcement names the declaration and the writes that
- * it is based on.
+ * A deposed leader may still perform a last step, which is harmless. A fence is appended at the revision on which it
+ * was decided, and claims values like every write. The event of an enforcement names the declaration and the writes on
+ * which it is based.
  */
 export class Uniqueness {
   readonly #dependencies: UniquenessDependencies;
@@ -60,7 +61,7 @@ export class Uniqueness {
     ];
   }
 
-  /** Starts. Call it once the read models have caught up. */
+  /** Starts the work. Call it once the read models have caught up. */
   open(): void {
     this.#isOpen = true;
     this.#begin();
@@ -83,7 +84,7 @@ export class Uniqueness {
     });
   }
 
-  /** Call it once a type is served: before that, its objects must not be written. */
+  /** Updates the tasks. Call it once a type is served, since objects of the type must not be written before. */
   scan(): void {
     if (!this.#isOpen || this.#term.signal.aborted || !this.#dependencies.leadership.isLeader()) return;
     const { served, reader, onStep } = this.#dependencies;
@@ -109,7 +110,7 @@ export class Uniqueness {
     this.#dependencies.onStep(task.type);
   }
 
-  /** The declaration in force, if it equals the type on this node and has unique indexes that are not enforced. */
+  /** The declaration in force, if it equals that of this node and has unique indexes that are not enforced. */
   #standing({ key, declaration }: ResourceType): Declared | undefined {
     const standing = this.#dependencies.declarations.declared(key);
     if (standing === undefined || declaration === undefined || !isSameDeclaration(standing.declaration, declaration))
@@ -128,7 +129,7 @@ export class Uniqueness {
     this.scan();
   }
 
-  /** Enqueues a duplicate again: a change of it, or of the value's holder, may resolve it. */
+  /** Enqueues a duplicate again after a change of the object or of the holder, which may resolve the duplicate. */
   #record({ changes }: ChangeBatch): void {
     if (this.#tasks.size === 0) return;
     for (const { type, name } of changes) {
@@ -162,7 +163,7 @@ export class Uniqueness {
     return [...this.#tasks.values()].some(({ step }) => step === 'pending');
   }
 
-  /** Starts the tasks for which all nodes are drained. Returns whether no task waits for a node any more. */
+  /** Starts the tasks for which all nodes are drained. Returns whether no task waits for a node. */
   async #checkNodes(nodes: LiveNodes): Promise<boolean> {
     const live = nodes.all()?.map(({ drained }) => drained);
     if (live?.every((position) => position !== undefined) === true) this.#drained(live);
@@ -200,7 +201,7 @@ export class Uniqueness {
     }
   }
 
-  /** Checks every object that an older declaration wrote, one page of names after another. */
+  /** Checks every object that an older declaration decided, one page of names after another. */
   async #pass(task: UniqueTask, signal: AbortSignal): Promise<void> {
     const { rows, clock } = this.#dependencies;
     const standing = this.#standing(task.type);
@@ -258,7 +259,7 @@ export class Uniqueness {
     this.#dependencies.onDuplicates({ type: task.type, duplicates: found, duplicateCount: count });
   }
 
-  /** Claims the values of a few objects at a time, so that other writes are not delayed. */
+  /** Claims the values of only a few objects concurrently, so that other writes are not delayed. */
   async #claimEach({ type }: UniqueTask, names: readonly string[], signal: AbortSignal): Promise<readonly Duplicate[]> {
     const duplicates: Duplicate[] = [];
     const waiting = names.values();
@@ -277,8 +278,8 @@ export class Uniqueness {
   }
 
   /**
-   * Records the enforcement based on `standing`, which was read before the first object was checked. If the declaration
-   * or an older write changed it since, the event has no effect.
+   * Records the enforcement, based on `standing`, which was read before the first object was checked. The event has no
+   * effect if a newer declaration or a write under an older one was folded after this read.
    */
   async #enforce({ type }: UniqueTask, standing: Declared): Promise<void> {
     const { log, uuid, metadata, reader } = this.#dependencies;
@@ -286,7 +287,7 @@ export class Uniqueness {
     const event: DomainEvent = { type: 'UniqueEnforced', declared: standing.revision, late: standing.late, indexes };
     const last = await log.readLast(stream);
     const appended = await log.append(stream, [encodeEvent(uuid(), event, metadata())], last?.revision ?? 'absent');
-    if (!appended.ok) throw new Error(`could not record that ${type.key} is enforced: ${appended.reason}`);
+    if (!appended.ok) throw new Error(`could not record the enforcement for ${type.key}: ${appended.reason}`);
     await reader.reached(appended.position, { timeoutMs: uniquenessRecheckMs, signal: this.#term.signal });
     if (this.#standing(type) === undefined) this.#dependencies.onEnforced(type, indexes);
     const task = this.#tasks.get(type.key);

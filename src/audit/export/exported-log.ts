@@ -14,7 +14,7 @@ export type ExportedLogDependencies = {
   readonly log: Pick<EventLog, 'readAll'>;
   readonly tree: TreeReader;
   readonly identity: () => LogIdentity;
-  /** The categories of streams whose events have leaves. */
+  /** The categories of streams with leaves in the tree. */
   readonly categories: CategoryFilter;
 };
 

@@ -9,14 +9,14 @@ import { AccessWindow } from './access-window.ts';
 
 export type AccessEventsDependencies = {
   readonly log: Pick<EventLog, 'append'>;
-  /** The stream of this process, which no other process writes. */
+  /** The stream of this process. No other process writes to the stream. */
   readonly stream: StreamName;
   readonly clock: Clock;
   readonly uuid: () => string;
   readonly metadata: () => EventMetadata;
-  /** The disk's state: nothing is written while the disk is nearly full. */
+  /** The state of the disk. Nothing is appended while the disk is nearly full. */
   readonly disk?: { isShort(): boolean; take(bytes: number): void };
-  /** Called with the reason when the log accepts no events, and with undefined when it accepts them again. */
+  /** Called with a reason when the log accepts no events, and with undefined when the log accepts events again. */
   readonly onState: (reason: string | undefined) => void;
 };
 
@@ -37,7 +37,7 @@ export class AccessEvents implements AccessRecorder {
   #omitted = 0;
   /** Accesses that no event contains yet. */
   #window: AccessWindow | undefined;
-  /** The event to append, or to retry. */
+  /** The event of the next append or retry. */
   #batch: Batch | undefined;
   #expected: ExpectedRevision = 'absent';
   #timer: Timer | undefined;
@@ -120,11 +120,15 @@ export class AccessEvents implements AccessRecorder {
       this.#report(undefined);
       return;
     }
-    // No other process writes to the stream: another event at this revision means that the log is damaged or restored.
-    // The event's id cannot be used at another revision.
+    // No other process writes to the stream, so another event at this revision means that the log is damaged or
+    // restored. The event gets a new id, because an id cannot be used at another revision.
     if (outcome.reason === 'conflict')
       this.#batch = { event: { ...batch.event, id: this.#dependencies.uuid() }, expected: outcome.actual };
-    this.#report(outcome.reason === 'conflict' ? 'its stream has other events' : String(outcome.cause));
+    this.#report(
+      outcome.reason === 'conflict'
+        ? 'the stream of access events contains events of another writer'
+        : String(outcome.cause),
+    );
   }
 
   #nextBatch(): Batch | undefined {

@@ -1,12 +1,15 @@
 import type { AccessKind } from '../../command/event.ts';
 
-/** A log-in, log-out or refusal. It never contains a password, token or cookie. */
+/** A log-in, log-out or refusal. An access never contains a password, token or cookie. */
 export type Access = {
   readonly kind: AccessKind;
   readonly requestId: string;
   /** The client's address; empty if the connection has none. */
   readonly address: string;
-  /** The name of an existing user; null if no user has the name, which may be a password in the wrong field. */
+  /**
+   * The name of an existing user; null if no user has the name. An unknown name is not recorded, because it may be a
+   * password that was typed into the wrong field.
+   */
   readonly user?: string | null | undefined;
   /** The name of the personal access token. */
   readonly token?: string | undefined;

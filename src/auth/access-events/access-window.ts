@@ -9,8 +9,8 @@ import {
 import type { Access } from './access-recorder.ts';
 
 /**
- * The accesses from one event to the next. All are counted, and as many described as the event can hold. Log-ins and
- * log-outs are described before refusals, since clients determine the number of refusals.
+ * The accesses between two events. The window counts all accesses, and describes as many of them as the limits allow.
+ * Log-ins and log-outs have a limit of their own, because clients can cause any number of refusals.
  */
 export class AccessWindow {
   readonly #from: string;
@@ -27,7 +27,7 @@ export class AccessWindow {
     this.#takeBytes = takeBytes;
   }
 
-  /** Counts the access, and returns whether it is described. */
+  /** Counts the access, and returns whether the event will describe the access. */
   add(access: Access, time: string): boolean {
     const { kind } = access;
     this.#counts.set(kind, (this.#counts.get(kind) ?? 0) + 1);

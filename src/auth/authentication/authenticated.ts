@@ -16,7 +16,7 @@ export function unauthorized(detail: string): NotAuthenticated {
   return { ok: false, reason: 'unauthorized', detail };
 }
 
-/** Refuses with a request to retry: the credentials may be valid, but this node cannot check them now. */
+/** The refusal of credentials that may be valid, but that this node cannot check now. The client should retry. */
 export const unavailableNow: NotAuthenticated = {
   ok: false,
   reason: 'unavailable',
@@ -24,5 +24,5 @@ export const unavailableNow: NotAuthenticated = {
   retryAfterSeconds: 1,
 };
 
-/** One answer for an unknown user, a disabled user, a user without a password, and a wrong password. */
+/** The same refusal for an unknown user, a disabled user, a user without a password, and a wrong password. */
 export const invalidPassword: NotAuthenticated = unauthorized('the user name or password is wrong');

@@ -35,9 +35,9 @@ export type AuthenticatorDependencies = {
   readonly clock: Clock;
   /** Verifies tokens of the identity provider; undefined when none is configured. */
   readonly oidc?: OidcVerifier | undefined;
-  /** Reads other nodes' writes that this node has not folded yet; undefined on a single node. */
+  /** Reads writes of other nodes that this node has not folded yet; undefined on a single node. */
   readonly unfoldedWrites?: Pick<UnfoldedWrites, 'refreshToken' | 'refreshObject'> | undefined;
-  /** Records the use of a personal access token. It is called at most once a minute for each token, and not awaited. */
+  /** Records the use of a personal access token. Called at most once a minute for each token, and not awaited. */
   readonly recordUse: (tokenName: string) => void;
 };
 
@@ -57,7 +57,7 @@ type Question = From & {
   /** The key of the answer in the cache. */
   readonly key: string;
   readonly verify: (abandoned: AbortSignal) => Authenticated | Promise<Authenticated>;
-  /** Whether to cache the answer; absent: yes. */
+  /** Whether to cache the answer; if absent, the answer is cached. */
   readonly isKept?: () => boolean;
 };
 
@@ -66,9 +66,9 @@ const badToken = unauthorized('the token is unknown, expired or revoked');
 const deadSession = unauthorized(`the cookie ${sessionCookie} names no active session: log in again`);
 
 /**
- * Credentials → subject (decision 7). Verified credentials are cached under a keyed hash, so the hot path costs one
- * SHA-256, and no secret stays in memory. The hash's key is random, and new at every start. Each request checks the
- * cached subject against the tables again, so a change takes effect with the next request.
+ * Verifies credentials and returns their subject (decision 7). Verified credentials are cached by a keyed hash, so the
+ * hot path needs one SHA-256, and no secret remains in memory. The key of the hash is random and new at every start.
+ * Each request checks the cached subject against the tables again, so a change takes effect with the next request.
  */
 export class Authenticator {
   readonly #dependencies: AuthenticatorDependencies;
@@ -78,7 +78,7 @@ export class Authenticator {
   readonly #remembered = new Map<string, Remembered>();
   /** Verifications in progress: simultaneous requests with the same credentials share one log-in. */
   readonly #pending = new SingleFlight<Authenticated>();
-  /** When the last use of each token was recorded, by uid, oldest first. */
+  /** The time at which the last use of each token was recorded, by uid, oldest first. */
   readonly #recordedUses = new Map<string, number>();
 
   constructor(dependencies: AuthenticatorDependencies) {
@@ -109,7 +109,7 @@ export class Authenticator {
     return isCredentialValid(permissions, subject, clock.now());
   }
 
-  /** For a log-in or a change of the caller's own password; failures count towards the limits of log-ins. */
+  /** Verifies a password, for a log-in or for a change of the caller's own password, within the limits of log-ins. */
   async verifyPassword(username: string, password: string, from: From): Promise<PasswordVerified> {
     const answer = await this.#recognizePair({ username, password }, from);
     if (!answer.ok) return answer;
@@ -118,8 +118,8 @@ export class Authenticator {
   }
 
   /**
-   * Recognizes a cached header. A verified password is cached for one address only: from any other address, a refused
-   * guess must look the same whether or not the password is right.
+   * Returns the answer for a header, from the cache if possible. A verified password is cached for one address only:
+   * for any other address, a refused guess must have the same response whether or not the password is correct.
    */
   #recognizeHeader(authorization: string, from: From): Authenticated | Promise<Authenticated> {
     const source = authorization.startsWith('Bearer ') ? 'header' : `header ${from.address}`;
@@ -127,14 +127,14 @@ export class Authenticator {
     return this.#recall(key, from.address) ?? this.#verifyHeaderOnce(key, authorization, from);
   }
 
-  /** A separate method, so that the hot path allocates no closures. */
+  /** This method is separate so that the hot path allocates no closures. */
   async #verifyHeaderOnce(key: string, authorization: string, { address, signal }: From): Promise<Authenticated> {
     return this.#verifyOnce({
       key,
       address,
       signal,
       verify: (abandoned) => this.#verifyHeader(authorization, { address, signal: () => abandoned }),
-      // Another spelling of the same credentials would only evict an entry of another client.
+      // Other spellings of the same credentials are not cached, because they would only evict entries of other clients.
       isKept: () => isUsual(authorization),
     });
   }
@@ -160,12 +160,12 @@ export class Authenticator {
   /** The cached answer; undefined if a verification is needed. */
   #recall(key: string, address: string): Authenticated | undefined {
     const { permissions, clock } = this.#dependencies;
-    // While the tables have not loaded the log, they contain no user: that is not a refusal.
+    // Before the tables have loaded the log, a user may be missing in the tables, and must not be refused as unknown.
     if (!permissions.isReady()) return unavailableNow;
     const known = this.#remembered.get(key);
     if (known === undefined) return undefined;
     const { subject } = known.answer;
-    // After too many wrong guesses, a cached password is treated like an unknown one and refused the same way.
+    // After too many wrong guesses, cached and unknown passwords get the same refusal.
     if (subject.credential.kind === 'password' && this.#logIns.isGuessed(subject.name, address)) return undefined;
     if (known.until > clock.monotonic() && this.isValid(subject)) return known.answer;
     this.#remembered.delete(key);
@@ -173,7 +173,7 @@ export class Authenticator {
   }
 
   async #verifyOnce({ key, address, signal, verify, isKept }: Question): Promise<Authenticated> {
-    // Only requests from the same address share a check, since another address may have exceeded its limit of failures.
+    // Only requests from one address share a verification, since another address may have exceeded its failure limit.
     return this.#pending.run(
       `${key} ${address}`,
       async (abandoned) => {
@@ -244,7 +244,7 @@ export class Authenticator {
     };
   }
 
-  /** The refusal of a token or session unknown to this node; undefined if a second look-up may find it. */
+  /** Returns the refusal of a text unknown to this node; undefined if a second look-up may find the object. */
   async #fromUnfolded(uid: string, text: string, refused: NotAuthenticated): Promise<NotAuthenticated | undefined> {
     const found = (await this.#dependencies.unfoldedWrites?.refreshToken(uid, text)) ?? 'never-issued';
     if (found === 'retry') return undefined;
@@ -264,7 +264,7 @@ export class Authenticator {
   #remember(key: string, subject: UserSubject): void {
     const { clock } = this.#dependencies;
     const { credential } = subject;
-    // The leeway compensates for clock differences, but does not extend the lifetime in the cache.
+    // The leeway for clock differences does not extend the time for which a credential is cached.
     const forMs =
       credential.kind === 'oidc'
         ? Math.min(basicCacheMs, credential.expiresAt - oidcLeewayMs - clock.now())
@@ -287,7 +287,7 @@ export class Authenticator {
   }
 }
 
-/** Whether a credential has its usual spelling, as most clients send it; each credential has exactly one. */
+/** Whether the header has the spelling that most clients send; each credential has exactly one such spelling. */
 function isUsual(authorization: string): boolean {
   const pair = basicPair(authorization);
   return pair === undefined ? /^Bearer [^ ]/u.test(authorization) : basicHeader(pair) === authorization;

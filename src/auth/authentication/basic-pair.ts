@@ -1,8 +1,8 @@
 export type BasicPair = { readonly username: string; readonly password: string };
 
 /**
- * The user and password of an Authorization header (RFC 7617, UTF-8). Undefined for any other scheme and for malformed
- * credentials.
+ * Returns the user name and password of an Authorization header (RFC 7617, UTF-8); undefined for any other scheme and
+ * for malformed credentials.
  */
 export function basicPair(authorization: string): BasicPair | undefined {
   const credentials = /^basic +([A-Za-z0-9+/_-]+={0,2})$/iu.exec(authorization)?.[1];

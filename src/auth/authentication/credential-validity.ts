@@ -4,7 +4,9 @@ import type { PermissionReader, SessionRecord, TokenRecord, UserRecord } from '.
 /** The records that determine whether a credential is valid: at a log-in, at each request and during a watch. */
 export type Records = Pick<PermissionReader, 'user' | 'token' | 'session'>;
 
-/** The user, unless deleted, replaced by another of the same name, or disabled. */
+/**
+ * Returns the user; undefined if the user was deleted, was replaced by another user of the same name, or is disabled.
+ */
 export function enabledUser(records: Records, name: string, uid: string): UserRecord | undefined {
   const user = records.user(name);
   return user?.uid === uid && !user.isDisabled ? user : undefined;
@@ -16,8 +18,8 @@ export function isTokenGood(records: Records, token: TokenRecord, now: number): 
 }
 
 /**
- * Whether the session is valid. A new password ends all sessions, including those of an attacker; disabling the user
- * does too, however briefly.
+ * Whether the session is valid. A new password ends all sessions of the user, including an attacker's sessions.
+ * Disabling the user also ends all sessions, even if the user is enabled again.
  */
 export function isSessionGood(records: Records, session: SessionRecord, now: number): boolean {
   if (session.expiresAt <= now) return false;
@@ -51,7 +53,10 @@ export function isCredentialValid(records: Records, subject: Subject, now: numbe
   }
 }
 
-/** The subject of a verified password. It stays valid until the user or the password changes. */
+/**
+ * Returns the subject of a verified password. The subject's credential stays valid until the password changes or the
+ * user is disabled or deleted.
+ */
 export function passwordSubject({ name, uid, passwordRevision: revision }: UserRecord): UserSubject {
   return { kind: 'user', name, credential: { kind: 'password', uid, ...(revision === undefined ? {} : { revision }) } };
 }

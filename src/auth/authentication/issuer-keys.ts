@@ -18,18 +18,22 @@ export type OidcDependencies = {
   readonly settings: OidcSettings;
   readonly clock: Clock;
   readonly fetch: typeof fetch;
-  /** The identity provider is unreachable or its answer is invalid. Reported to the operator, never to the caller. */
+  /**
+   * Called if the identity provider is unreachable or its response is invalid. The problem is reported to the operator,
+   * never to the caller.
+   */
   readonly onProblem: (problem: string) => void;
 };
 
-/** The keys are not available now, so a token can be neither accepted nor refused. */
+/** Thrown while the keys are not available, so that a token can be neither accepted nor refused. */
 export class KeysUnavailableError extends Error {}
 
 type KeySet = { readonly find: ReturnType<typeof createLocalJWKSet>; readonly fetchedAt: number };
 
 /**
- * The identity provider's public keys. They are fetched on first use, when they expire, and, at a limited rate, for a
- * token that names an unknown key: this finds rotated keys, and no client can make the server send requests at will.
+ * The identity provider's public keys. The keys are fetched on first use, when they expire, and for a token that names
+ * an unknown key, since the provider may have rotated its keys. Fetches for unknown keys have a limited rate, so that
+ * clients cannot cause any number of requests.
  */
 export class IssuerKeys {
   readonly #dependencies: OidcDependencies;
@@ -80,7 +84,7 @@ export class IssuerKeys {
       return this.#keys;
     } catch (error) {
       this.#failedAt = clock.monotonic();
-      const why = stop.signal.aborted ? `no answer within ${String(oidcFetchMs / 1_000)} s` : reasonOf(error);
+      const why = stop.signal.aborted ? `no response within ${String(oidcFetchMs / 1_000)} s` : reasonOf(error);
       onProblem(`cannot fetch the keys of the identity provider: ${why}`);
       throw new KeysUnavailableError(why, { cause: error });
     } finally {
@@ -89,8 +93,8 @@ export class IssuerKeys {
   }
 
   /**
-   * The URL of the keys from the discovery document. Its issuer must equal the configured one (OpenID Connect Discovery
-   * 1.0, 4).
+   * Returns the URL of the keys from the discovery document. The issuer in the document must equal the configured
+   * issuer (OpenID Connect Discovery 1.0, 4).
    */
   async #discover(signal: AbortSignal): Promise<string> {
     const { issuer } = this.#dependencies.settings;
@@ -110,7 +114,7 @@ export class IssuerKeys {
     });
     if (!response.ok || response.body === null) {
       await response.body?.cancel();
-      throw new Error(`${url} answered ${String(response.status)}`);
+      throw new Error(`${url} responded with the status ${String(response.status)}`);
     }
     const chunks: Uint8Array[] = [];
     let bytes = 0;
@@ -118,11 +122,11 @@ export class IssuerKeys {
     for await (const chunk of body) {
       bytes += chunk.length;
       if (bytes > oidcDocumentBytesMax)
-        throw new Error(`${url} answered more than ${String(oidcDocumentBytesMax)} bytes`);
+        throw new Error(`${url} responded with more than ${String(oidcDocumentBytesMax)} bytes`);
       chunks.push(chunk);
     }
     const decoded = decodeJson(Buffer.concat(chunks), { depthMax: jsonDepthMax });
-    if (!decoded.ok || !isObject(decoded.value)) throw new Error(`${url} did not answer with a JSON object`);
+    if (!decoded.ok || !isObject(decoded.value)) throw new Error(`${url} did not respond with a JSON object`);
     return decoded.value;
   }
 }
@@ -140,7 +144,7 @@ function isKeySet(document: object): document is JSONWebKeySet {
   );
 }
 
-/** A text of the failure. `fetch` puts the actual failure into the `cause` of its error. */
+/** Returns a text that describes the failure. `fetch` stores the actual failure in the `cause` of its error. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;

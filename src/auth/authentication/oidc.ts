@@ -4,7 +4,10 @@ import { oidcClaimLengthMax, oidcLeewayMs } from '../../limits/access.ts';
 import { unavailableNow, unauthorized, type Authenticated } from './authenticated.ts';
 import { IssuerKeys, KeysUnavailableError, type OidcDependencies } from './issuer-keys.ts';
 
-/** The accepted algorithms: only public-key signatures. Others may know an HMAC secret, and `none` is no signature. */
+/**
+ * The accepted algorithms: only public-key signatures. HMAC is not accepted, because others may know the secret, and
+ * `none` is not a signature.
+ */
 const algorithms = [
   'RS256',
   'RS384',
@@ -20,12 +23,13 @@ const algorithms = [
 ] as const;
 
 const refused = unauthorized(
-  'the bearer token is neither a token of this server nor a valid token of its identity provider',
+  'the bearer token is neither a token of this server nor a valid token of the identity provider',
 );
 
 /**
  * Verifies bearer tokens of the configured identity provider (decision 7.5). Such a token authenticates the user
- * `oidc:<claim>`, which needs no User object. No local user can have this name, since local names contain no colon.
+ * `oidc:<claim>`, for which no User object is needed. No local user can have this name, because local names contain no
+ * colon.
  */
 export class OidcVerifier {
   readonly #dependencies: OidcDependencies;
@@ -78,13 +82,13 @@ export class OidcVerifier {
 }
 
 /**
- * The name from the claim. Bindings and events contain it, so its length is limited and its characters must be
- * printable.
+ * Returns the user name from the claim; undefined if the claim is missing or invalid. Bindings and events contain the
+ * name, so its length is limited and its characters must be printable.
  */
 function userClaim(payload: JWTPayload, name: string): string | undefined {
   const claim = Object.hasOwn(payload, name) ? payload[name] : undefined;
   if (typeof claim !== 'string' || claim === '' || claim.length > oidcClaimLengthMax || /[\p{Cc}\p{Cs}]/u.test(claim))
     return undefined;
-  // An unverified e-mail address may belong to anybody.
+  // An unverified email address may belong to another person.
   return name === 'email' && payload['email_verified'] === false ? undefined : claim;
 }

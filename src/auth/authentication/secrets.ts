@@ -28,8 +28,8 @@ export type SecretsDependencies = {
 };
 
 /**
- * Password hashes and token digests, in the stream `secret:<uid>` of their object. They are folded into a table that no
- * API, watch or list reads, so that credentials can be verified while the log is unavailable.
+ * Password hashes and token digests, in the stream `secret:<uid>` of their object. Hashes and digests are folded into a
+ * table, so that credentials can be verified while the log is unavailable. No API, watch or list reads the table.
  */
 export class Secrets implements SecretKeeper {
   readonly #log: SecretsDependencies['log'];
@@ -57,19 +57,22 @@ export class Secrets implements SecretKeeper {
   }
 
   /**
-   * The hash at exactly this revision of the secret stream. An event of the user names that revision, so a node that
-   * has folded the event has folded the hash too.
+   * Returns the hash at exactly this revision of the secret stream. An event of the user contains the revision, so a
+   * node that has folded this event has also folded the hash.
    */
   passwordHash(uid: string, revision: number): string | undefined {
     return this.#folded.passwordHash(uid, revision);
   }
 
-  /** The digest of the token or session text, from this node's table. */
+  /** Returns the digest of the text of the token or session, from this node's table. */
   tokenDigest(uid: string): string | undefined {
     return this.#folded.tokenDigest(uid);
   }
 
-  /** The digest of the token or session text, read from the log: this node need not have folded it yet. */
+  /**
+   * Reads the digest of the text of the token or session from the log, so the digest is found even if this node has not
+   * folded it yet.
+   */
   async issuedDigest(uid: string): Promise<string | undefined> {
     const recorded = await this.#log.readLast(streamOf(uid));
     const event = recorded === undefined ? undefined : decodeEvent(recorded).event;
@@ -77,8 +80,8 @@ export class Secrets implements SecretKeeper {
   }
 
   /**
-   * Appends at the stream's next revision, even while others write. After a conflict it makes a new event, since an
-   * event id belongs to one revision.
+   * Appends at the next revision of the stream, even while others write to the stream. After a conflict, the event gets
+   * a new id, because an event id belongs to one revision.
    */
   async #append(stream: StreamName, event: SecretEvent, metadata: EventMetadata): Promise<KeptOutcome> {
     for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
@@ -100,7 +103,10 @@ export class Secrets implements SecretKeeper {
     }
   }
 
-  /** Appends, and retries an unknown outcome with the same event, which the log stores at most once. */
+  /**
+   * Appends the event. After an unknown outcome, retries with the same event id, because the log stores an event id at
+   * most once.
+   */
   async #appendUntilKnown(
     stream: StreamName,
     proposed: ProposedEvent,

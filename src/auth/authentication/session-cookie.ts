@@ -2,12 +2,15 @@ import { hash, timingSafeEqual } from 'node:crypto';
 
 import { sessionLifetimeMs } from '../../limits/access.ts';
 
-/** The session cookie and its CSRF token (decision 7.4). */
+/** The name of the session cookie (decision 7.4). */
 export const sessionCookie = 'ledgerplane_session';
 
 const none: readonly string[] = [];
 
-/** All values of the session cookie in a Cookie header. More than one may be an attempt to plant a foreign session. */
+/**
+ * Returns all values of the session cookie in a Cookie header. Several values may be an attempt to inject another
+ * user's session.
+ */
 export function sessionCookiesOf(header: string | undefined): readonly string[] {
   if (header === undefined || !header.includes(sessionCookie)) return none;
   return header.split(';').flatMap((pair) => {
@@ -16,7 +19,7 @@ export function sessionCookiesOf(header: string | undefined): readonly string[] 
   });
 }
 
-/** A `Set-Cookie` value. Its Max-Age is the session's lifetime, which the server enforces in any case. */
+/** Returns a `Set-Cookie` value. Max-Age is the lifetime of the session, which the server also enforces. */
 export function cookieOf(text: string, { isSecure }: { readonly isSecure: boolean }): string {
   return `${sessionCookie}=${text}; Max-Age=${String(sessionLifetimeMs / 1_000)}; ${attributes(isSecure)}`;
 }
@@ -30,8 +33,8 @@ function attributes(isSecure: boolean): string {
 }
 
 /**
- * The CSRF token of a session: a page sends it with every write, and another site cannot know it. It is derived from
- * the cookie's text, so it is not stored.
+ * Returns the CSRF token of a session. A page sends the token with every write; another site cannot find out the token.
+ * The token is derived from the text of the cookie, so it is not stored.
  */
 export function csrfTokenOf(text: string): string {
   return hash('sha256', `ledgerplane csrf token of ${text}`, 'base64url');

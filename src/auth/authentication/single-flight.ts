@@ -1,7 +1,10 @@
 type Work<Result> = (abandoned: AbortSignal) => Promise<Result>;
 type Running<Result> = { readonly result: Promise<Result>; readonly abandoned: AbortController; waiting: number };
 
-/** Shares one run among concurrent calls with equal work. The work's signal aborts when all callers have left. */
+/**
+ * Shares one run of `work` among concurrent calls with the same key. The signal of `work` aborts when no caller waits
+ * any more.
+ */
 export class SingleFlight<Result> {
   readonly #running = new Map<string, Running<Result>>();
 

@@ -5,9 +5,9 @@ import { tokenKey } from '../types/platform-types.ts';
 import { refuseViolations, membersAt } from '../types/type-members.ts';
 
 /**
- * Limits the tokens of one owner. A token counts from its acceptance on, even before it is folded, so concurrent
- * creates cannot exceed the limit. Across nodes the limit is approximate: a node counts another node's tokens once it
- * has folded them.
+ * Limits the number of tokens of one owner. A token is counted as soon as its create is accepted, even before it is
+ * folded, so concurrent creates cannot exceed the limit. Between nodes the limit is approximate, because a node counts
+ * another node's tokens only after it has folded them.
  */
 export class TokenQuota {
   readonly #permissions: Pick<PermissionReader, 'tokensOf' | 'token'>;
@@ -18,13 +18,13 @@ export class TokenQuota {
     this.#permissions = permissions;
   }
 
-  /** The check of a new token; undefined for any other change. */
+  /** Checks a new token; returns undefined for any other change. */
   check({ type, before, after }: DecidedChange): RuleCheck | undefined {
     if (type.key !== tokenKey || before !== undefined || after === undefined) return undefined;
     const { owner } = membersAt(after, 'spec');
     if (typeof owner !== 'string') return undefined;
     const unsettled = this.#unsettled.get(owner) ?? new Set<string>();
-    // Counts a token once that is folded, but whose write has not returned yet.
+    // A token may be folded before its write returns. Such a token must be counted only once.
     const making = [...unsettled].filter((uid) => this.#permissions.token(uid) === undefined).length;
     if (this.#permissions.tokensOf(owner) + making >= tokensPerUserMax)
       return refuseViolations(after, [{ pointer: '', detail: full }]);
@@ -41,4 +41,4 @@ export class TokenQuota {
   }
 }
 
-const full = `a user may have at most ${String(tokensPerUserMax)} tokens: delete one first`;
+const full = `a user may have at most ${String(tokensPerUserMax)} tokens: delete a token first`;

@@ -1,11 +1,13 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** The kind of a text: a personal access token or a session cookie. They are not interchangeable. */
+/** The kind of a text: a personal access token or a session cookie. The two kinds are not interchangeable. */
 export type TokenPrefix = 'pat' | 'ses';
 
 const form = /^(pat|ses)_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_[A-Za-z0-9_-]{43}$/u;
 
-/** `<prefix>_<uid in hex>_<32 random bytes>`: the uid names the object, so no search is needed. */
+/**
+ * Returns `<prefix>_<uid in hex>_<32 random bytes>`. The uid identifies the object, so a verification needs no search.
+ */
 export function drawToken(prefix: TokenPrefix, uid: string): string {
   return `${prefix}_${uid.replaceAll('-', '')}_${randomBytes(32).toString('base64url')}`;
 }

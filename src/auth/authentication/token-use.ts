@@ -21,8 +21,9 @@ export type TokenUseDependencies = {
 const subject: PlatformSubject = { kind: 'platform', part: 'tokens' };
 
 /**
- * Records the last use of a token in its status. Callers do not await it. A failure is only logged, since the next use
- * records again. A use within a minute of the recorded one writes nothing, also after a restart.
+ * Creates a function that records the last use of a token in the token's status. Callers do not await the function. A
+ * failure is only logged, because the next use is recorded again. A use within a minute of the recorded use writes
+ * nothing, even after a restart.
  */
 export function createTokenUseRecorder({
   execute,
@@ -56,7 +57,7 @@ function isExpected(reason: RejectionReason): boolean {
   return reason === 'not-found' || reason === 'insufficient-storage';
 }
 
-/** The last recorded use in epoch milliseconds; -Infinity if there is none. */
+/** Returns the last recorded use in epoch milliseconds; -Infinity if no use is recorded. */
 function lastUse(bytes: Uint8Array): number {
   const status = storedObject(bytes)['status'];
   const at =

@@ -16,8 +16,9 @@ export type ElsewhereDependencies = {
 };
 
 /**
- * Reads recent writes of other nodes that this node has not folded yet. Used only before a refusal, so that a token or
- * password created on another node is not refused here. If the log has nothing new, this costs one read.
+ * Reads recent writes of other nodes that this node has not folded yet. The class is used only before a refusal, so
+ * that this node does not refuse a token or password that another node has created. If the log contains no new events,
+ * a refusal costs one read of the log.
  */
 export class UnfoldedWrites {
   readonly #dependencies: ElsewhereDependencies;
@@ -26,7 +27,10 @@ export class UnfoldedWrites {
     this.#dependencies = dependencies;
   }
 
-  /** Reads a token or session that this node does not know. 'retry': all events that may concern it are now folded. */
+  /**
+   * Reads a token or session that this node has not folded. Returns 'retry' if all events that may concern the token or
+   * session are now folded.
+   */
   async refreshToken(uid: string, text: string): Promise<'retry' | 'never-issued' | 'undecided'> {
     const { log, reader, secrets } = this.#dependencies;
     if (!log.state().reachable) return 'undecided';
@@ -41,8 +45,8 @@ export class UnfoldedWrites {
   }
 
   /**
-   * Reads an object that is missing here or differs from the expected state. Returns whether this node has folded newer
-   * events of the object since.
+   * Reads the log for newer events of an object that this node lacks or has in an unexpected state. Returns whether
+   * there were newer events and this node has folded them since.
    */
   async refreshObject(type: TypeKey, name: string): Promise<boolean> {
     const { log, reader } = this.#dependencies;

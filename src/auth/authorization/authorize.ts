@@ -3,26 +3,31 @@ import { actorOf, type Subject } from '../../command/subject.ts';
 import type { ApiRequest, PermissionReader } from '../../read/permission-reader.ts';
 
 export type Authorized =
-  /** `grant`: the rule that allows the request; absent for a probe, which needs none. */
+  /** `grant`: the rule that allows the request; absent for a probe, because a probe needs no rule. */
   | { readonly allowed: true; readonly grant?: Grant | undefined }
   /**
-   * `isUndecided`: the request may be allowed later, since the tables are not loaded yet. `idle`: the state of a
-   * plugin, if one of the subject's rules would apply only while that plugin serves the request; `reason` includes it.
+   * `isUndecided`: the request may be allowed later, because the tables are not loaded yet or a plugin is not active
+   * yet. `idle`: the state of a plugin, if one of the subject's rules would apply only while that plugin serves the
+   * request. `reason` includes this state.
    */
   | { readonly allowed: false; readonly reason: string; readonly isUndecided?: true; readonly idle?: string };
 
 /** Decides whether a subject may make a request: for HTTP requests, watches, clients of plugins and access reviews. */
 export type Authorize = (subject: Subject, request: ApiRequest) => Authorized;
 
-/** `state`: a text of the plugin's state. `isTransient`: the plugin may serve soon. */
+/**
+ * A plugin that serves no requests now. `state`: a text that describes the state. `isTransient`: the plugin may serve
+ * soon.
+ */
 export type IdlePlugin = { readonly state: string; readonly isTransient: boolean };
 
 export type AuthorizerDependencies = {
   readonly permissions: Pick<PermissionReader, 'isReady' | 'rightsOf'>;
-  /** The plugin that owns the type or route of a request: some rules name a plugin (decision 6.5). */
+  /** Returns the plugin that owns the type or route of a request. Some rules name a plugin (decision 6.5). */
   readonly pluginOf: (request: ApiRequest) => string | undefined;
   /**
-   * The state of a plugin that serves nothing now; undefined for a plugin that serves, and for one that does not exist.
+   * Returns the state of a plugin that serves no requests now; undefined if the plugin serves requests or does not
+   * exist.
    */
   readonly idleOf?: (plugin: string) => IdlePlugin | undefined;
 };
@@ -31,8 +36,8 @@ const probed: Authorized = { allowed: true };
 const notYet: Authorized = { allowed: false, reason: 'the permission tables are not ready yet', isUndecided: true };
 
 /**
- * Denies by default: a request needs a rule in one of the subject's roles. Until the permission tables have loaded the
- * whole log, only probes are allowed.
+ * Creates an authorizer that denies by default: a request needs a rule in one of the subject's roles. Until the
+ * permission tables have loaded the whole log, only probes are allowed.
  */
 export function createAuthorizer({
   permissions,
@@ -69,13 +74,17 @@ function refused(subject: Subject, request: ApiRequest, idle: IdlePlugin | undef
 const probes: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version']);
 
 /**
- * Whether the request is a health probe or asks for the version. Process supervisors send these, also during the start.
+ * Whether the request is a health probe or reads the version. Process supervisors send such requests even during the
+ * start.
  */
 export function isProbe(request: ApiRequest): boolean {
   return request.kind === 'non-resource' && request.verb === 'get' && probes.has(request.path);
 }
 
-/** The refusal's text in Kubernetes' wording: verb, resource and name. It does not reveal whether the object exists. */
+/**
+ * Returns the text of a refusal in Kubernetes' wording, with verb, resource and name. The text does not reveal whether
+ * the object exists.
+ */
 export function refusalOf(subject: Subject, request: ApiRequest): string {
   const who =
     subject.kind === 'visitor'
@@ -93,7 +102,7 @@ export function refusalOf(subject: Subject, request: ApiRequest): string {
   );
 }
 
-/** A limited token can lack a right that its user has. */
+/** Names the limited token of the request, because the token may lack a right that its user has. */
 function confinement(subject: Subject): string {
   if (subject.kind !== 'user' || subject.credential.kind !== 'token' || subject.credential.roles === undefined)
     return '';

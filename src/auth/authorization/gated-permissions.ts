@@ -7,8 +7,8 @@ export type GatedPermissions = Pick<
 >;
 
 /**
- * The permission tables, which are not ready before `isAdministered`: until the first administrator exists, the correct
- * password would be refused as wrong.
+ * Wraps the permission tables so that they are not ready before `isAdministered` is true. Before the first
+ * administrator exists, the correct password would be refused as wrong.
  */
 export function gatePermissions(permissions: PermissionReader, isAdministered: () => boolean): GatedPermissions {
   return {

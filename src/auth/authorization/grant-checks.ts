@@ -15,9 +15,10 @@ import { affectedUsers } from './affected-users.ts';
 type GrantTables = { readonly permissions: PermissionReader; readonly domain: string };
 
 /**
- * Refuses a change that grants rights which the writer does not hold, or that acts on a user with more rights than the
- * writer. A change of a role also requires the rights that the role grants before the change: bindings outlive a
- * deleted role, and would grant whatever a later role of that name contains. Undefined: the change is allowed.
+ * Refuses a change that grants rights which the writer does not have, or that acts on a user with more rights than the
+ * writer. A change of a role also requires the rights that the role grants before the change, because bindings outlive
+ * a deleted role and would grant all rights of a later role of the same name. Returns undefined if the change is
+ * allowed.
  */
 export function refuseEscalation(change: DecidedChange, known: GrantTables): Refused | undefined {
   const { type, subject, before, after } = change;
@@ -33,14 +34,18 @@ export function refuseEscalation(change: DecidedChange, known: GrantTables): Ref
     ...rulesGrantedBefore(change, known),
     ...(after === undefined ? [] : rulesGrantedAfter(change, after, known)),
   ]);
-  if (given !== undefined) return forbidden(change, `cannot grant permissions they do not have: ${shown(given)}`);
+  if (given !== undefined)
+    return forbidden(change, `cannot grant permissions that the user does not have: ${shown(given)}`);
   const above = rights.findUncovered(rulesOfUsers(affectedUsers(change), change, known));
   return above === undefined
     ? undefined
-    : forbidden(change, `cannot act on a user with more permissions than their own: ${shown(above)}`);
+    : forbidden(change, `cannot act on a user with permissions that the caller does not have: ${shown(above)}`);
 }
 
-/** The rules of these users, including those of the role of all authenticated users, which a visitor does not have. */
+/**
+ * Returns the rules of these users. If the writer is a visitor, the result includes the rules of all authenticated
+ * users, because a visitor does not have these rules.
+ */
 function rulesOfUsers(
   users: readonly string[],
   { subject }: DecidedChange,
@@ -59,8 +64,8 @@ function rulesGrantedBefore({ type, before }: DecidedChange, { permissions }: Gr
 }
 
 /**
- * The refusal of a binding to a missing role. A binding outlives its role, and a later role of that name may grant
- * anything; until then nobody else may be bound to the name.
+ * Returns why a binding to a missing role is refused. A binding outlives its role, and a later role of the same name
+ * may grant any rights. While the role is missing, no further user may be bound to its name.
  */
 function describeMissingRole(change: DecidedChange, { permissions }: GrantTables): string | undefined {
   const { type, after } = change;
@@ -75,8 +80,8 @@ function describeMissingRole(change: DecidedChange, { permissions }: GrantTables
 }
 
 /**
- * The reason why the rules that a role would grant are unknown: another user may add rules to it, or to a role that it
- * depends on.
+ * Returns why the rules that a role would grant cannot be predicted: another user may add rules to the role, or to a
+ * role on which it depends.
  */
 function describeUnpredictableRole(
   { before, after }: DecidedChange,
@@ -93,7 +98,7 @@ function describeUnpredictableRole(
   return missing === undefined ? undefined : `cannot depend on a role that does not exist: ${JSON.stringify(missing)}`;
 }
 
-/** The rules that users hold after this change, whether or not they held them before. */
+/** Returns the rules that the change grants, including rules that the users already had before the change. */
 function rulesGrantedAfter(
   change: DecidedChange,
   after: ResourceObject,
@@ -101,7 +106,7 @@ function rulesGrantedAfter(
 ): readonly Rule[] {
   const { name } = after.metadata;
   switch (change.type.key) {
-    // A role grants its whole closure to its holders, and to roles that depend on it or aggregate it.
+    // A role grants all rules of its closure to its holders, and to the roles that depend on it or aggregate it.
     case roleKey:
       return permissions.rulesOf([name], { name, role: roleOf(after, domain) });
     case roleBindingKey:
@@ -122,10 +127,10 @@ function roleBeyond(change: DecidedChange, after: ResourceObject, { roles }: Rig
   const lacking = tokenRolesOf(after).find((role) => !roles.has(role));
   return lacking === undefined
     ? undefined
-    : forbidden(change, `cannot give a token a role they do not have: ${JSON.stringify(lacking)}`);
+    : forbidden(change, `cannot create a token with a role that the user does not have: ${JSON.stringify(lacking)}`);
 }
 
-/** The refusal in Kubernetes' wording: the object first, then the user and the reason. */
+/** Refuses the change in Kubernetes' wording: first the object, then the user and the reason. */
 function forbidden({ type, subject, before, after }: DecidedChange, why: string): Refused {
   return refuse(
     'forbidden',

@@ -8,7 +8,7 @@ import { roleBindingKey, userKey } from '../types/platform-types.ts';
 import { roleNameOf, userNamesOf } from '../types/role-binding-type.ts';
 import { isDisabled, passwordRevisionOf } from '../types/user-type.ts';
 
-/** The holders that a change ends: one user, or all users of a binding except for those it keeps. */
+/** The holders that a change removes: one user, or all users of a binding except those in `kept`. */
 type Ends = { readonly user: string } | { readonly binding: string; readonly kept: ReadonlySet<string> };
 
 type Holder = { readonly binding: string; readonly user: string };
@@ -17,13 +17,13 @@ function isEnded(ends: Ends, { binding, user }: Holder): boolean {
   return 'user' in ends ? user === ends.user : binding === ends.binding && !ends.kept.has(user);
 }
 
-/** A change that may remove a holder of the super role appends to this guard stream first. */
+/** The guard stream to which a change that may remove a holder of the super role appends first. */
 const guard = streamName('guard:super-administrators');
 
 /**
- * Ensures that one super administrator remains. A change that is accepted but not yet folded counts as complete, so two
- * changes on one node cannot both pass. Across nodes the guard stream decides. These tables may lag, so the object's
- * own stream shows whether a change was accepted.
+ * Ensures that one super administrator remains. A change that is accepted but not yet folded is treated as complete, so
+ * two concurrent changes on one node cannot both remove the last holders. Between nodes, the guard stream serializes
+ * the changes. The permission tables may lag, so whether a change was accepted is read from the stream of the object.
  */
 export class SuperAdministratorGuard {
   readonly #permissions: PermissionReader;
@@ -40,7 +40,7 @@ export class SuperAdministratorGuard {
   }
 
   #checkEnds(ends: Ends): RuleCheck {
-    // Registers the change even if its user is no holder yet: two changes could otherwise both remove a user that
+    // Registers the change even if it removes no present holder. Otherwise two changes could both remove a user that
     // becomes a holder meanwhile.
     const release = (): void => {
       this.#unsettled.delete(ends);
@@ -57,7 +57,7 @@ export class SuperAdministratorGuard {
     return false;
   }
 
-  /** Usually the first holder remains, and the search ends; there may be thousands of holders. */
+  /** Stops at the first remaining holder, because there may be thousands of holders. */
   #isAnyLeft(ends: Ends): boolean {
     const all = [ends, ...this.#unsettled];
     for (const holder of this.#permissions.holders(superRole))
@@ -67,8 +67,8 @@ export class SuperAdministratorGuard {
 }
 
 /**
- * Whether the change may take the super role from a user: it removes the user's binding, or the user can no longer log
- * in.
+ * Whether the change may remove a holder of the super role. The change removes the binding of a user, or is a change of
+ * a user that can log in.
  */
 function removesHolder({ type, before, after }: DecidedChange): boolean {
   if (before === undefined || before.metadata.deletionTimestamp !== undefined) return false;

@@ -22,9 +22,10 @@ export type GrantRulesDependencies = {
 };
 
 /**
- * The rules for writes of the access control types (decision 6.7): nobody grants rights they do not hold or acts on a
- * user with more rights; the super administrator role cannot change and always has a holder. For all types: the rights
- * needed to change owner references. Each decision reads the tables in the same turn.
+ * Creates the rules for writes of the access control types (decision 6.7): a user can neither grant rights that the
+ * user does not have, nor act on a user with more rights. The super administrator role cannot change and always has a
+ * holder. For all types, the rules check the rights that a change of owner references needs. Each check reads the
+ * tables in one turn of the event loop.
  */
 export function createGrantRules({ permissions, domain, typeOfKind }: GrantRulesDependencies): WriteRules {
   const strategies = new Map(
@@ -33,8 +34,8 @@ export function createGrantRules({ permissions, domain, typeOfKind }: GrantRules
   const superAdministratorGuard = new SuperAdministratorGuard(permissions);
   const tokens = new TokenQuota(permissions);
   return {
-    // A detail about a plugin's write may reach the plugin's callers, and one about the platform's write the Plugin's
-    // status.
+    // Details may name objects only for users and visitors. Details about writes of plugins may reach the plugins'
+    // callers, and details about writes of the platform may appear in the status of a Plugin.
     mayName: (subject, type, name) =>
       (subject.kind === 'user' || subject.kind === 'visitor') &&
       permissions.isReady() &&
@@ -59,8 +60,8 @@ export function createGrantRules({ permissions, domain, typeOfKind }: GrantRules
 }
 
 /**
- * Parts of the platform that act for the author of an object, as an uninstall does. They must not remove the last super
- * administrator.
+ * Parts of the platform that act on behalf of the author of an object, for example during an uninstall. These parts
+ * must not remove the last super administrator.
  */
 const onBehalf: ReadonlySet<string> = new Set(['owner-references', 'bindings', 'plugins']);
 
@@ -69,8 +70,8 @@ function isPlatformsOwn(subject: Subject): boolean {
 }
 
 /**
- * Refuses changes of roles that apply to everybody, or that the platform depends on. Only an authenticated user may
- * change a role that applies to everybody.
+ * Refuses changes of the role on which the platform depends, and deletions of roles that apply to all callers. A
+ * visitor must not change a role that applies to all callers.
  */
 function refuseBuiltInRoleChange({ type, subject, before, after }: DecidedChange): Refused | undefined {
   const { name = '' } = (after ?? before)?.metadata ?? {};
@@ -79,20 +80,25 @@ function refuseBuiltInRoleChange({ type, subject, before, after }: DecidedChange
     return refuseRoleChange(name, 'the super administrator role cannot be created, changed or deleted');
   if (name !== anonymousRole && name !== authenticatedRole) return undefined;
   if (after === undefined)
-    return refuseRoleChange(name, 'this role applies to every request: it can be changed but not deleted');
-  return subject.kind === 'visitor' ? refuseRoleChange(name, 'only an authenticated user can change it') : undefined;
+    return refuseRoleChange(name, 'this role applies to every request, so it can be changed but not deleted');
+  return subject.kind === 'visitor'
+    ? refuseRoleChange(name, 'only an authenticated user can change this role')
+    : undefined;
 }
 
 function refuseRoleChange(role: string, why: string): Refused {
   return refuse('forbidden', `roles "${role}" is forbidden: ${why}`);
 }
 
-/** A binding to a deleted role can still be changed in other respects. */
+/**
+ * Refuses a binding to a role that does not exist. An existing binding to a deleted role can still be changed in other
+ * respects.
+ */
 function refuseMissingRole({ type, before, after }: DecidedChange, permissions: PermissionReader): Refused | undefined {
   if (type.key !== roleBindingKey || after === undefined) return undefined;
   const role = roleNameOf(after);
   if ((before !== undefined && roleNameOf(before) === role) || permissions.role(role) !== undefined) return undefined;
   return refuseViolations(after, [
-    { pointer: '/roleRef/name', detail: `there is no role named ${JSON.stringify(role)}` },
+    { pointer: '/roleRef/name', detail: `the role ${JSON.stringify(role)} does not exist` },
   ]);
 }

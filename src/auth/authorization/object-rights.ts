@@ -12,7 +12,10 @@ export type ObjectRight = {
   readonly subresource?: string;
 };
 
-/** The refusal of the right in the wording of a refused request; undefined if a rule grants the right. */
+/**
+ * Returns a detail in the wording of a refused request if the subject lacks the right; undefined if a rule grants the
+ * right.
+ */
 export function missingRight(
   { verb, type, ...place }: ObjectRight,
   subject: Subject,

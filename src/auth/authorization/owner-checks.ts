@@ -8,26 +8,26 @@ import type { DecidedChange } from '../../write/rules.ts';
 import { missingRight } from './object-rights.ts';
 import type { PermissionReader } from '../../read/permission-reader.ts';
 
-/** The registered type of a group and kind, in any version. */
+/** Returns the registered type of a group and kind, in any version. */
 export type TypeOfKind = (group: string, kind: string) => ResourceType | undefined;
 
 type OwnerTables = { readonly permissions: PermissionReader; readonly typeOfKind: TypeOfKind };
 
-/** The permission tables are not loaded yet, so they cannot decide. */
+/** The refusal of a change that cannot be checked, because the permission tables are not loaded yet. */
 export const notReady: Refused = {
   ok: false,
   rejection: { reason: 'unavailable', detail: 'the permission tables are not ready yet', retryAfterSeconds: 1 },
 };
 
 /**
- * The refusal of a change of the object's owner references (decision 3.5); undefined if it is allowed. An object
- * without owners is deleted, and a blocking object delays its owner's deletion. As in Kubernetes'
- * OwnerReferencesPermissionEnforcement, any difference is a change, including removal and order. A create needs no
- * right to delete.
+ * Refuses a change of the object's owner references without the needed rights (decision 3.5); undefined if the change
+ * is allowed. Rights are needed because an object without existing owners is deleted, and because a blocking
+ * object delays the deletion of its owner. As in Kubernetes' OwnerReferencesPermissionEnforcement, every difference is
+ * a change, including a removal and a different order. A create does not need the right to delete.
  */
 export function checkOwnerRights(change: DecidedChange, known: OwnerTables): Refused | undefined {
   const { before, after, subject } = change;
-  // Usually neither version has owners, and this comparison is cheap.
+  // Usually neither version has owners, so this cheap comparison is first.
   const [was, is] = [before?.metadata.ownerReferences, after?.metadata.ownerReferences];
   if (after === undefined || deepEqual(was, is) || subject.kind === 'plugin' || subject.kind === 'platform')
     return undefined;
@@ -61,7 +61,7 @@ function firstBeyondRights(
   return undefined;
 }
 
-/** The owner references that newly block their owner. */
+/** Returns the owner references of `is` that block the deletion of their owner and are not in `was`. */
 function newlyBlocking(
   was: readonly OwnerReference[] = [],
   is: readonly OwnerReference[] = [],
@@ -69,7 +69,10 @@ function newlyBlocking(
   return is.filter((owner) => owner.blockOwnerDeletion === true && !was.some((other) => deepEqual(owner, other)));
 }
 
-/** The resource of an unregistered kind is unknown: only a super administrator may block such an owner. */
+/**
+ * Refuses a reference that blocks the deletion of its owner without the right to update the owner's finalizers. The
+ * resource of an unregistered kind is unknown, so only a super administrator may block an owner of such a kind.
+ */
 function checkBlockingRights(
   owner: OwnerReference,
   { subject }: DecidedChange,

@@ -15,7 +15,7 @@ import { bindFields } from '../../resource/query/sort-keys.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { storedObject } from '../../resource/object/shown-object.ts';
 
-/** The ports that replacing a user's bindings needs. `type` is RoleBinding. */
+/** The ports for a replacement of a user's bindings. `type` is RoleBinding. */
 export type BindingPorts = {
   readonly reader: ObjectReader;
   readonly execute: Execute;
@@ -39,9 +39,10 @@ type BindingChange = { readonly verb: Verb; readonly command: Command };
 const done: BindingsReplaced = { ok: true };
 
 /**
- * Binds a user to exactly these roles. Checks all writes before the first one. Creates bindings before it deletes any,
- * so the user never loses a role that stays assigned. If a write is refused before the first deletion, the created
- * bindings are deleted again. If other writers change the same bindings meanwhile, it plans again.
+ * Binds a user to exactly these roles. Dry runs check all writes before the first write. Bindings are created before
+ * any binding is deleted, so the user keeps at least the roles that stay assigned. If a write is refused before the
+ * first deletion, the created bindings are deleted again. If other writers change the same bindings meanwhile, the
+ * writes are planned again.
  */
 export async function replaceBindings(
   user: string,
@@ -67,7 +68,7 @@ class Replacement {
   readonly #user: string;
   readonly #ports: BindingPorts;
   readonly #context: WriteContext;
-  /** The bindings created so far; empty after the first deletion. */
+  /** The bindings that were created so far; empty after the first update or deletion. */
   #made: { readonly name: string; readonly uid: string }[] = [];
 
   constructor(user: string, ports: BindingPorts, context: WriteContext) {
@@ -109,13 +110,14 @@ class Replacement {
 
   #contextOf(verb: Verb, dryRun: boolean): WriteContext {
     const context = { ...this.#context, cause: { ...this.#context.cause, verb }, dryRun };
-    // The dry run has counted each step already. A rate limit must not stop the writes after some of them.
+    // The rate limits have already counted each write during its dry run. A rate limit must not stop the replacement
+    // after some of the writes.
     return dryRun ? context : { ...context, admitted: 'whole' };
   }
 
   /**
-   * The writes in order. Updates come before deletions: an update leaves a binding to other users and needs rights of
-   * its own, and a deletion may remove the writer's rights.
+   * Returns the writes in order. Updates, which keep a binding of other users, are before deletions, because an update
+   * needs rights that a deletion may remove from the writer.
    */
   #plan(roles: readonly string[], bindings: readonly Binding[]): readonly BindingChange[] {
     const bound = new Set(bindings.map(({ role }) => role));
@@ -129,8 +131,8 @@ class Replacement {
   }
 
   /**
-   * Bindings that name the user and are not marked for deletion. Preconditions refuse a write if a binding changes
-   * meanwhile.
+   * Reads the bindings that name the user and are not marked for deletion. A binding may change before it is written;
+   * the preconditions of the write detect this.
    */
   *#bindings(): Steps<readonly Binding[]> {
     const { reader, type } = this.#ports;
@@ -167,8 +169,8 @@ class Replacement {
   }
 
   /**
-   * The name of a new binding. It is deterministic, unless an object of that name is a different binding or is still
-   * being deleted.
+   * Returns the name of a new binding. The name depends only on the user and the role, unless another binding has this
+   * name or is still being deleted.
    */
   #freeName(role: string): string {
     const { reader, type } = this.#ports;
@@ -196,10 +198,10 @@ class Replacement {
   }
 }
 
-/** The multi-valued index of RoleBinding by its subjects' names. */
+/** The multi-valued index of RoleBinding by the names of the subjects. */
 const subjectsIndex = 'subjects.name';
 
-/** A readable, unambiguous and valid `metadata.name`, whatever names the identity provider uses. */
+/** Returns a readable, unambiguous and valid `metadata.name` for all names that an identity provider may use. */
 export function bindingName(user: string, role: string, attempt: number): string {
   const readable = `${user}-${role}`
     .toLowerCase()
@@ -215,7 +217,7 @@ export function bindingName(user: string, role: string, attempt: number): string
 
 const readableLengthMax = 200;
 
-/** Undefined for a binding that is marked for deletion, since it binds nobody any more. */
+/** Returns undefined for a binding that is marked for deletion, because such a binding no longer binds any user. */
 function bindingOf(stored: StoredObject): Binding | undefined {
   const { metadata, ...members } = storedObject(stored.bytes);
   if (metadata.deletionTimestamp !== undefined) return undefined;

@@ -13,9 +13,9 @@ export type Attempt = Site & { readonly isKnown: boolean };
 type Site = { readonly username: string; readonly network: string };
 
 /**
- * Failed log-ins of the last minute: by user and network, by network, and by user over all networks not known for that
- * user. An attempt counts from its start and is removed when it succeeds, so that many concurrent attempts cannot
- * exceed the limit together.
+ * Failed log-ins of the last minute: by user and network, by network, and by user over all networks that are not known
+ * for the user. An attempt is counted when it starts, and is no longer counted when it succeeds, so that concurrent
+ * attempts cannot exceed the limit together.
  */
 export class LoginFailures {
   readonly #counts = new SlidingCounts({
@@ -25,7 +25,8 @@ export class LoginFailures {
   });
 
   /**
-   * Wrong guesses by user and network. A guess is compared with the cached password even if the log-in is then refused.
+   * Wrong guesses by user and network. A guess is compared with the cached password even if the log-in is refused
+   * afterwards.
    */
   readonly #guesses = new SlidingCounts({
     windowMs: loginFailureWindowMs,
@@ -35,15 +36,15 @@ export class LoginFailures {
   /** Until this time, at least one user and network may have too many guesses. */
   #manyUntil = 0;
 
-  /** The seconds until such an attempt is allowed; 0 if it is allowed now. */
+  /** Returns the seconds until such an attempt is allowed; 0 if the attempt is allowed now. */
   waitSeconds(attempt: Attempt, now: number): number {
     const waits = boundsOf(attempt).map(({ key, max }) => this.#counts.waitMs(key, max, now));
     return Math.ceil(Math.max(this.#guesses.waitMs(siteOf(attempt), loginGuessesMax, now), ...waits) / 1_000);
   }
 
   /**
-   * Counts a password that differs from the cached one. Returns a function that removes the guess if the password is
-   * correct. Above the limit nothing is compared, so nothing is counted.
+   * Counts a password that is not the cached password. Returns a function for the caller to remove the guess if the
+   * password is correct. Above the limit, no password is compared, so no guess is counted.
    */
   guess(attempt: Site, now: number): () => void {
     const site = siteOf(attempt);
@@ -58,12 +59,14 @@ export class LoginFailures {
 
   /** Whether the cached password of the user is disabled for this address. */
   isGuessed(username: string, address: string, now: number): boolean {
-    // Every request calls this, and usually there are no guesses, so this check comes first.
+    // This cheap check is first, because every request calls this function and there are usually no guesses.
     if (now >= this.#manyUntil) return false;
     return this.#guesses.waitMs(siteOf({ username, network: networkOf(address) }), loginGuessesMax, now) > 0;
   }
 
-  /** Counts an attempt that is allowed and starts. Returns a function that removes the attempt after a success. */
+  /**
+   * Counts an allowed attempt when it starts. Returns a function for the caller to remove the attempt after a success.
+   */
   begin(attempt: Attempt, now: number): () => void {
     const keys = boundsOf(attempt).map(({ key }) => key);
     for (const key of keys) this.#counts.add(key, now);

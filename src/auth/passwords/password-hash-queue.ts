@@ -12,7 +12,7 @@ import {
   passwordHashWaitMs,
 } from '../../limits/access.ts';
 
-/** The client for which a password is hashed. */
+/** The request of a client for a password hash. */
 export type HashRequest = {
   readonly network: string;
   /** Whether the user has logged in from this network before, or is logged in. */
@@ -37,16 +37,16 @@ const newestShare = 1 / 8;
 
 /**
  * Bounds the number of concurrent hashes. Further requests wait in one of two lanes, one for known networks and one for
- * unknown ones; the lanes alternate, so that neither blocks the other. Within a lane, the network of the site with the
- * fewest recent requests comes first; successful and failed ones count alike. So a new client overtakes clients that
- * retry. A lane's length is bounded by the number of hashes that fit in `passwordHashWaitMs` at their present duration;
- * no request waits longer.
+ * unknown networks. The lanes alternate, so that neither lane blocks the other. Within a lane, the network of the site
+ * with the fewest recent requests is served first, whether these requests succeeded or failed. Thus a new client
+ * overtakes clients that retry. The length of a lane is limited to the number of hashes that can be computed in
+ * `passwordHashWaitMs` at their present duration. No request waits longer than `passwordHashWaitMs`.
  */
 export class PasswordHashQueue {
   readonly #clock: Clock;
   readonly #known: Lane = new TurnQueue();
   readonly #unknown: Lane = new TurnQueue();
-  /** By site: recent requests, both started and rejected ones. */
+  /** By site: recent requests, both started and rejected requests. */
   readonly #recent = new SlidingCounts({
     windowMs: passwordHashRequestsWindowMs,
     keysMax: passwordHashRequestSitesMax,
@@ -112,8 +112,8 @@ export class PasswordHashQueue {
   }
 
   /**
-   * The most requests that may wait in one lane, which gets every second slot: as many as are served within the longest
-   * wait.
+   * The number of requests that may wait in one lane: as many as are served within the longest wait, if the lane gets
+   * every second slot.
    */
   #laneCapacity(): number {
     if (this.#hashMs === 0) return passwordHashesWaitingMax;
@@ -123,7 +123,7 @@ export class PasswordHashQueue {
 
   /**
    * Rejects the latest request of the network that would be served last, unless the caller's request would be served
-   * even later. Returns whether there is room.
+   * even later. Returns whether a request was rejected, so that the caller's request fits.
    */
   #makeRoom(lane: Lane, caller: string): boolean {
     let [last, most]: [string | undefined, number] = [undefined, this.#order(lane, caller) + 1];
@@ -136,7 +136,9 @@ export class PasswordHashQueue {
     return true;
   }
 
-  /** A network's rank: its recent requests plus its waiting ones. A higher rank is served later. */
+  /**
+   * The rank of a network: its recent requests plus its waiting requests. A network with a higher rank is served later.
+   */
   #order(lane: Lane, network: string): number {
     return this.#recentOf(network) + lane.sizeOf(network);
   }

@@ -32,8 +32,8 @@ export type LogIn = {
 };
 
 /**
- * User name and password → user, within the limits of log-ins. An unknown user, a disabled user, a user without a
- * password, and a wrong password get the same answer at the same cost.
+ * Verifies user names and passwords, within the limits of log-ins. The response and its cost are the same for an
+ * unknown user, a disabled user, a user without a password, and a wrong password.
  */
 export class PasswordLogIns {
   readonly #dependencies: PasswordLogInsDependencies;
@@ -45,7 +45,7 @@ export class PasswordLogIns {
   }
 
   async verify({ username, password, address, signal }: LogIn): Promise<PasswordVerified> {
-    // No user has such a name or password, and a queued request must not hold megabytes.
+    // Refuses texts that no user can have as a name or password, so that a queued request does not use megabytes.
     if (username.length > nameLengthMax || password.length > passwordLengthMax * 2) return invalidPassword;
     const { permissions, unfoldedWrites } = this.#dependencies;
     const network = networkOf(address);
@@ -55,7 +55,8 @@ export class PasswordLogIns {
     if (refused !== undefined) return refused;
     let takeBack = (): void => undefined;
     const first = await this.#inTurn(attempt, async () => {
-      // Checked again when the request gets its slot: earlier attempts of the same client may have failed meanwhile.
+      // Checks the limits again when the request gets a slot, because earlier attempts of the same client may have
+      // failed while it waited.
       const late = this.#refuse(attempt);
       if (late !== undefined) return late;
       takeBack = this.#failures.begin(attempt, this.#dependencies.clock.monotonic());
@@ -71,7 +72,7 @@ export class PasswordLogIns {
     return answer;
   }
 
-  /** Whether this address has made so many guesses that the cached password must not be used. */
+  /** Whether this address has made so many guesses that the cached password of the user must not be used. */
   isGuessed(username: string, address: string): boolean {
     return this.#failures.isGuessed(username, address, this.#dependencies.clock.monotonic());
   }

@@ -23,7 +23,10 @@ const phcString = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+
 export class Passwords {
   readonly turns: PasswordHashQueue;
   readonly #cost: HashCost;
-  /** The hash that is compared for a user without a password, so that the cost is the same. No password matches it. */
+  /**
+   * The hash that is compared for a user without a password, so that the cost is the same. No password matches this
+   * hash.
+   */
   readonly #dummy: Phc;
 
   constructor(cost = hashCost, clock: Clock = systemClock) {
@@ -44,8 +47,8 @@ export class Passwords {
   }
 
   /**
-   * Call it within a slot of the hash queue. If `stored` is undefined, for an unknown user, the result is false after
-   * the same time.
+   * Compares the password with a stored hash. Must be called within a slot of the hash queue. If `stored` is undefined,
+   * because the user is unknown, returns false after the same time as for a wrong password.
    */
   async verify(password: string, stored: string | undefined): Promise<boolean> {
     const expected = stored === undefined ? this.#dummy : phcOf(stored);
@@ -76,7 +79,7 @@ function phcOf(text: string): Phc {
   };
   const memory = 128 * 2 ** phc.ln * phc.r;
   if (hash === '' || phc.ln === 0 || memory > passwordHashMemoryBytesMax || phc.p > 16)
-    throw new Error('a stored password hash is not a PHC string of scrypt within bounds');
+    throw new Error('a stored password hash is not a PHC string of scrypt with parameters within the limits');
   return phc;
 }
 

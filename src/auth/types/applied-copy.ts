@@ -4,15 +4,15 @@ import { jsonDepthMax } from '../../limits/requests.ts';
 import type { Metadata } from '../../resource/object/object.ts';
 import { membersAt, type Members } from './type-members.ts';
 
-/** The annotation with which `kubectl apply` keeps a copy of its input, as JSON. */
+/** The annotation in which `kubectl apply` stores a copy of its input, as JSON. */
 export const appliedCopy = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** The path of a secret member in an object, such as `['spec', 'password']`. */
 export type SecretMember = readonly [part: string, member: string];
 
 /**
- * The metadata with a copy that contains none of the secret members. The copy stays if it can be parsed: without it
- * `kubectl apply` prints a warning and treats every object as changed.
+ * Returns the metadata without the secret members in the copy. A copy that can be parsed is kept, because without the
+ * copy `kubectl apply` prints a warning and treats every object as changed. Any other copy is removed.
  */
 export function withoutCopiedSecrets(metadata: Metadata, secrets: readonly SecretMember[]): Metadata {
   const { annotations: { [appliedCopy]: copy, ...others } = {}, ...rest } = metadata;
@@ -22,9 +22,9 @@ export function withoutCopiedSecrets(metadata: Metadata, secrets: readonly Secre
   return Object.keys(annotations).length === 0 ? rest : { ...rest, annotations };
 }
 
-/** The text without secrets; undefined if it cannot be parsed. */
+/** Returns the text without secrets; undefined if the text cannot be parsed. */
 function withoutSecrets(text: string, secrets: readonly SecretMember[]): string | undefined {
-  // Refuses duplicate keys, because `JSON.parse` would show only the last one.
+  // Refuses duplicate keys, because `JSON.parse` would return only the last of them.
   const decoded = decodeJson(Buffer.from(text), { depthMax: jsonDepthMax });
   if (!decoded.ok || !isObject(decoded.value)) return undefined;
   const clean = secrets.reduce(withoutMember, decoded.value);

@@ -13,7 +13,7 @@ import { withoutOwners } from './without-owners.ts';
 
 export type PlatformType = { readonly declaration: TypeDeclaration<never>; readonly strategy: Strategy };
 
-/** The access control types, each with the checks that its schema cannot express. */
+/** The access control types. Each type has a strategy with the checks that its schema cannot express. */
 export function platformTypes(domain: string): readonly PlatformType[] {
   return [
     { declaration: roleType, strategy: withoutOwners(roleStrategy(domain)) },
@@ -30,7 +30,10 @@ export const userKey = typeKeyOf(core.group, 'users');
 export const tokenKey = typeKeyOf(core.group, 'personalaccesstokens');
 export const sessionKey = typeKeyOf(core.group, 'sessions');
 
-/** Objects of these types have no owners: references in old logs neither delete them nor block a deletion. */
+/**
+ * Objects of these types have no owners. Owner references of such objects in old logs are ignored: they delete nothing
+ * and block no deletion.
+ */
 export const typesWithoutOwners: ReadonlySet<TypeKey> = new Set([
   roleKey,
   roleBindingKey,
@@ -39,7 +42,7 @@ export const typesWithoutOwners: ReadonlySet<TypeKey> = new Set([
   sessionKey,
 ]);
 
-/** The same types, compiled by the rules for plugins' types. `version`: the platform's version. */
+/** The access control types, compiled by the rules for plugins' types. `version`: the platform's version. */
 export function compilePlatformTypes(domain: string, version = '0.0.0'): readonly ResourceType[] {
   return platformTypes(domain).map(({ declaration }) => {
     const compiled = compileType(declaration, {

@@ -7,7 +7,7 @@ import { core, membersAt, nameSchema } from './type-members.ts';
 
 type RoleBinding = PluginObject & { readonly subjects: readonly { readonly name: string }[] };
 
-const apiGroup = { const: '', description: 'The core group; filled in when left out.' } as const;
+const apiGroup = { const: '', description: 'The core group; set by the server when absent.' } as const;
 
 /** Binds users to a role (seed 2.9). */
 export const roleBindingType: TypeDeclaration<never> = defineType<RoleBinding>({

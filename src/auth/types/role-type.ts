@@ -9,14 +9,14 @@ import { conditionMembers } from '../../resource/schema/condition-schema.ts';
 import { core, membersAt, withStatus, type Members } from './type-members.ts';
 
 const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch', '*'] as const;
-/** HTTP methods that a non-resource rule may name beside verbs (decision 6.4). */
+/** HTTP methods that a non-resource rule may contain in addition to verbs (decision 6.4). */
 const methods = ['head', 'options', 'post', 'put'] as const;
 
 function texts(items: Members): Members {
   return { type: 'array', maxItems: ruleEntriesMax, items: { type: 'string', ...items } };
 }
 
-/** A resource rule or a non-resource rule (seed 2.8): a rule with both is refused. */
+/** A resource rule or a non-resource rule (seed 2.8). A rule that is both is refused. */
 const ruleSchema = {
   type: 'object',
   required: ['verbs'],
@@ -24,23 +24,23 @@ const ruleSchema = {
   properties: {
     apiGroups: {
       ...texts({ maxLength: nameLengthMax }),
-      description: 'The groups of the path; "" is the core group, * all.',
+      description: 'The API groups; "" is the core group, * matches all.',
     },
     resources: {
       ...texts({ minLength: 1, maxLength: ruleTextLengthMax }),
       minItems: 1,
-      description: 'R, R/S, *, */S, R/*; by plugin P/R, P/R/S.',
+      description: 'The resources: R, R/S, *, */S or R/*; P/R or P/R/S limits the rule to the plugin P.',
     },
     resourceNames: {
       ...texts({ minLength: 1, maxLength: nameLengthMax, pattern: '^[^*]*(?:\\*[^*]*)?$' }),
-      description: 'Names, each with at most one *; any when absent.',
+      description: 'The names of objects, each with at most one *; all names when absent.',
     },
     nonResourceURLs: {
       ...texts({ maxLength: ruleTextLengthMax, pattern: '^(?:\\*|/.*)$' }),
       minItems: 1,
-      description: 'Paths; * at the end stands for all beneath.',
+      description: 'The paths; a * at the end matches every rest of a path.',
     },
-    verbs: { ...texts({}), minItems: 1, description: 'The verbs that the rule allows; * stands for all.' },
+    verbs: { ...texts({}), minItems: 1, description: 'The verbs that the rule allows; * matches all.' },
   },
   if: { required: ['nonResourceURLs'] },
   then: {
@@ -78,7 +78,8 @@ export const roleType: TypeDeclaration<never> = {
           conditions: {
             type: 'array',
             readOnly: true,
-            description: 'Valid: the annotations are well-formed. Complete: no role that it names is missing.',
+            description:
+              'Valid: the annotations are well-formed. Complete: every role that the annotations name exists.',
             items: {
               type: 'object',
               properties: conditionMembers,
@@ -92,8 +93,8 @@ export const roleType: TypeDeclaration<never> = {
 };
 
 /**
- * The role's status reports, as `Valid`, whether its annotations are well-formed; a malformed one counts as empty
- * (decision 6.6). A reconciler sets `Complete` when a role that it names is missing.
+ * The condition `Valid` of a role reports whether the annotations are well-formed. A malformed annotation is treated as
+ * empty (decision 6.6). A reconciler sets the condition `Complete` when a role that the annotations name is missing.
  */
 export function roleStrategy(domain: string): Strategy {
   return {
@@ -128,7 +129,7 @@ function conditionOf({ malformed }: Role): {
   };
 }
 
-/** The condition of this type in the role's status; empty when absent. */
+/** Returns the condition of this type in the role's status; an empty object when the condition is absent. */
 export function roleCondition(role: Members | undefined, type: 'Valid' | 'Complete'): Members {
   const { conditions } = membersAt(role, 'status');
   return (

@@ -3,7 +3,7 @@ import type { Strategy } from '../../command/strategy.ts';
 import type { TypeDeclaration } from '../../plugin/api/plugin.ts';
 import { core, membersAt, nameSchema, withStatus } from './type-members.ts';
 
-/** Log-ins with a cookie (decision 7.4): every node knows them, and deleting one ends it. */
+/** Log-ins with a cookie (decision 7.4). A session is valid on every node, and ends when its object is deleted. */
 export const sessionType: TypeDeclaration<never> = {
   ...core,
   kind: 'Session',
@@ -57,12 +57,13 @@ export const sessionType: TypeDeclaration<never> = {
   indexes: [{ name: 'spec.user' }],
   printerColumns: [
     { name: 'User', type: 'string', pointer: '/spec/user' },
-    // A date column shows the age of a time, and nothing for a time in the future.
+    // The column has no type `date`, because a date column shows the age of a time, and nothing for a time in the
+    // future.
     { name: 'Expires', type: 'string', format: 'date-time', pointer: '/status/expiresAt' },
   ],
 };
 
-/** Only a log-in creates a session, and a session never changes. */
+/** Refuses writes of clients and plugins: only a log-in creates a session. */
 export const sessionStrategy: Strategy = {
   complete: ({ before, after, subject, kept }) => {
     if (subject.kind !== 'platform')

@@ -9,7 +9,7 @@ import type { Violation } from '../../resource/type/resource-type.ts';
 import { withoutCopiedSecrets } from './applied-copy.ts';
 import { refuseViolations, core, defined, membersAt, nameSchema, withStatus, type Members } from './type-members.ts';
 
-/** Personal access tokens (decision 7.2). Only the response to the create contains the text. */
+/** Personal access tokens (decision 7.2). Only the response to the create contains the token's text. */
 export const tokenType: TypeDeclaration<never> = {
   ...core,
   kind: 'PersonalAccessToken',
@@ -31,7 +31,8 @@ export const tokenType: TypeDeclaration<never> = {
             uniqueItems: true,
             maxItems: tokenRolesMax,
             items: nameSchema,
-            description: 'The subset of the roles of its owner that the token has; all of them when absent. Immutable.',
+            description:
+              'The roles of the owner to which the token is limited; all roles of the owner when absent. Immutable.',
           },
           expiresAt: {
             type: 'string',
@@ -49,7 +50,7 @@ export const tokenType: TypeDeclaration<never> = {
           ownerUid: {
             type: 'string',
             readOnly: true,
-            description: 'The uid of the owner: a later user of that name has no rights by it.',
+            description: 'The uid of the owner: the token gives no rights to a later user of the same name.',
           },
           phase: {
             enum: ['expired'],
@@ -75,7 +76,8 @@ export const tokenType: TypeDeclaration<never> = {
   printerColumns: [
     { name: 'Owner', type: 'string', pointer: '/spec/owner' },
     { name: 'Description', type: 'string', pointer: '/spec/description' },
-    // A date column shows the age of a time, and nothing for a time in the future.
+    // The column has no type `date`, because a date column shows the age of a time, and nothing for a time in the
+    // future.
     { name: 'Expires', type: 'string', format: 'date-time', pointer: '/spec/expiresAt' },
     { name: 'Revoked', type: 'boolean', pointer: '/spec/revoked' },
     { name: 'Phase', type: 'string', pointer: '/status/phase' },
@@ -100,7 +102,7 @@ function created({ after, subject, kept, now }: Completion): Completed {
   const owned = ownerOf(subject, { owner: spec['owner'], ownerUid: membersAt(after, 'status')['ownerUid'] });
   if (!owned.ok) return owned;
   const { expiresAt } = spec;
-  // Negated, so that an unparsable time (NaN) is refused as well.
+  // The comparison is negated, so that a time that cannot be parsed (NaN) is also refused.
   if (expiresAt !== undefined && !(timeOf(expiresAt) > Date.parse(now)))
     return refuseViolations(after, [{ pointer: '/spec/expiresAt', detail: 'must be in the future' }]);
   const object = withStatus(
@@ -111,8 +113,8 @@ function created({ after, subject, kept, now }: Completion): Completed {
 }
 
 /**
- * The owner of a new token. The platform names the owner; a user owns the tokens they create, and must have logged in
- * to create one: a stolen token cannot create another.
+ * The owner of a new token. The platform names the owner explicitly. A user is the owner of the tokens that the user
+ * creates. The user must be logged in, so that a stolen token cannot create another token.
  */
 function ownerOf(subject: Subject, named: Owner): Refused | (Owner & { readonly ok: true }) {
   if (subject.kind === 'platform') return { ok: true, ...named };
@@ -135,7 +137,7 @@ function updated({ before, after, subject }: Completion, stored: Members): Compl
   const spec = membersAt(after, 'spec');
   const violations = [...changesOfFixedMembers(stored, spec)];
   if (stored['revoked'] === true && spec['revoked'] !== true)
-    violations.push({ pointer: '/spec/revoked', detail: 'cannot be undone: a revoked token stays revoked' });
+    violations.push({ pointer: '/spec/revoked', detail: 'cannot be reset: a revoked token stays revoked' });
   if (violations.length > 0) return refuseViolations(after, violations);
   const { token: _shownOnce, ...status } = membersAt(
     subject.kind === 'platform' && after['status'] !== undefined ? after : before,
@@ -149,7 +151,7 @@ function changesOfFixedMembers(stored: Members, spec: Members): readonly Violati
   const isSame = {
     roles: deepEqual(stored['roles'], spec['roles']),
     expiresAt: stored['expiresAt'] === spec['expiresAt'] || timeOf(stored['expiresAt']) === timeOf(spec['expiresAt']),
-    // The server sets the owner: a write that omits the member does not change it.
+    // The server sets the owner, so a write that omits the member does not change the owner.
     owner: spec['owner'] === undefined || spec['owner'] === stored['owner'],
   };
   return Object.entries(isSame)
@@ -161,7 +163,7 @@ function timeOf(text: unknown): number {
   return typeof text === 'string' ? Date.parse(text) : NaN;
 }
 
-/** The roles that the token is limited to; empty if it has all roles of its owner. */
+/** Returns the roles to which the token is limited; an empty list if the token has all roles of the owner. */
 export function tokenRolesOf(token: ResourceObject): readonly string[] {
   const { roles } = membersAt(token, 'spec');
   return Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [];

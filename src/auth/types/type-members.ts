@@ -4,7 +4,9 @@ import { nameLengthMax } from '../../limits/objects.ts';
 import type { ResourceObject } from '../../resource/object/object.ts';
 import type { Violation } from '../../resource/type/resource-type.ts';
 
-/** Members shared by the platform's types. Their group is the core group, so no plugin can declare them. */
+/**
+ * Members that all types of the platform share. The types are in the core group, in which no plugin can declare types.
+ */
 export const core = { group: '', version: 'v1alpha1' } as const;
 
 /** The schema of an object's `metadata.name`. */
@@ -17,18 +19,21 @@ export const nameSchema = {
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** A member that is an object; empty when it is absent. */
+/** Returns the value of a member that is an object; an empty object when the member is absent. */
 export function membersAt(object: Members | undefined, member: string): Members {
   const value = object?.[member];
   return isObject(value) ? value : {};
 }
 
-/** `members` without undefined values: JSON has no such values, and the result is compared with stored JSON. */
+/**
+ * Returns `members` without undefined values. JSON has no undefined values, and the result is compared with stored
+ * JSON.
+ */
 export function defined(members: Members): Members {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
-/** The object with this status; without the member if the status would be empty. */
+/** Returns the object with this status, and without the member `status` if the status is empty. */
 export function withStatus({ status: _replaced, ...object }: ResourceObject, status: Members): ResourceObject {
   return Object.keys(status).length === 0 ? object : { ...object, status };
 }

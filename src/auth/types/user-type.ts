@@ -13,22 +13,30 @@ import { commonPasswordProblem } from '../passwords/common-passwords.ts';
 import { withoutCopiedSecrets } from './applied-copy.ts';
 import { refuseViolations, core, defined, membersAt, withStatus, type Members } from './type-members.ts';
 
-/** Members of Halo's users, kept for its clients; the platform does not use them. */
+/** Members of the users of Halo, stored for Halo's clients. The platform does not use these members. */
 const profile = {
   avatar: { type: 'string', maxLength: profileTextLengthMax, description: 'The address of a picture.' },
   bio: { type: 'string', maxLength: profileTextLengthMax, description: 'A text about the user.' },
   phone: { type: 'string', maxLength: displayNameLengthMax, description: 'A telephone number.' },
-  emailVerified: { type: 'boolean', description: 'Kept for clients: nothing here verifies addresses.' },
-  loginHistoryLimit: { type: 'integer', minimum: 0, description: 'Kept for clients: there is no history of log-ins.' },
-  registeredAt: { type: 'string', format: 'date-time', description: 'Kept for clients: a time of registration.' },
-  twoFactorAuthEnabled: { type: 'boolean', description: 'Kept for clients: log-ins here have no second factor.' },
+  emailVerified: { type: 'boolean', description: 'Stored for clients: the server does not verify addresses.' },
+  loginHistoryLimit: {
+    type: 'integer',
+    minimum: 0,
+    description: 'Stored for clients: the server has no history of log-ins.',
+  },
+  registeredAt: { type: 'string', format: 'date-time', description: 'Stored for clients: a time of registration.' },
+  twoFactorAuthEnabled: {
+    type: 'boolean',
+    description: 'Stored for clients: log-ins to this server have no second factor.',
+  },
   totpEncryptedSecret: {
     writeOnly: true,
-    description: 'Refused: every reader of users would see it, and log-ins here have no second factor.',
+    description:
+      'Refused: every reader of users could read the secret, and log-ins to this server have no second factor.',
   },
 } as const;
 
-/** Users (decision 7.1), named by `metadata.name`. A password is write-only. */
+/** Users (decision 7.1). The user name is `metadata.name`. A password is write-only. */
 export const userType: TypeDeclaration<never> = {
   ...core,
   kind: 'User',
@@ -36,14 +44,14 @@ export const userType: TypeDeclaration<never> = {
   plural: 'users',
   schema: {
     type: 'object',
-    description: 'A user, named by metadata.name.',
+    description: 'A user. The user name is metadata.name.',
     properties: {
       spec: {
         type: 'object',
         description: 'The account and the profile of the user.',
         additionalProperties: false,
         properties: {
-          displayName: { type: 'string', maxLength: displayNameLengthMax, description: 'The name that people read.' },
+          displayName: { type: 'string', maxLength: displayNameLengthMax, description: 'The name for display.' },
           email: { type: 'string', format: 'email', maxLength: emailLengthMax, description: 'An email address.' },
           disabled: { type: 'boolean', description: 'true: every log-in, session and token of the user is refused.' },
           ...profile,
@@ -55,7 +63,7 @@ export const userType: TypeDeclaration<never> = {
             writeOnly: true,
             description:
               `At least ${String(passwordLengthMin)} characters, and not a common ` +
-              'password. Never shown; unchanged when left out.',
+              'password. Never returned; unchanged when absent.',
           },
         },
       },
@@ -96,16 +104,16 @@ export const userType: TypeDeclaration<never> = {
 };
 
 /**
- * The finalizer that keeps a user until no binding names them: a later user of that name must not inherit the roles.
- * The bindings reconciler removes the finalizer.
+ * The finalizer that blocks the removal of a user until no binding names the user. Otherwise a later user of the same
+ * name would inherit the roles. The bindings reconciler removes the finalizer.
  */
 export function bindingsFinalizer(domain: string): string {
   return `rbac.authorization.${domain}/bindings`;
 }
 
 /**
- * Removes the password before the event is made. The event names the revision of the secret stream that contains the
- * hash.
+ * Removes the password from the object before the event is created. The event contains the revision of the secret
+ * stream with the hash.
  */
 export const userStrategy: Strategy = {
   heldBy: (domain) => [bindingsFinalizer(domain)],
@@ -139,16 +147,17 @@ export const userStrategy: Strategy = {
 
 const unkeptSecret = {
   pointer: '/spec/totpEncryptedSecret',
-  detail: 'is not kept: every reader of users would see it, and log-ins here have no second factor',
+  detail:
+    'is not stored: every reader of users could read the secret, and log-ins to this server have no second factor',
 };
 
-/** The members that a copy of a user in an annotation must not contain. */
+/** The members that are removed from the copy of the user in an annotation. */
 const secretMembers = [
   ['spec', 'password'],
   ['spec', 'totpEncryptedSecret'],
 ] as const;
 
-/** Whether the operator chose the password: `ADMIN_PASSWORD` may be a common one. */
+/** Whether the operator chose the password. `ADMIN_PASSWORD` may be shorter than the minimum. */
 function isOperators(subject: Subject): boolean {
   return subject.kind === 'platform' && subject.part === 'administrator';
 }

@@ -25,14 +25,16 @@ export function addAuditCommands(program: Command, { context, result, stoppedRep
   )
     .requiredOption('--at <moment>', 'the position or the time')
     .option('--output <form>', 'yaml, or json', 'yaml')
-    .addHelpText('after', '\n<type> is <plural> or <plural>.<group>. Deleted objects are shown as well.')
+    .addHelpText('after', '\n<type> is <plural> or <plural>.<group>. The object may have been deleted since.')
     .action(async (type: string, name: string, options: ShowOptions) =>
       (await import('./show-command.ts')).showObject(type, name, options, context),
     );
   connected(
-    audit.command('replay').description('rebuild the read models from the log, and compare them with the live ones'),
+    audit
+      .command('replay')
+      .description('rebuild the read models from the log, and compare them with the live read models'),
   )
-    .option('--until <moment>', 'stop at a position of the log, or at a time (RFC 3339); nothing is compared')
+    .option('--until <moment>', 'stop at a position of the log, or at a time (RFC 3339); without a comparison')
     .option('--print', 'print the objects at that position, as JSON lines')
     .option('--type <type>', 'print only objects of this type: <plural>.<group>')
     .option('--name <name>', 'print only the object with this name; needs --type')

@@ -5,7 +5,7 @@ import { usageError } from '../failure.ts';
 import { printable } from '../text-table.ts';
 import { BrokenFileError, linesOfFile } from './export-file.ts';
 
-/** An export file that an interrupted command left behind. */
+/** An export file that an interrupted command has written. */
 export type BegunExport = {
   readonly header: ExportHeader;
   /** The index of the first leaf that the file lacks. */
@@ -18,8 +18,8 @@ export type BegunExport = {
 };
 
 /**
- * Returns undefined if the file does not exist or has no more than the beginning of a header. `name` is the name of the
- * file in messages.
+ * Reads an export file. Returns undefined if the file does not exist or contains only the beginning of a header. `name`
+ * is the name of the file for messages.
  *
  * @throws CommandFailure if the file is not an export or cannot be read.
  */
@@ -39,20 +39,21 @@ export async function begunExport(path: string, name: string): Promise<BegunExpo
   return begun;
 }
 
-/** Whether a file ends within an export. */
+/** Whether the error means that the file ends within an export. */
 function isCut(error: unknown, begun: BegunExport | undefined): boolean {
   return error instanceof BrokenFileError && error.isCut && (begun !== undefined || mayBecomeHeader(error.rest));
 }
 
 function failureOf(error: unknown, name: string): unknown {
-  if (error instanceof BrokenFileError) return notContinued(name, error.isCut ? 'it is not an export' : error.message);
+  if (error instanceof BrokenFileError)
+    return notContinued(name, error.isCut ? 'the file is not an export' : error.message);
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? usageError(`${printable(name)} cannot be read (${code})`) : error;
 }
 
 const headerOpening = '{"kind":"Export",';
 
-/** Whether a line that is cut may be the beginning of a header. */
+/** Whether an incomplete line may be the beginning of a header. */
 function mayBecomeHeader(rest: Uint8Array): boolean {
   const text = Buffer.from(rest).toString();
   return text.startsWith(headerOpening) || headerOpening.startsWith(text);
@@ -66,7 +67,7 @@ function advanced(
   { name, isGzipped, bytes }: Line,
 ): BegunExport {
   if (begun === undefined) {
-    if (record.kind !== 'Export') throw notContinued(name, 'it does not begin with a header');
+    if (record.kind !== 'Export') throw notContinued(name, 'the file does not begin with the header of an export');
     return { header: record, next: record.from, isComplete: false, isGzipped, lines: 1, bytes };
   }
   const grown = { ...begun, lines: begun.lines + 1, bytes: begun.bytes + bytes };
@@ -74,7 +75,7 @@ function advanced(
   if (record.kind === 'Checkpoint') return grown;
   if (record.kind === 'Event' && record.index === begun.next && !begun.isComplete)
     return { ...grown, next: begun.next + 1 };
-  throw notContinued(name, `line ${String(grown.lines)} does not continue the lines before it`);
+  throw notContinued(name, `line ${String(grown.lines)} does not continue the previous lines`);
 }
 
 function notContinued(name: string, detail: string): Error {

@@ -14,7 +14,7 @@ type Listing = {
 export function addEventCommands(audit: Command, { context, connected }: Listing): void {
   const selecting = (command: Command): Command =>
     connected(command)
-      .option('--actor <name>', 'events by this user, plugin:<name> or system:<part>, with its own rights')
+      .option('--actor <name>', 'events by this actor alone: a user, plugin:<name> or system:<part>')
       .option('--by-user <name>', 'events by this user, and by plugins on behalf of this user')
       .option('--type <type>', 'events of this type alone: <plural>.<group>, or a category of streams, such as access')
       .option('--name <name>', 'events of objects with this name alone')
@@ -22,7 +22,7 @@ export function addEventCommands(audit: Command, { context, connected }: Listing
       .option('--verb <verb>', 'events of requests with this verb alone')
       .option('--address <address>', 'events of requests from this address alone')
       .option('--request-id <id>', 'the event that this request wrote')
-      .option('--correlation <id>', 'all effects of this request, also those of reconcilers')
+      .option('--correlation <id>', 'all events that this request caused, including events of reconcilers')
       .option('--where <selector>', 'further conditions, as in a fieldSelector: event=ObjectDeleted,plugin=blog')
       .option('--output <form>', 'text, or json for JSON lines', 'text');
   selecting(audit.command('list').description('print events of the whole log'))
@@ -34,7 +34,7 @@ export function addEventCommands(audit: Command, { context, connected }: Listing
       const { listEvents } = await import('./list-events.ts');
       await listEvents(options, context);
     });
-  selecting(audit.command('follow').description('print events of the whole log as they happen'))
+  selecting(audit.command('follow').description('print events of the whole log as they are appended'))
     .option('--since <position>', 'begin with the events after this position of the log')
     .option('--limit <count>', 'end after this number of events')
     .action(async (options: FollowOptions) => {

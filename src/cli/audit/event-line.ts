@@ -5,14 +5,14 @@ import { printable } from '../text-table.ts';
 
 const reset = '\u001b[0m';
 const [green, yellow, red] = ['\u001b[32m', '\u001b[33m', '\u001b[31m'];
-/** The colour of each event type; the changes in a history have the same colours. */
+/** The colour of each event type. The changes in the output of `history` have the same colours. */
 const colourOf: ReadonlyMap<string, string> = new Map([
   ['ObjectCreated', green],
   ['ObjectUpdated', yellow],
   ['ObjectDeletionRequested', red],
   ['ObjectDeleted', red],
 ]);
-/** The members that a line shows after the actor, if the event has them, each with the words before its value. */
+/** The members that are printed after the actor, each with the words before the value. Absent members are omitted. */
 const causes: Readonly<Record<string, string>> = {
   onBehalfOf: 'for',
   address: 'from',

@@ -8,10 +8,13 @@ import { servedPath } from '../history/type-path.ts';
 import type { ServerClient } from '../server-client.ts';
 import { eventLine } from './event-line.ts';
 
-/** The options of the commands that select events. Each except `output` is a condition, and all must be met. */
+/**
+ * The options of the commands that select events. Each option except `output` is a condition. An event must meet all
+ * conditions.
+ */
 export type EventOptions = ConnectionOptions & {
   readonly actor?: string;
-  /** An actor, or a user for which a plugin wrote. */
+  /** The name of a user: selects events by the user, and by plugins on behalf of the user. */
   readonly byUser?: string;
   readonly type?: string;
   readonly name?: string;
@@ -25,7 +28,7 @@ export type EventOptions = ConnectionOptions & {
   readonly output?: string;
 };
 
-/** The options that are conditions on one field, each with its field. */
+/** The options that are conditions on one field, each with the name of the field. */
 const fields = [
   ['actor', 'actor'],
   ['byUser', 'user'],
@@ -37,12 +40,15 @@ const fields = [
   ['correlation', 'correlationId'],
 ] as const satisfies readonly (readonly [keyof EventOptions, string])[];
 
-/** The path of the events in the API, as segments. */
+/** Returns the path of the events in the API, as segments. */
 export function eventsPath(domain: string): readonly string[] {
   return ['apis', `audit.${domain}`, 'v1alpha1', 'events'];
 }
 
-/** The conditions of the options; `type` is verified first. @throws CommandFailure for a type that the server lacks. */
+/**
+ * Returns the conditions of the options. The type is checked first. @throws CommandFailure for a type that the server
+ * lacks.
+ */
 export async function conditionsOf(
   options: EventOptions,
   { client, path }: { readonly client: ServerClient; readonly path: readonly string[] },
@@ -56,20 +62,21 @@ export async function conditionsOf(
   return [...ofType, ...equal, ...(where === undefined ? [] : [where])];
 }
 
-/** A moment is a position of the log or a time. */
+/** Returns a condition on the position or the time. `moment` is a position of the log or a time. */
 export function boundOf(operator: '>=' | '<=', moment: string | undefined): readonly string[] {
   if (moment === undefined) return [];
   return [`${/^\d+$/u.test(moment) ? 'position' : 'time'}${operator}${escaped(moment)}`];
 }
 
-/** The selector of all conditions, as parameters of a query. */
+/** Returns the query parameters that select events by all conditions. */
 export function selectorOf(conditions: readonly string[]): Readonly<Record<string, string>> {
   return conditions.length === 0 ? {} : { fieldSelector: conditions.join(',') };
 }
 
 /**
- * The type as events name it. Events of a type that the server does not serve any more remain, and those of no object
- * have the category of their stream as a type.
+ * Returns the type in the form that events contain. The server may no longer serve the type of old events, so a type
+ * that an event contains is accepted first. Events that belong to no object have the category of their stream as the
+ * type.
  */
 async function typeOf(type: string, client: ServerClient, path: readonly string[]): Promise<string> {
   const query = { ...selectorOf([`type=${escaped(type)}`]), limit: '1' };
@@ -78,7 +85,7 @@ async function typeOf(type: string, client: ServerClient, path: readonly string[
   const served = await servedPath(client, type);
   if (served === undefined)
     throw commandError(
-      `no event is of the type ${JSON.stringify(type)}, and the server does not serve it: ` +
+      `no event has the type ${JSON.stringify(type)}, and the server does not serve this type: ` +
         `write <plural>.<group>, or a category of streams, such as access`,
     );
   const [root, group = '', ...rest] = served;
@@ -86,18 +93,18 @@ async function typeOf(type: string, client: ServerClient, path: readonly string[
   return root === 'api' ? plural : `${plural}.${group}`;
 }
 
-/** In a selector, these characters have a backslash before them. */
+/** Escapes the characters that have a meaning in a selector with a backslash. */
 function escaped(value: string): string {
   return value.replaceAll(/[,=\\()]/gu, (sign) => `\\${sign}`);
 }
 
-/** @throws CommandFailure for anything but a whole number from 1. */
+/** @throws CommandFailure if the text is not a whole number of at least 1. */
 export function limitOf(text: string): number {
   if (/^[1-9]\d{0,8}$/u.test(text)) return Number(text);
-  throw usageError('--limit must be a whole number from 1');
+  throw usageError('--limit must be a whole number of at least 1');
 }
 
-/** Prints events as lines of text or of JSON. */
+/** Returns a function that prints an event as a line of text or of JSON. */
 export function printerFor({ output = 'text' }: EventOptions, context: CommandContext): (event: Json) => void {
   if (output !== 'text' && output !== 'json') throw usageError('--output must be text or json');
   const colours = coloursFor(context);

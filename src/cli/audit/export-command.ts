@@ -33,7 +33,7 @@ async function writtenTo(name: string, options: ExportOptions, context: CommandC
   const { gzip = false, from, until } = options;
   const path = resolve(context.folder, name);
   if (existsSync(path))
-    throw usageError(`${printable(name)} exists: use --resume to continue it, or choose another name`);
+    throw usageError(`${printable(name)} already exists: use --resume to continue the file, or choose another name`);
   await inFile(name, { path, gzip, keep: undefined }, async (output) => {
     const header = await received(options, queryOf(from, until), { context, begun: undefined, output });
     context.stderr.write(`exported ${rangeText(header)} to ${printable(name)}\n`);
@@ -61,7 +61,7 @@ async function continuedIn(name: string, options: ExportOptions, context: Comman
   });
 }
 
-/** Closes the file even if `write` fails. The file then ends with a complete line; without a line, no file remains. */
+/** Closes the file even if `write` fails. The file then ends with a complete line. A file without a line is removed. */
 async function inFile(name: string, file: OutputFile, write: (output: ExportOutput) => Promise<void>): Promise<void> {
   const output = lazyOutput(file);
   try {
@@ -75,7 +75,7 @@ async function inFile(name: string, file: OutputFile, write: (output: ExportOutp
     const failure = typeof code === 'string' ? commandError(`cannot write ${printable(name)} (${code})`) : error;
     if (!removedIfEmpty(file.path) || !output.isBegun() || !(failure instanceof CommandFailure)) throw failure;
     throw new CommandFailure(
-      `${failure.message}\n${printable(name)} keeps the lines that arrived: continue it with --resume`,
+      `${failure.message}\n${printable(name)} contains the lines that arrived: use --resume to continue the file`,
       failure.exitCode,
     );
   }
@@ -126,10 +126,10 @@ function headerIn(line: Uint8Array, begun: BegunExport | undefined): ExportHeade
   for (const name of ['log', 'epoch', 'origin', 'until'] as const)
     if (header[name] !== begun.header[name])
       throw commandError(
-        `the file cannot be continued: its ${name} is ${printable(String(begun.header[name]))}, ` +
-          `and the server has ${printable(String(header[name]))}`,
+        `the file cannot be continued: ${name} is ${printable(String(begun.header[name]))} in the file, ` +
+          `and ${printable(String(header[name]))} on the server`,
       );
-  if (header.from !== begun.next) throw commandError('the export of the server does not begin at the end of the file');
+  if (header.from !== begun.next) throw commandError('the export of the server does not begin where the file ends');
   return header;
 }
 
@@ -138,7 +138,10 @@ function queryOf(from: string | undefined, until: string | undefined): Readonly<
   return { ...(from === undefined ? {} : { from }), ...(until === undefined ? {} : { until }) };
 }
 
-/** Returns the query parameters of the leaves that the file lacks: `after`, since it may lack only the last line. */
+/**
+ * Returns the query parameters of the leaves that the file lacks. `after` is used because it is valid even if the file
+ * has all leaves and lacks only the last line.
+ */
 function restOf({ header: { until }, next }: BegunExport): Readonly<Record<string, string>> {
   const after = next === 0 ? {} : { after: `leaf:${String(next - 1)}` };
   return { ...after, ...(until === 0 ? {} : { until: `leaf:${String(until - 1)}` }) };

@@ -4,9 +4,9 @@ import { createGunzip } from 'node:zlib';
 
 import { exportLineBytesMax, exportUnpackedFreeBytes, exportUnpackedRatioMax } from '../../limits/audit.ts';
 
-/** The file does not consist of complete lines. */
+/** Thrown if the file does not consist of complete lines. */
 export class BrokenFileError extends Error {
-  /** Whether the file may be the beginning of an export. */
+  /** Whether the file ends too early, and may be the beginning of an export. */
   readonly isCut: boolean;
   /** The first bytes of the incomplete line; empty if they are unknown. */
   readonly rest: Uint8Array;
@@ -46,7 +46,7 @@ async function* unpacked(file: Readable & { readonly bytesRead: number }): Async
     yield first.value;
     yield* { [Symbol.asyncIterator]: () => chunks };
   };
-  // The reader of `gunzip` receives an error of the pipeline.
+  // The pipeline passes an error to the reader of `gunzip`.
   pipeline(packed, gunzip, () => undefined);
   const plain: AsyncIterable<Uint8Array> = gunzip;
   let bytes = 0;
@@ -55,7 +55,7 @@ async function* unpacked(file: Readable & { readonly bytesRead: number }): Async
       bytes += chunk.length;
       if (bytes > exportUnpackedFreeBytes && bytes > exportUnpackedRatioMax * file.bytesRead)
         throw new BrokenFileError(
-          `the gzipped file unpacks to more than ${String(exportUnpackedRatioMax)} times its size: it is not an export`,
+          `the file is not an export: it unpacks to more than ${String(exportUnpackedRatioMax)} times its size`,
           false,
         );
       yield chunk;
@@ -70,7 +70,7 @@ async function* unpacked(file: Readable & { readonly bytesRead: number }): Async
 
 function brokenGzip(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'Z_BUF_ERROR') return new BrokenFileError('the gzipped file is cut short', true);
+  if (code === 'Z_BUF_ERROR') return new BrokenFileError('the gzipped file is truncated', true);
   if (typeof code === 'string' && code.startsWith('Z_'))
     return new BrokenFileError(`the gzipped file is damaged (${code})`, false);
   return error;
@@ -92,12 +92,12 @@ async function* wholeLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
     restBytes += left.length;
     if (restBytes > exportLineBytesMax)
       throw new BrokenFileError(
-        `a line is longer than ${String(exportLineBytesMax)} bytes: it is not an export`,
+        `the file is not an export: a line is longer than ${String(exportLineBytesMax)} bytes`,
         false,
       );
     if (left.length > 0) rest.push(left);
   }
-  if (restBytes > 0) throw new BrokenFileError('the file is cut short: it ends within a line', true, rest[0]);
+  if (restBytes > 0) throw new BrokenFileError('the file is truncated: it ends within a line', true, rest[0]);
 }
 
 const newline = 0x0a;

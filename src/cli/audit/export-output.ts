@@ -4,9 +4,9 @@ import { createGzip, type Gzip } from 'node:zlib';
 
 import { linesOfFile, BrokenFileError } from './export-file.ts';
 
-/** The destination of an export. It always ends with a complete line. */
+/** The destination of an export. The written output always ends with a complete line. */
 export type ExportOutput = {
-  /** `line` has no line feed at its end. Resolves when the destination accepts the next line. */
+  /** Writes `line`, which has no line feed at the end. Resolves when the destination accepts the next line. */
   write(line: Uint8Array): Promise<void>;
   close(): Promise<void>;
 };
@@ -15,14 +15,15 @@ export type OutputFile = {
   readonly path: string;
   readonly gzip: boolean;
   /**
-   * The lines to keep of an existing file, and their size in bytes with line feeds; undefined: the file must not exist.
+   * The number of lines to keep in an existing file, and their size in bytes with line feeds. If undefined, the file
+   * must not exist.
    */
   readonly keep: { readonly lines: number; readonly bytes: number } | undefined;
 };
 
 const newline = Buffer.from('\n');
 
-/** Returns an output that opens, and so creates, its file with the first line. */
+/** Returns an output that opens its file, and creates the file if needed, when the first line is written. */
 export function lazyOutput(file: OutputFile): ExportOutput & { isBegun(): boolean } {
   let opened: Promise<ExportOutput> | undefined;
   return {
@@ -32,7 +33,10 @@ export function lazyOutput(file: OutputFile): ExportOutput & { isBegun(): boolea
   };
 }
 
-/** Opens the file. An existing file is never overwritten: `keep` continues it. Rejects with the system's error. */
+/**
+ * Opens the file. With `keep`, an existing file is continued; otherwise an existing file is an error. Rejects with the
+ * system's error.
+ */
 async function openOutput({ path, gzip, keep }: OutputFile): Promise<ExportOutput> {
   if (!gzip) {
     if (keep !== undefined) truncateSync(path, keep.bytes);
@@ -40,8 +44,8 @@ async function openOutput({ path, gzip, keep }: OutputFile): Promise<ExportOutpu
     const file = createWriteStream(path, { flags, mode: 0o600, start: keep?.bytes ?? 0 });
     return outputTo(file, file);
   }
-  // A gzipped file cannot be cut at a line. So its kept lines are written to a second file, which replaces it on
-  // `close`.
+  // A gzipped file cannot be truncated after a line. Therefore the kept lines are written to a second file, which
+  // replaces the first file on `close`.
   const target = keep === undefined ? path : `${path}.resumed`;
   const file = createWriteStream(target, { flags: keep === undefined ? 'wx' : 'w', mode: 0o600 });
   const packer = createGzip();

@@ -11,13 +11,16 @@ import { conditionsOf, eventsPath, limitOf, printerFor, selectorOf, type EventOp
 
 export type FollowOptions = EventOptions & { readonly since?: string; readonly limit?: string };
 
-/** The wait before the connection is tried again: doubled after each attempt in vain. */
+/** The delay before the next attempt to connect. The delay is doubled after each failed attempt. */
 const firstWaitMs = 250;
 const longestWaitMs = 30_000;
-/** A connection without a sign of life for this time is lost: the server sends one every 10 s. */
+/**
+ * A connection that receives no data for this time is treated as lost, because the server sends a keep-alive every 10
+ * s.
+ */
 const silenceMs = 30_000;
 
-/** Prints events as they happen, from now on or after a position, until the command is interrupted. */
+/** Prints events as they are appended, from now on or after a position, until the command is interrupted. */
 export async function followEvents(options: FollowOptions, context: CommandContext): Promise<void> {
   const limit = options.limit === undefined ? Infinity : limitOf(options.limit);
   const print = printerFor(options, context);
@@ -38,15 +41,15 @@ export async function followEvents(options: FollowOptions, context: CommandConte
 type Followed = { readonly path: readonly string[]; readonly begin: string; readonly where: readonly string[] };
 
 type Progress = {
-  /** Everything up to this position has been shown. */
+  /** All events up to this position have been printed. */
   position: string;
-  /** Attempts to connect since the last sign of life. */
+  /** Attempts to connect since data was last received. */
   attempts: number;
 };
 
 /**
- * The events after a position, each once. A watch that ends begins again after the last position that it showed, as
- * soon as the server answers.
+ * Yields the events after a position, each event once. When a watch ends, the next watch begins after the last
+ * position, as soon as the server responds.
  */
 async function* changes(client: ServerClient, followed: Followed, context: CommandContext): AsyncGenerator<Json> {
   const progress: Progress = { position: followed.begin, attempts: 0 };
@@ -57,7 +60,7 @@ async function* changes(client: ServerClient, followed: Followed, context: Comma
   }
 }
 
-/** The events of one watch. @throws CommandFailure for an end that remains. */
+/** Yields the events of one watch. @throws CommandFailure for a failure that retries cannot resolve. */
 async function* untilItEnds(
   client: ServerClient,
   { path, where }: Followed,
@@ -75,26 +78,26 @@ async function* untilItEnds(
   } catch (error) {
     const { position, attempts } = progress;
     const { message } = passing(error, position);
-    if (attempts === 0) stderr.write(`ledgerplane: ${message}: going on after position ${position} ${whenItIs}\n`);
+    if (attempts === 0) stderr.write(`ledgerplane: ${message}: continuing after position ${position} ${whenItIs}\n`);
   }
 }
 
-const whenItIs = 'as soon as the server answers';
-/** Later waits are the longest one. */
+const whenItIs = 'as soon as the server responds';
+/** After this many attempts the delay is no longer increased. */
 const attemptsMax = 10;
 
 type Change = { readonly type: string; readonly object: Json };
 
 const signOfLife: Change = { type: '', object: {} };
 
-/** The changes and signs of life of one watch. @throws ConnectionFailure or RefusalFailure at its end. */
+/** Yields the changes and keep-alives of one watch. @throws ConnectionFailure or RefusalFailure when the watch ends. */
 async function* watched(client: ServerClient, call: Call, clock: Clock): AsyncGenerator<Change, never> {
   for await (const line of linesUntilSilence(client, call, clock))
     yield line.length === 0 ? signOfLife : changeOf(line);
   throw new ConnectionFailure('the server has ended the watch');
 }
 
-/** @throws ConnectionFailure when the server was silent for too long. */
+/** Yields the lines of the response. @throws ConnectionFailure when the server has sent no data for too long. */
 async function* linesUntilSilence(client: ServerClient, call: Call, clock: Clock): AsyncGenerator<Uint8Array> {
   const silence = new AbortController();
   const begin = (): Timer =>
@@ -110,7 +113,7 @@ async function* linesUntilSilence(client: ServerClient, call: Call, clock: Clock
     }
   } catch (error) {
     if (!silence.signal.aborted) throw error;
-    throw new ConnectionFailure(`the server was silent for ${String(silenceMs / 1_000)} s`);
+    throw new ConnectionFailure(`the server sent no data for ${String(silenceMs / 1_000)} s`);
   } finally {
     timer.cancel();
   }
@@ -125,7 +128,7 @@ function passing(error: unknown, position: string): CommandFailure {
   if (error instanceof ConnectionFailure) return error;
   if (!(error instanceof RefusalFailure)) throw error;
   if (error.status >= 500 || error.status === 408 || error.status === 429) return error;
-  throw commandError(`cannot go on after position ${position}: ${error.message}`);
+  throw commandError(`cannot continue after position ${position}: ${error.message}`);
 }
 
 async function headOf(client: ServerClient, path: readonly string[]): Promise<string> {
@@ -133,7 +136,7 @@ async function headOf(client: ServerClient, path: readonly string[]): Promise<st
   return textOf(await client.send({ method: 'GET', path, query }), 'metadata', 'resourceVersion') ?? '0';
 }
 
-/** A line of a watch. @throws RefusalFailure for an error, which ends the watch. */
+/** Decodes a line of a watch. @throws RefusalFailure if the line is an error, which ends the watch. */
 function changeOf(line: Uint8Array): Change {
   const decoded = decodeJson(line, { depthMax: jsonDepthMax });
   const type = decoded.ok ? textOf(decoded.value, 'type') : undefined;

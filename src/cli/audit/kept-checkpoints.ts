@@ -9,16 +9,17 @@ import { printable } from '../text-table.ts';
 
 /** A checkpoint with the signed note that proves it. */
 export type KeptCheckpoint = ShownCheckpoint & {
-  /** The path of its file within the folder. */
+  /** The path of the checkpoint's file within the folder. */
   readonly path: string;
 };
 
-/** A checkpoint with its signed note, as a server shows it. */
+/** A checkpoint with its signed note, as received from a server. */
 export type ShownCheckpoint = { readonly note: string; readonly checkpoint: Checkpoint };
 
 /**
- * The checkpoints in a folder, each in the file `<tree>/<size>.note`. `<tree>` is the SHA-256 of the tree's origin. The
- * file `last` names the latest tree, and the file `keys` lists the trusted keys.
+ * The checkpoints in a folder. Each checkpoint is in the file `<tree>/<size>.note`, where `<tree>` is the SHA-256 of
+ * the tree's origin. The file `last` contains the name of the latest tree, and the file `keys` contains the trusted
+ * keys.
  */
 export class KeptCheckpoints {
   readonly #dir: string;
@@ -32,7 +33,7 @@ export class KeptCheckpoints {
     const trees = this.#trees();
     if (trees.length === 0) return undefined;
     const latest = this.#read('last')?.trim() ?? '';
-    if (!trees.includes(latest)) throw this.#damaged('last', 'it names no tree of the folder');
+    if (!trees.includes(latest)) throw this.#damaged('last', 'it does not contain the name of a tree in the folder');
     return this.#of(latest).at(-1);
   }
 
@@ -51,7 +52,7 @@ export class KeptCheckpoints {
       const parsed = parseNote(note);
       const verdict = parsed === undefined ? 'unsigned' : verifyNote(parsed, keysOf(checkpoint.origin));
       if (verdict === 'forged') throw this.#damaged(path, 'the signature of its checkpoint is wrong');
-      if (verdict === 'unsigned') throw this.#damaged(path, 'none of the known keys has signed its checkpoint');
+      if (verdict === 'unsigned') throw this.#damaged(path, 'no trusted key has signed its checkpoint');
     }
   }
 
@@ -62,7 +63,7 @@ export class KeptCheckpoints {
     this.#write('last', `${name}\n`);
   }
 
-  /** Returns the trusted keys; none before the first checkpoint. */
+  /** Returns the trusted keys; an empty list before the first checkpoint. */
   keys(): readonly VerifierKey[] {
     const lines = (this.#read('keys') ?? '').split('\n').filter((line) => line !== '');
     return lines.map((line, at) => {
@@ -94,7 +95,7 @@ export class KeptCheckpoints {
     const checkpoint = parseCheckpoint(parseNote(note)?.text ?? '');
     if (checkpoint === undefined) throw this.#damaged(path, 'it is not a checkpoint');
     if (treeName(checkpoint.origin) !== tree || checkpoint.size !== size)
-      throw this.#damaged(path, 'its checkpoint is of another tree or size');
+      throw this.#damaged(path, 'its checkpoint has another tree or size than the name of the file');
     return { note, checkpoint, path };
   }
 
@@ -121,7 +122,7 @@ export class KeptCheckpoints {
     }
   }
 
-  /** Writes the file in one step, so that a crash never leaves a part of the text. */
+  /** Writes the file atomically, so that it never contains only a part of the text after a crash. */
   #write(path: string, text: string): void {
     const target = join(this.#dir, path);
     writeFileSync(`${target}.new`, text, { mode: 0o600, flush: true });

@@ -23,8 +23,8 @@ export type ListOptions = EventOptions & {
 const pageMax = 500;
 
 /**
- * Prints events of the log, page by page, and a note if more follow. A page may have fewer events than the request asks
- * for.
+ * Prints events of the log, page by page, and a note if there are more events. A page may have fewer events than
+ * requested.
  */
 export async function listEvents(options: ListOptions, context: CommandContext): Promise<void> {
   const { since, until, newest = false } = options;
@@ -36,7 +36,7 @@ export async function listEvents(options: ListOptions, context: CommandContext):
   const asked = { ...selectorOf(where), ...(newest ? { sort: 'position,desc' } : {}) };
   let [left, last] = [limit, 0n];
   for (let token: string | undefined = ''; token !== undefined;) {
-    // One more than are printed shows whether more follow.
+    // One event more than needed is requested, to find out whether there are more events.
     const query = {
       ...asked,
       limit: String(Math.min(left + 1, pageMax)),
@@ -51,14 +51,15 @@ export async function listEvents(options: ListOptions, context: CommandContext):
     token = textOf(page, 'metadata', 'continue');
     const isOneMore = items.length > left;
     left -= Math.min(items.length, left);
-    // The end of a page shows no more than that events remain, and reading on could take as long as the log is.
+    // If only a continue token remains, more events may match. Reading further pages to find out could take as long as
+    // reading the whole log.
     if (left > 0 || (token === undefined && !isOneMore)) continue;
-    context.stderr.write(noteOf(`${isOneMore ? '' : 'may '}follow`, last, newest));
+    context.stderr.write(noteOf(`${isOneMore ? '' : 'may '}match`, last, newest));
     return;
   }
 }
 
-/** `last`: the position of the last event that is printed. */
+/** Returns the note about further events. `last`: the position of the last printed event. */
 function noteOf(follow: string, last: bigint, newest: boolean): string {
   const [kind, bound, other] = newest
     ? ['older', `--until ${String(last - 1n)}`, '']

@@ -11,7 +11,7 @@ export function addProofCommands(
   context: CommandContext,
   connected: (command: Command) => Command,
 ): void {
-  connected(audit.command('export').description('write the events of the log with their proof, as JSON lines'))
+  connected(audit.command('export').description('write the events of the log with a proof, as JSON lines'))
     .option('--from <place>', 'the first event: a position of the log, leaf:<index>, or after a time (RFC 3339)')
     .option('--until <place>', 'the last event: a position of the log, leaf:<index>, or up to a time (RFC 3339)')
     .option('--output <file>', 'a new file; default: standard output')
@@ -23,11 +23,11 @@ export function addProofCommands(
     });
   audit
     .command('verify <file>')
-    .description('verify an export with only the file and the public keys of its server')
+    .description('verify an export, using only the file and the public keys of the server')
     .option('--key <key>', 'a verifier key, or a file with one key on each line; may be repeated', gathered)
     .addHelpText(
       'after',
-      '\nThe exit code is 0 if the export is verified, 1 if it was changed or cut short, and 2 if it\n' +
+      '\nThe exit code is 0 if the export is verified, 1 if it was changed or truncated, and 2 if it\n' +
         'cannot be verified: it is not an export, or the keys are of another server.',
     )
     .action(async (file: string, options: VerifyOptions) => {
@@ -41,8 +41,8 @@ export function addProofCommands(
   )
     .option('--dir <folder>', 'the folder of checkpoints and keys; default: ledgerplane-witness')
     .option('--key <key>', 'a trusted verifier key, or a file with one key on each line; may be repeated', gathered)
-    .option('--new-tree', 'accept a new tree beside the old one, after a restore of the log')
-    .addHelpText('after', '\nIf two checkpoints do not agree, it prints both and exits with 1.')
+    .option('--new-tree', 'accept a new tree in addition to the stored one, after a restore of the log')
+    .addHelpText('after', '\nIf two checkpoints do not agree, the command prints both and exits with 1.')
     .action(async (options: WitnessOptions) => {
       const { witness } = await import('./witness-command.ts');
       await witness(options, context);

@@ -19,16 +19,19 @@ export type DiffOptions = Pick<ReplayOptions, 'type' | 'name' | 'stopped'> & Con
 /** The body of the request for a replay or a diff. */
 export type ReplayBody = Readonly<Record<string, string | boolean>>;
 
-/** Replays and diffs in the files of a stopped server. The caller passes them: src/cli cannot import the log. */
+/**
+ * Replays and diffs that read the files of a stopped server. The caller passes this object, because src/cli cannot
+ * import the log.
+ */
 export type StoppedReplays = {
-  /** The lines that a running server would send. */
+  /** Yields the lines that a running server would send. */
   lines(kind: AuditKind, body: ReplayBody, context: CommandContext): AsyncIterable<Uint8Array>;
 };
 
-/** The resource that serves the request. */
+/** The API resource that serves the request. */
 export type AuditKind = 'replays' | 'diffs';
 
-/** Prints a replay's result. Returns whether nothing differs. */
+/** Prints the result of a replay. Returns whether the read models equal the log. */
 export async function replay(
   options: ReplayOptions,
   context: CommandContext,
@@ -104,14 +107,14 @@ async function shown(
     notes.write(resultText(value));
     isEqual = memberOf(value, 'equal') !== false;
   }
-  // Returns only when the response ends: the replay's files are then removed, and the next replay may begin.
+  // Returns only when the response ends. At that time the replay's files are removed and the next replay can begin.
   if (isEqual !== undefined) return isEqual;
   throw commandError('the replay ended without a result: the connection was lost');
 }
 
 const progressStep = 10;
 
-/** Writes a line for every ten percent of each thread. */
+/** Returns a function that writes a progress line for every ten percent of each thread. */
 function progressOn(stderr: CommandContext['stderr']): (progress: Json) => void {
   const shownPercents = new Map<string, number>();
   return (progress) => {
@@ -119,7 +122,11 @@ function progressOn(stderr: CommandContext['stderr']): (progress: Json) => void 
     if (percent < (shownPercents.get(of) ?? 0) + progressStep) return;
     shownPercents.set(of, percent);
     const suffix = of === 'audit' ? ' of the audit indexes' : '';
-    stderr.write(`replayed ${String(percent)} %, ${countOf(progress, 'event')}${suffix}\n`);
+    stderr.write(
+      of === 'columns'
+        ? `compared ${String(percent)} % of the columns\n`
+        : `replayed ${String(percent)} %, ${countOf(progress, 'event')}${suffix}\n`,
+    );
   };
 }
 
@@ -144,7 +151,17 @@ function resultText(result: Json): string {
     difference === undefined
       ? 'no difference'
       : `the first difference is in ${parts.join(' ').trim()}: ${printable(textOf(difference, 'detail') ?? '')}`;
-  return `${state}compared: ${counts.join(', ')}\n${outcome}\n`;
+  return `${state}compared: ${counts.join(', ')}\n${notComparedText(result)}${outcome}\n`;
+}
+
+/** A line for each read model that was not compared. */
+function notComparedText(result: Json): string {
+  const left = memberOf(result, 'notCompared');
+  if (!Array.isArray(left)) return '';
+  return left
+    .map((each: Json) => [textOf(each, 'table'), textOf(each, 'reason')].map((text) => printable(text ?? '')))
+    .map(([table = '', reason = '']) => `not compared: ${table}: ${reason}\n`)
+    .join('');
 }
 
 function countOf(value: Json, noun: 'event' | 'object'): string {

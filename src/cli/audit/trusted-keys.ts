@@ -15,9 +15,9 @@ export type Trusting = {
 };
 
 /**
- * Returns the keys of the server's nodes that a trusted key has signed. The keys of `--key` and the keys of earlier
- * runs are trusted. In a first run without `--key`, the keys that sign themselves are trusted, so the server is
- * believed once.
+ * Returns the trusted keys: the keys of `--key`, the keys of earlier runs, and the keys of the server's nodes that a
+ * trusted key has signed. In a first run without `--key`, keys that are signed by themselves are trusted, so the first
+ * run trusts the server.
  */
 export async function trustedKeys({ client, given, folder, kept }: Trusting): Promise<readonly VerifierKey[]> {
   const answer = await client.send({ method: 'GET', path: ['audit', 'tree', 'keys'] });
@@ -37,11 +37,14 @@ export async function trustedKeys({ client, given, folder, kept }: Trusting): Pr
   return [...trusted].flatMap((key) => verifierKeyOfRaw(origin, key) ?? []);
 }
 
-/** Returns the raw keys that are trusted before the server answers; none in a first run without `--key`. */
+/**
+ * Returns the raw keys that are trusted regardless of the server's response; an empty list in a first run without
+ * `--key`.
+ */
 function knownKeys(given: readonly string[], folder: string, kept: KeptCheckpoints): readonly string[] {
   const known = [...(given.length === 0 ? [] : verifierKeys(given, folder)), ...kept.keys()];
   if (known.length === 0 && kept.last() !== undefined)
-    throw usageError('the folder has checkpoints and no keys: name the trusted keys with --key');
+    throw usageError('the folder has checkpoints but no keys: set the trusted keys with --key');
   return known.map(rawKeyOf);
 }
 

@@ -6,15 +6,15 @@ import { usageError } from '../failure.ts';
 import { printable } from '../text-table.ts';
 
 /**
- * Returns the keys that `--key` names. Each value is a verifier key or a file with one key in each line; `#` begins a
- * comment.
+ * Returns the keys of the option `--key`. Each value is a verifier key, or a file with one key on each line. In a file,
+ * `#` begins a comment.
  */
 export function verifierKeys(given: readonly string[], folder: string): readonly VerifierKey[] {
   const keys = given.flatMap((text) => {
     const key = parseVerifierKey(text);
     return key === undefined ? keysIn(resolve(folder, text), text) : [key];
   });
-  if (keys.length === 0) throw usageError('--key is needed: the verifier key of the server, or a file with its keys');
+  if (keys.length === 0) throw usageError('--key is required: a verifier key of the server, or a file with such keys');
   return keys;
 }
 
@@ -23,7 +23,7 @@ function keysIn(path: string, given: string): readonly VerifierKey[] {
   try {
     text = readFileSync(path, 'utf8');
   } catch {
-    throw usageError(`--key: ${printable(given)} is neither a verifier key nor a file that can be read`);
+    throw usageError(`--key: ${printable(given)} is neither a verifier key nor a readable file`);
   }
   return text.split('\n').flatMap((line, at) => {
     const trimmed = line.trim();

@@ -11,8 +11,8 @@ import { verifierKeys } from './verifier-keys.ts';
 export type VerifyOptions = { readonly key?: readonly string[] };
 
 /**
- * Verifies an export with its file and the public keys alone. A changed or incomplete export is a failure of the
- * command. A file that is not an export, or an export that these keys cannot verify, is a usage error.
+ * Verifies an export, using only the file and the public keys. A changed or incomplete export is a command error. A
+ * file that is not an export, or an export that these keys cannot verify, is a usage error.
  */
 export async function verifyExport(file: string, options: VerifyOptions, context: CommandContext): Promise<void> {
   const { output, folder } = context;
@@ -59,7 +59,7 @@ function summaryOf({ header, checkpoint, agreeing, positions }: VerifiedExport):
   const range = first === undefined ? 'no leaves' : places;
   return [
     `verified: ${counted(until - from, 'event')}, ${range}`,
-    `log ${printable(log)}, epoch ${String(epoch)} (as the file says), tree ${printable(origin)}`,
+    `log ${printable(log)}, epoch ${String(epoch)} (according to the file), tree ${printable(origin)}`,
     `the signed checkpoint of ${counted(checkpoint.size, 'leaf')} has the root ${base64(checkpoint.root)}`,
     agreeing === 1
       ? '1 checkpoint or tree head agrees with the events'

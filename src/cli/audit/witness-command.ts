@@ -26,8 +26,9 @@ export type WitnessOptions = ConnectionOptions & {
 const defaultDir = 'ledgerplane-witness';
 
 /**
- * Verifies the checkpoints in `dir`, requests one from the server, verifies it and stores it in `dir`. It must extend
- * each checkpoint of the same tree in `dir`. Otherwise the command prints both checkpoints and fails.
+ * Verifies the checkpoints in `dir`, requests a new checkpoint from the server, verifies the new checkpoint and stores
+ * it in `dir`. The new checkpoint must extend each checkpoint of the same tree in `dir`. Otherwise the command prints
+ * both checkpoints and fails.
  */
 export async function witness(options: WitnessOptions, context: CommandContext): Promise<void> {
   const { client } = await connect(options, context);
@@ -54,7 +55,10 @@ export async function witness(options: WitnessOptions, context: CommandContext):
 
 type Asking = { readonly last: KeptCheckpoint | undefined; readonly context: CommandContext };
 
-/** Retries while the server shows an older checkpoint than the last one: the node may not have caught up. */
+/**
+ * Requests a checkpoint from the server. Retries while the received checkpoint is older than the last stored one,
+ * because the node may still be catching up.
+ */
 async function newestCheckpoint(
   client: ServerClient,
   keys: readonly VerifierKey[],
@@ -81,18 +85,18 @@ async function signedCheckpoint(client: ServerClient, keys: readonly VerifierKey
   throw commandError(
     verdict === 'forged'
       ? `the signature of the checkpoint is wrong:\n${printedNote(text)}`
-      : `no known key has signed the checkpoint, so it is of another server:\n${printedNote(text)}`,
+      : `no trusted key has signed the checkpoint, so the checkpoint is of another server:\n${printedNote(text)}`,
   );
 }
 
-/** @throws CommandFailure unless `shown` extends `before`. */
+/** Checks that `shown` extends `before`. @throws CommandFailure otherwise. */
 async function compare(client: ServerClient, before: KeptCheckpoint, shown: ShownCheckpoint): Promise<void> {
   const [old, now] = [before.checkpoint, shown.checkpoint];
   if (now.size < old.size)
     throw disagreement(
       before,
       shown,
-      'the server shows an older tree than before: its log was rolled back, or the server hides events',
+      'the server shows an older tree than before: the log was rolled back, or the server hides events',
     );
   const proof = old.size === now.size ? [] : await consistency(client, old, now);
   const claim = { oldSize: old.size, oldRoot: old.root, size: now.size, root: now.root, proof };
@@ -119,8 +123,9 @@ function refuseOtherTree(last: KeptCheckpoint, shown: ShownCheckpoint, isExpecte
   throw disagreement(
     last,
     shown,
-    'the server has another tree than before. A restore from a backup begins a new one, and so does hiding ' +
-      'the old one: if a restore is the reason, compare its size with the operator, and use --new-tree once',
+    'the server has another tree than before. A restore from a backup begins a new tree, but a server that hides ' +
+      'events may do so, too. If the log was restored, check the size of the tree with the operator, and use ' +
+      '--new-tree once',
   );
 }
 

@@ -9,7 +9,9 @@ import { counted, printable } from '../text-table.ts';
 
 export type BackupOptions = ConnectionOptions & { readonly name?: string };
 
-/** Requests a backup and prints its progress to standard error. The server stops the backup when this command ends. */
+/**
+ * Requests a backup and prints its progress to standard error. The server stops the backup if this command ends early.
+ */
 export async function backUp({ name, ...options }: BackupOptions, context: CommandContext): Promise<void> {
   const { client, domain } = await connect(options, context);
   const lines = client.lines({
@@ -48,7 +50,7 @@ function resultText(result: Json): string {
     memberOf(result, 'written') === true
       ? `backup ${String(count('number'))}: ${counted(count('events'), 'event')}, ` +
         `${showByteCount(count('bytes'))}, verified`
-      : `nothing new: backup ${String(count('number'))} already has all events`;
+      : `no new events: backup ${String(count('number'))} already contains all events`;
   return (
     `${folder}\n${added}\nup to position ${String(count('position'))}, ${counted(size, 'leaf')} with root ` +
     `${printable(textOf(tree, 'root') ?? '')}\n` +

@@ -7,8 +7,8 @@ import type { BackupOptions } from './backup-command.ts';
 export type BackupFileOptions = { readonly key?: readonly string[] };
 
 /**
- * The commands that open the files of backups and logs. The caller passes them, since src/cli may import only settings
- * and HTTP.
+ * The commands that open the files of backups and logs. The caller passes these commands, because src/cli may import
+ * only settings and HTTP.
  */
 export type BackupFileCommands = {
   verify(folder: string, options: BackupFileOptions, context: CommandContext): Promise<void>;
@@ -25,7 +25,7 @@ type BackingUp = {
 export function addBackupCommands(program: Command, { context, backupFiles, connected }: BackingUp): void {
   const backup = connected(program.command('backup').description('back up the embedded log of a running server'));
   backup
-    .option('--name <name>', 'the folder in BACKUP_DIR of the server; the default name contains the log and its epoch')
+    .option('--name <name>', 'the folder in the BACKUP_DIR of the server; default: a name with the log and its epoch')
     .addHelpText('after', '\nIf the folder has backups of the log, the new backup contains only the later events.')
     .action(async (options: BackupOptions) => (await import('./backup-command.ts')).backUp(options, context));
   withKeys(backup.command('verify <folder>').description('check every byte of the backups in a folder')).action(
@@ -34,7 +34,7 @@ export function addBackupCommands(program: Command, { context, backupFiles, conn
   withKeys(
     program
       .command('restore <folder>')
-      .description('restore a backup into the DATA_DIR of the settings, if it is empty'),
+      .description('restore a backup into the DATA_DIR of the settings, which must be empty'),
   ).action(async (folder: string, options: BackupFileOptions) =>
     (await backupFiles()).restore(folder, options, context),
   );

@@ -12,7 +12,7 @@ const markOf: ReadonlyMap<string, { readonly sign: string; readonly colour: stri
   ['remove', { sign: '-', colour: '\u001b[31m' }],
   ['replace', { sign: '~', colour: '\u001b[33m' }],
 ]);
-/** The causes that an entry shows below its head, if it has them. */
+/** The members that are printed below the head of an entry, each with the words before the value. */
 const causes: Readonly<Record<string, string>> = {
   onBehalfOf: 'for',
   requestId: 'request',
@@ -22,7 +22,9 @@ const causes: Readonly<Record<string, string>> = {
   cause: 'because of',
 };
 
-/** An entry of a history as text: a head, its cause, and a line for each operation of its change. */
+/**
+ * Returns an entry of a history as text: a head, the cause of the event, and a line for each operation of the change.
+ */
 export function entryText(entry: Json, colours: Colours): string {
   const paint = (text: string, colour: string): string => (colours === 'plain' ? text : `${colour}${text}${reset}`);
   const head = ['time', 'event', 'actor', 'verb'].map((member) => shownText(entry, member));
@@ -38,14 +40,14 @@ export function entryText(entry: Json, colours: Colours): string {
   ];
   for (const operation of listOf(entry, 'change')) {
     const mark = markOf.get(textOf(operation, 'op') ?? '');
-    // The head already shows the version.
+    // The version is omitted here because the head contains it.
     if (mark === undefined || textOf(operation, 'path') === '/metadata/version') continue;
     lines.push(paint(`  ${operationText(operation, mark.sign)}`, mark.colour));
   }
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** The whole document has the empty path. */
+/** Returns an operation as text. The empty path of the whole document is printed as `/`. */
 function operationText(operation: Json, sign: string): string {
   const path = printable(textOf(operation, 'path') ?? '') || '/';
   const value = memberOf(operation, 'value');

@@ -14,10 +14,10 @@ export type HistoryOptions = ConnectionOptions & {
 };
 
 const limitDefault = 20;
-/** The most entries of one page. */
+/** The largest number of entries in one page. */
 const pageMax = 500;
 
-/** Prints the last events of an object, or of all objects that had its name, newest first. */
+/** Prints the last events of the object with this uid, or of all objects that had this name, newest first. */
 export async function printHistory(
   type: string,
   name: string,
@@ -40,7 +40,7 @@ export async function printHistory(
 
 function limitOf(text = String(limitDefault)): number {
   if (/^[1-9]\d{0,8}$/u.test(text)) return Number(text);
-  throw usageError('--limit must be a whole number from 1');
+  throw usageError('--limit must be a whole number of at least 1');
 }
 
 type Asked = {
@@ -49,7 +49,7 @@ type Asked = {
   readonly query: Readonly<Record<string, string>>;
 };
 
-/** Reads page by page: a page may have fewer entries than requested. */
+/** Reads entries page by page, because a page may have fewer entries than requested. */
 async function read(client: ServerClient, { path, limit, query }: Asked): Promise<readonly Json[]> {
   const entries: Json[] = [];
   let next: string | undefined;
@@ -64,7 +64,7 @@ async function read(client: ServerClient, { path, limit, query }: Asked): Promis
   return entries;
 }
 
-/** Colours are used on a terminal only, unless NO_COLOR is set. */
+/** Returns whether to print colours: only on a terminal, and only if NO_COLOR is not set. */
 export function coloursFor({ output, variables }: CommandContext): Colours {
   return output.isTTY === true && (variables['NO_COLOR'] ?? '') === '' ? 'coloured' : 'plain';
 }

@@ -3,28 +3,32 @@ import { listOf, textOf, textsOf } from '../answer-member.ts';
 import { commandError, usageError } from '../failure.ts';
 import type { ServerClient } from '../server-client.ts';
 
-/** The form `<plural>` or `<plural>.<group>`; a singular or short name, or a kind, may replace the plural. */
+/**
+ * The form `<plural>` or `<plural>.<group>`. The singular, a short name or the kind may be used instead of the plural.
+ */
 const words = /^(?<name>[A-Za-z][A-Za-z0-9-]*)(?:\.(?<group>[a-z0-9.-]+))?$/u;
-/** The version in the path of a type that the server does not serve any more: every version is accepted. */
+/**
+ * The version in the path of a type that the server no longer serves. The server accepts any version for such a type.
+ */
 const anyVersion = 'v1alpha1';
 
 /**
- * The segments of a type's path, according to the server's discovery documents. Of a type that the server does not
- * serve any more, the path under its group.
+ * Returns the segments of a type's path, according to the server's discovery documents. For a type that the server no
+ * longer serves, returns a path with the group of `type`.
  */
 export async function pathOfType(client: ServerClient, type: string): Promise<readonly string[]> {
   const served = await servedPath(client, type);
   if (served !== undefined) return served;
   const { name, group } = wordsOf(type);
-  // The events of objects remain when the plugin of their type is uninstalled, so a group that is not served is
-  // possible.
+  // The events of objects remain in the log when the plugin of their type is uninstalled, so the group need not be
+  // served.
   if (group !== undefined && group !== '') return ['apis', group, anyVersion, name];
   throw commandError(
-    `the server has no type ${type}; one that it does not serve any more needs its group: <plural>.<group>`,
+    `the server has no type ${type}; write <plural>.<group> for a type that the server no longer serves`,
   );
 }
 
-/** The segments of the path of a type; undefined if the server does not serve the type. */
+/** Returns the segments of the path of a type; undefined if the server does not serve the type. */
 export async function servedPath(client: ServerClient, type: string): Promise<readonly string[] | undefined> {
   const { name, group } = wordsOf(type);
   for (const root of await rootsOf(client, group)) {
@@ -42,7 +46,7 @@ function wordsOf(type: string): { readonly name: string; readonly group: string 
   return { name, group };
 }
 
-/** The paths of the groups' preferred versions, the core group first. */
+/** Returns the paths of the groups' preferred versions, with the core group first. */
 async function rootsOf(client: ServerClient, group: string | undefined): Promise<readonly (readonly string[])[]> {
   const core = group === undefined ? textsOf(await client.send({ method: 'GET', path: ['api'] }), 'versions') : [];
   const groups = listOf(await client.send({ method: 'GET', path: ['apis'] }), 'groups').filter(
@@ -54,7 +58,10 @@ async function rootsOf(client: ServerClient, group: string | undefined): Promise
   ];
 }
 
-/** Whether a row is a type with this name. Subresources have a slash in their name. */
+/**
+ * Whether a resource of a discovery document is a type with this name. A name with a slash is the name of a
+ * subresource.
+ */
 function isNamed(row: Json, name: string): boolean {
   const lower = name.toLowerCase();
   const names = [textOf(row, 'name'), textOf(row, 'singularName'), textOf(row, 'kind'), ...textsOf(row, 'shortNames')];

@@ -13,17 +13,17 @@ import { deleteExpired, issueToken } from '../token-commands.ts';
 
 export type CredentialOptions = ConnectionOptions & { readonly role?: readonly string[] | undefined };
 
-/** The version of Kubernetes' interface between a client and a command that fetches its credentials. */
+/** The version of Kubernetes' interface between a client and a command that fetches credentials. */
 export const credentialVersion = 'client.authentication.k8s.io/v1';
 
-/** The description of tokens that this command has created; it finds them again. */
+/** The description of the tokens that this command creates. The command uses the description to find expired tokens. */
 const description = 'kubeconfig --exec';
 
 type Credential = { readonly token: string; readonly expiresAt: string };
 
 /**
- * Prints an `ExecCredential` with a token that is valid for one hour. The token is kept in a file, and used until five
- * minutes before it expires.
+ * Prints an `ExecCredential` with a token that is valid for one hour. The token is stored in a file and reused until
+ * five minutes before it expires.
  */
 export async function printCredential(options: CredentialOptions, context: CommandContext): Promise<void> {
   const target = targetOf(options, context);
@@ -54,7 +54,7 @@ function textFor({ token, expiresAt }: Credential): string {
   });
 }
 
-/** The file of a token: one for each server, user and set of roles. */
+/** Returns the path of the file for a token. There is one file for each server, domain, user and set of roles. */
 function fileOf({ environment, url, domain }: Target, { user = '', role: roles = [] }: CredentialOptions): string {
   const { XDG_CACHE_HOME: given = '' } = environment;
   const folder = join(isAbsolute(given) ? given : join(homedir(), '.cache'), 'ledgerplane');
@@ -62,7 +62,9 @@ function fileOf({ environment, url, domain }: Target, { user = '', role: roles =
   return join(folder, `token-${createHash('sha256').update(key).digest('hex').slice(0, 32)}.json`);
 }
 
-/** The stored token; undefined if there is none, or if another user could have read or written the file. */
+/**
+ * Returns the stored token; undefined if no token is stored, or if another user could have read or written the file.
+ */
 function read(file: string): Credential | undefined {
   let descriptor: number | undefined;
   try {

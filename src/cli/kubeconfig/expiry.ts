@@ -3,8 +3,8 @@ const span = /^(?<count>\d{1,6})(?<unit>[mhdw])$/u;
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/iu;
 
 /**
- * The UTC time of a duration from now (`30d`) or of a time (RFC 3339); undefined for any other text and for a time in
- * the past.
+ * Returns the UTC time of a text. The text is a duration from now (`30d`) or a time (RFC 3339). Returns undefined for
+ * any other text and for a time in the past.
  */
 export function expiryAt(text: string, nowMs: number): string | undefined {
   const { count, unit = '' } = span.exec(text)?.groups ?? {};
@@ -12,7 +12,7 @@ export function expiryAt(text: string, nowMs: number): string | undefined {
   return at > nowMs ? new Date(at).toISOString() : undefined;
 }
 
-/** A time in epoch milliseconds; NaN for an invalid one, such as a day that the month does not have. */
+/** Returns a time in epoch milliseconds; NaN for an invalid time, such as 31 April. */
 function timeOf(text: string): number {
   if (!timestamp.test(text)) return NaN;
   const day = new Date(`${text.slice(0, 10)}T00:00:00Z`);

@@ -13,13 +13,14 @@ export type KubeconfigOptions = ConnectionOptions & {
 const defaultExpiry = '30d';
 
 /**
- * Prints a configuration for kubectl and Kubernetes' client libraries as JSON, which is YAML too: the address of the
- * server, its authority, and a new token or the command that fetches one.
+ * Prints a configuration for kubectl and Kubernetes' client libraries as JSON, which is also valid YAML. The
+ * configuration contains the address of the server, the authority of its certificate, and either a new token or the
+ * command that fetches tokens.
  */
 export async function printKubeconfig(options: KubeconfigOptions, context: CommandContext): Promise<void> {
   const { role: roles = [], expires, exec = false } = options;
   if (exec && expires !== undefined)
-    throw usageError('--expires has no effect with --exec: its tokens are valid for one hour');
+    throw usageError('--expires cannot be used with --exec: the tokens of --exec are valid for one hour');
   const expiresAt = expiryOption(expires ?? defaultExpiry, context);
   const target = targetOf(options, context);
   requireTls(target);
@@ -29,7 +30,9 @@ export async function printKubeconfig(options: KubeconfigOptions, context: Comma
     : { token: (await issueToken(connection, { description: 'kubeconfig', roles, expiresAt })).token };
   context.output.write(`${JSON.stringify(configOf(connection, user), undefined, 2)}\n`);
   if (!exec)
-    context.stderr.write(`the configuration holds a token, valid until ${expiresAt}: keep it private (chmod 600)\n`);
+    context.stderr.write(
+      `the configuration contains a token that is valid until ${expiresAt}: keep the file private (chmod 600)\n`,
+    );
 }
 
 function configOf({ url, authority, identity }: Connection, user: object): object {
@@ -46,7 +49,10 @@ function configOf({ url, authority, identity }: Connection, user: object): objec
   };
 }
 
-/** The command that fetches a token. kubectl may run it in any folder, so it contains all settings of this command. */
+/**
+ * Returns the command that fetches a token. kubectl may run the command in any folder, so the result contains all
+ * settings of the present command.
+ */
 function execOf(
   { user, role: roles = [] }: KubeconfigOptions,
   { url, domain, dataDir, authority, identity }: Connection,

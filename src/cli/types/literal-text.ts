@@ -1,6 +1,9 @@
 import { isObject } from '../../base/guards.ts';
 
-/** The literal type of a JSON value, with readonly arrays and objects as from `as const`. */
+/**
+ * Returns the literal type of a JSON value. Arrays and objects are readonly, as in the type of an expression with `as
+ * const`.
+ */
 export function literalText(value: unknown): string {
   if (typeof value === 'string') return stringText(value);
   // JSON may contain numbers that no literal type can express.
@@ -15,7 +18,7 @@ export function memberName(name: string): string {
   return /^[A-Za-z_$][\w$]*$/u.test(name) ? name : stringText(name);
 }
 
-/** A string literal. Escapes characters that editors do not show, or that change the direction of text. */
+/** Returns a string literal. Characters that editors do not show or that change the direction of text are escaped. */
 export function stringText(text: string): string {
   const quoted = JSON.stringify(text).replaceAll(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,

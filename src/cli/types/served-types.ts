@@ -3,7 +3,7 @@ import { typedObject, type MembersPart } from '../../openapi/schema/typed-part.t
 import { commandError } from '../failure.ts';
 import type { NamedType } from './type-names.ts';
 
-/** A type with the members of its objects; undefined if its schema declares none. */
+/** A type with the members of its objects. `members` is undefined if the schema of the type declares no members. */
 export type ServedType = NamedType & {
   readonly members: MembersPart | undefined;
   readonly description: string | undefined;
@@ -22,8 +22,8 @@ const forms: Readonly<Record<keyof NamedType, RegExp>> = {
 };
 
 /**
- * The types in the document `/v3/api-docs`, by group, plural and version. The server may be anybody's, so names without
- * the form of a type's name are refused.
+ * Returns the types in the document `/v3/api-docs`, ordered by group, plural and version. The server is not trusted, so
+ * names that are not valid names of types are refused.
  */
 export function servedTypes(document: string): readonly ServedType[] {
   const { paths, components } = objectIn(parsed(document));
@@ -63,7 +63,7 @@ function schemaOf(
   const name = typeof $ref === 'string' && $ref.startsWith(schemasPrefix) ? $ref.slice(schemasPrefix.length) : '';
   const schema = Object.hasOwn(schemas, name) ? objectIn(schemas[name]) : {};
   if (schema['x-kubernetes-group-version-kind'] === undefined)
-    throw commandError(`the server's API document leaves out the schema of ${kind} (${plural}.${group})`);
+    throw commandError(`the server's API document omits the schema of ${kind} (${plural}.${group})`);
   const declared = schema['x-ledgerplane-schema'];
   const members = typedObject(typeof declared === 'string' ? parsed(declared) : schema);
   const { description } = schema;
@@ -74,7 +74,7 @@ function objectIn(value: unknown): Members {
   return isObject(value) ? value : {};
 }
 
-/** Parses JSON so that `__proto__` is an ordinary member, since a schema may declare it. */
+/** Parses JSON so that `__proto__` is an ordinary member, because a schema may declare a member of this name. */
 function parsed(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -85,5 +85,5 @@ function parsed(text: string): unknown {
 }
 
 function unreadable(): Error {
-  return commandError('the answer to /v3/api-docs is not the API document of a Ledgerplane server');
+  return commandError('the response to /v3/api-docs is not the API document of a Ledgerplane server');
 }

@@ -6,10 +6,15 @@ export type NamedType = {
   readonly plural: string;
 };
 
-/** The names of a type's declarations in a file: the type of its objects, and the constant that names it in calls. */
+/**
+ * The names of the declarations of a type in a file: the TypeScript type of the objects, and the constant that
+ * identifies the type in calls of a client.
+ */
 export type DeclaredNames = { readonly type: string; readonly constant: string };
 
-/** Names that the file imports or uses, and globals that a reader could confuse with them. */
+/**
+ * Names that the file imports or uses, and names of global types that a reader could confuse with the declared types.
+ */
 const typeNamesTaken: ReadonlySet<string> = new Set([
   'ObjectMetadata',
   'PluginObject',
@@ -27,8 +32,9 @@ const reservedWords = `
 const constantsTaken: ReadonlySet<string> = new Set(reservedWords.trim().split(/\s+/u));
 
 /**
- * Distinct names, in the order of `types`: the kind; if that is not unique, the kind and the group; and else also the
- * plural. Of several types with one kind none has the short name, so a new type never changes the meaning of a name.
+ * Returns distinct names, in the order of `types`. The name is the kind if the kind is unique. Otherwise the group is
+ * appended, and the plural if the name is still not unique. If several types have the same kind, none of them gets the
+ * kind as its name, so a new type never changes the meaning of a name.
  */
 export function namesOf(types: readonly NamedType[]): readonly DeclaredNames[] {
   const forms = types.map((type) => formsOf(type));
@@ -54,7 +60,7 @@ function clashesOf(names: readonly DeclaredNames[]): readonly number[] {
   );
 }
 
-/** Adds numbers to names that are still equal: in camel case `a.b` and `a-b` are the same. */
+/** Appends numbers to names that are still equal, because `a.b` and `a-b` have the same camel case form. */
 function numbered(names: readonly DeclaredNames[]): readonly DeclaredNames[] {
   const clashing = new Set(clashesOf(names));
   const taken = new Set(names.filter((_, index) => !clashing.has(index)).flatMap(({ constant }) => [constant]));

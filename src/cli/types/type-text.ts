@@ -5,7 +5,7 @@ import { literalText, memberName } from './literal-text.ts';
 const columns = 120;
 const step = '  ';
 
-/** The members of an object type as lines, each below its description. */
+/** Returns the members of an object type as lines. The description of each member precedes the member. */
 export function memberLines({ members }: MembersPart, indent: string): readonly string[] {
   return members.flatMap((member) => memberText(member, indent));
 }
@@ -17,8 +17,9 @@ function memberText({ name, isRequired, part }: TypedMember, indent: string): re
 }
 
 /**
- * The TypeScript type of a part of a schema, which starts at column `taken`. Further lines are indented at least by
- * `indent`; a union that does not fit begins with a line break. Each part is laid out at most once.
+ * Returns the TypeScript type of a part of a schema. The text starts at column `taken`; further lines are indented at
+ * least by `indent`. A union that does not fit on one line begins with a line break. Each part is laid out at most
+ * once.
  */
 function typeText(part: TypedPart, taken: number, indent: string): string {
   const flat = flatText(part);
@@ -35,7 +36,7 @@ function choiceText(part: TypedPart, indent: string): string {
   return flat !== undefined && indent.length + flat.length < columns ? flat : brokenText(part, indent.length, indent);
 }
 
-/** One alternative that does not fit on its line. */
+/** Returns the text of an alternative that does not fit on one line. */
 function brokenText(part: TypedPart, taken: number, indent: string): string {
   switch (part.kind) {
     case 'values':
@@ -60,7 +61,7 @@ function brokenText(part: TypedPart, taken: number, indent: string): string {
 
 const flatTexts = new WeakMap<TypedPart, { readonly text: string | undefined }>();
 
-/** The type on one line; undefined if it has declared members, or is longer than a line. */
+/** Returns the type on one line; undefined if the type has declared members or is longer than a line. */
 function flatText(part: TypedPart): string | undefined {
   const known = flatTexts.get(part);
   if (known !== undefined) return known.text;
@@ -114,7 +115,10 @@ function unionOf(part: TypedPart): string | undefined {
 
 const alternatives = new WeakMap<TypedPart, readonly TypedPart[]>();
 
-/** The types of a union, flat and without repetition. `unknown` replaces all others. */
+/**
+ * Returns the alternatives of a union, without nested unions and repetitions. If one alternative is `unknown`, it is
+ * the only one.
+ */
 function alternativesOf(part: TypedPart): readonly TypedPart[] {
   const known = alternatives.get(part);
   if (known !== undefined) return known;

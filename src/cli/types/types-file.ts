@@ -4,7 +4,10 @@ import type { ServedType } from './served-types.ts';
 import { namesOf, type DeclaredNames } from './type-names.ts';
 import { memberLines } from './type-text.ts';
 
-/** A module with the types of objects and their names for calls of a client. Equal types give equal text. */
+/**
+ * Returns the text of a module with the types of objects and the constants for calls of a client. The same types always
+ * result in the same text.
+ */
 export function typesFile(types: readonly ServedType[]): string {
   const names = namesOf(types);
   const imported = ['TypeName', 'Typed'];

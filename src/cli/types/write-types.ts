@@ -30,7 +30,7 @@ export async function writeTypes(options: TypesOptions, context: CommandContext)
   context.stderr.write(`wrote ${String(selected.length)} ${selected.length === 1 ? 'type' : 'types'} to ${file}\n`);
 }
 
-/** The types that the options select by name or group; without options, all. */
+/** Returns the types that the options select by name or group; all types if there are no such options. */
 function selectedOf(
   served: readonly ServedType[],
   { type: types = [], group: groups = [] }: TypesOptions,
@@ -44,7 +44,10 @@ function selectedOf(
   return served.filter((one) => groups.includes(one.group) || types.some((type) => isNamed(one, type)));
 }
 
-/** Whether `name` selects the type: `plural` or `plural.group`; the plural alone selects it in all groups. */
+/**
+ * Whether `name` selects the type. `name` is `<plural>.<group>`, or `<plural>` for the types of this name in all
+ * groups.
+ */
 function isNamed(type: ServedType, name: string): boolean {
   return name === type.plural || name === fullName(type);
 }
@@ -54,10 +57,10 @@ function fullName({ plural, group }: ServedType): string {
 }
 
 function missing(what: string, name: string, known: readonly string[]): Error {
-  return commandError(`the server has no ${what} ${JSON.stringify(printable(name))}; it has ${known.join(', ')}`);
+  return commandError(`the server has no ${what} ${JSON.stringify(printable(name))}: use one of ${known.join(', ')}`);
 }
 
-/** Replaces the file in one step: a reader sees the old file or the new one, never a part. */
+/** Replaces the file atomically: a reader gets either the old file or the complete new file. */
 async function replaceFile(file: string, text: string): Promise<void> {
   const draft = `${file}.${randomBytes(6).toString('hex')}.tmp`;
   try {

@@ -1,6 +1,6 @@
 import type { ReconcilerDeclaration, ReconcileRequest } from '../../plugin/api/plugin.ts';
 
-/** A reconciler with an object type that only its author knows. */
+/** A decoded declaration. The object type, which is known only in the code of the reconciler, is erased. */
 export type DecodedReconciler = {
   readonly type: ReconcilerDeclaration['type'];
   readonly name: string;
@@ -12,7 +12,7 @@ export type DecodedReconciler = {
 const concurrencyMax = 16;
 
 /**
- * Decodes a declaration. The objects are trusted to have the author's type, as in a plugin.
+ * Decodes a declaration. The type of the objects is not checked, as in plugins.
  *
  * @throws TypeError for an invalid concurrency.
  */

@@ -1,6 +1,9 @@
 import { ClientError, type Client } from '../../plugin/api/plugin.ts';
 
-/** A client that refuses calls once `isOver`: a step that continues then could conflict with its successor. */
+/**
+ * A client that refuses calls once `isOver` returns true: a step that continues after the stop could conflict with a
+ * newer step.
+ */
 export function clientUntil(client: Client, isOver: () => boolean): Client {
   const check = (): void => {
     if (isOver())

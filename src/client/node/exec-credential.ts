@@ -10,18 +10,21 @@ export type ExecCommand = {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly apiVersion: string;
-  /** The working folder, which is that of the kubeconfig. */
+  /** The working folder of the command: the folder of the kubeconfig. */
   readonly folder: string;
 };
 
 const commandMs = 60_000;
 const outputBytesMax = 1_048_576;
-/** The time before its expiry at which a token is fetched again. */
+/** How long before the expiry of a token the next token is fetched. */
 const marginMs = 60_000;
 
 type Credential = { readonly token: string; readonly expiresMs: number };
 
-/** The token that a command prints (`client.authentication.k8s.io`), cached until shortly before it expires. */
+/**
+ * Returns a function for the token that a command prints (`client.authentication.k8s.io`). The token is cached until
+ * shortly before it expires.
+ */
 export function tokenByCommand(command: ExecCommand, clock: Clock): () => Promise<string> {
   let kept: { readonly credential: Promise<Credential>; expiresMs: number } | undefined;
   return async () => {
@@ -33,7 +36,7 @@ export function tokenByCommand(command: ExecCommand, clock: Clock): () => Promis
           fresh.expiresMs = expiresMs;
         },
         () => {
-          // After a failure the next request runs the command again.
+          // After a failure, the next request runs the command again.
           if (kept === fresh) kept = undefined;
         },
       );
@@ -56,13 +59,13 @@ async function credentialOf({ command, args, env, apiVersion, folder }: ExecComm
   return decodeCredential(command, printed.stdout);
 }
 
-/** The command's standard error; standard output may contain a token. */
+/** The reason of a failure, from the standard error: the standard output may contain a token. */
 function reasonOf(error: unknown): string {
   if (!isObject(error)) return 'for an unknown reason';
   const { stderr, code, killed } = error;
-  if (killed === true) return `it took longer than ${String(commandMs / 1_000)} s`;
+  if (killed === true) return `the command took longer than ${String(commandMs / 1_000)} s`;
   if (typeof stderr === 'string' && stderr.trim() !== '') return stderr.trim().slice(0, 1_000);
-  return typeof code === 'number' ? `it exited with ${String(code)}` : String(code);
+  return typeof code === 'number' ? `the command exited with code ${String(code)}` : String(code);
 }
 
 function decodeCredential(command: string, text: string): Credential {
@@ -73,7 +76,7 @@ function decodeCredential(command: string, text: string): Credential {
   return { token, expiresMs: typeof expires === 'string' ? timeOf(expires) : Infinity };
 }
 
-/** Milliseconds since the epoch. An invalid time counts as past, since the token's lifetime is then unknown. */
+/** Milliseconds since the epoch. An invalid time is treated as past, since the lifetime of the token is unknown. */
 function timeOf(text: string): number {
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? -Infinity : ms;

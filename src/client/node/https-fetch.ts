@@ -4,7 +4,10 @@ import { Agent, request } from 'node:https';
 import type { Fetch } from '../requests.ts';
 
 export type TlsTrust = {
-  /** The only authorities that may issue the server's certificate, as PEM; undefined: those that Node trusts. */
+  /**
+   * The only authorities that may issue the server's certificate, as PEM. If undefined, Node's default authorities are
+   * trusted.
+   */
   readonly ca: string | undefined;
   /** The name in the server's certificate, if it differs from the URL's. */
   readonly serverName?: string | undefined;
@@ -12,7 +15,7 @@ export type TlsTrust = {
 
 const bodiless = new Set([204, 205, 304]);
 
-/** `fetch` of https: URLs that trusts the given authorities only. Connections are kept for further requests. */
+/** Returns a `fetch` for https: URLs that trusts the given authorities only. Connections are reused. */
 export function httpsFetch({ ca, serverName }: TlsTrust): Fetch {
   const agent = new Agent({
     keepAlive: true,
@@ -48,7 +51,7 @@ function answerOf(incoming: IncomingMessage): Response {
   return new Response(null, { status, headers });
 }
 
-/** Reads one chunk at a time, so that unread data stays in the connection. */
+/** Reads one chunk at a time, so that unread data stays in the socket. */
 function webStream(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   const chunks: AsyncIterator<Uint8Array, undefined> = incoming[Symbol.asyncIterator]();
   return new ReadableStream<Uint8Array>(

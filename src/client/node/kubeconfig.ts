@@ -26,8 +26,8 @@ export type KubeconfigOptions = {
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Members that would change the identity or the trust and are not supported. They are refused, since ignoring one would
- * be unsafe.
+ * Unsupported members that would change the identity of the client or its trust in the server. A kubeconfig with such a
+ * member is refused, since ignoring the member would be unsafe.
  */
 const unsupportedOfCluster = ['insecure-skip-tls-verify', 'proxy-url'];
 const unsupportedOfUser = [
@@ -41,7 +41,7 @@ const unsupportedOfUser = [
   'as-groups',
 ];
 
-/** Throws an `Error` that names the file and the member, without its value. */
+/** Reads a kubeconfig. Throws an `Error` that names the file and the member, but not the member's value. */
 export function readKubeconfig({ path, context }: KubeconfigOptions, clock: Clock): KubeconfigConnection {
   const file = resolve(path ?? defaultPath());
   const fail = (problem: string): Error => new Error(`${file}: ${problem}`);
@@ -77,7 +77,7 @@ function parsed(file: string, fail: (problem: string) => Error): Members {
   try {
     config = parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    // The error omits the parser's message, which repeats lines of the file and may contain a token.
+    // The error omits the parser's message, which quotes lines of the file that may contain a token.
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
     throw fail(`the file cannot be read as JSON or YAML${code}`);
   }
@@ -113,14 +113,14 @@ function tokenOf(
   }: { readonly folder: string; readonly clock: Clock; readonly fail: (problem: string) => Error },
 ): KubeconfigConnection['token'] {
   const file = text(identity, 'tokenFile');
-  // As in Kubernetes, the file takes precedence. It is read for each request, since its token may be renewed.
+  // As in Kubernetes, `tokenFile` takes precedence. The file is read for each request, since the token may be renewed.
   if (file !== undefined) return () => readFileSync(resolve(folder, file), 'utf8').trim();
   const token = text(identity, 'token');
   if (token !== undefined) return token;
   const { exec } = identity;
   if (exec === undefined || exec === null) return undefined;
   const command = isObject(exec) ? commandOf(exec, folder) : undefined;
-  if (command === undefined) throw fail('exec of the user has no command, or args or env that are not lists of texts');
+  if (command === undefined) throw fail('exec of the user has no command, or its args or env are invalid');
   return tokenByCommand(command, clock);
 }
 
@@ -132,7 +132,7 @@ function commandOf(exec: Members, folder: string): ExecCommand | undefined {
   if (command === undefined || variables === undefined || !listed.every((each) => typeof each === 'string'))
     return undefined;
   return {
-    // A path with a folder is relative to the file; a bare name is looked up in PATH.
+    // A command with a slash is relative to the folder of the kubeconfig; a bare name is looked up in PATH.
     command: /[/\\]/u.test(command) && !isAbsolute(command) ? resolve(folder, command) : command,
     args: listed,
     env: variables,
@@ -141,7 +141,10 @@ function commandOf(exec: Members, folder: string): ExecCommand | undefined {
   };
 }
 
-/** Empty if absent. Any other value becomes a list with an element that is refused later. */
+/**
+ * An absent value becomes an empty list. A value that is not a list becomes a list with an invalid element, which is
+ * refused later.
+ */
 function listOf(value: unknown): readonly unknown[] {
   if (value === undefined || value === null) return [];
   return isList(value) ? value : [value, undefined];

@@ -1,6 +1,6 @@
 /**
- * The client for programs in Node (`ledgerplane/client/node`): that of `ledgerplane/client`, with three additions: a
- * custom authority, connections by a kubeconfig, and reconcilers outside of the server.
+ * The client for programs in Node (`ledgerplane/client/node`): `ledgerplane/client` with custom certificate
+ * authorities, connections from a kubeconfig, and reconcilers outside of the server.
  */
 import { clientClock } from '../../base/clock.ts';
 import { connect as connectByFetch, type ConnectOptions, type RemoteClient } from '../client.ts';
@@ -19,7 +19,9 @@ export { runReconciler, type RunningReconciler, type RunOptions } from './run-re
 export type { KubeconfigOptions } from './kubeconfig.ts';
 
 export type NodeConnectOptions = ConnectOptions & {
-  /** The only authorities that may issue the server's certificate, as PEM; by default those that Node trusts. */
+  /**
+   * The only authorities that may issue the server's certificate, as PEM. By default, Node's authorities are trusted.
+   */
   readonly ca?: string | undefined;
   /** The name in the server's certificate, if it differs from the URL's. */
   readonly serverName?: string | undefined;
@@ -28,13 +30,13 @@ export type NodeConnectOptions = ConnectOptions & {
 /** Like `connect` of `ledgerplane/client`, with options for TLS. */
 export function connect({ ca, serverName, ...options }: NodeConnectOptions): RemoteClient {
   if (ca === undefined && serverName === undefined) return connectByFetch(options);
-  if (options.fetch !== undefined) throw new TypeError('connect needs a fetch, or a ca and serverName, not both');
+  if (options.fetch !== undefined) throw new TypeError('connect accepts either fetch, or ca and serverName, not both');
   if (!/^https:/iu.test(String(options.url)))
     throw new TypeError('ca and serverName have no effect without an https: url');
   return connectByFetch({ ...options, fetch: httpsFetch({ ca, serverName }) });
 }
 
-/** Connects like kubectl, with the server, the authority and the credentials of a kubeconfig. */
+/** Connects like kubectl, with the server, certificate authority and credentials of a kubeconfig. */
 export function connectKubeconfig(
   options: KubeconfigOptions & Omit<ConnectOptions, 'url' | 'token' | 'session' | 'fetch'> = {},
 ): RemoteClient {

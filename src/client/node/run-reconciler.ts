@@ -17,10 +17,11 @@ import { clientUntil } from './ending-client.ts';
 
 export type RunOptions = {
   /**
-   * The client that provides the reconciler's rights: `list` and `watch` of each type, and those that the steps need.
+   * The client that the reconciler uses. It needs the rights to `list` and `watch` each type, and those that the steps
+   * need.
    */
   readonly client: RemoteClient;
-  /** By default the console, without `debug`. */
+  /** The console by default, without messages of level `debug`. */
   readonly log?: PluginLogger | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly clock?: Clock | undefined;
@@ -28,24 +29,24 @@ export type RunOptions = {
 
 export type RunningReconciler = {
   /**
-   * Resolves when all objects are known and enqueued; rejects if they may not be read, or if the reconciler is stopped
-   * before.
+   * Resolves when all objects have been read and enqueued. Rejects if the client may not read them, or if the
+   * reconciler is stopped before.
    */
   readonly synced: Promise<void>;
-  /** By name: the number of consecutive failures, for names with a failed last step. */
+  /** The number of consecutive failures, by name, for objects with a failed last step. */
   readonly failing: ReadonlyMap<string, number>;
-  /** Ended steps by result. */
+  /** The number of ended steps by result. */
   readonly counts: Readonly<Record<'settled' | 'again' | 'failed' | 'stuck', number>>;
-  /** Resolves when no name is queued and no step runs. Steps with a pending retry do not count. */
+  /** Resolves when no name is queued and no step runs. Pending retries are not waited for. */
   readonly idle: () => Promise<void>;
-  /** Starts no further step, aborts the signals of running ones, and waits up to 5 s for them. */
+  /** Starts no further step, aborts the signals of running steps, and waits up to 5 s for these steps to end. */
   readonly stop: () => Promise<void>;
 };
 
 /**
  * Runs a reconciler outside of the server, with the rules for plugins' reconcilers: one step at a time for a name,
  * growing delays after failures, and a step for all names at the start. Each step reads its object from the server.
- * There is no leader: if two processes run one reconciler, both take each step.
+ * There is no leader election: if two processes run the same reconciler, both run each step.
  */
 export function runReconciler(declaration: ReconcilerDeclaration<never>, options: RunOptions): RunningReconciler {
   const runner = new ReconcilerRunner(decodeReconciler(declaration), options);
@@ -60,7 +61,7 @@ export function runReconciler(declaration: ReconcilerDeclaration<never>, options
   };
 }
 
-/** The wait before an object is read again from a server that does not answer. */
+/** The wait before an object is read again from an unavailable server. */
 const readAgainMs = 1_000;
 
 const alwaysLeads = { isLeader: () => true, subscribe: () => () => undefined };
@@ -150,20 +151,20 @@ class ReconcilerRunner {
 
   #informer(type: ReconcilerDeclaration['type']): Informer {
     const onError = (error: unknown): void => {
-      this.#lines.log('a reconciler cannot read its objects for now', textOf(error));
+      this.#lines.log('a reconciler cannot read its objects, and retries', textOf(error));
     };
     return this.#client.informer(type, { signal: this.#stopped.signal, onError });
   }
 
   #concern(object: PluginObject, watch: WatchDeclaration): void {
-    // Changes are ignored until all objects are known, since all of them are enqueued then.
+    // Changes are ignored until all objects have been read, since all objects are enqueued at that time.
     if (!this.controller.isActive) return;
     try {
       const names: unknown = watch.names(object);
       for (const name of decodeNames(names, reconcileWatchedNamesMax)) this.controller.enqueue(name);
     } catch (error) {
       const { name } = object.metadata;
-      this.#lines.log('could not map a change to the names it concerns', { changed: name, ...textOf(error) });
+      this.#lines.log('could not map a change to names of objects', { changed: name, ...textOf(error) });
       this.#all ??= this.#clock.after(reconcileAllAfterMs, () => {
         this.#all = undefined;
         this.controller.enqueueAll();
@@ -177,7 +178,7 @@ class ReconcilerRunner {
     try {
       object = await this.#client.get(type, name, { signal: step.signal });
     } catch (error) {
-      // The step has not begun: an unavailable server is not a failure of the reconciler.
+      // The reconciler has not been called yet: an unavailable server is not its failure.
       if (isTransient(error)) return again(readAgainMs);
       throw error;
     }

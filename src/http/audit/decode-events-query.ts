@@ -31,7 +31,7 @@ export type EventsQuery = {
   readonly identity: EventsIdentity;
 };
 
-/** The list parameters that lists of events refuse, because ignoring these parameters would return a wrong result. */
+/** The list parameters that are refused for events, since ignoring them would return a wrong result. */
 const ofObjectsOnly = ['page', 'size', 'at'];
 const partNames = ['object', 'change', 'data'] as const;
 
@@ -102,8 +102,8 @@ function decodeToken(parameters: URLSearchParams, identity: EventsIdentity): Dec
   if (text === '') return { ok: true, value: undefined };
   const decoded = decodeEventsToken(text, identity);
   if (decoded.ok) return { ok: true, value: decoded.token };
-  if (decoded.problem === 'malformed') return refused('continue: is not a token of this query');
-  const detail = 'continue: the event log has begun a new epoch since this token was made; list again from the start';
+  if (decoded.problem === 'malformed') return refused('continue: the value is not a token of this query');
+  const detail = 'continue: the token is from an earlier epoch of the event log; list again from the start';
   return { ok: false, problem: problem('expired', detail) };
 }
 
@@ -129,9 +129,9 @@ function decodeParts(parameters: URLSearchParams): Decoded<EventParts> {
 
 function ownProblem(parameters: URLSearchParams): Problem | undefined {
   for (const given of parameters.keys()) {
-    if (ofObjectsOnly.includes(given)) return problem('bad-request', `${given}: is not a parameter of events`);
+    if (ofObjectsOnly.includes(given)) return problem('bad-request', `${given}: is not a parameter of lists of events`);
   }
-  if (parameters.has('sendInitialEvents')) return unsupported('sendInitialEvents', 'is for watches only');
+  if (parameters.has('sendInitialEvents')) return unsupported('sendInitialEvents', 'is supported for watches only');
   return undefined;
 }
 

@@ -8,8 +8,8 @@ import { readerOf } from '../resources/collection.ts';
 import type { ResourceReader } from '../resources/item.ts';
 
 /**
- * Paces a read of the log: reads of the log and of lists take turns by user. An abort of `disconnected` rejects the
- * next turn.
+ * Paces a read of the log. Reads of the log and of lists take turns by user. After an abort of `disconnected`, the next
+ * turn rejects.
  */
 export function paceOf(
   exchange: Exchange,
@@ -28,8 +28,8 @@ export function paceOf(
 }
 
 /**
- * Returns a page of JSON entries. `envelope`: the JSON object with the other members. A large page holds its slot until
- * the client has read the page: many slow clients must not hold many pages in memory.
+ * Returns a page of JSON entries. `envelope` is the JSON object with the other members. A large page holds its slot
+ * until the client has read the page, so that many slow clients cannot hold many pages in memory.
  */
 export function entryPage(
   { envelope, opening = ',"items":[' }: { readonly envelope: string; readonly opening?: string },

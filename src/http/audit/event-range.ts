@@ -7,7 +7,7 @@ import { isPosition, shown, type Decoded } from '../resources/decode-list-query.
 /** A range of positions or of epoch milliseconds. The range includes both ends. */
 type Range = { readonly from: bigint; readonly until: bigint };
 
-/** The positions and times that a selector requests; undefined without a condition. */
+/** The ranges that a selector requests. Without a condition, a range is undefined. */
 export type AskedRange = { readonly position: Range | undefined; readonly time: Range | undefined };
 
 /** Resolves a range to positions of the log. */
@@ -38,7 +38,7 @@ export function decodeRange(requirements: readonly FieldRequirement[]): Decoded<
     const narrowed = narrow((isTime ? time : position) ?? everything, requirement, isTime ? timeOf : positionOf);
     if (!narrowed.ok) return narrowed;
     if (narrowed.value.from > narrowed.value.until)
-      return refused(`${requirement.field}: the range is empty: no event can be in it`);
+      return refused(`${requirement.field}: the range of the conditions is empty`);
     if (isTime) time = narrowed.value;
     else position = narrowed.value;
   }
@@ -50,7 +50,7 @@ type Operand = (text: string) => bigint | undefined;
 function narrow(range: Range, requirement: FieldRequirement, operandOf: Operand): Decoded<Range> {
   const { field } = requirement;
   const comparison = comparisonOf(requirement);
-  if (comparison === undefined) return refused(`${field}: takes ${operators} with one value`);
+  if (comparison === undefined) return refused(`${field}: accepts ${operators}, each with one value`);
   const operand = operandOf(comparison.text);
   if (operand === undefined) {
     const wanted = field === 'time' ? 'an RFC 3339 time, such as 2026-01-31T08:00:00Z' : 'a log position';
@@ -65,7 +65,7 @@ function narrow(range: Range, requirement: FieldRequirement, operandOf: Operand)
 
 type Ends = (operand: bigint) => Partial<Range>;
 
-/** The function for each operator that returns the bounds of the range. */
+/** The bounds of the range by operator. */
 const endsOf: Readonly<Record<'<' | '<=' | '>' | '>=' | '=', Ends>> = {
   '<': (operand) => ({ until: operand - 1n }),
   '<=': (operand) => ({ until: operand }),
@@ -116,7 +116,10 @@ function positionProblem(range: Range | undefined, { head, isKnown }: Places): P
   const asked = [range.from, range.until].filter((end) => end > 1n && end < last).map(logPosition);
   const foreign = asked.find((end) => !isKnown(end));
   if (foreign !== undefined)
-    return problem('expired', `fieldSelector: position ${foreign.toString()} is of another epoch of the event log`);
+    return problem(
+      'expired',
+      `fieldSelector: position ${foreign.toString()} belongs to another epoch of the event log`,
+    );
   if (range.from > head && range.from > 1n)
     return problem(
       'bad-request',

@@ -47,7 +47,7 @@ export type EventRoutesDependencies = EventScopes & {
   readonly watches: WatchEndpoints;
 };
 
-/** The routes of the log as a resource: the list of events, and a single event. A watch has the path of the list. */
+/** The routes for the events of the log: the list of events, which also serves watches, and a single event. */
 export function eventRoutes(dependencies: EventRoutesDependencies): readonly PlatformRoute[] {
   const { group, version, plural, singular, kind, path } = dependencies.type;
   const verbs = ['get', 'list', 'watch'];
@@ -96,8 +96,8 @@ async function list(exchange: Exchange, dependencies: EventRoutesDependencies): 
 const unreadable = problem('unavailable', 'the event log cannot be read now', { retryAfterSeconds: 1 });
 
 /**
- * Refuses if this node is behind the pages that the caller has seen, or if the audit indexes are behind the read
- * models.
+ * Returns a refusal if this node has not folded the events of the pages that the caller has read, or if the audit
+ * indexes are behind the read models.
  */
 async function olderThanAsked(
   exchange: Exchange,
@@ -166,7 +166,7 @@ function metadataOf(
   return { resourceVersion, continue: encodeEventsToken({ head, from: next }, identity) };
 }
 
-/** `types`: the types with events that the caller may read; undefined for all events. */
+/** `types` contains the types with events that the caller may read; undefined allows all events. */
 function narrowed(selection: EventSelection, types: readonly string[] | undefined): EventSelection {
   return types === undefined ? selection : new EventSelection([...selection.requirements, ofTypes(types)]);
 }
@@ -193,7 +193,7 @@ async function previousOf(
   return previous;
 }
 
-/** Answers with a single event by its position. The verb `get` of events grants all events. */
+/** Returns a single event by its position. The verb `get` on events grants all events. */
 async function get(exchange: Exchange, name: string, dependencies: EventRoutesDependencies): Promise<Answer> {
   const { type, source, audit, reader } = dependencies;
   const refused = await awaitAudit(audit, reader.position(), exchange);

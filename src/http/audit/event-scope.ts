@@ -23,7 +23,7 @@ export function allowedBy(allows: (subject: Subject, request: ResourceRequest) =
 }
 
 /**
- * Returns the scope of events that the subject may read. The verb `get` of events grants all events; `get` of
+ * Returns the scope of events that the subject may read. The verb `get` on events grants all events. The verb `get` on
  * `<plural>/history` grants the events of the objects of a type.
  */
 export function scopeOf(subject: Subject, scopes: EventScopes): EventScope {

@@ -18,7 +18,8 @@ export type EventWatchesDependencies = EventScopes & {
 };
 
 /**
- * Decodes watches of events, and remembers for each watch the types with events that its user could read at its start.
+ * Decodes watches of events. Stores for each watch the types with events that the user could read when the watch
+ * started.
  */
 export class EventWatches {
   readonly #dependencies: EventWatchesDependencies;
@@ -28,7 +29,7 @@ export class EventWatches {
     this.#dependencies = dependencies;
   }
 
-  /** Decodes all parameters of a watch of events. The watch shows only events that the caller may read. */
+  /** Decodes all parameters of a watch of events. The watch returns only events that the caller may read. */
   decode(request: WatchRequest, resumed: string | undefined): Decoded<WatchPlan> {
     const unavailable = this.#dependencies.audit.unavailable();
     if (unavailable !== undefined)
@@ -45,9 +46,9 @@ export class EventWatches {
   }
 
   /**
-   * Returns the start of a watch: no client has seen an event after it, although the audit indexes may not have folded
-   * all events before it. Events never change, so a watch of all events starts after `logStart`, and can resume at any
-   * position.
+   * Returns the start of a watch. No client has received an event after this position, although the audit indexes may
+   * not have folded all events before it. Events never change, so a watch of all events starts after `logStart`, and
+   * can resume at any position.
    */
   #startOf(start: WatchStart): WatchStart {
     const folded = this.#dependencies.reader.position();
@@ -64,7 +65,7 @@ export class EventWatches {
     }
   }
 
-  /** Whether a watch that starts now, with the rights in `allows`, would show equal events. */
+  /** Whether a watch that started now, with the rights in `allows`, would return the same events. */
   isCurrent({ subject, selection }: Watched, allows: Allows): boolean {
     const { type } = this.#dependencies;
     if (!allows(subject, 'watch', { group: type.group, version: type.version, resource: type.plural })) return false;
@@ -82,7 +83,7 @@ function selectorProblem(query: URLSearchParams): Problem | undefined {
   if (!selector.ok) return selector.problem;
   const [place] = selector.value.places;
   if (place !== undefined) {
-    const detail = `fieldSelector: ${place.field} is for lists; a watch begins at its resourceVersion`;
+    const detail = `fieldSelector: ${place.field} is supported for lists only; a watch starts at its resourceVersion`;
     return problem('bad-request', detail);
   }
   const misplaced = ['include', 'sort', 'continue'].find((name) => query.has(name));

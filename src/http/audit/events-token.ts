@@ -2,11 +2,13 @@ import type { LogPosition } from '../../log/log.ts';
 import { decodeParts, encodeParts, identityHash, isCount, positionOf } from '../resources/page-token.ts';
 
 /**
- * The content of a continue token for pages of events. A token is not secret and grants nothing: each of its values is
- * checked.
+ * The content of a continue token for pages of events. A token is not secret and grants no rights: each of its values
+ * is checked.
  */
 export type EventsToken = {
-  /** The log position at the first page, which all pages report. No page shows a later event. */
+  /**
+   * The log position when the first page was read. All pages report this position, and no page contains a later event.
+   */
   readonly head: LogPosition;
   /** The position at which the next page begins. */
   readonly from: LogPosition;
@@ -15,8 +17,8 @@ export type EventsToken = {
 export type DecodedEventsToken =
   | { readonly ok: true; readonly token: EventsToken }
   /**
-   * `malformed`: the text is not a token, or the token is for another query. `expired`: the token is for another epoch
-   * of the log.
+   * `malformed`: the text is not a token, or the token belongs to another query. `expired`: the token belongs to
+   * another epoch of the log.
    */
   | { readonly ok: false; readonly problem: 'malformed' | 'expired' };
 

@@ -3,11 +3,11 @@ import { jsonType } from './media-types.ts';
 
 /** One media range of an Accept header (RFC 9110, 12.5.1). */
 export type MediaRange = {
-  /** In lower case; `application/*` and `*` followed by `/*` are wildcards. */
+  /** The type in lower case. It may be a wildcard: `application/*`, or `*` followed by `/*`. */
   readonly type: string;
   /**
-   * Names in lower case, values as sent without their quotes. They end at `q`: later parameters belong to the header.
-   * The first of two equal names counts.
+   * The parameters before `q`; later parameters do not belong to the range. Names are in lower case, values are as
+   * sent, but without quotes. Of two equal names, the first is used.
    */
   readonly parameters: ReadonlyMap<string, string>;
   /** Above 0 and at most 1. */
@@ -15,10 +15,11 @@ export type MediaRange = {
 };
 
 /**
- * The media ranges of an Accept header, the preferred ones first: by `q`, then in the order sent. Empty if there is no
- * header or no valid range. Malformed ranges are left out, and ranges with `q=0`, which a client excludes. At most
- * `acceptedRangesMax` ranges, and as many parameters of one range, are read. A malformed `q` counts as 1, as in
- * Kubernetes. The last parsed headers are cached, since a client sends the same one with each request.
+ * Returns the media ranges of an Accept header, the preferred ones first: by `q`, then in the order sent. The result is
+ * empty if the header is missing or has no valid range. Malformed ranges and ranges with `q=0`, which a client
+ * excludes, are dropped. At most `acceptedRangesMax` ranges are read, and as many parameters of one range. A malformed
+ * `q` means 1, as in Kubernetes. The last parsed headers are cached, since a client sends the same header with each
+ * request.
  */
 export function parseAccept(header: string | undefined): readonly MediaRange[] {
   if (header === undefined) return [];
@@ -34,7 +35,7 @@ export function parseAccept(header: string | undefined): readonly MediaRange[] {
 
 const parsed = new Map<string, readonly MediaRange[]>();
 
-/** Whether the header asks for JSON in one of the usual spellings, which need no parsing. */
+/** Whether the header requests JSON in one of the usual spellings, which are recognized without parsing. */
 export function isPlainJson(header: string | undefined): boolean {
   return header === undefined || header === '*/*' || header === jsonType || header === 'application/json, */*';
 }
@@ -84,7 +85,7 @@ function unquoted(value: string): string {
   return value.replace(/^"/u, '').replace(/"$/u, '').replaceAll(/\\(.)/gu, '$1');
 }
 
-/** At most `countMax` parts. A quote without its end reaches to the end of the text. */
+/** Returns at most `countMax` parts. An unclosed quote extends to the end of the text. */
 function splitOutsideQuotes(text: string, separator: string, countMax: number): string[] {
   const parts: string[] = [];
   // Most headers have no quotes.

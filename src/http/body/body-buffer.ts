@@ -1,6 +1,6 @@
 /**
- * Collects a body. The first chunk is kept as it is, since it usually is the whole body. Further chunks are copied into
- * one buffer, because a million chunks of one byte would take hundreds of bytes each.
+ * Collects a body. The first chunk is not copied, since it usually is the whole body. Further chunks are copied into
+ * one buffer: a million chunks of one byte would take hundreds of bytes each.
  */
 export class BodyBuffer {
   readonly #bytesMax: number;

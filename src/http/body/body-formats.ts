@@ -20,7 +20,7 @@ export function bodyBytesMaxOf(type: string): number {
   return type === protobufType ? protobufBodyBytesMax : requestBodyBytesMax;
 }
 
-/** A body in one of these formats as JSON; every other media type is read as JSON. */
+/** Decodes a body in YAML, protobuf or JSON. Any other media type is read as JSON. */
 export async function decodeFormat(
   { type, bytes }: { readonly type: string; readonly bytes: Uint8Array },
   reading: Reading,
@@ -45,9 +45,9 @@ async function decodeYamlBody(bytes: Uint8Array, reading: Reading): Promise<Body
 }
 
 const tooSlow =
-  `the body takes more than ${String(yamlReadMs / 1_000)} s or too much memory to read as YAML: ` + 'send it as JSON';
+  `reading the body as YAML takes more than ${String(yamlReadMs / 1_000)} s or too much memory: ` + 'send it as JSON';
 
-/** Loads the protobuf library for the first such body. */
+/** The first protobuf body loads the protobuf library. */
 async function decodeProtobufBody(
   bytes: Uint8Array,
   reading: Reading,

@@ -22,9 +22,9 @@ const wrapper: MessageShape = {
 };
 
 /**
- * Decodes a body of `application/vnd.kubernetes.protobuf`: the magic bytes and a `runtime.Unknown`, which names the
- * kind and holds the object. The result is the object in its JSON form. As in JSON, `kind` and `apiVersion` may be
- * absent.
+ * Decodes a body of `application/vnd.kubernetes.protobuf`, which consists of the magic bytes and a `runtime.Unknown`.
+ * The `runtime.Unknown` contains the kind and the object. The result is the object in its JSON form. As in JSON, `kind`
+ * and `apiVersion` may be absent.
  */
 export function decodeKubernetesMessage(bytes: Uint8Array, message: KubernetesMessage): DecodedMessage {
   if (!magic.every((byte, index) => bytes[index] === byte))
@@ -45,11 +45,11 @@ function foreignType(given: TypeMeta, message: KubernetesMessage): string | unde
   );
   return member === undefined
     ? undefined
-    : `its ${member} must be ${JSON.stringify(message[member])} here, is ${JSON.stringify(given[member])}`;
+    : `the ${member} of the body must be ${JSON.stringify(message[member])}, is ${JSON.stringify(given[member])}`;
 }
 
 function foreignEncoding({ contentEncoding = '', contentType = '' }: Encoded): string | undefined {
   return contentEncoding === '' && (contentType === '' || contentType === protobufType)
     ? undefined
-    : 'the object within must be protobuf without an encoding';
+    : 'the object in the body must be protobuf without an encoding';
 }

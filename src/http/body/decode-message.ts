@@ -4,7 +4,7 @@ import protobuf from 'protobufjs/minimal.js';
 
 import type { Json } from '../../base/json.ts';
 
-/** The fields of a protobuf message by their numbers. Unknown fields are skipped, as every protobuf reader does. */
+/** The fields of a protobuf message by their numbers. Unknown fields are skipped, as usual in protobuf. */
 export type MessageShape = { readonly [fieldNumber: number]: Field };
 
 export type Field =
@@ -17,9 +17,9 @@ type RepeatedField = { readonly name: string; readonly type: 'strings' };
 type Members = { [name: string]: Json };
 
 /**
- * Decodes an untrusted message in proto2 encoding. As with JSON (decision 0007), input that two readers could
- * understand differently is refused: a second value for a field that has one, padded varints, malformed UTF-8. The
- * nesting is limited by `shape`, because groups, which nest freely, are refused.
+ * Decodes an untrusted message in proto2 encoding. As with JSON (decision 0007), input that two readers could interpret
+ * differently is refused: a second value for a single-valued field, padded varints, malformed UTF-8. `shape` limits the
+ * nesting; groups, which could nest without limit, are refused.
  */
 export function decodeMessage(
   bytes: Uint8Array,
@@ -37,7 +37,7 @@ export function decodeMessage(
   }
 }
 
-const cutShort = 'the message is cut short';
+const cutShort = 'the message is truncated';
 
 class MalformedMessage extends Error {
   constructor(detail: string) {
@@ -60,7 +60,7 @@ class MessageReader {
     this.#reader = new protobuf.Reader(bytes);
   }
 
-  /** `path`: the message's path in its parents, for refusals. */
+  /** Decodes a message. `path` is the path of the message in its parents, for refusals. */
   message(shape: MessageShape, path: string): Members {
     const members: Members = {};
     const lists = new Map<string, string[]>();
@@ -123,7 +123,7 @@ class MessageReader {
     return this.#reader.uint32();
   }
 
-  /** A signed integer of 64 bits, if JSON can represent it exactly. */
+  /** Reads a signed 64-bit integer. Throws if JSON cannot represent the number exactly. */
   #integer(path: string): number {
     this.#varintBytes(varintBytesMax);
     const value = Number(this.#reader.int64());
@@ -136,11 +136,13 @@ class MessageReader {
     else if (wireType === fixed64) this.#reader.skip(8);
     else if (wireType === delimited) this.#bytes();
     else if (wireType === fixed32) this.#reader.skip(4);
-    else
-      throw new MalformedMessage(`a field ${within(path)} has the wire type ${String(wireType)}, which is not known`);
+    else throw new MalformedMessage(`a field ${within(path)} has the unknown wire type ${String(wireType)}`);
   }
 
-  /** The length of the next varint. It is checked here because the library does not detect every truncated one. */
+  /**
+   * Returns the length of the next varint. The check is necessary because the library does not detect every truncated
+   * varint.
+   */
   #varintBytes(bytesMax: number): number {
     const { buf, pos, len } = this.#reader;
     for (let bytes = 1; bytes <= bytesMax; bytes += 1) {

@@ -34,7 +34,7 @@ export type ResourceAttributes = {
 };
 export type NonResourceAttributes = { readonly path: string; readonly verb: string };
 
-/** The request that a review checks: exactly one of the two kinds. */
+/** The request that a review checks: exactly one of the two kinds of attributes. */
 export type ReviewedAttributes =
   { readonly resourceAttributes: ResourceAttributes } | { readonly nonResourceAttributes: NonResourceAttributes };
 
@@ -48,7 +48,7 @@ type AccessReview = {
 
 const text = { type: 'string' };
 const word = { type: 'string', minLength: 1 };
-/** Members that Kubernetes' clients send without a meaning here, such as an empty `status`. */
+/** The attributes of a review. Other members that clients of Kubernetes send are ignored, such as an empty `status`. */
 const attributes = {
   resourceAttributes: {
     type: ['object', 'null'],
@@ -102,7 +102,7 @@ function reviewedAttributes({
   };
 }
 
-/** The refusal of an invalid body. */
+/** Creates the refusal of an invalid body. */
 export function invalidBody(title: string, violations: readonly Violation[]): Problem {
   return problem('invalid', `${title} is invalid: ${violationsText(violations)}`, { violations });
 }

@@ -10,16 +10,16 @@ export type DecodedYaml = { readonly ok: true; readonly value: Json } | { readon
 
 export type YamlBounds = {
   readonly depthMax: number;
-  /** The highest length of all values and member names, in UTF-16 units, with every alias expanded. */
+  /** The maximum total length of all values and member names, in UTF-16 units, with every alias expanded. */
   readonly lengthMax: number;
 };
 
 /**
- * Decodes one untrusted YAML document (YAML 1.2, core schema) to a JSON value. As in JSON (decision 0007), it refuses
- * input that two readers could understand differently: duplicate and non-text keys, merge keys, tags other than those
- * of JSON's types, other versions of YAML, several documents, and numbers that are not finite.
+ * Decodes one untrusted YAML document (YAML 1.2, core schema) to a JSON value. As with JSON (decision 0007), input that
+ * two readers could interpret differently is refused: duplicate keys, keys that are not strings, merge keys, tags other
+ * than those of JSON's types, other versions of YAML, several documents, and numbers that are not finite.
  *
- * It takes milliseconds for each KiB, so it runs in the YAML thread.
+ * Decoding takes milliseconds for each KiB, so it runs in the YAML thread.
  */
 export function decodeYaml(bytes: Uint8Array, bounds: YamlBounds): DecodedYaml {
   if (bytes.length === 0) return refused('the body is empty');
@@ -51,12 +51,14 @@ const plainTags: ReadonlySet<string | undefined> = new Set([
   ...['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
 ]);
 
-/** Converts nodes in document order, which is the order in which aliases find their anchors. */
+/** Converts nodes in document order, since an alias refers to the last anchor before it. */
 class YamlReader {
   readonly #text: string;
   readonly #bounds: YamlBounds;
   readonly #anchors = new Map<string, Node>();
-  /** By alias: its node. An anchor may be set again, so the node is looked up when the alias is first read. */
+  /**
+   * The node of each alias. It is looked up when the alias is first read, since a later anchor may have the same name.
+   */
   readonly #targets = new Map<Alias, Node | undefined>();
   /** The collections that contain the current node. */
   readonly #open = new Set<Node>();
@@ -67,7 +69,7 @@ class YamlReader {
     this.#bounds = bounds;
   }
 
-  /** The value of a node. `path`: its JSON pointer. */
+  /** Returns the value of a node. `path` is the JSON pointer of the node. */
   value(node: unknown, path: string, depth: number): Json {
     this.#add(1);
     if (isAlias(node)) return this.value(this.#targetOf(node, path), path, depth);
@@ -78,8 +80,8 @@ class YamlReader {
     if (!isMap(node) && !isSeq(node)) return null;
     if (depth >= this.#bounds.depthMax) throw new Unfit(tooDeep(this.#bounds));
     this.#name(node);
-    if (!plainTags.has(node.tag)) throw this.#unfit(`the tag ${shown(node.tag)} is not known`, node, path);
-    if (this.#open.has(node)) throw this.#unfit('an alias names a value around itself', node, path);
+    if (!plainTags.has(node.tag)) throw this.#unfit(`the tag ${shown(node.tag)} is not supported`, node, path);
+    if (this.#open.has(node)) throw this.#unfit('an alias refers to a value that contains the alias', node, path);
     this.#open.add(node);
     const value = isMap(node)
       ? this.#members(node, path, depth + 1)
@@ -101,25 +103,25 @@ class YamlReader {
 
   #key(given: unknown, map: YAMLMap, path: string): string {
     const key = isAlias(given) ? this.#targetOf(given, path) : given;
-    if (!isScalar(key)) throw this.#unfit('a key must be a text', key ?? map, path);
+    if (!isScalar(key)) throw this.#unfit('a key must be a string', key ?? map, path);
     this.#name(key);
     const name = this.#scalar(key.value, key, path);
     if (typeof name !== 'string')
-      throw this.#unfit(`the key ${JSON.stringify(name)} is no text: write it in quotes`, key, path);
+      throw this.#unfit(`the key ${JSON.stringify(name)} is not a string: write the key in quotes`, key, path);
     if (name === '<<' && key.type === 'PLAIN') throw this.#unfit('merge keys ("<<") are not accepted', key, path);
     if (name === '__proto__') throw this.#unfit('the key "__proto__" is not allowed', key, path);
     return name;
   }
 
   #scalar(value: unknown, node: Node & { readonly tag?: string }, path: string): Json {
-    if (!plainTags.has(node.tag)) throw this.#unfit(`the tag ${shown(node.tag)} is not known`, node, path);
+    if (!plainTags.has(node.tag)) throw this.#unfit(`the tag ${shown(node.tag)} is not supported`, node, path);
     if (typeof value === 'string') {
       this.#add(value.length);
       return value;
     }
     if (typeof value === 'boolean' || value === null) return value;
     if (typeof value === 'number' && Number.isFinite(value)) return value;
-    throw this.#unfit('JSON has no number like this', node, path);
+    throw this.#unfit('JSON cannot represent this number', node, path);
   }
 
   #name(node: Node & { readonly anchor?: string }): void {
@@ -136,7 +138,7 @@ class YamlReader {
   #add(length: number): void {
     this.#length += length;
     if (this.#length > this.#bounds.lengthMax)
-      throw new Unfit(`its aliases expand it to more than ${String(this.#bounds.lengthMax)} characters`);
+      throw new Unfit(`the aliases expand the body to more than ${String(this.#bounds.lengthMax)} characters`);
   }
 
   #unfit(reason: string, node: unknown, path: string): Unfit {

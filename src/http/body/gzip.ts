@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream';
 import { createGzip } from 'node:zlib';
 
-/** Whether a response may be gzipped (RFC 9110, 12.5.3). */
+/** Whether Accept-Encoding allows gzip (RFC 9110, 12.5.3). */
 export function acceptsGzip(acceptEncoding: string | undefined): boolean {
   const codings = (acceptEncoding ?? '').toLowerCase().split(',');
   const qualities = new Map(
@@ -14,7 +14,10 @@ export function acceptsGzip(acceptEncoding: string | undefined): boolean {
   return (qualities.get('gzip') ?? qualities.get('x-gzip') ?? qualities.get('*') ?? 0) > 0;
 }
 
-/** Compresses in a thread of Node's pool, as fast as the result is read. An abandoned iteration ends `chunks` too. */
+/**
+ * Compresses in a thread of Node's pool, at the speed at which the result is read. If the iteration is abandoned,
+ * `chunks` ends too.
+ */
 export async function* gzipped(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const gzip = createGzip();
   // An error of `chunks` reaches the reader of `gzip`.

@@ -3,11 +3,12 @@ import type { Field, MessageShape } from './decode-message.ts';
 export const protobufType = 'application/vnd.kubernetes.protobuf';
 
 /**
- * A Kubernetes message as `generated.proto` of its API group declares it. Fields without a meaning here are left out.
+ * A Kubernetes message, as `generated.proto` of its API group declares the message. Fields that this server ignores are
+ * omitted.
  */
 export type KubernetesMessage = {
   readonly kind: string;
-  /** Undefined: any version; DeleteOptions come with the version of the object's group. */
+  /** The required version; undefined allows any version, since DeleteOptions have the version of the object's group. */
   readonly apiVersion: string | undefined;
   readonly shape: MessageShape;
 };
@@ -16,7 +17,7 @@ export const text = (name: string): Field => ({ name, type: 'string' });
 export const strings = (name: string): Field => ({ name, type: 'strings' });
 export const nested = (name: string, shape: MessageShape): Field => ({ name, type: 'message', shape });
 
-/** Sent with the API version of the object's group. */
+/** The options of a deletion. Clients send them with the API version of the object's group. */
 export const deleteOptionsMessage: KubernetesMessage = {
   kind: 'DeleteOptions',
   apiVersion: undefined,

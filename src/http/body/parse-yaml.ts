@@ -1,6 +1,6 @@
 import { Composer, Parser, type Document } from 'yaml';
 
-/** The first fault of a text. */
+/** The first syntax error of a text. */
 export class YamlFault extends Error {
   /** The offset in the text, in UTF-16 units. */
   readonly at: number;
@@ -12,12 +12,13 @@ export class YamlFault extends Error {
   }
 }
 
-/** The position of a fault in the library's forms: an offset, a start and an end, or a token. */
+/** The position of a fault as the library reports it: an offset, a start and an end, or a token. */
 type Place = number | readonly number[] | { readonly offset: number };
 
 /**
- * A composer that stops at the first error or warning: a text of 256 KiB may have 100,000 of them, which would take
- * seconds. The library reports a fault through a private member; a test counts the created faults.
+ * A composer that stops at the first error or warning. A text of 256 KiB may have 100,000 of them, which would take
+ * seconds. The library reports errors through the private member `onError`. A test counts the created faults, so that
+ * it detects a change of the library.
  */
 class FirstFaultComposer extends Composer {
   constructor() {
@@ -25,14 +26,15 @@ class FirstFaultComposer extends Composer {
       version: '1.2',
       schema: 'core',
       resolveKnownTags: false,
-      // These two options take time that grows with the square of the length, so the reader compares keys and finds
-      // positions itself.
+      // The time for `uniqueKeys` and `prettyErrors` grows with the square of the length. `YamlReader` compares keys
+      // and computes positions instead.
       uniqueKeys: false,
       prettyErrors: false,
       logLevel: 'error',
     });
     let first: YamlFault | undefined;
-    // The library catches exceptions within a collection, and reports them at the position of the collection.
+    // Throws the first fault again: the library catches exceptions within a collection, and reports them at the
+    // position of the collection.
     const onError = (place: Place, _code: string, message: string): never => {
       throw (first ??= new YamlFault(message, offsetOf(place)));
     };
@@ -52,7 +54,7 @@ export function parseYaml(text: string): Document.Parsed {
     if (token.type === 'error') throw new YamlFault(token.message, token.offset);
     if (token.type === 'doc-end' && !hasDocument) throw new YamlFault('a document ends before its start', token.offset);
     if (token.type === 'document') {
-      if (hasDocument) throw new YamlFault('the body holds several documents', token.offset);
+      if (hasDocument) throw new YamlFault('the body contains several documents', token.offset);
       hasDocument = true;
     }
     // The composer yields a document when the next one begins, or at the end.

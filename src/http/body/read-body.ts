@@ -11,33 +11,36 @@ import { problem, type Problem } from '../problem.ts';
 export type Body<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problem: Problem }
-  /** The client disconnected during the body: no response is possible. */
+  /** The client disconnected while it sent the body, so no response is possible. */
   | { readonly ok: false; readonly problem: undefined };
 
 /**
- * Bytes of a refused body that are read and dropped before the connection is closed: most clients read the response
- * only after sending everything.
+ * The number of bytes of a refused body that are read and dropped before the connection is closed. Most clients read
+ * the response only after they have sent the whole body.
  */
 const drainedBytesMax = 64 * requestBodyBytesMax;
 
-/** The media type of the body, if it is one of `accepted`. Without a Content-Type it is JSON (decision 2). */
+/**
+ * Returns the media type of the body if `accepted` contains the type. Without a Content-Type, the type is JSON
+ * (decision 2).
+ */
 export function mediaTypeOf(
   req: IncomingMessage,
   accepted: readonly string[],
 ): { readonly ok: true; readonly type: string } | { readonly ok: false; readonly problem: Problem } {
   const encoding = headerOf(req, 'content-encoding');
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
-    return unsupported(`a body must come without Content-Encoding, this one has ${JSON.stringify(encoding)}`);
+    return unsupported(`the body must not have a Content-Encoding, but has ${JSON.stringify(encoding)}`);
   }
   const header = headerOf(req, 'content-type');
   if (header === undefined) return { ok: true, type: jsonType };
-  // The usual spelling, which needs no parsing.
+  // The usual spelling is recognized without parsing.
   if (accepted.includes(header)) return { ok: true, type: header };
   const [type = '', ...parameters] = header.split(';').map((part) => part.trim().toLowerCase());
   const foreign = parameters.find(
     (parameter) => parameter.startsWith('charset=') && !/^charset="?(?:utf-?8|us-ascii)"?$/u.test(parameter),
   );
-  if (foreign !== undefined) return unsupported(`a body must be UTF-8, this one has ${foreign}`);
+  if (foreign !== undefined) return unsupported(`the body must be UTF-8, but its Content-Type has ${foreign}`);
   return accepted.includes(type)
     ? { ok: true, type }
     : unsupported(`the body must be ${accepted.join(' or ')}, is ${JSON.stringify(type)}`);
@@ -51,7 +54,8 @@ export async function readBody(reading: Reading, bytesMax = requestBodyBytesMax)
   const { req, memory } = reading;
   const declared = Number(req.headers['content-length'] ?? 0);
   if (declared > bytesMax) {
-    // Node reads an unread body to its end, so that the connection stays usable; for a large one the connection closes.
+    // Node reads an unread body to its end, so that the connection can be reused. For a large body, the connection is
+    // closed instead.
     return tooLarge(bytesMax, declared > drainedBytesMax ? ['Connection', 'close'] : []);
   }
   return new Promise((resolve) => {
@@ -93,7 +97,7 @@ export const noRoom: Body<never> = {
 /** Reads the whole body as JSON. */
 export async function readJson(reading: Reading): Promise<Body<Json>> {
   const body = await readBody(reading);
-  // Waits for a turn: many large bodies may be complete, or refused, at once.
+  // Waits for a turn, since many large bodies may be complete or refused at the same time.
   if (body.ok ? body.value.length >= bodyTurnBytesMin : body.problem !== undefined) {
     const turn = reading.memory.turn();
     if (turn !== undefined) await turn;
@@ -102,14 +106,14 @@ export async function readJson(reading: Reading): Promise<Body<Json>> {
   return body.ok ? decodeBody(body.value, reading) : body;
 }
 
-/** Reserves memory for the parsed value as well: a byte of JSON may take tens of bytes of memory. */
+/** Decodes JSON. Reserves memory for the parsed value too: a byte of JSON may take tens of bytes of memory. */
 export function decodeBody(bytes: Uint8Array, reading: Reading): Body<Json> {
   const decoded = decodeJson(bytes, { depthMax: jsonDepthMax });
   if (!decoded.ok) return notValid(decoded.problem.detail);
   return holdingValues(decoded.value, decoded.values, reading);
 }
 
-/** The value, if there is memory for it. */
+/** Returns the value if memory for it can be reserved. */
 export function holdingValues(value: Json, values: number, reading: Reading): Body<Json> {
   return reading.memory.hold(reading, parsedValueBytes * values) ? { ok: true, value } : noRoom;
 }

@@ -10,8 +10,8 @@ import { mediaTypeOf, readBody, readJson, type Body } from './read-body.ts';
 type ReadObject = { readonly ok: true; readonly value: JsonMembers } | { readonly ok: false; readonly answer: Answer };
 
 /**
- * Reads the body, in JSON or YAML, as a JSON object; returns a refusal otherwise. `message`: its protobuf form, if
- * protobuf is accepted too.
+ * Reads the body as a JSON object, from JSON or YAML. `message` describes the protobuf form of the object, if protobuf
+ * is accepted too.
  */
 export async function readObject(exchange: Exchange, message?: KubernetesMessage): Promise<ReadObject> {
   const media = mediaTypeOf(exchange.req, acceptedTypes(message));
@@ -22,7 +22,10 @@ export async function readObject(exchange: Exchange, message?: KubernetesMessage
   return object.ok ? object : { ok: false, answer: refusal(object.problem) };
 }
 
-/** Like `readObject`, for a body that may be empty, with any media type. An empty body has no members. */
+/**
+ * Like `readObject`, for a body that may be empty. An empty body may have any media type, and is read as an object
+ * without members.
+ */
 export async function readOptionalObject(exchange: Exchange, message: KubernetesMessage): Promise<ReadObject> {
   const media = mediaTypeOf(exchange.req, acceptedTypes(message));
   const type = media.ok ? media.type : jsonType;

@@ -16,17 +16,17 @@ export type UploadRules = {
   readonly clock: Clock;
 };
 
-/** The bytes around the file: boundaries and part headers. */
+/** The maximum number of bytes around the file: boundaries and part headers. */
 const framingBytesMax = 16_384;
 /**
- * The rest of a refused upload is read and dropped, up to this multiple of its limit, before the connection is closed:
- * most clients read the response only after sending everything.
+ * The rest of a refused upload is read and dropped before the connection is closed, up to this multiple of the limit.
+ * Most clients read the response only after they have sent the whole body.
  */
 const drainedTimes = 2;
 
 /**
- * The single file of a `multipart/form-data` body, at most `bytesMax`, in memory. Call it after the authorization:
- * before, nothing of the body is read. A body that almost stops arriving is refused within seconds, since it occupies a
+ * Reads the single file of a `multipart/form-data` body into memory. Call this function after the authorization:
+ * nothing of the body is read before. A body that arrives too slowly is refused within seconds, since it occupies a
  * slot.
  */
 export async function readUpload(req: IncomingMessage, rules: UploadRules): Promise<Body<Uint8Array>> {
@@ -42,7 +42,7 @@ export async function readUpload(req: IncomingMessage, rules: UploadRules): Prom
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity')
     return refused(
       'unsupported-media-type',
-      `a body must come without Content-Encoding, this one has ${JSON.stringify(encoding)}`,
+      `the body must not have a Content-Encoding, but has ${JSON.stringify(encoding)}`,
     );
   if (Number(req.headers['content-length'] ?? 0) > rules.bytesMax + framingBytesMax) return tooLarge(rules);
   let parser: Busboy;
@@ -76,11 +76,11 @@ async function parsed(req: IncomingMessage, parser: Busboy, rules: UploadRules):
       progress.cancel();
       req.off('close', goneAway);
       req.unpipe(parser);
-      // Reads and drops the rest, within a limit: a client that is still sending does not read the response.
+      // Reads and drops the rest, up to a limit: a client that is still sending does not read the response.
       req.resume();
       resolve(body);
     };
-    // A request also closes after a complete read: the parser's result then counts.
+    // The request also emits `close` after it was read completely. The result of the parser is used then.
     const goneAway = (): void => {
       if (!req.complete) settle({ ok: false, problem: undefined });
     };
@@ -114,7 +114,9 @@ async function parsed(req: IncomingMessage, parser: Busboy, rules: UploadRules):
   });
 }
 
-/** Checks the progress at intervals. A single slow interval does not count, since this process itself may cause it. */
+/**
+ * Checks the progress at intervals. A single slow interval is ignored, since this process itself may have caused it.
+ */
 function watchProgress(clock: Clock, received: () => number, onStall: () => void): { cancel(): void } {
   let before = received();
   let slowLooks = 0;
@@ -179,10 +181,10 @@ function tooLarge({ bytesMax }: UploadRules): Body<never> {
   return refused('body-too-large', `a file must be at most ${String(bytesMax)} bytes`);
 }
 
-/** A refusal that closes the connection with the response: the rest of the body is not read. */
+/** A refusal that closes the connection after the response. The rest of the body is not read. */
 function stalled(): Body<never> {
   const detail =
-    `the upload is too slow: it needs at least ${String(uploadLookBytesMin)} bytes ` +
+    `the upload is too slow: the server requires at least ${String(uploadLookBytesMin)} bytes ` +
     `every ${String(uploadLookMs / 1_000)} s`;
   return { ok: false, problem: problem('request-timeout', detail, { headers: ['Connection', 'close'] }) };
 }

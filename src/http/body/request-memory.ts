@@ -12,7 +12,7 @@ import { YamlThread } from './yaml-thread.ts';
 /** A request while it is served, with its reserved memory. */
 export type Serving = { hold: RequestHold | undefined };
 
-/** The parts of a request that identify its account. */
+/** The parts of a request that identify the account for its reserved memory. */
 export type Holding = {
   readonly res: ServerResponse;
   readonly subject: Subject;
@@ -21,8 +21,8 @@ export type Holding = {
 };
 
 /**
- * The resources that requests share for their bodies: memory, limited by user or address and in total, together with
- * writes in flight; turns of the event loop; and the thread for YAML.
+ * The resources that requests share for their bodies: memory, turns of the event loop, and the thread for YAML. Memory
+ * is limited in total and by user or address, together with writes in flight.
  */
 export class RequestMemory {
   readonly #held: HeldBytes;
@@ -46,14 +46,17 @@ export class RequestMemory {
   }
 
   /**
-   * Undefined if this turn has time to decode a large body. Otherwise resolves when a turn has: many bodies may be
-   * complete at once.
+   * Returns undefined if this turn has time to decode a large body. Otherwise resolves in a turn that has time: many
+   * bodies may be complete at the same time.
    */
   turn(): Promise<void> | undefined {
     return this.#turns.soon('');
   }
 
-  /** Reserves further bytes until the request is answered. Returns false, without a reservation, if they do not fit. */
+  /**
+   * Reserves additional bytes until the request is answered. Returns false if they would exceed a limit; nothing is
+   * reserved then.
+   */
   hold({ serving, subject, sender, res }: Holding, bytes: number): boolean {
     serving.hold ??= new RequestHold(this.#writers.of(subject, sender.address), this.#held, res);
     return serving.hold.grow(bytes);
@@ -61,8 +64,8 @@ export class RequestMemory {
 }
 
 /**
- * The reservation of one request. It ends when the request has been handled, even after its client has disconnected,
- * and its response is sent.
+ * The memory reserved for one request. It is released when the request has been handled, even if its client has
+ * disconnected before, and its response is sent.
  */
 export class RequestHold {
   readonly #writer: Writer;
@@ -89,7 +92,7 @@ export class RequestHold {
     return true;
   }
 
-  /** Call it when the response was passed to the connection. */
+  /** Call this method when the response has been passed to the connection. */
   served(): void {
     this.#isServed = true;
     this.#releaseAtEnd();

@@ -8,7 +8,7 @@ import { problem } from '../problem.ts';
 import type { Decoded } from '../resources/decode-list-query.ts';
 import type { JsonMembers } from '../resources/decode-write.ts';
 
-/** The known members with their own known members; undefined for a member that is kept whole. */
+/** The known members, each with its own known members; undefined for a member that is kept with its whole value. */
 type Known = { readonly members: ReadonlyMap<string, Known | undefined> };
 
 const everyReview = ['apiVersion', 'kind', 'metadata', 'status'].map((member) => [member, undefined] as const);
@@ -32,8 +32,8 @@ function knownIn(properties: Schema): Known {
 export type KnownBody = { readonly body: JsonMembers; readonly warnings: readonly string[] };
 
 /**
- * The body of a review without members that its description does not name. `fieldValidation` decides about such
- * members: dropped with a warning (the default of Kubernetes' built-in types), dropped, or refused.
+ * Returns the body of a review without unknown members. `fieldValidation` determines whether unknown members are
+ * dropped with a warning (the default of Kubernetes' built-in types), dropped, or refused.
  */
 export function knownBody(
   kind: string,

@@ -19,7 +19,7 @@ const attributes: MessageShape = {
 };
 const authorization = 'authorization.k8s.io/v1';
 
-/** The access reviews in protobuf. A request's metadata and status are ignored. */
+/** The protobuf forms of reviews. The metadata and status of a request are ignored. */
 export const ownAccessReview: Review = {
   kind: 'SelfSubjectAccessReview',
   apiVersion: authorization,

@@ -10,7 +10,7 @@ export type YamlOutcome = ReadYaml | 'late';
 
 type Waiting = { readonly bytes: Uint8Array; readonly settle: (outcome: YamlOutcome) => void };
 
-/** `startedAt`: milliseconds on the monotonic clock. */
+/** The body that is being read. `startedAt` is in milliseconds of the monotonic clock. */
 type Current = {
   readonly item: Waiting;
   readonly account: string;
@@ -20,7 +20,7 @@ type Current = {
 
 /**
  * Reads YAML bodies in a thread, one after another: the parser takes milliseconds for each KiB, and cannot pause. The
- * next body is that of the account that has used the least time. The thread starts with the first body, ends after a
+ * next body belongs to the account that has used the least time. The thread starts with the first body, ends after a
  * time without bodies, and is replaced if a body takes too long.
  */
 export class YamlThread {
@@ -36,8 +36,8 @@ export class YamlThread {
   }
 
   /**
-   * Reads a body. `account`: for fairness. `gone`: aborts when nobody waits for the body any more; the result is then
-   * undefined.
+   * Reads a body. `account` is for fair scheduling. An abort of `gone` means that the body is no longer needed: if its
+   * reading has not started, the result is undefined.
    */
   async read(bytes: Uint8Array, account: string, gone: AbortSignal): Promise<YamlOutcome | undefined> {
     return new Promise((resolve) => {
@@ -78,7 +78,7 @@ export class YamlThread {
       name: 'yaml',
       resourceLimits: { maxOldGenerationSizeMb: yamlHeapMegabytesMax },
     });
-    // Ignores the late answer of a thread that has been ended: the present body is another one.
+    // Ignores a late message of a thread that has been ended, since the current body is another one.
     worker.on('message', (read: ReadYaml) => {
       if (worker === this.#worker) this.#settle(read);
     });
@@ -86,7 +86,7 @@ export class YamlThread {
     worker.on('error', () => {
       if (worker === this.#worker) this.#end('late');
     });
-    // Comes last, because adding a listener keeps the process alive again.
+    // `unref` is called last, since adding a listener refs the thread again.
     worker.unref();
     return worker;
   }

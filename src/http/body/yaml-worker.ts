@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { jsonDepthMax, requestBodyBytesMax } from '../../limits/requests.ts';
 import { decodeYaml } from './decode-yaml.ts';
 
-/** The answer to one body: its value as JSON text, or a problem. */
+/** The result for one body: its value as JSON text, or a problem. */
 export type ReadYaml = { readonly ok: true; readonly json: string } | { readonly ok: false; readonly detail: string };
 
 export const yamlWorkerUrl: string = import.meta.url;
@@ -14,11 +14,11 @@ parentPort?.on('message', (bytes: Uint8Array) => {
 });
 
 /**
- * Refuses JSON that is longer than a JSON body may be, since the event loop decodes it. Escapes can make a short text
- * long.
+ * Refuses a value if its JSON is longer than a JSON body may be, since the event loop decodes the JSON. Escapes can
+ * make the JSON of a short text long.
  */
 function withinBody(json: string): ReadYaml {
   return Buffer.byteLength(json) <= requestBodyBytesMax
     ? { ok: true, json }
-    : { ok: false, detail: `as JSON it has more than ${String(requestBodyBytesMax)} bytes` };
+    : { ok: false, detail: `the body has more than ${String(requestBodyBytesMax)} bytes as JSON` };
 }

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 const probes: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz']);
 
 /**
- * The host names under which the server answers, each for any port or for one. Without entries every name is allowed.
+ * The host names that requests may name, each with any port or with one port. Without entries, every name is allowed.
  */
 export class AllowedHosts {
   readonly #hosts: ReadonlySet<string>;

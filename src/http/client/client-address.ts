@@ -13,8 +13,8 @@ export type SenderOf = (req: IncomingMessage) => Sender;
 type Peer = Sender & { readonly isTrusted: boolean };
 
 /**
- * Determines the client's address. Headers count only if the connection's peer is a trusted proxy. The address is then
- * the first untrusted one from the right in `Forwarded` or `X-Forwarded-For`.
+ * Determines the client's address. Forwarding headers are ignored unless the peer of the connection is a trusted proxy.
+ * The address is then the first untrusted address from the right in `Forwarded` or `X-Forwarded-For`.
  */
 export function createSenderOf(trustedProxies: readonly string[]): SenderOf {
   const proxies = new TrustedProxies(trustedProxies);
@@ -41,14 +41,14 @@ function forwarded(req: IncomingMessage, peer: Peer, proxies: TrustedProxies): S
     ...(byX === undefined ? [] : [walk(peer.address, hopsOf(byX, addressOfXForwardedFor), proxies)]),
   ];
   const [address = peer.address, other = address] = named;
-  // A proxy writes one of the two headers, and may pass on the other one from the client. If the two differ, neither is
-  // used.
+  // A proxy writes one of the two headers, and may pass on the other header from the client. If the two differ, neither
+  // is used.
   return { address: address === other ? address : peer.address, isSecure: peer.isSecure || saysHttps(req) };
 }
 
 /**
- * The first untrusted address of the list. If the list ends before such an address, or at an invalid entry: the last
- * valid hop.
+ * Returns the first untrusted address of the list. If the list ends before such an address, or at an invalid entry,
+ * returns the last valid hop.
  */
 function walk(peer: string, hops: Iterable<string>, proxies: TrustedProxies): string {
   let [address, count] = [peer, 0];
@@ -61,7 +61,7 @@ function walk(peer: string, hops: Iterable<string>, proxies: TrustedProxies): st
   return address;
 }
 
-/** Whether any hop reports HTTPS: a client that forges this affects only its own cookie. */
+/** Whether any hop reports HTTPS. A client that forges this header affects only its own cookie. */
 function saysHttps(req: IncomingMessage): boolean {
   const byX = headerOf(req, 'x-forwarded-proto') ?? '';
   return (

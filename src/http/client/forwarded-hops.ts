@@ -2,8 +2,8 @@ import { forwardedHopLengthMax } from '../../limits/addresses.ts';
 import { canonicalAddress } from './ip-address.ts';
 
 /**
- * Reads a list from its end, one entry at a time. A trusted proxy writes only the end, so malformed earlier parts must
- * not affect the result.
+ * Reads a list from its end, one entry at a time. A trusted proxy writes only the last entries, so malformed entries
+ * before them must not affect the result.
  */
 class EntriesFromRight {
   readonly #text: string;
@@ -14,7 +14,7 @@ class EntriesFromRight {
     this.#end = text.length;
   }
 
-  /** The next entry to the left; undefined at the start of the list and for an entry that is too long. */
+  /** Returns the next entry to the left; undefined at the start of the list, or if the entry is too long. */
   next(): string | undefined {
     if (this.#end < 0) return undefined;
     const comma = this.#comma();
@@ -24,7 +24,7 @@ class EntriesFromRight {
     return entry;
   }
 
-  /** The position of the comma before the entry, -1 for the first entry; ignores commas within quotes. */
+  /** Returns the position of the comma before the entry, or -1 for the first entry. Ignores commas within quotes. */
   #comma(): number | undefined {
     const first = Math.max(0, this.#end - forwardedHopLengthMax - 1);
     let isQuoted = false;
@@ -37,7 +37,8 @@ class EntriesFromRight {
   }
 
   /**
-   * Whether the character is escaped: a proxy quotes values of the client, such as `Host`, and escapes quotes within.
+   * Whether the character is escaped by a backslash. A proxy quotes values of the client, such as `Host`, and escapes
+   * quotes within them.
    */
   #isEscaped(place: number): boolean {
     let before = place - 1;
@@ -46,7 +47,7 @@ class EntriesFromRight {
   }
 }
 
-/** The addresses in a header, nearest hop first. Ends at the first entry without an address. */
+/** Yields the addresses in a header, nearest hop first. Ends at the first entry without an address. */
 export function* hopsOf(
   header: string,
   addressOf: (entry: string) => string | undefined,
@@ -60,7 +61,7 @@ export function* hopsOf(
   return undefined;
 }
 
-/** An entry of `X-Forwarded-For`: an address, optionally with a port. */
+/** Returns the address of an entry of `X-Forwarded-For`, which may have a port. */
 export function addressOfXForwardedFor(entry: string): string | undefined {
   const bracketed = /^\[([^\]]+)\](?::\d{1,5})?$/u.exec(entry)?.[1];
   if (bracketed !== undefined) return ipv6(bracketed);
@@ -68,8 +69,8 @@ export function addressOfXForwardedFor(entry: string): string | undefined {
 }
 
 /**
- * An entry of `Forwarded` (RFC 7239): its `for` parameter; undefined if it is `unknown`, obfuscated, missing or
- * repeated.
+ * Returns the address in the `for` parameter of an entry of `Forwarded` (RFC 7239); undefined if the parameter is
+ * `unknown`, obfuscated, missing or repeated.
  */
 export function addressOfForwarded(entry: string): string | undefined {
   const pair = /\s*([\w!#$%&'*+.^`|~-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s";,]*))\s*(?:;|$)/uy;

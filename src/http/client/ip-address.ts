@@ -1,8 +1,8 @@
 import { isIP, SocketAddress } from 'node:net';
 
 /**
- * An IP address in canonical form: IPv6 compressed and in lower case, IPv4-mapped addresses as IPv4. Undefined for any
- * other text, and for an address with a zone, which is meaningless on another host.
+ * Returns an IP address in canonical form: IPv6 compressed and in lower case, IPv4-mapped addresses as IPv4. Returns
+ * undefined for any other text, and for an address with a zone, which is meaningless on another host.
  */
 export function canonicalAddress(text: string): string | undefined {
   const family = isIP(text);
@@ -10,7 +10,7 @@ export function canonicalAddress(text: string): string | undefined {
   return family === 4 ? text : unmapped(new SocketAddress({ address: text, family: 'ipv6' }).address);
 }
 
-/** An address from the operating system, which is canonical except for zone and mapping. */
+/** Canonicalizes an address from the operating system. Only its zone and its mapping to IPv6 are not canonical. */
 export function peerAddress(text: string): string {
   const zone = text.indexOf('%');
   return unmapped(zone === -1 ? text : text.slice(0, zone));

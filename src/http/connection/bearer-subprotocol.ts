@@ -6,14 +6,14 @@ import type { IncomingMessage } from 'node:http';
  */
 const prefix = 'base64url.bearer.authorization.k8s.io.';
 
-/** By request of a handshake: the subprotocol to confirm. */
+/** The subprotocol to confirm, by the request of a handshake. */
 const confirmed = new WeakMap<IncomingMessage, string>();
 
 /**
- * Moves the token from the offered subprotocols of a handshake to `Authorization`, so that it is a usual credential,
- * and no other code sees it. Returns the problem of the offer, which never repeats the token. A client that offers a
- * token must offer exactly one other subprotocol, which is confirmed: a browser closes a connection without a confirmed
- * one.
+ * Moves the token from the offered subprotocols of a handshake to `Authorization`, where later code reads all
+ * credentials. Returns the problem of the offer, if any; the problem never contains the token. A client that offers a
+ * token must offer exactly one other subprotocol, which the server confirms: a browser closes a connection without a
+ * confirmed subprotocol.
  */
 export function takeBearer(req: IncomingMessage): string | undefined {
   const { 'sec-websocket-protocol': offered, authorization } = req.headers;
@@ -21,14 +21,14 @@ export function takeBearer(req: IncomingMessage): string | undefined {
   const all = offered.split(',').map((name) => name.trim());
   const [bearer = '', ...more] = all.filter((name) => name.toLowerCase().includes(prefix));
   const [other, ...others] = all.filter((name) => !name.toLowerCase().includes(prefix));
-  // Comes before any check: no later step may see a refused token.
+  // Removes the token before any check, so that no later step can read a refused token.
   req.headers['sec-websocket-protocol'] = other ?? '';
   if (more.length > 0) return 'Sec-WebSocket-Protocol has more than one bearer token: send one';
   if (authorization !== undefined)
     return 'the request has a token in Sec-WebSocket-Protocol and an Authorization header: send one of them';
   if (other === undefined || other === '')
-    return 'missing additional subprotocol: beside the token offer another one, which is confirmed';
-  if (others.length > 0) return 'offer exactly one other subprotocol beside the token';
+    return 'Sec-WebSocket-Protocol has only a token: offer another subprotocol, which the server confirms';
+  if (others.length > 0) return 'Sec-WebSocket-Protocol must have exactly one other subprotocol beside the token';
   const token = decoded(bearer);
   if (token === undefined) return `${prefix}<token> must have a token in base64url without padding`;
   req.headers.authorization = `Bearer ${token}`;
@@ -36,12 +36,12 @@ export function takeBearer(req: IncomingMessage): string | undefined {
   return undefined;
 }
 
-/** The other subprotocol that was offered with a token. */
+/** Returns the other subprotocol that was offered with a token. */
 export function besideBearer(req: IncomingMessage): string | undefined {
   return confirmed.get(req);
 }
 
-/** The token; undefined if the text is not the canonical base64url of visible ASCII characters. */
+/** Returns the token; undefined if the text is not canonical base64url of visible ASCII characters. */
 function decoded(bearer: string): string | undefined {
   if (!bearer.startsWith(prefix)) return undefined;
   const encoded = bearer.slice(prefix.length);
@@ -50,7 +50,7 @@ function decoded(bearer: string): string | undefined {
   return /^[\x21-\x7e]+$/u.test(token) ? token : undefined;
 }
 
-/** The headers of a request without a token that it offers as a subprotocol. */
+/** Returns the headers without Sec-WebSocket-Protocol if it contains a token. */
 export function withoutBearer(headers: IncomingMessage['headers']): IncomingMessage['headers'] {
   const { 'sec-websocket-protocol': offered, ...others } = headers;
   return offered?.toLowerCase().includes(prefix) === true ? others : headers;

@@ -4,11 +4,11 @@ import { Socket } from 'node:net';
 type Connection = {
   /** The response to the latest request, until it is sent or its connection is closed. */
   last: ServerResponse | undefined;
-  /** The latest request, if its response was sent before its body had arrived. */
+  /** The latest request, if its response was sent before its body had arrived completely. */
   partial: IncomingMessage | undefined;
   /** Responses to pipelined requests that wait for earlier ones. */
   readonly queued: Set<ServerResponse>;
-  /** The listeners that resume writing. Node removes them when a connection upgrades. */
+  /** The `drain` listeners, which resume writing. Node removes them when a connection upgrades. */
   onDrain: readonly ((...args: unknown[]) => void)[];
   readonly onResponseClose: (this: ServerResponse) => void;
 };
@@ -16,10 +16,13 @@ type Connection = {
 /** All open connections, with their pending requests. */
 export class Connections {
   readonly #open = new Map<Socket, Connection>();
-  /** Connections that have no parser at present, so Node does not track them. */
+  /** Connections without a parser. Node does not track them. */
   readonly #unparsed = new Set<Socket>();
 
-  /** Call it for each `connection` event of the server: a socket that returns to HTTP has several. */
+  /**
+   * Call this method for each `connection` event of the server. A socket that returns to HTTP causes several such
+   * events.
+   */
   add(socket: Socket): void {
     const known = this.#open.get(socket);
     const connection = known ?? newConnection();
@@ -34,7 +37,7 @@ export class Connections {
     });
   }
 
-  /** Call it before any other handling of a request. */
+  /** Call this method before any other handling of a request. */
   begin({ socket, method }: IncomingMessage, res: ServerResponse): void {
     const connection = this.#open.get(socket);
     if (connection === undefined) return;
@@ -50,12 +53,12 @@ export class Connections {
     return this.#open.get(socket)?.last;
   }
 
-  /** Whether all requests are answered, but the body of the latest one is still arriving. */
+  /** Whether all requests are answered, but the body of the latest request has not arrived completely. */
   isWithinRequest(socket: Socket): boolean {
     return this.#open.get(socket)?.partial?.complete === false;
   }
 
-  /** Marks a connection without a parser; its responses are still written. Returns a function that removes the mark. */
+  /** Marks a connection as unparsed. Its responses are still written. Returns a function that removes the mark. */
   pauseParsing(socket: Socket): () => void {
     const { onDrain = [] } = this.#open.get(socket) ?? {};
     for (const listener of onDrain) socket.on('drain', listener);
@@ -72,8 +75,8 @@ export class Connections {
   }
 
   /**
-   * Closes idle connections that Node counts as busy. Browsers open connections in advance without a request, and a
-   * peer need not close its side of an ended connection.
+   * Closes idle connections that Node treats as active: connections without a request, which browsers open in advance,
+   * and ended connections that the peer has not closed.
    */
   destroyIdle(): void {
     for (const socket of this.#open.keys()) if (socket.bytesRead === 0 || socket.writableFinished) socket.destroy();
@@ -103,8 +106,8 @@ function newConnection(): Connection {
 }
 
 /**
- * Closes a response that still waits for earlier ones, by assigning a destroyed socket: Node itself closes only the
- * next response.
+ * Closes a response that still waits for earlier ones, by assigning a destroyed socket. Node closes only the response
+ * that is next in order.
  */
 export function closeUnsent(res: ServerResponse): void {
   // Node's own listener would detach the response from the request's socket, and throw an error.

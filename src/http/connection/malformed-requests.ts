@@ -14,12 +14,12 @@ type Context = Pick<Edge, 'domain' | 'clock'> & {
 };
 
 /**
- * Ends connections with unreadable requests: invalid HTTP, or too slow. The problem is written as the response to that
- * request, after all earlier responses, or not at all.
+ * Ends connections with requests that cannot be read: invalid HTTP, or too slow. The problem is written as the response
+ * to the malformed request after all earlier responses, or is omitted if that is impossible.
  */
 export class MalformedRequests {
   readonly #context: Context;
-  /** The reported connections: Node emits an error for every further read. */
+  /** The connections with a handled error. Node emits another error for every further read. */
   readonly #reported = new WeakSet<Socket>();
 
   constructor(context: Context) {
@@ -42,13 +42,13 @@ export class MalformedRequests {
 
   /** Refuses a connection without TLS to a port with TLS. */
   refusePlain(socket: Socket): void {
-    socket.write(this.#bytesOf(problem('bad-request', 'this port speaks HTTPS only: use https:// in the address')));
+    socket.write(this.#bytesOf(problem('bad-request', 'this port accepts HTTPS only: use https:// in the URL')));
     endConnection(socket, this.#context.clock);
   }
 
   /**
-   * Writes the problem after the last response. If a request was complete after all, the problem is omitted, since it
-   * would be taken for that request's response.
+   * Writes the problem after the last response. If another request turns out to be complete, the problem is omitted,
+   * since the client would take the problem for the response to that request.
    */
   #endAfter(res: ServerResponse, code: string | undefined, socket: Socket): void {
     if (code === timedOut) {
@@ -62,8 +62,8 @@ export class MalformedRequests {
   }
 
   /**
-   * The problem is within the body of the last request. It is that request's response, if that is next and has not
-   * started.
+   * Handles an error within the body of the last request. The problem is the response to that request if its response
+   * is next in order and has not started.
    */
   #interrupt(res: ServerResponse, code: string | undefined, socket: Socket): void {
     if (res.socket !== socket || res.headersSent) {

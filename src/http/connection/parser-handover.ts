@@ -10,14 +10,14 @@ type Parts = {
   readonly socket: Socket;
   /** Data after the request at which the parser stopped. */
   readonly head: Buffer;
-  /** Runs code that may throw without harming the process. */
+  /** Runs code for a connection. An exception ends only the connection, not the process. */
   readonly guard: (socket: Socket, task: () => void) => void;
 };
 
 /**
- * The state of a connection between the end of a request at which Node's parser stopped, and the next one: once all
- * earlier requests are answered and more data has arrived, a new parser takes over. Until then the connection behaves
- * as usual: it times out when idle, ends when its peer does, and continues to write.
+ * The state of a connection after a request at which Node's parser has stopped. A new parser takes over when all
+ * earlier requests are answered and more data has arrived. Until then the connection behaves as usual: it times out
+ * when idle, ends when its peer ends it, and continues to write.
  */
 class Interlude {
   readonly #parts: Parts;
@@ -64,7 +64,7 @@ class Interlude {
     if (!socket.writable || socket.readableEnded) return;
     socket.off('data', this.#read).off('end', this.#end).off('timeout', this.#timeout).off('error', ignore);
     this.#resumeParsing();
-    // Stops the timer of the idle time between two requests, which Node would not stop.
+    // Stops the timer for the idle time between two requests, which Node would not stop.
     socket.setTimeout(0);
     socket.unshift(Buffer.concat(this.#chunks));
     server.emit('connection', socket);
@@ -72,7 +72,9 @@ class Interlude {
   }
 }
 
-/** Continues a connection with a new parser. Call it within the event that passes the connection. */
+/**
+ * Continues a connection with a new parser. Call this function synchronously in the event that passes the connection.
+ */
 export function resumeBehind(parts: Parts): void {
   new Interlude(parts).begin();
 }

@@ -3,16 +3,17 @@ import type { IncomingMessage } from 'node:http';
 import type { AllowedHosts } from '../client/allowed-hosts.ts';
 import { problem, type Problem } from '../problem.ts';
 
-/** The problem in the head of a request, independent of the caller. */
+/** Returns the problem in the head of a request, if any. The checks do not depend on the caller. */
 export function headProblem(req: IncomingMessage, hosts: AllowedHosts): Problem | undefined {
   const malformed = malformedHead(req);
   if (malformed !== undefined) return problem('bad-request', malformed);
-  if (!hosts.allows(req)) return problem('bad-request', 'this server does not serve the host that the request names');
+  if (!hosts.allows(req)) return problem('bad-request', 'the request names a host that this server does not serve');
   return expectsMore(req) ? problem('expectation-failed', 'the only supported expectation is 100-continue') : undefined;
 }
 
 /**
- * Whether a single-value header is repeated: Node silently uses the first one, while a proxy may have checked the last.
+ * Returns the problem of a missing Host header, or of a repeated header that must be single: Node uses the first value,
+ * but a proxy may have checked the last one.
  */
 function malformedHead({ rawHeaders, headers, httpVersion }: IncomingMessage): string | undefined {
   if (headers.host === undefined && httpVersion === '1.1') return 'a request must have a Host header';
@@ -22,13 +23,11 @@ function malformedHead({ rawHeaders, headers, httpVersion }: IncomingMessage): s
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
     else if (name.length === 13 && name.toLowerCase() === 'authorization') credentials += 1;
   }
-  if (hosts > 1) return 'a request must have one Host header';
+  if (hosts > 1) return 'a request must not have more than one Host header';
   return credentials > 1 ? 'a request must have at most one Authorization header' : undefined;
 }
 
-/**
- * Whether the Expect header asks for something other than 100-continue (RFC 9110, 10.1.1), which Node handles itself.
- */
+/** Whether the Expect header has another value than 100-continue (RFC 9110, 10.1.1). Node handles 100-continue. */
 function expectsMore({ headers: { expect }, httpVersion }: IncomingMessage): boolean {
   return expect !== undefined && httpVersion === '1.1' && !/(?:^|\W)100-continue(?:$|\W)/iu.test(expect);
 }

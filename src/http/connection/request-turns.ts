@@ -6,11 +6,11 @@ import { requestTurnMs, untimedRequestsMax } from '../../limits/requests.ts';
 
 /**
  * Spreads simultaneous requests over several turns of the event loop. Node reads every connection with data in one
- * turn, so the first requests of a thousand connections would hold the loop until all are handled.
+ * turn, so the first requests of a thousand connections would block the event loop until all are handled.
  */
 export class RequestTurns {
   readonly #turns: EventLoopTurns;
-  /** The number of requests since this counter was last reset, in a new turn. */
+  /** The number of requests since the last reset of this counter, which happens in a later turn. */
   #begun = 0;
   #isCounting = false;
 
@@ -18,20 +18,24 @@ export class RequestTurns {
     this.#turns = new EventLoopTurns(clock, requestTurnMs);
   }
 
-  /** Serves the request in this turn if it has time, otherwise in a later one, unless its client disconnects first. */
+  /**
+   * Serves the request in this turn if the turn has time left, otherwise in a later turn unless the client has
+   * disconnected.
+   */
   begin(req: IncomingMessage, res: ServerResponse, serve: () => void): void {
     const turn = this.#soon(req);
     if (turn === undefined) serve();
     else
       void turn.then(() => {
-        // Checks the socket too: a response that waits for pipelined ones does not close with its connection.
+        // Checks the socket too: a response that waits for earlier pipelined responses is not closed with its
+        // connection.
         if (!res.closed && !req.socket.destroyed) serve();
       });
   }
 
   /**
-   * Undefined if the request may run now. The first few requests of a turn need no check of the clock, and share one
-   * immediate.
+   * Returns undefined if the request may run now. The first few requests of a turn run without a check of the clock,
+   * and share one immediate.
    */
   #soon({ socket }: IncomingMessage): Promise<void> | undefined {
     this.#begun += 1;

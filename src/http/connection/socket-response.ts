@@ -8,8 +8,8 @@ import { endConnection } from './connection-end.ts';
 export type SocketResponse = { readonly res: ServerResponse; readonly release: () => void };
 
 /**
- * A response on the connection of an upgrade request. Its end closes the connection, unless the socket is released
- * first. Undefined if the connection is not a socket; it is then closed.
+ * Creates a response on the connection of an upgrade request. The end of the response closes the connection, unless the
+ * socket has been released. If the connection is not a socket, it is destroyed, and the result is undefined.
  */
 export function responseOn(socket: Duplex, req: IncomingMessage, clock: Clock): SocketResponse | undefined {
   if (!(socket instanceof Socket)) {

@@ -9,8 +9,8 @@ import { besideBearer } from './bearer-subprotocol.ts';
 import { responseOn } from './socket-response.ts';
 
 /**
- * The subprotocol that Kubernetes' clients request with a token. Others are not confirmed, since a confirmation would
- * promise support.
+ * The subprotocol that Kubernetes' clients request with a token. Other subprotocols are not confirmed, since that would
+ * announce support for them.
  */
 const knownSubprotocol = 'base64.binary.k8s.io';
 
@@ -18,18 +18,21 @@ const serverOptions = {
   noServer: true,
   clientTracking: false,
   perMessageDeflate: false,
-  /** `answerPings` answers instead, so that answers to a client's pings do not accumulate unread. */
+  /** `answerPings` sends the pongs, so that pongs do not accumulate for a client that does not read. */
   autoPong: false,
-  /** The library's timer for a peer that does not answer a close frame: it closes the connection. */
+  /** The time after which the library closes the connection to a peer that does not answer a close frame. */
   closeTimeout: watchSocketCloseMs,
   handleProtocols: (offered: ReadonlySet<string>, req: IncomingMessage) =>
     besideBearer(req) ?? (offered.has(knownSubprotocol) ? knownSubprotocol : false),
 } as const;
 
-/** Limits of client messages: a message that is too long is closed with 1009, one with too many fragments with 1008. */
+/**
+ * Limits of client messages: after a message that is too long, the connection is closed with code 1009; after one with
+ * too many fragments, with 1008.
+ */
 export type ClientBounds = {
   readonly messageBytesMax: number;
-  /** The most frames of one message, and the most received chunks that are not parsed yet. */
+  /** The maximum number of frames of one message, and of received chunks that are not parsed yet. */
   readonly fragmentsMax: number;
   readonly chunksMax: number;
 };
@@ -47,7 +50,7 @@ export class SocketUpgrades {
       maxFragments: fragmentsMax,
       maxBufferedChunks: chunksMax,
     });
-    // If there is a listener, the library does not write the response itself.
+    // With this listener, the library does not write the response itself.
     this.#server.on('wsClientError', ({ message }) => {
       this.#refused = message;
     });
@@ -65,7 +68,8 @@ export class SocketUpgrades {
   ): Problem | undefined {
     this.#refused = undefined;
     this.#server.handleUpgrade(req, socket, head, (webSocket) => {
-      // The library itself closes the connection of a peer that violates the protocol; `close` handles the disconnect.
+      // The library closes the connection of a peer that violates the protocol. A listener of `close` handles the
+      // disconnect.
       webSocket.on('error', () => undefined);
       answerPings(webSocket);
       opened(webSocket);
@@ -81,8 +85,8 @@ export class SocketUpgrades {
 }
 
 /**
- * Sends one answer at a time; of the pings that arrive meanwhile, only the last one is answered (RFC 6455, 5.5.3). So a
- * client that pings without reading cannot make a buffer grow.
+ * Sends one pong at a time. Of the pings that arrive meanwhile, only the last one is answered (RFC 6455, 5.5.3), so
+ * that a client that sends pings without reading cannot make a buffer grow.
  */
 function answerPings(webSocket: WebSocket): void {
   let isAnswering = false;
@@ -103,7 +107,7 @@ function answerPings(webSocket: WebSocket): void {
   });
 }
 
-/** Answers a failed upgrade in plain HTTP, and closes its connection. */
+/** Sends the refusal of a failed upgrade in plain HTTP, and closes the connection. */
 export function refuseUpgrade(
   { req, socket, requestId }: { readonly req: IncomingMessage; readonly socket: Duplex; readonly requestId: string },
   refusal: Problem,
@@ -135,12 +139,12 @@ export class Pings {
     if (this.#webSocket.readyState === WebSocket.OPEN) this.#webSocket.ping();
   }
 
-  /** Call it when a ping was sent, or was queued after other data. */
+  /** Call this method when a ping has been sent, or has been queued after other data. */
   asked(now: number): void {
     this.#unansweredSince ??= now;
   }
 
-  /** Resets the state, because answers could not be read meanwhile. */
+  /** Resets the state. Call this method after a time in which pongs could not be read. */
   forget(): void {
     this.#unansweredSince = undefined;
   }
@@ -151,8 +155,8 @@ export class Pings {
 }
 
 /**
- * A reason that fits into a close frame, which has at most 125 bytes, two of them for the code. Details are ASCII
- * except for client input.
+ * Shortens a reason to the size of a close frame: 125 bytes, of which two are the code. Details are ASCII, except for
+ * client input; other characters are replaced.
  */
 export function closeReason(detail: string): string {
   return detail.replaceAll(/[^ -~]/gu, '?').slice(0, 123);

@@ -23,16 +23,19 @@ type FrontDependencies = Pick<Edge, 'clock' | 'log'> & {
 };
 
 /**
- * TLS below the HTTP server. A connection arrives at the HTTP server and is passed to a TLS server that does not listen
- * itself. It returns as a `connection` event with its encrypted socket, so all handling of connections is the same as
- * without TLS. A handshake has the same time limit as a request's headers.
+ * Terminates TLS in front of the HTTP server. A connection arrives at the HTTP server and is passed to a TLS server
+ * that does not listen itself. The decrypted connection is emitted again as a `connection` event of the HTTP server, so
+ * the handling of connections is the same as without TLS. A handshake has the same time limit as the headers of a
+ * request.
  */
 export class TlsFront {
   readonly #dependencies: FrontDependencies;
   readonly #terminator: TlsServer;
-  /** Spreads handshakes over turns: each takes up to a millisecond, and a thousand may begin at once. */
+  /**
+   * Spreads handshakes over turns of the event loop: each takes up to a millisecond, and a thousand may start at once.
+   */
   readonly #turns: EventLoopTurns;
-  /** By the peer's address: connections with an unfinished handshake. */
+  /** Connections with an unfinished handshake, by their addresses and ports. */
   readonly #opening = new Map<string, Opening>();
 
   constructor(certificate: ServerCertificate, dependencies: FrontDependencies) {
@@ -42,7 +45,7 @@ export class TlsFront {
     this.#terminator.on('secureConnection', (socket) => {
       const place = placeOf(socket);
       const opening = this.#opening.get(place);
-      // A connection without an entry is closed already, and its `close` event follows.
+      // A connection without an entry has been closed already.
       if (opening === undefined) return;
       opening.deadline.cancel();
       this.#opening.delete(place);
@@ -59,12 +62,12 @@ export class TlsFront {
     });
   }
 
-  /** Sets the certificate of new connections; existing ones are unchanged. */
+  /** Sets the certificate for new connections. Existing connections are unchanged. */
   use(certificate: ServerCertificate): void {
     this.#terminator.setSecureContext(optionsOf(certificate));
   }
 
-  /** Closes connections with an unfinished handshake: they have no request in flight. */
+  /** Closes connections with an unfinished handshake, which have no request in flight. */
   destroyOpening(): void {
     for (const { socket } of this.#opening.values()) socket.destroy();
   }

@@ -1,14 +1,16 @@
 import { IncomingMessage } from 'node:http';
 
-/** Whether a request with an upgrade offer leaves HTTP. It must not throw. */
+/** Whether a request with an upgrade offer leaves HTTP. The function must not throw. */
 export type Leaves = (req: IncomingMessage) => boolean;
 
 /**
- * Node's parser stops at the end of every request that offers an upgrade, accepted or not, and of every CONNECT. The
- * rest of the same read is lost (with `shouldUpgradeCallback`, too) unless Node passes the connection on, which it does
- * if the request's `upgrade` is true. So `upgrade` is true from the start only for a request that leaves HTTP. Every
- * other request is served as if it had no offer, and `upgrade` becomes true at its end: the rest of the connection is
- * then emitted by the server's event `upgrade` or `connect`, and goes to a new parser.
+ * A request that offers an upgrade, or a CONNECT. Node's parser stops at the end of every such request, whether or not
+ * the offer is accepted. The rest of the data that was read with the request is lost (even with
+ * `shouldUpgradeCallback`), unless Node passes the connection on, which it does if `upgrade` is true.
+ *
+ * Therefore `upgrade` is true from the start only for a request that leaves HTTP. Every other request is served as if
+ * it had no offer, and `upgrade` becomes true at its end: the server then emits the rest of the connection as the event
+ * `upgrade` or `connect`, and a new parser reads it.
  */
 class OfferingRequest extends IncomingMessage {
   #offer: 'none' | 'open' | 'accepted' | 'declined' = 'none';
@@ -33,7 +35,7 @@ class OfferingRequest extends IncomingMessage {
   }
 }
 
-/** The class of a server's requests. */
+/** Creates the class of the server's requests. */
 export function requestClass(leaves: Leaves): typeof IncomingMessage {
   return class extends OfferingRequest {
     protected override leaves(): boolean {

@@ -2,7 +2,7 @@ import { includesType, type MediaRange } from '../body/accept-header.ts';
 import type { ApiGroup, ApiResource, ApiVersion } from './api-catalog.ts';
 import type { DiscoveryDocument } from './plain-documents.ts';
 
-/** The versions of `apidiscovery.k8s.io`; their documents differ only in the name. */
+/** The versions of `apidiscovery.k8s.io`. Their documents differ only in the name of the version. */
 const aggregatedVersions = ['v2', 'v2beta1'] as const;
 export type AggregatedVersion = (typeof aggregatedVersions)[number];
 export type DiscoveryForm = AggregatedVersion | 'plain';
@@ -10,14 +10,16 @@ export type DiscoveryForm = AggregatedVersion | 'plain';
 const group = 'apidiscovery.k8s.io';
 const kind = 'APIGroupDiscoveryList';
 
-/** The media type of a form. Go clients compare it as text, so the parameters have this order, without spaces. */
+/**
+ * The media type of a form. Go clients compare the media type as text, so the parameters have this order and no spaces.
+ */
 export function mediaTypeOf(form: DiscoveryForm): string {
   return form === 'plain' ? 'application/json' : `application/json;g=${group};v=${form};as=${kind}`;
 }
 
 /**
- * The form of the first range that this server can answer; ranges for other kinds, versions and media types are
- * skipped. Without such a range: plain.
+ * Returns the form of the first range that this server supports. Ranges for other kinds, versions and media types are
+ * skipped. Without a supported range, returns `plain`.
  */
 export function formOf(ranges: readonly MediaRange[]): DiscoveryForm {
   for (const range of ranges) {
@@ -35,7 +37,7 @@ export function groupDiscoveryList(form: AggregatedVersion, groups: readonly Api
   return { kind, apiVersion: `${group}/${form}`, metadata: {}, items: groups.map(groupItem) };
 }
 
-/** The core group has no name, as in Kubernetes. */
+/** Returns the entry of a group. The core group has no name, as in Kubernetes. */
 function groupItem({ group: name, versions }: ApiGroup): DiscoveryDocument {
   return {
     metadata: { ...(name === '' ? {} : { name }), creationTimestamp: null },

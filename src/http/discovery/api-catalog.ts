@@ -31,8 +31,9 @@ const typeVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch
 const partVerbs = ['get', 'patch', 'update'];
 
 /**
- * The served groups, by name, each with its preferred version first. The resources of a version are sorted by plural.
- * `others` are served beside the registered types; a registered type replaces the resource with the same path.
+ * Returns the served groups by name, each with its preferred version first. The resources of a version are sorted by
+ * plural. `others` are served in addition to the registered types; a registered type replaces a resource with the same
+ * path.
  */
 export function catalogOf(registry: TypeRegistry, others: readonly ApiResource[]): readonly ApiGroup[] {
   const resources = new Map(

@@ -16,22 +16,22 @@ import {
 import { catalogOf, type ApiGroup, type ApiResource } from './api-catalog.ts';
 import { coreVersions, groupDocument, groupList, resourceList, type DiscoveryDocument } from './plain-documents.ts';
 
-/** A document as it is sent. */
+/** A document, encoded for the response. */
 type Document = { readonly bytes: Buffer; readonly headers: readonly string[]; readonly etag: string };
 
-/** The documents of one path, by form. A path has all forms, or only the plain one. */
+/** The documents of one path, by form. A path has all forms, or only the plain form. */
 type Documents = Partial<Readonly<Record<DiscoveryForm, Document>>>;
 
 /**
- * `/api`, `/apis` and the documents below, as bytes with entity tags. The first request after a change of the registry
- * builds them: while plugins start, many types change and few clients ask.
+ * Serves `/api`, `/apis` and the documents below, as bytes with entity tags. The first request after a change of the
+ * registry builds the documents: while plugins start, many types change but few clients send requests.
  */
 export class Discovery {
   readonly #registry: TypeRegistry;
   readonly #others: readonly ApiResource[];
   #documents: ReadonlyMap<string, Documents> | undefined;
 
-  /** `others` are served beside the registered types. */
+  /** `others` are served in addition to the registered types. */
   constructor(registry: TypeRegistry, others: readonly ApiResource[]) {
     this.#registry = registry;
     this.#others = others;
@@ -40,7 +40,7 @@ export class Discovery {
     });
   }
 
-  /** Whether a document exists at the path: `/` and its decoded segments, joined by `/`. */
+  /** Whether a document exists at the path, which consists of `/` and the decoded segments, joined by `/`. */
   has(path: string): boolean {
     return this.#current().has(path);
   }
@@ -73,8 +73,8 @@ function documentsOf(registry: TypeRegistry, others: readonly ApiResource[]): Re
   for (const version of core.versions) {
     const list = resourceList('', version);
     plain(`/api/${version.version}`, list);
-    // Go clients look below `/apis` for versions of the core group other than v1. No group has the name of a version,
-    // so such a path is free.
+    // Go clients search for versions of the core group other than v1 below `/apis`. No group has the name of a version,
+    // so these paths are free.
     plain(`/apis/${version.version}`, list);
   }
   for (const group of named) {
@@ -95,20 +95,20 @@ function documentsOf(registry: TypeRegistry, others: readonly ApiResource[]): Re
   return documents;
 }
 
-/** The version of Kubernetes' `List`, the kind of the files that `kubectl get -o yaml` writes. */
+/** The version of `List`, which is Kubernetes' kind for the files that `kubectl get -o yaml` writes. */
 const listVersion = 'v1';
 
 /**
- * Adds this version to the core group in the aggregated form, without resources. Go clients know the kind `List` only
- * in listed versions, and kubectl would otherwise refuse such files. The plain form omits it: its clients treat a
- * version without resources as an error.
+ * Adds `listVersion` without resources to the core group of the aggregated form. Go clients accept the kind `List` only
+ * in listed versions, and kubectl would otherwise refuse such files. The plain form omits the version, since its
+ * clients treat a version without resources as an error.
  */
 function withLists({ group, versions }: ApiGroup): ApiGroup {
   if (versions.some(({ version }) => version === listVersion)) return { group, versions };
   return { group, versions: [...versions, { version: listVersion, resources: [] }] };
 }
 
-/** The entity tag depends on the content alone, so it is the same on all nodes. */
+/** Encodes a document. The entity tag depends only on the content, so it is the same on all nodes. */
 function documentOf(document: DiscoveryDocument): Document {
   const bytes = Buffer.from(JSON.stringify(document));
   const etag = `"${createHash('sha256').update(bytes).digest('base64url')}"`;

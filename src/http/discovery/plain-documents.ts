@@ -27,7 +27,7 @@ export function groupDocument(group: ApiGroup): DiscoveryDocument {
   return { kind: 'APIGroup', apiVersion: 'v1', ...groupMembers(group) };
 }
 
-/** The resources of one version. A subresource follows its resource: clients take the first entry of a kind. */
+/** The resources of one version. A subresource follows its resource, since clients use the first entry of a kind. */
 export function resourceList(group: string, { version, resources }: ApiVersion): DiscoveryDocument {
   return {
     kind: 'APIResourceList',
@@ -46,7 +46,7 @@ function rows(resource: ApiResource): DiscoveryDocument[] {
       name: `${plural}/${sub.name}`,
       singularName: '',
       namespaced: false,
-      // As in Kubernetes, present only if they differ from those of the list.
+      // As in Kubernetes, group and version are present only if they differ from those of the list.
       ...(sub.group === group && sub.version === version ? {} : { group: sub.group, version: sub.version }),
       kind: sub.kind,
       verbs: sub.verbs,

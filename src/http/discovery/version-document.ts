@@ -5,8 +5,8 @@
 export const kubernetesRelease = { major: '1', minor: '35' } as const;
 
 /**
- * Kubernetes' members, then the platform's own: `name` and `version`. `version` is a semantic version; `gitVersion`
- * contains it as build metadata, which no comparison reads.
+ * Returns Kubernetes' members, followed by the platform's own members `name` and `version`. `version` is a semantic
+ * version. `gitVersion` contains it as build metadata, which version comparisons ignore.
  */
 export function versionDocument(version: string): Readonly<Record<string, string>> {
   const { major, minor } = kubernetesRelease;

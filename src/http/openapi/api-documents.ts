@@ -22,7 +22,7 @@ import { SwaggerProtobuf } from './swagger-protobuf.ts';
 
 export type ApiDocumentsDependencies = {
   readonly registry: TypeRegistry;
-  /** Custom routes of plugins; `revision` changes whenever the routes do. */
+  /** The custom routes of plugins. `revision` increases with each change of the routes. */
   readonly routes: { readonly revision: () => number; readonly described: () => readonly DescribedRoute[] };
   /** The platform's fixed routes. */
   readonly platform: () => readonly PlatformPath[];
@@ -35,13 +35,16 @@ export type ApiDocumentsDependencies = {
 type Group = { readonly types: readonly ResourceType[]; readonly document: ApiDocument };
 type Groups = { readonly index: ApiDocument; readonly byKey: ReadonlyMap<string, ApiDocument> };
 
-/** Kubernetes' name for the message `openapi.v2.Document`. Go refuses an `@` in a Content-Type. */
+/**
+ * Kubernetes' media type for the message `openapi.v2.Document`. The older name contains an `@`, which Go refuses in a
+ * Content-Type.
+ */
 const protobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 
 /**
- * The API documents. Each is built on the first request after a change, in slices, and then cached as bytes. The
- * document of a group is built again only if the group's own types have changed. Other documents are joined again from
- * the cached bytes of unchanged types.
+ * The API documents. Each document is built on the first request after a change, in slices, and then cached as bytes.
+ * The document of a group is built again only if the group's own types have changed. Other documents are joined again
+ * from the cached bytes of unchanged types.
  */
 export class ApiDocuments {
   readonly groups: LazyValue<Groups>;
@@ -107,8 +110,8 @@ export class ApiDocuments {
   }
 
   /**
-   * The platform's paths by the key of their document, with Kubernetes' names: reviews by group and version, others by
-   * root.
+   * The platform's paths by the key of their document, which is named as in Kubernetes: reviews by group and version,
+   * other paths by root.
    */
   #platformPaths(): ReadonlyMap<string, readonly PlatformPath[]> {
     const byKey = new Map<string, PlatformPath[]>();
@@ -123,7 +126,8 @@ export class ApiDocuments {
   }
 
   /**
-   * The served types by group, version and kind, so that a document does not depend on the order in which types start.
+   * The served types, sorted by group, version and kind, so that a document does not depend on the order in which types
+   * start.
    */
   #served(): readonly ResourceType[] {
     return this.#dependencies.registry

@@ -9,7 +9,7 @@ import type { PlatformRoute } from '../fixed-routes.ts';
 import { isTagKnown } from '../resources/conditional-requests.ts';
 import { viewerPage, viewerScript } from './viewer-page.ts';
 
-/** A file of the viewer: from the package, or our own text. */
+/** A file of the viewer: a file of the package, or a text of this server. */
 type Asset = { readonly type: string; readonly text?: string };
 
 /** The only files of the viewer's package that are served. */
@@ -23,8 +23,8 @@ const assets: ReadonlyMap<string, Asset> = new Map([
 ]);
 
 /**
- * The content security policy: scripts and styles are files of this server; the viewer draws icons from data URLs, and
- * calls this server only.
+ * The content security policy. Scripts and styles are files of this server. The viewer draws icons from data URLs, and
+ * sends requests only to this server.
  */
 const policy = [
   "default-src 'none'",
@@ -37,7 +37,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The viewer of the API documents: `/docs`, and its files below. Each file is read once. */
+/** The routes for the viewer of the API documents: the page `/docs` and its files. Each file is read once. */
 export function docsRoutes(): readonly PlatformRoute[] {
   const loaded = new Map<string, Promise<Loaded>>();
   return [...assets].map(([name, asset]) => ({
@@ -50,7 +50,7 @@ export function docsRoutes(): readonly PlatformRoute[] {
       try {
         return answerOf(exchange, await file);
       } catch (error) {
-        // A file that could not be read is read again for the next request.
+        // The next request reads the file again.
         loaded.delete(name);
         throw error;
       }

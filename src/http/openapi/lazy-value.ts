@@ -5,7 +5,7 @@ export class LazyValue<T> {
   #value: { readonly revision: number; readonly value: T } | undefined;
   #building: Promise<void> | undefined;
 
-  /** `revision` changes whenever a source does. */
+  /** `revision` returns a larger number after each change of a source. */
   constructor(revision: () => number, build: () => Promise<T>) {
     this.#revision = revision;
     this.#build = build;
@@ -17,8 +17,8 @@ export class LazyValue<T> {
   }
 
   /**
-   * A value at least as new as this call. Requests in one turn share a build; after a change meanwhile, another build
-   * follows.
+   * Returns a value at least as new as this call. Concurrent calls share a build. If a source changes during the build,
+   * another build follows for later calls.
    */
   async get(): Promise<T> {
     const wanted = this.#revision();

@@ -16,7 +16,7 @@ export type OpenApiDependencies = Pick<ApiDocumentsDependencies, 'registry' | 'c
   readonly pluginRoutes: Pick<PluginRoutes, 'revision' | 'described'>;
 };
 
-/** `platform`: all fixed routes, including these. */
+/** Creates the routes of the API documents. `platform` returns all fixed routes, including these routes. */
 export function openApiRoutes(
   { pluginRoutes, ...dependencies }: OpenApiDependencies,
   platform: ApiDocumentsDependencies['platform'],
@@ -28,7 +28,7 @@ function pluginRoutesOf(routes: OpenApiDependencies['pluginRoutes']): ApiDocumen
   return { revision: () => routes.revision(), described: () => routes.described() };
 }
 
-/** The media types that documents name. */
+/** The media types in the documents. */
 export const media = {
   object: objectTypes,
   message: [...objectTypes, protobufType],
@@ -37,8 +37,8 @@ export const media = {
 };
 
 /**
- * The routes of the API documents, for every authenticated user: the documents describe the server, and not its
- * objects.
+ * The routes of the API documents, for every authenticated user: the documents describe the server, but contain none of
+ * its objects.
  */
 function documentRoutes(documents: ApiDocuments): readonly PlatformRoute[] {
   const get = (path: string, route: PlatformRoute['route']): PlatformRoute => ({ method: 'GET', path, route });
@@ -80,7 +80,7 @@ function withValue<T>(value: LazyValue<T>, answer: (value: T) => Answer): Answer
 
 const protobufName = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 
-/** JSON unless the client prefers protobuf, whose media type older clients write with an `@`. */
+/** Whether the client prefers protobuf to JSON. Older clients write the media type with an `@`. */
 function wantsProtobuf({ req }: Exchange): boolean {
   const header = headerOf(req, 'accept')?.replaceAll('spec.v2@v1.0', 'spec.v2.v1.0');
   const first = parseAccept(header).find(
@@ -104,7 +104,7 @@ function documentAnswer({ req }: Exchange, document: ApiDocument): Answer {
   return { kind: 'bytes', status: 200, bytes, headers, contentType };
 }
 
-/** A URL with the hash of its content never changes. */
+/** The response to a URL that contains the hash of the document. Its content never changes. */
 function immutableAnswer({ req }: Exchange, { bytes, hash, contentType }: ApiDocument): Answer {
   const etag = `"${hash}"`;
   const headers = new Map([

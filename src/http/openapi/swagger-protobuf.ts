@@ -10,9 +10,9 @@ const { Writer } = protobuf;
 type Writer = InstanceType<typeof Writer>;
 
 /**
- * A document of version 2 as the message `openapi.v2.Document` of gnostic, which clients of Kubernetes read. For each
- * message, a table lists its members with their field numbers; other members are left out. Default values of protobuf
- * (0, false and empty) are written if the member is present.
+ * Writes a member of a document of version 2 in the message `openapi.v2.Document` of gnostic, which clients of
+ * Kubernetes read. A table lists the members of each message with their field numbers; other members are omitted.
+ * Default values of protobuf (0, false and empty) are written if the member is present.
  */
 type Write = (writer: Writer, field: number, value: unknown) => void;
 type Table = Readonly<Record<string, readonly [field: number, write: Write]>>;
@@ -69,7 +69,7 @@ function pair(writer: Writer, field: number, { name, write, value }: Pair): void
 
 type Pair = { readonly name: string; readonly write: Write; readonly value: unknown };
 
-/** A choice of messages: a message that contains only the field of the chosen one. */
+/** Writes a message that contains only one of several possible fields. `chosen` selects the field. */
 const choice =
   (chosen: (value: unknown) => readonly [field: number, write: Write]): Write =>
   (writer, field, value) => {
@@ -110,7 +110,7 @@ const schemaTable: Table = {
   example: [30, any],
 };
 
-/** A message with the value as its first field. */
+/** Writes a message with the value as its first field. */
 function wrapped(write: Write): Write {
   return choice(() => [1, write]);
 }
@@ -181,20 +181,22 @@ const pathItem: Write = message(
 );
 const info: Write = message(() => ({ title: [1, text], version: [2, text] }), 7);
 
-/** Numbers of the document's fields, and of fields in the messages that contain its pairs. */
+/**
+ * The numbers of fields of the document (`pathsField`, `definitionsField`), and of fields in these fields' messages.
+ */
 const pathsField = 8;
 const pathField = 2;
 const definitionsField = 9;
 const definitionField = 1;
 
-/** Documents in protobuf: each path and definition is encoded once. */
+/** Encodes documents in protobuf. Each path and definition is encoded once. */
 export class SwaggerProtobuf {
   readonly #paths = new Encoded<Uint8Array>((name, value) => pairBytes(pathField, { name, write: pathItem, value }));
   readonly #definitions = new Encoded<Uint8Array>((name, value) =>
     pairBytes(definitionField, { name, write: schema, value }),
   );
 
-  /** The document in protobuf, in pieces. */
+  /** Encodes a document in protobuf, in pieces. */
   *of({ head, paths, definitions }: SwaggerDocument): Steps<readonly Uint8Array[]> {
     const start = Writer.create();
     text(start, 1, head.swagger);

@@ -1,4 +1,4 @@
-/** The page of the viewer. Its paths are relative, so that a proxy may serve it below another path. */
+/** The page of the viewer. Its paths are relative, so that a proxy can serve the page below a path prefix. */
 export const viewerPage = `<!doctype html>
 <html lang="en">
   <head>
@@ -10,7 +10,7 @@ export const viewerPage = `<!doctype html>
   </head>
   <body>
     <div id="documents"></div>
-    <noscript>This page shows v3/api-docs with JavaScript.</noscript>
+    <noscript>This page requires JavaScript. The API document is at v3/api-docs.</noscript>
     <script src="docs/swagger-ui-bundle.js"></script>
     <script src="docs/swagger-ui-standalone-preset.js"></script>
     <script src="docs/start.js"></script>
@@ -19,9 +19,9 @@ export const viewerPage = `<!doctype html>
 `;
 
 /**
- * Starts the viewer on all documents: the whole one first, then those of groups by the index. The public validator,
- * which the viewer uses by default, is disabled. A text replaces the viewer's logo, which needs an inline style that
- * the policy refuses.
+ * Starts the viewer with all documents: first the document of the whole server, then the documents of groups. The
+ * public validator, which the viewer uses by default, is disabled. A text replaces the viewer's logo, which would
+ * require an inline style that the content security policy refuses.
  */
 export const viewerScript = `'use strict';
 const show = (groups) => {

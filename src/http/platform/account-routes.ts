@@ -21,7 +21,7 @@ import { problem } from '../problem.ts';
 import { readObject } from '../body/read-object.ts';
 import type { RefusalLog } from '../refusal-log.ts';
 
-/** Verifies a password; failures count towards the same limits as log-ins. */
+/** Verifies a password. Failures are counted by the same limits as failed log-ins. */
 export type VerifyPassword = (
   username: string,
   password: string,
@@ -36,8 +36,8 @@ export type AccountRoutesDependencies = ResourcePorts & {
 };
 
 /**
- * The caller's own User: the name `-` is the caller, and no other name is served (decision 6.9). Callers without a User
- * object get 404.
+ * The routes for the caller's own User. The name `-` means the caller; no other name is served (decision 6.9). A caller
+ * without a User object gets a 404.
  */
 export function accountRoutes({
   domain,
@@ -83,7 +83,7 @@ export function accountRoutes({
 type Putting = { readonly ports: ResourcePorts; readonly passwordPath: string };
 
 /**
- * Replaces the caller's User. Clients may change its display members. All other members must be unchanged or absent,
+ * Replaces the caller's User. Callers may change its display members. All other members must be unchanged or absent,
  * since clients send a modified copy of the response.
  */
 async function putAccount(exchange: Exchange, target: ItemTarget, { ports, passwordPath }: Putting): Promise<Answer> {
@@ -113,8 +113,8 @@ async function putAccount(exchange: Exchange, target: ItemTarget, { ports, passw
 }
 
 /**
- * The refusal of forbidden changes. A refusal by the write path for another reason takes precedence, since a difference
- * may come from a concurrent change.
+ * Returns the refusal of forbidden changes. A refusal of the write for another reason takes precedence, since the
+ * difference may be the result of a concurrent change.
  */
 function refusedChanges(outcome: WriteOutcome, target: ItemTarget, violations: readonly Violation[]): Answer {
   if (!outcome.ok && outcome.rejection.reason !== 'invalid') return written(outcome, target);
@@ -127,15 +127,18 @@ function refusedChanges(outcome: WriteOutcome, target: ItemTarget, violations: r
 
 const administered = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const;
 
-/** Members of the spec that an administrator confirms: users must not set them themselves. */
+/** Members of the spec that only an administrator may set. */
 const attested = ['emailVerified', 'registeredAt', 'twoFactorAuthEnabled', 'loginHistoryLimit'] as const;
 
-/** The members that a replacement removes if it omits them. */
+/** The members that the caller may change. A replacement that omits a member removes it. */
 const ownMembers = { displayName: null, email: null, avatar: null, bio: null, phone: null };
 
-const unchangeable = 'cannot be changed by the user: leave it unchanged or omit it';
+const unchangeable = 'cannot be changed by the user: omit the member or leave it unchanged';
 
-/** Changes in the body that need further rights, compared with the stored object; absent members are unchanged. */
+/**
+ * Returns a violation for each change that the caller may not make, compared with the stored object. Absent members are
+ * unchanged.
+ */
 function changesRefused(
   { metadata, spec }: JsonMembers,
   current: ResourceObject,
@@ -161,15 +164,18 @@ function changesRefused(
   return violations;
 }
 
-/** Null counts as absent, and an absent value equals an empty one. */
+/**
+ * Whether a given value differs from the stored value. Null means absent, and an absent value equals an empty object or
+ * list.
+ */
 function differs(given: unknown, stored: unknown): boolean {
   if (given === undefined || given === null || deepEqual(given, stored)) return false;
   return stored !== undefined || typeof given !== 'object' || Object.keys(given).length > 0;
 }
 
 /**
- * The change as a merge patch, so that concurrent changes by an administrator stay. A new mail address loses its
- * verification.
+ * Converts the replacement to a merge patch, so that concurrent changes by an administrator are preserved. A new email
+ * address is no longer verified.
  */
 function accountPatch({ metadata, spec, status: _status, ...rest }: JsonMembers, current: ResourceObject): JsonMembers {
   const email = isObject(current['spec']) ? current['spec']['email'] : undefined;
@@ -200,8 +206,8 @@ function without<T>(value: T, left: readonly string[]): T {
 type Rekeying = Pick<AccountRoutesDependencies, 'verifyPassword' | 'refusals'> & { readonly ports: ResourcePorts };
 
 /**
- * Changes the caller's password with the platform's rights: the current password authorizes it, and no role is needed.
- * The event's cause names the caller.
+ * Changes the caller's password with the platform's rights: the current password authorizes the change, and no role is
+ * required. The event's cause names the caller.
  */
 async function putPassword(
   exchange: Exchange,
@@ -227,7 +233,8 @@ async function putPassword(
       refusals.logInFailed({ requestId, address, reason: verified.detail, username: name });
     return refusedPassword(verified);
   }
-  // Requires the state of the user for which the password was verified: a concurrent change is not overwritten.
+  // The change requires the state of the user for which the password was verified, so that no concurrent change is
+  // overwritten.
   const {
     metadata: { uid },
   } = storedObject(stored.bytes);
@@ -263,7 +270,10 @@ function refusedPassword(refused: NotAuthenticated): Answer {
   return refusal(problem(refused.reason, refused.detail, { retryAfterSeconds: refused.retryAfterSeconds }));
 }
 
-/** The response. If the new password violates a rule of User, the violation names the member of this body. */
+/**
+ * Returns the response. If the new password violates a rule of User, the violation names the member of the request
+ * body.
+ */
 function passwordAnswer(outcome: WriteOutcome, target: ItemTarget): Answer {
   if (outcome.ok || outcome.rejection.reason !== 'invalid') return written(outcome, target);
   const violations = outcome.rejection.violations.map((violation) =>

@@ -30,8 +30,8 @@ async function backUp(exchange: Exchange, backer: Backer): Promise<Answer> {
   const { name, ...others } = body.value;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined)
-    return refusal(problem('bad-request', `the member ${JSON.stringify(unknown)} is not known`));
-  if (name !== undefined && typeof name !== 'string') return refusal(problem('bad-request', 'name must be a text'));
+    return refusal(problem('bad-request', `the body has the unknown member ${JSON.stringify(unknown)}`));
+  if (name !== undefined && typeof name !== 'string') return refusal(problem('bad-request', 'name must be a string'));
   const started = await backer.start({ name, signal: disconnectSignalOf(exchange.res) });
   return started.ok
     ? { kind: 'stream', chunks: started.lines, contentType: 'application/jsonl' }

@@ -31,8 +31,8 @@ export type ExportRoutesDependencies = ExportedLogDependencies &
   };
 
 /**
- * The route of the log export (docs/audit-proof.md), with the right `list` on `export`. No discovery document names the
- * export, because tools that list all resources would read the whole log.
+ * The route of the log export (docs/audit-proof.md), which requires the right `list` on `export`. Discovery documents
+ * do not contain the export, since tools that list all resources would read the whole log.
  */
 export function exportRoutes(dependencies: ExportRoutesDependencies): readonly PlatformRoute[] {
   return [
@@ -66,8 +66,8 @@ async function exportLog(exchange: Exchange, dependencies: ExportRoutesDependenc
 }
 
 /**
- * Signs the checkpoint before the response: an export without a checkpoint is refused, because no client could verify
- * the export.
+ * Starts an export. The checkpoint is signed before the response starts, so that an export without a checkpoint is
+ * refused: no client could verify it.
  */
 async function beginning(
   begun: Beginning,
@@ -114,7 +114,7 @@ function answerOf(
 
 type Ending = { readonly slot: SnapshotSlot; readonly onError: (error: unknown) => void };
 
-/** Passes chunks on, and turns an error into the last line: the response has already begun. */
+/** Yields the chunks. An error becomes the last line, since the response has already started. */
 async function* ended(chunks: AsyncIterable<Uint8Array>, { slot, onError }: Ending): AsyncGenerator<Uint8Array> {
   try {
     yield* chunks;
@@ -128,7 +128,7 @@ async function* ended(chunks: AsyncIterable<Uint8Array>, { slot, onError }: Endi
 }
 
 const ownNames = ['from', 'after', 'until'];
-/** Parameters of lists that an export does not support: ignoring them would return a wrong result. */
+/** The parameters of lists that an export refuses, since ignoring them would return a wrong result. */
 const ofListsOnly = ['labelSelector', 'fieldSelector', 'sort', 'page', 'size', 'limit', 'continue', 'resourceVersion'];
 
 function ownProblem(query: URLSearchParams): Problem | undefined {
@@ -136,7 +136,7 @@ function ownProblem(query: URLSearchParams): Problem | undefined {
   return given === undefined ? undefined : problem('bad-request', `${given}: is not a parameter of an export`);
 }
 
-/** Decodes the range; returns a text for an invalid query. */
+/** Decodes the range. Returns the problem of an invalid query as a string. */
 function decodeRange(query: URLSearchParams): RequestedRange | string {
   const [from, after, until] = [placeIn(query, 'from'), placeIn(query, 'after'), placeIn(query, 'until')];
   if (typeof from === 'string') return from;
@@ -153,6 +153,6 @@ function placeIn(query: URLSearchParams, name: string): ExportPlace | string | u
   const [, digits] = /^leaf:(\d{1,15})$/u.exec(text) ?? [];
   const place = digits === undefined ? momentOf(text) : { kind: 'leaf' as const, index: Number(digits) };
   return more.length > 0 || place === 'invalid'
-    ? `${name} must be a position of the log, a time (RFC 3339), or leaf:<index>, once`
+    ? `${name} must be a position of the log, a time (RFC 3339), or leaf:<index>, and must not be repeated`
     : place;
 }

@@ -26,7 +26,10 @@ export type PermissionRoutesDependencies = {
   readonly reader: ObjectReader;
   readonly execute: Execute;
   readonly permissions: PermissionReader;
-  /** Read before a user or role is reported as missing: another node may have just created it. */
+  /**
+   * Reads an object from the log before a user or role is reported as missing, since another node may have just created
+   * the object.
+   */
   readonly unfoldedWrites: Pick<UnfoldedWrites, 'refreshObject'>;
 };
 
@@ -51,7 +54,7 @@ export function permissionRoutes(dependencies: PermissionRoutesDependencies): re
 
 class PermissionRoutes {
   readonly #dependencies: PermissionRoutesDependencies;
-  /** By user: the last replacement of their bindings. Each replacement starts after the previous one. */
+  /** The last replacement of bindings, by user. Each replacement starts after the previous one. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
   constructor(dependencies: PermissionRoutesDependencies) {
@@ -72,7 +75,7 @@ class PermissionRoutes {
     const bindings = platformType(registry, roleBindingKey);
     if (!bindings.ok) return bindings.answer;
     const name = given === '-' ? actorOf(exchange.subject) : given;
-    // A user of the identity provider has no User object: the first role makes the name known.
+    // A user of the identity provider has no User object, so any such name can be assigned its first role.
     if ((await this.#lookedUp(name)) === undefined && !name.startsWith(oidcPrefix)) return unknownUser(given);
     const body = await readObject(exchange);
     if (!body.ok) return body.answer;
@@ -91,7 +94,7 @@ class PermissionRoutes {
     return this.#permissionsOf(given === '-' ? exchange.subject : subjectNamed(permissions, name), roles.type);
   }
 
-  /** The role templates by module; those without a module are last. */
+  /** Returns the role templates by module. Templates without a module are last. */
   templates(): Answer {
     const roles = platformType(this.#dependencies.registry, roleKey);
     if (!roles.ok) return roles.answer;
@@ -149,7 +152,7 @@ class PermissionRoutes {
     );
   }
 
-  /** The stored bytes of the objects, unparsed. Missing or marked bindings and roles are omitted. */
+  /** Joins the stored bytes of the roles without parsing them. Missing and marked roles are omitted. */
   #objects(names: readonly string[], type: ResourceType): Buffer {
     const { permissions, reader } = this.#dependencies;
     return listOf(
@@ -167,7 +170,10 @@ class PermissionRoutes {
       : known;
   }
 
-  /** Stops at the first missing role, since the assignment is refused in any case. */
+  /**
+   * Reads roles that this node has not folded. Stops at the first missing role, since the assignment is refused in any
+   * case.
+   */
   async #learn(roles: readonly string[]): Promise<void> {
     const { permissions, unfoldedWrites } = this.#dependencies;
     for (const role of roles) {
@@ -183,7 +189,7 @@ class PermissionRoutes {
   }
 }
 
-/** The prefix of users of the identity provider. No User has it, since names contain no colon. */
+/** The prefix of users of the identity provider. No User has this prefix, since names of objects contain no colon. */
 const oidcPrefix = 'oidc:';
 
 function unknownUser(name: string): Answer {

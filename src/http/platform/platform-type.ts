@@ -9,7 +9,7 @@ import { problem } from '../problem.ts';
 /** The version of the platform's own APIs. */
 export const platformApiVersion = 'v1alpha1';
 
-/** A platform type, or the refusal while it is not served. */
+/** Returns a platform type, or a refusal if the type is not served. */
 export function platformType(
   registry: TypeRegistry,
   key: TypeKey,
@@ -27,8 +27,8 @@ export function platformType(
 }
 
 /**
- * Refuses a token with limited roles: it allows only the requests of these roles, which do not include its owner's
- * account.
+ * Refuses a token that is limited to some roles: the token allows only the requests of these roles, which do not
+ * include the account of its owner.
  */
 export function refuseConfined({ subject }: Exchange): Answer | undefined {
   if (subject.kind !== 'user' || subject.credential.kind !== 'token' || subject.credential.roles === undefined)

@@ -20,7 +20,7 @@ export type Installed =
     }
   | { readonly ok: false; readonly rejection: Rejection };
 
-/** Installs packages; `cause` and `subject` are the caller's. */
+/** Installs packages. `subject` and `cause` identify the caller. */
 export type PluginInstaller = {
   install(archive: Uint8Array, request: { readonly subject: Subject; readonly cause: Cause }): Promise<Installed>;
   upgrade(
@@ -34,18 +34,19 @@ export type PluginPackageRoutesDependencies = {
   readonly domain: string;
   readonly installer: PluginInstaller;
   readonly archiveBytesMax: number;
-  /** Concurrent installs, counted after the upload. */
+  /** The maximum number of concurrent installs, counted after the upload. */
   readonly installsMax: number;
   readonly clock: Clock;
-  /** Undefined once plugins can be installed; before that, the reason. */
+  /** Returns the reason why plugins cannot be installed yet; undefined if they can. */
   readonly unready: () => string | undefined;
-  /** The refusal of an archive of this size with contents that do not fit on the disk; undefined if they fit. */
+  /** Returns a refusal if the contents of an archive of this size may not fit on the disk; undefined if they fit. */
   readonly noRoom: (archiveBytes: number) => Problem | undefined;
 };
 
 /**
- * The routes for packages of plugins (decision 9.3): an upload in the field `file`. The path grants installing, and
- * `plugins/upgrade` upgrading; both run code with all rights of the server.
+ * The routes for packages of plugins (decision 9.3). The package is uploaded in the field `file`. The path
+ * `plugins/install` grants installs, and `plugins/upgrade` grants upgrades. Both run code with all rights of the
+ * server.
  */
 export function pluginPackageRoutes(dependencies: PluginPackageRoutesDependencies): readonly PlatformRoute[] {
   const { domain, installer } = dependencies;
@@ -91,8 +92,8 @@ class Uploads {
 
   constructor(dependencies: PluginPackageRoutesDependencies) {
     this.#dependencies = dependencies;
-    this.#arriving = new UploadSlots(uploadsMax, 'arriving');
-    this.#installing = new UploadSlots(dependencies.installsMax, 'being uploaded');
+    this.#arriving = new UploadSlots(uploadsMax, 'being uploaded');
+    this.#installing = new UploadSlots(dependencies.installsMax, 'being installed');
   }
 
   async take(exchange: Exchange, use: Use, answer: ToAnswer): Promise<Answer> {
@@ -101,11 +102,11 @@ class Uploads {
     if (!context.ok) return refusal(context.problem);
     if (context.value.dryRun)
       return refusal(
-        problem('bad-request', 'dryRun is not supported here: a package can only be checked by running it'),
+        problem('bad-request', 'dryRun is not supported: a package can be checked only by running its code'),
       );
     const waits = unready();
     if (waits !== undefined) return refusal(problem('unavailable', waits, { retryAfterSeconds: 1 }));
-    // Checked first, so that a client does not upload megabytes in vain.
+    // Checks the limits before the upload, so that a client does not upload megabytes for a refusal.
     if (this.#installing.areTaken) return this.#installing.refusal();
     const short = noRoom(0);
     if (short !== undefined) return refusal(short);
@@ -145,13 +146,13 @@ class UploadSlots {
 
   refusal(): Answer {
     return refusal(
-      problem('too-many-requests', `${String(this.#max)} packages are ${this.#doing} right now`, {
+      problem('too-many-requests', `${String(this.#max)} packages are already ${this.#doing}, which is the limit`, {
         retryAfterSeconds: 2,
       }),
     );
   }
 
-  /** Runs the step; undefined if all slots are taken. */
+  /** Runs the step. Returns undefined if all slots are taken. */
   async within<T>(step: () => Promise<T>): Promise<T | undefined> {
     if (this.areTaken) return undefined;
     this.#used += 1;

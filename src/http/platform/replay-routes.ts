@@ -17,14 +17,14 @@ export type ReplayRoutesDependencies = {
   readonly domain: string;
   readonly authorize: Authorize;
   readonly replayer: Replayer;
-  /** Whether this node knows the type, or has objects of it. */
+  /** Whether the type is registered on this node, or has objects. */
   readonly isKnownType: (type: string) => boolean;
 };
 
 /**
  * The routes of replays and diffs (docs/audit.md). The response is a stream of JSON lines, and a disconnect of the
- * client ends the replay. The right to start a replay or diff is `create`. Objects of a type are shown if the caller
- * may `get` their history.
+ * client ends the replay. The right to start a replay or diff is `create`. The response contains objects of a type only
+ * if the caller may `get` their history.
  */
 export function replayRoutes(dependencies: ReplayRoutesDependencies): readonly PlatformRoute[] {
   const group = `audit.${dependencies.domain}`;
@@ -55,9 +55,11 @@ async function replay(
   const mayRead = readable(exchange.subject, authorize);
   const type = asked.value.print?.type;
   if (type !== undefined && !mayRead(type))
-    return refusal(problem('forbidden', `the history of ${type} is forbidden: it needs get on ${type}/history`));
+    return refusal(problem('forbidden', `the history of ${type} is forbidden: it requires get on ${type}/history`));
   if (type !== undefined && !isKnownType(type))
-    return refusal(problem('not-found', `no type ${JSON.stringify(type)} is known here, and no object of it exists`));
+    return refusal(
+      problem('not-found', `the type ${JSON.stringify(type)} is unknown, and no object of this type exists`),
+    );
   const started = await replayer.start({ ...asked.value, mayRead, signal: disconnectSignalOf(exchange.res) });
   return started.ok
     ? { kind: 'stream', chunks: started.lines, contentType: 'application/jsonl' }

@@ -40,7 +40,10 @@ export type ReviewRoutesDependencies = {
 
 type Status = Readonly<Record<string, unknown>>;
 
-/** Kubernetes' access reviews, answered by the authorizer of requests (decision 6.11). Nothing is stored. */
+/**
+ * The routes of Kubernetes' access reviews. The authorizer of requests answers them (decision 6.11). Reviews are not
+ * stored.
+ */
 export function reviewRoutes(dependencies: ReviewRoutesDependencies): readonly PlatformRoute[] {
   const reviewer = new Reviewer(dependencies);
   const route = (review: Review, answer: (body: JsonMembers, subject: Subject) => Decoded<Status>): PlatformRoute => ({
@@ -63,7 +66,7 @@ export function reviewRoutes(dependencies: ReviewRoutesDependencies): readonly P
   ];
 }
 
-/** The resource of a review, for discovery; it supports only `create`. */
+/** The resource of a review, for discovery. A review supports only `create`. */
 function resourceOf({ apiVersion, kind }: Review): ApiResource {
   const [group = '', version = ''] = apiVersion.split('/');
   const singular = kind.toLowerCase();
@@ -124,7 +127,10 @@ class Reviewer {
     return { allowed: true, reason: this.#explained(grant), grant: { role: grant.role, rule: shownRule(grant.rule) } };
   }
 
-  /** A disabled user cannot make requests, so nothing is allowed, whatever roles are bound. */
+  /**
+   * Reviews the access of a user. A disabled user cannot make requests, so nothing is allowed, independent of bound
+   * roles.
+   */
   accessOf(name: string, attributes: ReviewedAttributes): Status {
     const { permissions } = this.#dependencies;
     if (name === actorOf(visitor)) return this.access(visitor, attributes);
@@ -164,7 +170,10 @@ class Reviewer {
     });
   }
 
-  /** The version of a type. Rules do not name versions, but the type's path does, by which its plugin is found. */
+  /**
+   * Returns the version of a type. Rules do not contain versions, but the type's path does, and the plugin is looked up
+   * by the path.
+   */
   #versionOf({ group = '', version = '', resource }: ResourceAttributes): string {
     if (version !== '' && version !== '*') return version;
     return (
@@ -189,8 +198,8 @@ class Reviewer {
     if (roles.length === 0) return 'the subject has no roles';
     const more = roles.length - reviewedRolesShownMax;
     return (
-      'no rule of the roles ' +
-      `${roles.slice(0, reviewedRolesShownMax).join(', ')}${more > 0 ? ` and ${String(more)} more` : ''} allows it`
+      `no rule of the roles ${roles.slice(0, reviewedRolesShownMax).join(', ')}` +
+      `${more > 0 ? ` and ${String(more)} more` : ''} allows the request`
     );
   }
 }

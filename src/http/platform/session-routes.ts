@@ -37,7 +37,10 @@ export type SessionRoutesDependencies = {
 
 const platform: PlatformSubject = { kind: 'platform', part: 'login' };
 
-/** Log-in and log-out with a cookie (decision 7.4). Both are writes, so CSRF protection covers them. */
+/**
+ * The routes for log-in and log-out with a cookie (decision 7.4). CSRF protection applies to both, since they are
+ * writes.
+ */
 export function sessionRoutes(dependencies: SessionRoutesDependencies): readonly PlatformRoute[] {
   return [
     { method: 'POST', path: '/login', route: async (_params, exchange) => logIn(exchange, dependencies) },
@@ -75,14 +78,14 @@ async function logIn(exchange: Exchange, dependencies: SessionRoutesDependencies
 }
 
 /**
- * Ends the oldest sessions of a user above the limit, after a new one was created. Two concurrent log-ins end the same
- * sessions. Across nodes a few more may remain until the next log-in.
+ * Ends the oldest sessions of a user above the limit, after a new session was created. Two concurrent log-ins end the
+ * same sessions. With several nodes, a few more sessions may remain until the next log-in.
  */
 async function endOldest(user: string, exchange: Exchange, dependencies: SessionRoutesDependencies): Promise<void> {
   const { permissions, reader, sessions, execute } = dependencies;
   const names = permissions.sessionsOf(user);
   if (names.length <= sessionsPerUserMax) return;
-  // A session changes only by its end, so the oldest ones have the lowest positions.
+  // A session changes only when it ends, so the oldest sessions have the lowest positions.
   const begun = names.flatMap((name) => {
     const stored = reader.get(sessions.key, name);
     return stored === undefined ? [] : [{ name, stored }];
@@ -126,7 +129,7 @@ function creation(
   };
 }
 
-/** Ends exactly the session of the request. If another request has ended it meanwhile, the result is the same. */
+/** Ends the session of the request. If another request has ended the session meanwhile, the response is the same. */
 async function logOut(exchange: Exchange, dependencies: SessionRoutesDependencies): Promise<Answer> {
   const { permissions, execute, sessions } = dependencies;
   const {
@@ -161,7 +164,9 @@ function isGone(outcome: WriteOutcome & { readonly ok: false }): boolean {
   return outcome.rejection.reason === 'not-found' || outcome.rejection.reason === 'stale-version';
 }
 
-/** The platform writes sessions, but the event records the origin of the request. */
+/**
+ * The context of a write of a session. The platform is the subject, but the event records the origin of the request.
+ */
 function contextOf({ req, requestId, sender: { address } }: Exchange, verb: string, chargedTo: Subject): WriteContext {
   const userAgent = headerOf(req, 'user-agent')?.slice(0, userAgentLengthMax);
   return {
@@ -201,22 +206,24 @@ async function readCredentials(exchange: Exchange): Promise<Credentials> {
     return bounded(value['username'], value['password']);
   return {
     ok: false,
-    answer: refusal(problem('bad-request', 'a log-in must have a username and a password, each once and as text')),
+    answer: refusal(problem('bad-request', 'a log-in must have exactly one username and one password, as strings')),
   };
 }
 
 /**
- * The credentials; undefined if they are too long to be valid: they would occupy memory while they wait for hashing.
+ * Returns the credentials, or a refusal if they are too long to be valid: they would occupy memory while they wait for
+ * hashing.
  */
 function bounded(username: string, password: string): Credentials {
   if (username.length <= nameLengthMax && password.length <= passwordLengthMax * 2)
     return { ok: true, username, password };
   const detail =
-    `a username has at most ${String(nameLengthMax)} characters and a password at most ` + String(passwordLengthMax);
+    `a username must have at most ${String(nameLengthMax)} characters, and a password at most ` +
+    String(passwordLengthMax);
   return { ok: false, answer: refusal(problem('bad-request', detail)) };
 }
 
-/** A repeated member counts as missing, since the intended one is unknown. */
+/** A repeated member is treated as missing, since the intended value is unknown. */
 function formMembers(body: Uint8Array): Readonly<Record<string, unknown>> {
   const members = new URLSearchParams(Buffer.from(body).toString('utf8'));
   const once = (name: string): string | undefined => {

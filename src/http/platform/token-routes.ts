@@ -15,8 +15,8 @@ import { problem } from '../problem.ts';
 export type TokenRoutesDependencies = ResourcePorts & { readonly domain: string; readonly registry: TypeRegistry };
 
 /**
- * The caller's own personal access tokens, in the form of the type's generated API; others' tokens return 404 (decision
- * 7.2).
+ * The routes for the caller's own personal access tokens, in the form of the type's generated API. Tokens of other
+ * users result in 404 (decision 7.2).
  */
 export function tokenRoutes({ domain, registry, ...ports }: TokenRoutesDependencies): readonly PlatformRoute[] {
   const path = `/apis/uc.api.${domain}/${platformApiVersion}/personalaccesstokens`;
@@ -70,7 +70,7 @@ export function tokenRoutes({ domain, registry, ...ports }: TokenRoutesDependenc
   ];
 }
 
-/** Refuses a watch: a client that asks for a watch and gets a list would wait for ever. */
+/** Refuses a watch. A client that requests a watch and receives a list would wait forever. */
 function unwatched(): Answer {
   return refusal(
     problem('method-not-allowed', 'your own tokens can be listed but not watched', {

@@ -39,8 +39,9 @@ type Taken =
   | { readonly kind: 'over' };
 
 /**
- * A plugin's server-sent events in one response whose headers are sent. The next event is requested when the connection
- * has accepted the last one, so at most one event is buffered outside of the connection.
+ * A plugin's server-sent events in one response. The headers of the response have been sent. The next event is
+ * requested when the connection has accepted the previous event, so at most one event is buffered outside of the
+ * connection.
  */
 export class EventStream implements OpenStream {
   readonly transport = 'sse';
@@ -56,7 +57,7 @@ export class EventStream implements OpenStream {
   /** Ends the wait for the plugin's next event. */
   #interrupt: () => void = () => undefined;
   #wroteAt: number;
-  /** The time since when the reader has unread data. */
+  /** The time since when the client has unread data. */
   #unreadSince: number | undefined;
 
   /** Opens the stream, which must have been admitted in this turn. */
@@ -122,7 +123,7 @@ export class EventStream implements OpenStream {
       const next = await this.#take();
       if (next.kind === 'over' || this.#isOver) return;
       const frame =
-        next.kind === 'threw' ? { problem: 'the iterator of its events threw an error' } : frameOf(next.result);
+        next.kind === 'threw' ? { problem: 'the iterator of the events threw an error' } : frameOf(next.result);
       if (frame === 'done') break;
       if ('problem' in frame) {
         onFailed(frame.problem, next.kind === 'threw' ? next.error : undefined);
@@ -139,11 +140,14 @@ export class EventStream implements OpenStream {
     this.#unreadSince = this.#parts.clock.monotonic();
     await this.#outbox.drained();
     this.#unreadSince = undefined;
-    // Yields: otherwise a fast reader and plugin would block all other work.
+    // Yields to the event loop: a fast client and a fast plugin would otherwise block all other work.
     await setImmediate();
   }
 
-  /** The iterator is foreign code: it may throw, reject, never settle, or settle after the end. */
+  /**
+   * Requests the next event. The iterator is the plugin's code: it may throw, reject, never settle, or settle after the
+   * end.
+   */
   async #take(): Promise<Taken> {
     if (this.#isOver) return { kind: 'over' };
     const { iterator } = this.#parts;
@@ -164,7 +168,7 @@ export class EventStream implements OpenStream {
     });
   }
 
-  /** Stops reading events; sends only those that are queued. */
+  /** Stops reading events. Queued events are sent or dropped, according to `rest`. */
   #stop(rest: Finish['rest'], finish: () => void): void {
     this.#isOver = true;
     this.#outbox.stop(rest, () => {
@@ -184,7 +188,7 @@ export class EventStream implements OpenStream {
   }
 }
 
-/** Notifies the iterator that nobody reads it any more. An iterator that has ended ignores this. */
+/** Ends the iterator by its `return` method. An iterator that has already ended ignores the call. */
 export function abandon(iterator: AsyncIterator<unknown>): void {
   Promise.resolve()
     .then(async () => iterator.return?.())
@@ -195,18 +199,18 @@ type Frame = { readonly bytes: Buffer } | { readonly problem: string };
 
 function frameOf(result: unknown): Frame | 'done' {
   try {
-    if (!isObjectOrList(result)) return { problem: 'its iterator returned no result' };
+    if (!isObjectOrList(result)) return { problem: 'the iterator returned no result object' };
     const { done, value }: { done?: unknown; value?: unknown } = result;
     if (done === true) return 'done';
-    if (!isObjectOrList(value)) return { problem: 'it yielded a value that is not an event' };
+    if (!isObjectOrList(value)) return { problem: 'a yielded value is not an event object' };
     const text = eventText(value);
     if (typeof text !== 'string') return text;
     const bytes = Buffer.from(text);
     return bytes.length > pluginEventBytesMax
-      ? { problem: `it yielded an event of ${String(bytes.length)} bytes; the limit is ${String(pluginEventBytesMax)}` }
+      ? { problem: `a yielded event has ${String(bytes.length)} bytes; the limit is ${String(pluginEventBytesMax)}` }
       : { bytes };
   } catch (error) {
-    return { problem: `it yielded an event that is not JSON: ${thrownMessage(error)}` };
+    return { problem: `a yielded event is not JSON: ${thrownMessage(error)}` };
   }
 }
 
@@ -220,11 +224,10 @@ function eventText({
   readonly event?: unknown;
   readonly id?: unknown;
 }): string | { readonly problem: string } {
-  if (!isLine(event)) return { problem: 'the name of an event it yielded is not a line of text' };
-  if (!isLine(id) || id?.includes('\0') === true)
-    return { problem: 'the id of an event it yielded is not a line of text' };
+  if (!isLine(event)) return { problem: 'the name of a yielded event is not a line of text' };
+  if (!isLine(id) || id?.includes('\0') === true) return { problem: 'the id of a yielded event is not a line of text' };
   const text: unknown = typeof data === 'string' ? data : JSON.stringify(data);
-  if (typeof text !== 'string') return { problem: `the data of an event it yielded is ${typeof data}` };
+  if (typeof text !== 'string') return { problem: `the data of a yielded event is ${typeof data}` };
   const lines = /[\r\n]/u.test(text) ? text.split(/\r\n|\r|\n/u).join('\ndata: ') : text;
   return `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}data: ${lines}\n\n`;
 }

@@ -11,12 +11,12 @@ import { problem } from '../problem.ts';
 import { decodeBody, mediaTypeOf, readBody } from '../body/read-body.ts';
 import { escapeToken } from '../../base/reference-token.ts';
 
-/** The caller that a plugin's clients are bound to. */
+/** The caller to which the clients of a plugin are bound. */
 export type Caller = {
   readonly subject: Subject;
   /** The cause of the request, which no plugin can change. */
   readonly cause: Cause;
-  /** Whether the request is over: answered, abandoned, or its stream ended. */
+  /** Whether the request has ended: it was answered or abandoned, or its stream has ended. */
   readonly isOver: () => boolean;
 };
 
@@ -54,7 +54,7 @@ export function routeRequest(
 
 type CheckedRequest = { readonly ok: true; readonly body: unknown } | { readonly ok: false; readonly answer: Answer };
 
-/** Checks the request against the route's schemas; parameters without a schema pass unchecked. */
+/** Checks the request against the route's schemas; parameters without a schema are not checked. */
 export async function requestOf(
   exchange: Exchange,
   { query, body: bodySchema }: Pick<RouteEndpoint, 'query' | 'body'>,
@@ -78,7 +78,7 @@ function refused(reason: 'bad-request' | 'invalid', what: string, violations: re
   return { ok: false, answer: refusal(problem(reason, detail, { violations })) };
 }
 
-/** A parameter is text; one with an array schema may be repeated. */
+/** Checks the parameters. A value is a string. A parameter may be repeated if its schema is an array. */
 function queryViolations(query: URLSearchParams, schemas: NonNullable<RouteEndpoint['query']>): readonly Violation[] {
   return [...schemas].flatMap(([parameter, { schema, violations }]) => {
     const given = query.getAll(parameter);
@@ -89,10 +89,10 @@ function queryViolations(query: URLSearchParams, schemas: NonNullable<RouteEndpo
   });
 }
 
-/** The media types of a PATCH body: like the client's `patch`, it is a merge patch. */
+/** The media types of a PATCH body: as with the client's `patch`, the body is a merge patch. */
 const patchTypes = ['application/merge-patch+json', 'application/json'];
 
-/** The decoded JSON of the body, with any media type; undefined without a body. */
+/** Decodes the JSON of the body. Without a body, the result is undefined, and any media type is accepted. */
 async function bodyOf(exchange: Exchange): Promise<CheckedRequest> {
   const { req, method } = exchange;
   const media = mediaTypeOf(req, method === 'PATCH' ? patchTypes : ['application/json']);
@@ -114,7 +114,7 @@ function queryOf(query: URLSearchParams): RouteRequest['query'] {
   );
 }
 
-/** The headers without credentials, which are for the platform only: a plugin acts through its clients. */
+/** The headers without credentials, which only the platform may read: a plugin acts through its clients. */
 function headersOf({ req }: Exchange): RouteRequest['headers'] {
   const { authorization: _authorization, cookie: _cookie, ...headers } = withoutBearer(req.headers);
   return headers;

@@ -31,17 +31,18 @@ const platformHeaders = new Set([
   'x-request-id',
 ]);
 
-/** Reading any member of the result may throw. */
+/** Decodes the result of a handler. Reading any member of the result may throw. */
 export function decodeResponse(result: unknown, responses: RouteEndpoint['responses']): DecodedResponse {
   try {
     return decode(result, responses);
   } catch (error) {
-    return { kind: 'rubbish', problem: `its response cannot be read: ${thrownMessage(error)}` };
+    return { kind: 'rubbish', problem: `the response cannot be read: ${thrownMessage(error)}` };
   }
 }
 
 function decode(result: unknown, responses: RouteEndpoint['responses']): DecodedResponse {
-  if (result !== undefined && !isObject(result)) return { kind: 'rubbish', problem: 'it returned no response object' };
+  if (result !== undefined && !isObject(result))
+    return { kind: 'rubbish', problem: 'the handler returned no response object' };
   const {
     status,
     headers: rawHeaders = {},
@@ -69,10 +70,10 @@ function decodeWhole(
   const bytes = bytesOf(body, headers);
   if (typeof bytes === 'string') return { kind: 'rubbish', problem: bytes };
   const code = status ?? (bytes === undefined ? 204 : 200);
-  if (!isFinalStatus(code)) return { kind: 'rubbish', problem: `its status is ${describe(code)}` };
+  if (!isFinalStatus(code)) return { kind: 'rubbish', problem: `the status is ${describe(code)}` };
   const violations = isJson(headers) ? bodyViolations({ body, bytes, isTyped }, responses?.get(code)?.schema) : [];
   if (violations.length > 0)
-    return { kind: 'rubbish', problem: `its body does not match the schema of status ${String(code)}`, violations };
+    return { kind: 'rubbish', problem: `the body does not match the schema of status ${String(code)}`, violations };
   if (isNothing) return { kind: 'answer', answer: { kind: 'empty', status: 204, headers: [] } };
   return {
     kind: 'answer',
@@ -85,7 +86,9 @@ function decodeWhole(
   };
 }
 
-/** Browsers accept events only with status 200 and this content type. */
+/**
+ * Decodes a response with events. Browsers accept events only with status 200 and the content type `text/event-stream`.
+ */
 function decodeEvents(
   events: unknown,
   {
@@ -94,11 +97,12 @@ function decodeEvents(
     body,
   }: { readonly status: unknown; readonly headers: ReadonlyMap<string, string>; readonly body: unknown },
 ): DecodedResponse {
-  if (body !== undefined) return { kind: 'rubbish', problem: 'it returned both a body and events' };
+  if (body !== undefined) return { kind: 'rubbish', problem: 'the handler returned both a body and events' };
   if (status !== undefined && status !== 200)
-    return { kind: 'rubbish', problem: `it returned events with the status ${describe(status)}` };
-  if (headers.has('content-type')) return { kind: 'rubbish', problem: 'it returned events with its own content type' };
-  if (!isAsyncIterable(events)) return { kind: 'rubbish', problem: 'its events are not an async iterable' };
+    return { kind: 'rubbish', problem: `the handler returned events with the status ${describe(status)}` };
+  if (headers.has('content-type'))
+    return { kind: 'rubbish', problem: 'the handler returned events with a content type' };
+  if (!isAsyncIterable(events)) return { kind: 'rubbish', problem: 'the events are not an async iterable' };
   return { kind: 'events', headers, iterator: events[Symbol.asyncIterator]() };
 }
 
@@ -111,11 +115,11 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   );
 }
 
-/** `isTyped`: whether the body is text or bytes with a content type, which are sent unchanged. */
+/** `isTyped` is true if the response has a content type. A body of text or bytes is then sent unchanged. */
 type Answered = { readonly body: unknown; readonly bytes: Uint8Array | undefined; readonly isTyped: boolean };
 
 /**
- * The violations of a body. Text that is JSON already is parsed again; any other value is checked directly, at no
+ * The violations of a body. Text that is already JSON is parsed again. Any other value is checked directly, at no
  * further cost.
  */
 function bodyViolations({ body, bytes, isTyped }: Answered, schema: ValueSchema | undefined): readonly Violation[] {
@@ -123,7 +127,7 @@ function bodyViolations({ body, bytes, isTyped }: Answered, schema: ValueSchema 
   if (bytes === undefined) return [{ pointer: '', detail: 'is required' }];
   const isText = isTyped && (typeof body === 'string' || body instanceof Uint8Array);
   const violations = isText ? schema.violations(parsed(bytes)) : schema.violations(body);
-  // A Date or an undefined member changes in JSON, so the JSON form is checked again.
+  // A Date or an undefined member is different in JSON, so the JSON form is checked too.
   return violations.length === 0 || isText ? violations : schema.violations(parsed(bytes));
 }
 
@@ -137,8 +141,8 @@ function isJson(headers: ReadonlyMap<string, string>): boolean {
 }
 
 /**
- * The reasons of refusals that a handler passes on: if a client's call throws one of these, the caller gets the same
- * refusal.
+ * The reasons of refusals that a handler passes on: if a client's call throws such a refusal and the handler does not
+ * catch it, the caller gets the same refusal.
  */
 const passedOn: readonly RejectionReason[] = [
   'bad-request',
@@ -154,7 +158,7 @@ const passedOn: readonly RejectionReason[] = [
   'unavailable',
 ];
 
-/** The refusal in an error; undefined for any other error: the handler failed. */
+/** Decodes a refusal from an error. Returns undefined for any other error, which means that the handler failed. */
 export function decodeRefusal(error: unknown): Problem | undefined {
   try {
     return error instanceof ClientError ? refusalOf(error) : undefined;
@@ -203,26 +207,29 @@ function isFinalStatus(code: unknown): code is number {
   return typeof code === 'number' && Number.isInteger(code) && code >= 200 && code <= 599;
 }
 
-/** The headers by lower-case name, or a problem. */
+/** Returns the headers by lower-case name, or a problem as a string. */
 function headersOf(raw: unknown): Map<string, string> | string {
-  if (!isObject(raw)) return 'its headers are not an object';
+  if (!isObject(raw)) return 'the headers are not an object';
   const headers = new Map<string, string>();
   for (const [name, value] of Object.entries(raw)) {
     const lower = name.toLowerCase();
-    if (typeof value !== 'string') return `its header ${describe(name)} is not a string`;
-    if (platformHeaders.has(lower)) return `its header ${describe(name)} is reserved for the server`;
+    if (typeof value !== 'string') return `the header ${describe(name)} is not a string`;
+    if (platformHeaders.has(lower)) return `the header ${describe(name)} is reserved for the server`;
     try {
       validateHeaderName(name);
       validateHeaderValue(name, value);
     } catch {
-      return `its header ${describe(name)} is malformed`;
+      return `the header ${describe(name)} is malformed`;
     }
     headers.set(lower, value);
   }
   return headers;
 }
 
-/** The body's bytes: JSON, unless the headers set another content type and the body is text or bytes. */
+/**
+ * Returns the bytes of the body, or a problem as a string. The body is encoded as JSON, unless the headers set a
+ * content type and the body is text or bytes.
+ */
 function bytesOf(body: unknown, headers: Map<string, string>): Uint8Array | undefined | string {
   if (body === undefined) return undefined;
   if (headers.has('content-type')) {
@@ -233,9 +240,9 @@ function bytesOf(body: unknown, headers: Map<string, string>): Uint8Array | unde
   }
   try {
     const text: unknown = JSON.stringify(body);
-    return typeof text === 'string' ? Buffer.from(text) : `its body is ${describe(typeof body)}`;
+    return typeof text === 'string' ? Buffer.from(text) : `the body is ${describe(typeof body)}`;
   } catch (error) {
-    return `its body is not JSON: ${thrownMessage(error)}`;
+    return `the body is not JSON: ${thrownMessage(error)}`;
   }
 }
 

@@ -13,7 +13,7 @@ import { bySpecificity, RouteTable, type Found, type FoundOf, type Route } from 
 import { SocketUpgrades } from '../connection/socket-upgrades.ts';
 
 export type PluginRoutesDependencies = RouteCallDependencies & {
-  /** Unread data of readers. It is shared with watches, so that the limits apply to the total. */
+  /** The unread data of clients. It is shared with watches, so that the limits apply to the total. */
   readonly outboxes: Outboxes;
 };
 
@@ -25,12 +25,14 @@ type Mounted = {
 };
 
 /**
- * The custom APIs of all plugins (decision 9.6), matched after authorization. All failures of a handler (an exception,
- * a rejection, a missing or invalid result) are contained here and logged with the plugin's name.
+ * The custom APIs of all plugins (decision 9.6), matched after authorization. Failures of a handler (an exception, a
+ * rejection, a missing or invalid result) end only its request, and are logged with the plugin's name.
  */
 export class PluginRoutes implements RouteMounts {
   readonly #dependencies: PluginRoutesDependencies;
-  /** By plugin, in order of mounting: of two plugins with the same route, the first keeps the route. */
+  /**
+   * Endpoints by plugin, in order of mounting. If two plugins have the same route, the first plugin serves the route.
+   */
   readonly #mounted = new Map<string, Mounted>();
   #revision = 0;
   readonly #streams: OpenStreams;
@@ -57,17 +59,15 @@ export class PluginRoutes implements RouteMounts {
   }
 
   /**
-   * Replaces the plugin's endpoints.
+   * Replaces the endpoints of the plugin.
    *
-   * @throws RangeError for a path that the plugin must not serve; nothing is changed then.
+   * @throws RangeError for a path that the plugin must not serve; nothing changes then.
    */
   mount(plugin: string, endpoints: Endpoints): void {
     this.#put(plugin, endpoints, true);
   }
 
-  /**
-   * Removes the plugin's endpoints: its paths return 404 from now on, and its streams end. Calls in progress complete.
-   */
+  /** Removes the plugin's endpoints: its paths then return 404, and its streams end. Calls in progress complete. */
   unmount(plugin: string): void {
     const mounted = this.#mounted.get(plugin);
     if (mounted === undefined) return;
@@ -85,7 +85,10 @@ export class PluginRoutes implements RouteMounts {
     return this.#find('GET', segments, ({ sockets }) => sockets);
   }
 
-  /** The plugin with a route or socket at this path, announced or mounted, for any method: rules may name it. */
+  /**
+   * Returns the plugin that has a route or socket at this path, announced or mounted, for any method. Rules may name
+   * this plugin.
+   */
   pluginOf(segments: readonly string[]): string | undefined {
     for (const [plugin, { routes, sockets }] of this.#mounted)
       if (routes.covers(segments) || sockets.covers(segments)) return plugin;
@@ -114,17 +117,20 @@ export class PluginRoutes implements RouteMounts {
     return this.#revision;
   }
 
-  /** Open streams by plugin. */
+  /** The number of open streams by plugin. */
   streams(): readonly StreamCount[] {
     return this.#streams.counts();
   }
 
-  /** Ends streams that are no longer allowed; call it when rights may have changed or credentials expired. */
+  /**
+   * Ends streams that are no longer allowed; call this method when rights may have changed or credentials may have
+   * expired.
+   */
   recheck(allows: Allows): void {
     this.#streams.recheck(allows);
   }
 
-  /** Ends all streams at a shutdown; no new ones open. */
+  /** Ends all streams at a shutdown. No new streams can be opened then. */
   closeStreams(): void {
     this.#streams.closeAll();
   }
@@ -143,7 +149,9 @@ export class PluginRoutes implements RouteMounts {
     );
   }
 
-  /** Calls the route's handler. The answer is the handler's, a refusal, or `taken-over` by a stream of events. */
+  /**
+   * Calls the route's handler. The result is the handler's response, a refusal, or `taken-over` for a stream of events.
+   */
   call(exchange: Exchange, found: FoundOf<PluginRoute>): Promise<Answer> {
     return this.#calls.call(exchange, found);
   }
@@ -164,7 +172,7 @@ export class PluginRoutes implements RouteMounts {
     const sockets = new RouteTable<PluginSocketRoute>();
     for (const { path } of [...endpoints.routes, ...endpoints.sockets]) {
       if (!/^\/apis\/[a-z0-9.-]+\/[a-z0-9]+\/./u.test(path))
-        throw new RangeError(`${path}: a custom API's path is /apis/<group>/<version>/…`);
+        throw new RangeError(`${path}: the path of a custom API must start with /apis/<group>/<version>/`);
     }
     for (const endpoint of [...endpoints.routes].sort(bySpecificity))
       routes.add(endpoint.method, endpoint.path, { mount, endpoint });

@@ -12,7 +12,7 @@ import type { Edge } from '../send.ts';
 import { refuseUpgrade, type SocketUpgrades } from '../connection/socket-upgrades.ts';
 import { thrownText } from '../thrown-text.ts';
 
-/** The connection of a request that upgrades. */
+/** The connection of an upgrade request. */
 export type Upgraded = {
   readonly socket: Duplex;
   readonly head: Buffer;
@@ -31,7 +31,7 @@ type SocketCall = {
 type SocketCallDependencies = CallPorts & { readonly streams: OpenStreams; readonly upgrades: SocketUpgrades };
 
 /**
- * Takes the connection over and runs the plugin's handler. The request is authorized, and was admitted in this turn.
+ * Takes over the connection and runs the plugin's handler. The request must be authorized, and admitted in this turn.
  */
 export function serveSocket(call: SocketCall, dependencies: SocketCallDependencies): Answer {
   const {
@@ -63,7 +63,7 @@ export function serveSocket(call: SocketCall, dependencies: SocketCallDependenci
   return takenOver;
 }
 
-/** The handler is foreign code: it may throw at any time, and need not end. */
+/** Runs the handler. The handler is the plugin's code: it may throw at any time, and may never end. */
 async function run(
   { exchange, mount: { plugin }, endpoint, params }: SocketCall,
   connection: SocketConnection,
@@ -77,7 +77,7 @@ async function run(
     connection.end({ reason: 'done', detail: '' });
   } catch (error) {
     const refused = decodeRefusal(error);
-    // A handler may fail because its socket was closed: such an error is not logged.
+    // A handler may fail because its socket was closed. Such an error is logged at level debug only.
     const isLogged = !connection.isOver && refused === undefined;
     const fields = {
       plugin,

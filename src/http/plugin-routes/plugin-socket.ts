@@ -37,13 +37,16 @@ export type SocketParts = Pick<OpenStream, 'mount' | 'subject' | 'request'> & {
   readonly onOver: () => void;
 };
 
-/** A WebSocket served by a plugin. Buffers are bounded in both directions: reading pauses, and `send` returns false. */
+/**
+ * A WebSocket served by a plugin. Buffers are limited in both directions: if a buffer is full, reading pauses, or
+ * `send` returns false.
+ */
 export class SocketConnection implements OpenStream {
   readonly transport = 'websocket';
   readonly mount: OpenStream['mount'];
   readonly subject: OpenStream['subject'];
   readonly request: OpenStream['request'];
-  /** The plugin's view of the socket. */
+  /** The interface of the socket for the plugin. */
   readonly pluginSocket: PluginSocket;
   readonly #parts: SocketParts;
   readonly #pings: Pings;
@@ -54,13 +57,16 @@ export class SocketConnection implements OpenStream {
   /** Whether the plugin was notified of the end and the socket is no longer counted. */
   #hasLeft = false;
   #pingedAt: number;
-  /** The time of the last check, used for messages until the next one. */
+  /** The time of the last check, which is used for messages until the next check. */
   #now: number;
   /** The time since when reading is paused, because the plugin has not consumed its messages. */
   #pausedSince: number | undefined;
-  /** Bytes refused since the last accepted message. */
+  /** The number of bytes refused since the last accepted message. */
   #refusedBytes = 0;
-  /** The time since when the peer has accepted no data, and the bytes accepted until then. */
+  /**
+   * `#unsentSince` is the time since when the peer has accepted no data. `#sentBytes` counts the bytes that were passed
+   * to the connection, and `#takenBytes` those that the peer has accepted.
+   */
   #unsentSince: number | undefined;
   #sentBytes = 0;
   #takenBytes = 0;
@@ -85,7 +91,7 @@ export class SocketConnection implements OpenStream {
     this.#pingedAt = now;
     this.#now = now;
     const { messages } = this.#inbox;
-    // Bound methods, so that a plugin may destructure them; the connection itself is not exposed.
+    // Arrow functions, so that a plugin may destructure the object. The connection itself is not exposed.
     this.pluginSocket = {
       messages,
       send: (message) => this.#send(message),
@@ -157,7 +163,7 @@ export class SocketConnection implements OpenStream {
     });
   }
 
-  /** While reading is paused, answers to pings are not read either. */
+  /** Sends a ping, unless reading is paused: pongs would not be read then. */
   #ping(now: number): void {
     this.#pingedAt = now;
     if (this.#pausedSince === undefined) this.#pings.send(now);
@@ -165,7 +171,7 @@ export class SocketConnection implements OpenStream {
 
   #receive(data: WebSocket.RawData, isBinary: boolean): void {
     if (this.#isOver) return;
-    // A single buffer, since the socket's `binaryType` is the default.
+    // `data` is a single buffer, since the socket has the default `binaryType`.
     const bytes = Buffer.isBuffer(data) ? data : Buffer.concat(Array.isArray(data) ? data : [new Uint8Array(data)]);
     this.#inbox.push(isBinary ? bytes : bytes.toString('utf8'));
     if (!this.#inbox.isFull() || this.#pausedSince !== undefined) return;
@@ -195,8 +201,8 @@ export class SocketConnection implements OpenStream {
     const frames = new Frames(Buffer.concat([header, bytes]));
     this.#sentBytes += frames.bytes.length;
     this.#outbox.push(frames);
-    // The push may have exceeded the limits of all streams, which ends the stream that is furthest behind: possibly
-    // this one.
+    // The push may have exceeded the limit for all streams. Then the stream that is furthest behind ends, which may be
+    // this stream.
     return !this.#isOver;
   }
 
@@ -208,7 +214,7 @@ export class SocketConnection implements OpenStream {
     if (!this.#isOver) this.#finish(code, reason, 'sent');
   }
 
-  /** Stops the socket; sends only queued messages. */
+  /** Stops the socket. Queued messages are sent or dropped, according to `rest`. */
   #stop(rest: Finish['rest'], finish: () => void = () => undefined): void {
     this.#isOver = true;
     this.#outbox.stop(rest, () => {
@@ -223,18 +229,18 @@ export class SocketConnection implements OpenStream {
     const { webSocket, streams, onOver } = this.#parts;
     streams.delete(this);
     this.#inbox.close();
-    // Further messages are dropped. They must still be read, because the answer to our close frame follows them.
+    // Further messages are dropped, but must be read, since the answer to our close frame follows them.
     if (this.#pausedSince !== undefined) webSocket.resume();
     this.#pausedSince = undefined;
     onOver();
   }
 }
 
-/** Writes whole frames directly to the connection, so that the library's control frames fit in between. */
+/** Writes only whole frames to the connection, so that the library can write control frames between them. */
 function connectionOf({ webSocket, socket }: Pick<SocketParts, 'webSocket' | 'socket'>): Connection {
   return {
     write: (bytes, onWritten) => {
-      // Nothing may follow a close frame.
+      // No data may follow a close frame.
       if (webSocket.readyState !== WebSocket.OPEN) {
         onWritten();
         return;
@@ -246,8 +252,8 @@ function connectionOf({ webSocket, socket }: Pick<SocketParts, 'webSocket' | 'so
         onWritten();
       };
       socket.write(bytes, takenOnce);
-      // The callback runs in a later turn, and within this turn a plugin could exceed its limit, so written data counts
-      // at once.
+      // The callback runs in a later turn, and within this turn a plugin could exceed its limit. Therefore data that
+      // was written completely is reported at once.
       if (socket.writableLength === 0) takenOnce();
     },
     cut: () => {
@@ -259,11 +265,12 @@ function connectionOf({ webSocket, socket }: Pick<SocketParts, 'webSocket' | 'so
 function payloadOf(message: unknown): { readonly isBinary: boolean; readonly bytes: Uint8Array } {
   const isBinary = message instanceof Uint8Array;
   const text: unknown = isBinary || typeof message === 'string' ? message : JSON.stringify(message);
-  if (typeof text !== 'string' && !isBinary) throw new TypeError(`cannot send a ${typeof message}: it is not JSON`);
+  if (typeof text !== 'string' && !isBinary)
+    throw new TypeError(`cannot send a ${typeof message}: the message is not JSON`);
   const bytes = isBinary ? message : Buffer.from(String(text));
   if (bytes.length > pluginSocketMessageBytesMax) {
     const most = String(pluginSocketMessageBytesMax);
-    throw new RangeError(`a message must be at most ${most} bytes, this one has ${String(bytes.length)}`);
+    throw new RangeError(`a message must be at most ${most} bytes, but has ${String(bytes.length)}`);
   }
   return { isBinary, bytes };
 }

@@ -8,15 +8,17 @@ import type { Exchange } from '../exchange.ts';
 import { problem, type Problem } from '../problem.ts';
 import { pluginStreamsMax, pluginStreamsPerPluginMax } from './route-limits.ts';
 
-/** One mounting of a plugin's endpoints. */
+/** The endpoints of a plugin from one `mount` or `announce` until the next, or until `unmount`. */
 export type Mount = {
   readonly plugin: string;
   readonly serving: boolean;
-  /** Whether the endpoints were mounted again or unmounted: calls in progress may complete, and no new ones start. */
+  /**
+   * Whether the endpoints were mounted again or unmounted. Calls in progress may complete then, but no new calls start.
+   */
   isOver: boolean;
 };
 
-/** The reasons for which the platform ends a stream, with the close codes (RFC 6455, 7.4). */
+/** The reasons for the end of a stream, with their close codes (RFC 6455, 7.4). */
 export const streamEndings = {
   done: 1000,
   failed: 1011,
@@ -26,9 +28,9 @@ export const streamEndings = {
   'rights-lost': 4403,
   unresponsive: 1006,
 } as const;
-/** Endings that drop unsent data: the reader is too far behind, or may not read it any more. */
+/** Endings that drop unsent data: the client is too far behind, or may no longer read the data. */
 export const forgettingEndings: ReadonlySet<StreamEnding['reason']> = new Set(['too-slow', 'rights-lost']);
-export const rightsLost: StreamEnding = { reason: 'rights-lost', detail: 'no longer allowed' };
+export const rightsLost: StreamEnding = { reason: 'rights-lost', detail: 'this stream is no longer allowed' };
 export const crowdedOut: StreamEnding = {
   reason: 'too-slow',
   detail: 'the unread data of all streams exceeds its limit',
@@ -43,7 +45,7 @@ export type OpenStream = Reviewed & {
   readonly subject: Subject;
   /** The request as authorized. */
   readonly request: Exchange['info'];
-  /** Sends keep-alives, and ends the stream when due. */
+  /** Sends keep-alives, and ends the stream if the client or the plugin exceeds a time limit. */
   beat(now: number): void;
   end(ending: StreamEnding): void;
 };
@@ -51,7 +53,7 @@ export type OpenStream = Reviewed & {
 /** The number of open streams of a plugin by transport. */
 export type StreamCount = Pick<OpenStream, 'transport'> & { readonly plugin: string; readonly count: number };
 
-/** The interval of each stream's timer: keep-alives may be early by this much, and due ends late. */
+/** The interval of each stream's timer. Keep-alives may be early by this time, and ends late. */
 export const streamBeatMs = 1_000;
 const wheelSlots = 10;
 
@@ -60,10 +62,11 @@ export function hasStopped({ plugin }: Mount): Problem {
 }
 
 /**
- * All open streams of plugins on this node. Counts them, keeps them alive, and ends those that are no longer allowed.
+ * All open streams of plugins on this node: counts streams, keeps them alive, and ends streams that are no longer
+ * allowed.
  */
 export class OpenStreams {
-  /** Unread data of the streams' readers, within the limits shared with watches. */
+  /** The unread data of the streams' clients, within limits that are shared with watches. */
   readonly outboxes: Outboxes;
   readonly #wheel: Wheel<OpenStream>;
   readonly #reviews: Reviews<OpenStream>;
@@ -82,7 +85,9 @@ export class OpenStreams {
     return this.#wheel.size;
   }
 
-  /** The counts of plugins with open streams; computed on demand, since they are rarely read. */
+  /**
+   * The number of open streams by plugin and transport. The numbers are rarely read, so they are computed on demand.
+   */
   counts(): readonly StreamCount[] {
     const counts = new Map<string, StreamCount>();
     for (const {
@@ -130,12 +135,15 @@ export class OpenStreams {
     });
   }
 
-  /** Ends every stream that is no longer allowed; call it when rights may have changed or credentials expired. */
+  /**
+   * Ends every stream that is no longer allowed; call this method when rights may have changed or credentials may have
+   * expired.
+   */
   recheck(allows: Allows): void {
     this.#reviews.begin(this.#wheel.items(), ({ subject, request }) => allows(subject, request));
   }
 
-  /** Asks all clients to reconnect, and accepts no new ones; for a shutdown. */
+  /** Ends all streams for a shutdown, with a request to reconnect. No new streams can be opened then. */
   closeAll(): void {
     this.#isClosed = true;
     this.#endWhere(() => true, { reason: 'shutting-down', detail: 'the server is shutting down; connect again' });

@@ -1,40 +1,55 @@
-/** Limits of custom APIs, besides those in `src/limits` (a route's time limit, a body, a plugin's routes). */
+/**
+ * Limits of custom APIs, in addition to those in `src/limits` (the time of a route, the size of a body, the routes of a
+ * plugin).
+ */
 
-/** Open server-sent event streams and WebSockets, in total and of one plugin; above either, 429. */
+/**
+ * The maximum number of open server-sent event streams and WebSockets, in total and per plugin. Above either, the
+ * response is 429.
+ */
 export const pluginStreamsMax = 10_000;
 export const pluginStreamsPerPluginMax = 2_000;
 
-/** The bytes of one encoded event. A larger event ends its stream, as an error of the plugin. */
+/** The maximum size of one encoded event in bytes. A larger event ends its stream, as an error of the plugin. */
 export const pluginEventBytesMax = 1_048_576;
-/** The time for which a reader may leave data unread and still occupy a stream. */
+/** The time for which a client may leave data unread before its stream ends. */
 export const pluginStreamUnreadMs = 60_000;
 
 /**
- * The bytes of one WebSocket message in either direction. A larger one of a caller closes the socket with 1009, a
- * plugin's throws.
+ * The maximum size in bytes of a WebSocket message in either direction. A larger message from the client closes the
+ * socket with code 1009. For a larger message from the plugin, `send` throws.
  */
 export const pluginSocketMessageBytesMax = 1_048_576;
-/** Frames of one message, and received chunks that are not parsed yet: the largest message in small segments fits. */
+/**
+ * The maximum numbers of frames of one message, and of received chunks that are not parsed yet. They allow the largest
+ * message in small segments.
+ */
 export const pluginSocketFragmentsMax = 1_024;
 export const pluginSocketChunksMax = 4_096;
-/** Unsent bytes: a message that would exceed this is refused. */
+/** The maximum number of unsent bytes. A message that would exceed the limit is refused. */
 export const pluginSocketWaitingBytesMax = 1_048_576;
 /**
- * Bytes of messages refused in a row. Above it the socket is closed (1013): the plugin ignores the result of `send`,
- * and the reader has missed too much.
+ * The maximum number of bytes of consecutive refused messages. Above it, the socket is closed with code 1013: the
+ * plugin ignores the result of `send`, and the client has missed too much.
  */
 export const pluginSocketRefusedBytesMax = 4_194_304;
-/** Received messages that the plugin has not consumed, and their bytes; above either, reading pauses. */
+/**
+ * The maximum number of received messages that the plugin has not consumed, and of their bytes. At either limit,
+ * reading pauses.
+ */
 export const pluginSocketQueuedMessagesMax = 64;
 export const pluginSocketQueuedBytesMax = 1_048_576;
-/** The longest pause of reading before the socket is closed (1013), since its end is not detected meanwhile. */
+/**
+ * The longest pause of reading. Then the socket is closed with code 1013, since the end of a connection is not detected
+ * during a pause.
+ */
 export const pluginSocketUnreadMs = 60_000;
 
-/** Concurrent uploads, each of which holds its received bytes in memory; above it, 429. */
+/** The maximum number of concurrent uploads. Their received bytes are in memory. Above it, the response is 429. */
 export const uploadsMax = 8;
 /**
- * The interval of an upload's progress checks, the least bytes in an interval, and the failed checks after which the
- * upload is refused: others wait for its slot.
+ * The interval at which the progress of an upload is checked, the minimum number of bytes in an interval, and the
+ * number of failed checks after which the upload is refused, since other uploads wait for its slot.
  */
 export const uploadLookMs = 2_000;
 export const uploadLookBytesMin = 16_384;

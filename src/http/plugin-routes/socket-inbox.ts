@@ -3,8 +3,8 @@ import { pluginSocketQueuedBytesMax, pluginSocketQueuedMessagesMax } from './rou
 type Message = string | Uint8Array;
 
 /**
- * The received messages of one socket that its plugin has not consumed, within limits: reading pauses while `isFull`,
- * and resumes on `onRoom`.
+ * The received messages of one socket that its plugin has not consumed. Reading must pause while `isFull` returns true,
+ * and may resume when `onRoom` is called.
  */
 export class SocketInbox {
   readonly #onRoom: () => void;
@@ -13,7 +13,9 @@ export class SocketInbox {
   /** Pending reads, in order. */
   readonly #waiting: ((result: IteratorResult<Message, undefined>) => void)[] = [];
   #isClosed = false;
-  /** The messages, shared by all iterations: each is delivered once. Leaving a loop does not close the socket. */
+  /**
+   * The messages. All iterations share them: each message is delivered once. Leaving a loop does not close the socket.
+   */
   readonly messages: AsyncIterable<Message> = { [Symbol.asyncIterator]: () => ({ next: async () => this.#next() }) };
 
   constructor(onRoom: () => void) {
@@ -35,7 +37,7 @@ export class SocketInbox {
     this.#queuedBytes += message.length;
   }
 
-  /** Ends the iteration after the received messages. */
+  /** Ends iterations after the messages that have been received. */
   close(): void {
     this.#isClosed = true;
     for (const next of this.#waiting.splice(0)) next({ done: true, value: undefined });

@@ -18,13 +18,13 @@ export class ByteWriter {
   part(bytes: Uint8Array, start: number, end: number): void {
     const length = end - start;
     this.#reserve(length);
-    // For a few bytes a loop is faster than a call of the system's copy.
+    // For a few bytes, a loop is faster than a call of `set`.
     if (length > 24) this.#bytes.set(bytes.subarray(start, end), this.#length);
     else for (let at = 0; at < length; at += 1) this.#bytes[this.#length + at] = bytes[start + at] ?? 0;
     this.#length += length;
   }
 
-  /** The part from `start` to `end`, or `missing` for a start of -1. */
+  /** Appends the part from `start` to `end`, or `missing` if `start` is -1. */
   partOr(missing: Uint8Array, bytes: Uint8Array, start = -1, end = -1): void {
     if (start === -1) this.all(missing);
     else this.part(bytes, start, end);

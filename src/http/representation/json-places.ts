@@ -1,12 +1,12 @@
 import { unescapeToken } from '../../base/reference-token.ts';
 /**
- * Finds members in the bytes of an object's JSON without parsing it. The JSON is compact and canonical, as
- * `JSON.stringify` writes it: without white space, and with one way to write each name.
+ * Finds members in the bytes of an object's JSON without parsing the JSON. The JSON must be compact and canonical, as
+ * `JSON.stringify` writes it: without white space, and with only one encoding of each name.
  */
 
 /** The members to find, as a tree of their pointers. */
 export type WantedMembers = {
-  /** Where `findMembers` records the start and end of this value. */
+  /** The indexes in `Places` at which `findMembers` records the start and end of this value. */
   readonly places: number[];
   readonly members: WantedMember[];
 };
@@ -14,12 +14,12 @@ export type WantedMembers = {
 type WantedMember = {
   /** The member's name as written in JSON, between its quotes. */
   readonly name: Buffer;
-  /** The index, if the name is a number, since the value may be an array; otherwise -1. */
+  /** The name as an array index, since the containing value may be an array; -1 if the name is not an index. */
   readonly index: number;
   readonly wanted: WantedMembers;
 };
 
-/** The tree for some JSON pointers. The values are recorded by the index of their pointer. */
+/** Builds the tree for JSON pointers. Values are recorded at the index of their pointer. */
 export function wantedMembers(pointers: readonly string[]): WantedMembers {
   const root: WantedMembers = { places: [], members: [] };
   for (const [place, pointer] of pointers.entries()) {
@@ -39,7 +39,7 @@ function childOf({ members }: WantedMembers, segment: string): WantedMembers {
   return wanted;
 }
 
-/** By pointer: the start and end of the value; a start of -1 means that it is missing. */
+/** The start and end of the value of each pointer. A start of -1 means that the value is missing. */
 export type Places = { readonly starts: Int32Array; readonly ends: Int32Array };
 
 export function placesFor(count: number): Places {
@@ -111,7 +111,7 @@ function memberNamed(
   return undefined;
 }
 
-/** The offset after the value that begins at `at`. */
+/** Returns the offset after the value that begins at `start`. */
 function endOfValue(bytes: Uint8Array, start: number): number {
   let at = start;
   let depth = 0;

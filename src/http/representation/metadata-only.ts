@@ -5,10 +5,10 @@ import type { Representation, Shown } from './representation.ts';
 const wanted = wantedMembers(['/metadata']);
 const comma = Buffer.from(',');
 const end = Buffer.from('}');
-/** Replaces the metadata of an object that has none. */
+/** The metadata to write for an object without metadata. */
 export const noMetadata: Buffer = Buffer.from('{}');
 
-/** Kubernetes' PartialObjectMetadata: an object's metadata and nothing else. */
+/** Kubernetes' PartialObjectMetadata: only the metadata of an object. */
 export class MetadataOnly implements Representation {
   readonly name: string;
   readonly listKind: Representation['listKind'];
@@ -37,7 +37,7 @@ export class MetadataOnly implements Representation {
     return writer.written();
   }
 
-  /** Writes the object at `at`, and returns the offset after it. */
+  /** Writes the object at `at`, and returns the offset after the object. */
   #write(bytes: Uint8Array, at: number, writer: ByteWriter): number {
     const behind = findMembers(bytes, at, wanted, this.#places);
     const [start] = this.#places.starts;
@@ -49,7 +49,7 @@ export class MetadataOnly implements Representation {
   }
 }
 
-/** A PartialObjectMetadata up to the value of its metadata; a single `}` completes it. */
+/** A PartialObjectMetadata up to the value of its metadata; a single `}` must follow the metadata. */
 export function partialOpening(version: string): string {
   return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":`;
 }

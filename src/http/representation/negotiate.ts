@@ -4,12 +4,12 @@ import { problem, type Problem } from '../problem.ts';
 
 export type Shape = 'object' | 'metadata' | 'table';
 
-/** The part of its object that each row of a table contains. */
+/** The part of the object that each row of a table contains. */
 export type IncludedObject = 'None' | 'Metadata' | 'Object';
 
 export type Negotiated = {
   readonly shape: Shape;
-  /** The version of `meta.k8s.io` of a table or of bare metadata. */
+  /** The version of `meta.k8s.io` for a table, or for metadata only. */
   readonly version: 'v1' | 'v1beta1';
   readonly include: IncludedObject;
 };
@@ -20,14 +20,15 @@ export const plainObjects: Negotiated = { shape: 'object', version: 'v1', includ
 export const asObjects = { ok: true, value: plainObjects } as const;
 
 /**
- * The form of objects that a request asks for, by its Accept header, and for a table by `includeObject`. The first
- * range that can be served decides. Without such a range the response is JSON objects, so no Accept header is refused.
+ * Determines the form of objects that a request asks for with its Accept header and, for a table, with `includeObject`.
+ * The first supported range determines the form. Without a supported range, the response contains JSON objects, so no
+ * Accept header is refused.
  */
 export function negotiate(
   accept: string | undefined,
   query: URLSearchParams,
 ): { readonly ok: true; readonly value: Negotiated } | { readonly ok: false; readonly problem: Problem } {
-  // The usual case, which needs no parsing.
+  // The usual headers are recognized without parsing.
   if (accept === undefined || isPlainJson(accept) || !transformForm.test(accept)) return asObjects;
   for (const range of parseAccept(accept)) {
     if (!includesType(range, jsonType) && range.type !== yamlType) continue;
@@ -41,7 +42,7 @@ export function negotiate(
 
 const transformForm = /as\s*=/iu;
 
-/** The form that a range asks for; undefined for a form that is not served. */
+/** Returns the form that a range requests; undefined if the form is not supported. */
 function askedBy({ parameters }: MediaRange): Negotiated | undefined {
   const kind = parameters.get('as');
   if (kind === undefined || kind === '') return plainObjects;
@@ -51,7 +52,10 @@ function askedBy({ parameters }: MediaRange): Negotiated | undefined {
   return version === 'v1' || version === 'v1beta1' ? { shape, version, include: 'Metadata' } : undefined;
 }
 
-/** Clients name the list's kind for a list, and the object's kind for a watch; the path decides between them. */
+/**
+ * Clients send the list's kind for a list and the object's kind for a watch. Both are accepted, since the request
+ * determines whether the response is a list.
+ */
 const shapes: ReadonlyMap<string, Shape> = new Map([
   ['Table', 'table'],
   ['PartialObjectMetadata', 'metadata'],

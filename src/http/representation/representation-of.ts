@@ -4,7 +4,7 @@ import type { Negotiated } from './negotiate.ts';
 import { Table } from './table.ts';
 import type { Representation } from './representation.ts';
 
-/** The representation of a form; undefined for plain objects. */
+/** Returns the representation of a type's objects in a form; undefined for plain objects. */
 export function representationOf(
   type: ResourceType,
   { shape, version, include }: Negotiated,
@@ -20,5 +20,5 @@ export function representationOf(
   return fresh;
 }
 
-/** By type and form; at most eight of a type. */
+/** The representations by type and form. A type has at most eight. */
 const representations = new WeakMap<ResourceType, Map<string, Representation>>();

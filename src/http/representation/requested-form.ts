@@ -7,7 +7,7 @@ import type { Representation } from './representation.ts';
 import { withoutTag } from './yaml-answers.ts';
 import { representationOf } from './representation-of.ts';
 
-/** The form in which a request wants objects of a type; undefined for plain objects. */
+/** The form of objects that a request asks for; undefined for plain objects. */
 export type RequestedForm =
   { readonly ok: true; readonly form: Representation | undefined } | { readonly ok: false; readonly problem: Problem };
 
@@ -20,8 +20,8 @@ export function requestedForm({ req, query }: Exchange, type: ResourceType): Req
 }
 
 /**
- * The response to a write: the object in the form that its request wants. An entity tag identifies the plain object's
- * bytes, so other forms have none.
+ * Returns the response to a write, with the object in the requested form. An entity tag identifies the bytes of the
+ * plain object, so responses in other forms have no entity tag.
  */
 export function writeInForm(
   exchange: Exchange,

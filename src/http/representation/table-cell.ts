@@ -3,16 +3,17 @@ import type { PrinterColumn } from '../../resource/type/resource-type.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import { ageOf } from './human-duration.ts';
 
-/** The position of a cell's value in an object's JSON; a start of -1 means that it is missing. */
+/** The position of a cell's value in an object's JSON; a start of -1 means that the value is missing. */
 export type CellValue = { readonly bytes: Uint8Array; readonly start: number; readonly end: number };
 
 const quote = 0x22;
 const missing = Buffer.from('null');
 
 /**
- * Writes the cell of a value, by the rules of Kubernetes' custom resources: a value of another type than its column's
- * is null, except that a string column shows numbers, booleans, objects and arrays as JSON. A date is shown as its age.
- * A text longer than `tableCellCharactersMax` is cut. Returns the time at which the cell changes.
+ * Writes the cell of a value, by the rules of Kubernetes' custom resources. A value of another type than its column is
+ * written as null, except that a string column contains numbers, booleans, objects and arrays as JSON. A date is
+ * written as its age. A text longer than `tableCellCharactersMax` is shortened. Returns the time at which the cell
+ * changes.
  */
 export function cellOf(type: PrinterColumn['type'], value: CellValue, writer: ByteWriter, now: number): number {
   const { bytes, start, end } = value;
@@ -25,7 +26,7 @@ export function cellOf(type: PrinterColumn['type'], value: CellValue, writer: By
   return Infinity;
 }
 
-/** The kind of a JSON value, by its first byte. */
+/** Returns the kind of a JSON value, which its first byte determines. */
 function kindOf(byte: number | undefined): 'string' | 'number' | 'boolean' | 'null' | 'other' {
   switch (byte) {
     case quote:
@@ -54,14 +55,14 @@ function writeText({ bytes, start, end }: CellValue, kind: ReturnType<typeof kin
 }
 
 /**
- * The bytes that suffice for a cut text: a character has at most four, and one more character shows that the text must
- * be cut.
+ * The number of bytes to decode for a shortened text: a character has at most four bytes, and one more character proves
+ * that the text must be shortened.
  */
 const cutBytes = 4 * (tableCellCharactersMax + 1);
 
 function cut(text: string): string {
   if (text.length <= tableCellCharactersMax) return text;
-  // Does not cut between the halves of a surrogate pair.
+  // Avoids a cut between the halves of a surrogate pair.
   const last = text.charCodeAt(tableCellCharactersMax - 2);
   const length = tableCellCharactersMax - (last >= 0xd800 && last < 0xdc00 ? 2 : 1);
   return `${text.slice(0, length)}…`;

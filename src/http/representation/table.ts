@@ -22,9 +22,7 @@ const ageColumn: Column = {
   description: 'The time since the object was created.',
 };
 
-/**
- * The columns of a type's table: the name, the declared columns, and the age unless a declared column has that name.
- */
+/** The columns of a type's table: the name, the declared columns, and the age unless a declared column is named Age. */
 export function columnsOf({ printerColumns }: ResourceType): readonly Column[] {
   const hasAge = printerColumns.some(({ name }) => name.toLowerCase() === 'age');
   return [nameColumn, ...printerColumns, ...(hasAge ? [] : [ageColumn])];
@@ -35,7 +33,7 @@ const rowOpening = Buffer.from('{"cells":[');
 const rowObject = Buffer.from('],"object":');
 const none = Buffer.from('null');
 const rowEnd = Buffer.from('}');
-/** Replaces the resourceVersion of an object without one: an empty one names no position. */
+/** The resourceVersion to write for an object without one. An empty text means no position. */
 const noVersion = Buffer.from('""');
 const partialRowEnd = Buffer.from('}}');
 
@@ -98,7 +96,7 @@ export class Table implements Representation {
     return this.#one(object, now, ',"columnDefinitions":null,"rows":[');
   }
 
-  /** A table with one row. */
+  /** Returns a table with one row. */
   #one(object: Uint8Array, now: number, opening: string): Buffer {
     const behind = findMembers(object, 0, this.#wanted, this.#places);
     const writer = new ByteWriter(object.length + 1_024);
@@ -113,7 +111,8 @@ export class Table implements Representation {
   }
 
   /**
-   * Writes the row of the object whose members were just found. Returns the time at which an age in the row changes.
+   * Writes the row of an object after `findMembers` has found its members. Returns the time at which an age in the row
+   * changes.
    */
   #row({ bytes, start, end }: CellValue, writer: ByteWriter, now: number): number {
     const { starts, ends } = this.#places;

@@ -6,8 +6,8 @@ import { jsonType, yamlType } from '../body/media-types.ts';
 import { YamlWriter } from './yaml-writer.ts';
 
 /**
- * Responses in YAML instead of JSON. They are converted piece by piece at the speed of their reader. All of them
- * together use a part of each turn of the event loop, in which accounts alternate.
+ * Converts responses from JSON to YAML, piece by piece, at the speed at which clients read. All conversions together
+ * use a limited part of each turn of the event loop, in which accounts alternate.
  */
 export class YamlAnswers {
   readonly #turns: EventLoopTurns;
@@ -16,7 +16,7 @@ export class YamlAnswers {
     this.#turns = new EventLoopTurns(clock, listTurnMs);
   }
 
-  /** Converts a JSON response; others, such as JSON lines, are unchanged. `account`: for fairness. */
+  /** Converts a JSON response. Other responses, such as JSON lines, are unchanged. `account` is for fair scheduling. */
   async of(answer: Answer, account: string): Promise<Answer> {
     if (answer.kind !== 'bytes' && answer.kind !== 'stream') return answer;
     if ((answer.contentType ?? jsonType) !== jsonType) return answer;
@@ -44,13 +44,13 @@ export class YamlAnswers {
   }
 }
 
-/** A small document in YAML, converted at once. */
+/** Converts a small document to YAML at once. */
 export function yamlOf(json: Uint8Array): Buffer {
   const writer = new YamlWriter();
   return Buffer.concat([writer.write(json), writer.end()]);
 }
 
-/** Removes the entity tag, which identifies the bytes of the JSON. `headers`: alternating names and values. */
+/** Removes the entity tag, which identifies the bytes of the JSON. `headers` contains alternating names and values. */
 export function withoutTag(headers: readonly string[]): readonly string[] {
   const tag = headers.indexOf('ETag');
   return tag === -1 ? headers : headers.toSpliced(tag, 2);

@@ -1,4 +1,7 @@
-/** A JSON string, number or literal as a YAML scalar. `indent`: the column of a block of lines, in spaces. */
+/**
+ * Converts a JSON string, number or literal to a YAML scalar. `indent` is the number of spaces before the lines of a
+ * block scalar.
+ */
 export function yamlScalar(json: string, indent: number): string {
   if (!json.startsWith('"')) return json;
   const text = String(JSON.parse(json));
@@ -6,29 +9,31 @@ export function yamlScalar(json: string, indent: number): string {
   return isBlock(text, indent) ? block(text, indent) : quoted(json);
 }
 
-/** A JSON string as a YAML key on one line. */
+/** Converts a JSON string to a YAML key on one line. */
 export function yamlKey(json: string): string {
   const text = String(JSON.parse(json));
   return isPlain(text) ? text : quoted(json);
 }
 
 const plainForm = /^[A-Za-z_/](?:[\w./@+()-]|:(?=[\w/])| (?=[\w./(]))*$/u;
-/** Words that YAML 1.1, which many readers follow, or YAML 1.2 do not read as text: `e9` is a number. */
+/**
+ * Words that are not strings in YAML 1.2 or in YAML 1.1, which many readers implement. For example, `e9` is a number.
+ */
 const otherWords = /^(?:true|false|null|yes|no|on|off|y|n|e[-+]?\d[\d_]*)$/iu;
 
 function isPlain(text: string): boolean {
   return plainForm.test(text) && !otherWords.test(text);
 }
 
-/** Characters that JSON allows, but that a YAML reader may refuse or read as the end of a line. */
+/** Characters that JSON allows, but a YAML reader may refuse or read as the end of a line. */
 const notPrintable = /[\u007f-\u009f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]/gu;
 
-/** A quoted scalar: JSON's escapes are also valid in YAML. */
+/** Converts a JSON string to a quoted scalar. JSON's escapes are also valid in YAML. */
 export function quoted(json: string): string {
   return json.replaceAll(notPrintable, escaped);
 }
 
-/** Cached by character, for about 2,000 of them: a string may have hundreds of thousands. */
+/** The escapes of about 2,100 characters, cached since a string may have hundreds of thousands of such characters. */
 const escapes = new Map<string, string>();
 
 function escaped(character: string): string {
@@ -41,12 +46,12 @@ function escaped(character: string): string {
 
 const control = /[\u0000-\u0008\u000b-\u001f]/u;
 
-/** The longest block in UTF-16 code units; the indentation of all its lines has the same limit. */
+/** The maximum length of a block scalar in UTF-16 code units. The indentation of all its lines has the same limit. */
 const blockTextMax = 65_536;
 
 /**
- * Whether a text can be a block of lines that a reader gets back exactly. Texts with lines that begin with white space
- * are quoted instead.
+ * Whether a reader would restore the text exactly from a block scalar. Texts with lines that begin with white space are
+ * quoted instead.
  */
 function isBlock(text: string, indent: number): boolean {
   // Each line is indented, so many short lines would grow to many times their length.

@@ -1,9 +1,9 @@
 import { quoted, yamlKey, yamlScalar } from './yaml-scalar.ts';
 
-/** An open object or array: its end is not written yet. */
+/** An open object or array: its end has not been read yet. */
 type Level = {
   readonly isObject: boolean;
-  /** The column of its entries. */
+  /** The column of the entries. */
   readonly indent: number;
   readonly parent: 'none' | 'member' | 'element';
   count: number;
@@ -11,27 +11,30 @@ type Level = {
   expectsKey: boolean;
 };
 
-/** The depth from which values are written as JSON, which is valid YAML: indentation would multiply their size. */
+/**
+ * The depth from which values are written as JSON, which is valid YAML. At larger depths, indentation would multiply
+ * the size.
+ */
 const blockDepthMax = 12;
 
 const quote = 0x22,
   backslash = 0x5c;
 
 /**
- * Writes JSON as YAML in block style, piece by piece. It holds only the open levels and the token that the end of a
- * piece cuts, so a document of any length can be converted as it is streamed.
+ * Writes JSON as YAML in block style, piece by piece. The writer stores only the open levels and the token at the end
+ * of a piece, so a document of any length can be converted while it is streamed.
  */
 export class YamlWriter {
   readonly #levels: Level[] = [];
   /** The beginning of a token that continues in the next piece. */
   #rest: Buffer = Buffer.alloc(0);
-  /** The length of the part of `#rest` that cannot contain the end of its string. */
+  /** The length of the part of `#rest` that has been scanned and does not contain the end of the string. */
   #scanned = 0;
   #text = '';
   /** The number of open objects and arrays below the deepest level in block style. */
   #deeper = 0;
 
-  /** Writes the next part of the JSON, which may be cut anywhere. */
+  /** Writes the next piece of the JSON. A piece may end anywhere. */
   write(piece: Uint8Array): Buffer {
     const bytes = this.#rest.length === 0 ? bufferOf(piece) : Buffer.concat([this.#rest, piece]);
     let at = 0;
@@ -44,7 +47,7 @@ export class YamlWriter {
     return this.#taken();
   }
 
-  /** Completes the document; its last token may be a number. */
+  /** Completes the document. Its last token may be a number, which ends only now. */
   end(): Buffer {
     if (this.#rest.length > 0) this.#scalar(this.#rest.toString('utf8'));
     this.#rest = Buffer.alloc(0);
@@ -57,14 +60,19 @@ export class YamlWriter {
     return Buffer.from(text);
   }
 
-  /** The offset after the token at `at`; undefined if the token continues in the next piece. */
+  /**
+   * Writes the token at `at`. Returns the offset after the token; undefined if the token continues in the next piece.
+   */
   #token(bytes: Buffer, at: number): number | undefined {
     const byte = bytes[at] ?? 0;
     if (isSpace(byte) || this.#isStructure(byte)) return at + 1;
     return byte === quote ? this.#string(bytes, at) : this.#word(bytes, at);
   }
 
-  /** Writes the byte if it is not a part of a string or word; returns whether it did. */
+  /**
+   * Writes the byte if it is structure: not a part of a string, number or literal. Returns whether the byte was
+   * written.
+   */
   #isStructure(byte: number): boolean {
     if (this.#deeper > 0) return this.#asJson(byte);
     switch (byte) {
@@ -96,7 +104,7 @@ export class YamlWriter {
   }
 
   #word(bytes: Buffer, start: number): number | undefined {
-    // Also a byte that no JSON has is passed: the offset always grows.
+    // The first byte is always skipped, even if it is invalid in JSON, so that the offset always increases.
     let at = start + 1;
     while (at < bytes.length && !isDelimiter(bytes[at] ?? 0)) at += 1;
     if (at === bytes.length) return undefined;
@@ -135,7 +143,7 @@ export class YamlWriter {
     if (level?.expectsKey === true) {
       this.#entry(level);
       const key = yamlKey(json);
-      // YAML limits a key on the line of its value to 1,024 characters.
+      // YAML limits a key on the same line as its value to 1,024 characters.
       this.#text += key.length > 1_000 ? `? ${key}\n${' '.repeat(level.indent)}:` : `${key}:`;
       level.expectsKey = false;
       return;
@@ -174,7 +182,7 @@ export class YamlWriter {
     this.#text += '-';
   }
 
-  /** Starts an entry. The first entry of an element of an array is on the line of the element's dash. */
+  /** Starts an entry. In an element of an array, the first entry is on the line of the element's dash. */
   #entry(level: Level): void {
     if (level.count > 0) this.#text += ' '.repeat(level.indent);
     else if (level.parent === 'member') this.#text += `\n${' '.repeat(level.indent)}`;

@@ -8,7 +8,7 @@ import { disconnectSignalOf, type Exchange } from '../exchange.ts';
 import { problem, type Problem } from '../problem.ts';
 import type { Freshness } from './decode-list-query.ts';
 
-/** Undefined once this node has folded the requested position; otherwise the refusal. */
+/** Waits until this node has folded the requested position. Returns a refusal if that fails. */
 export async function staleness(
   freshness: Freshness,
   exchange: Exchange,
@@ -45,17 +45,19 @@ export async function staleness(
   return undefined;
 }
 
-/** A position of another epoch is meaningless here: the client must read its data again. */
+/**
+ * The refusal of a position of another epoch, which has no meaning in this epoch: the client must read its data again.
+ */
 function foreignPosition(position: LogPosition): Problem {
   return problem(
     'expired',
-    `resourceVersion ${position.toString()} is of another epoch of the event log: read again from the start`,
+    `resourceVersion ${position.toString()} belongs to another epoch of the event log: read again from the start`,
   );
 }
 
 /**
- * Undefined once the audit indexes have folded `position`, which this node's read models have folded; otherwise the
- * refusal, 503.
+ * Waits until the audit indexes have folded `position`, which the read models of this node have folded. Returns a
+ * refusal with status 503 if that fails.
  */
 export async function awaitAudit(
   audit: AuditProgress,

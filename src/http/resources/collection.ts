@@ -20,10 +20,13 @@ import type { Representation } from '../representation/representation.ts';
 import { requestedForm } from '../representation/requested-form.ts';
 import { readObject } from '../body/read-object.ts';
 
-/** `key`: undefined if the response is not cached. `form`: undefined for plain objects. */
+/**
+ * The cache key of a list, undefined if the response is not cached; and the form of the objects, undefined for plain
+ * objects.
+ */
 type Keyed = { readonly key: string | undefined; readonly form: Representation | undefined };
 type Asked = Keyed & { readonly request: ListRequest };
-/** Lists as of a position that the audit indexes have folded. */
+/** Lists at a past position, which the audit indexes have folded. */
 export type PastLists = MomentPorts['audit'] & { readonly lists: ListsAt };
 type AskedPast = { readonly asked: Asked; readonly past: PastLists };
 type SlotHolder = Asked & { readonly exchange: Exchange; readonly slot: SnapshotSlot };
@@ -40,8 +43,8 @@ export class Collections {
   readonly #past: PastLists | undefined;
 
   /**
-   * Pass no cache if callers see different objects: the cache's key contains only the query. Without `past`, `at` is
-   * refused.
+   * Pass no cache if callers see different objects, since the key of the cache contains only the query. Without `past`,
+   * the parameter `at` is refused.
    */
   constructor(ports: ResourcePorts, { cache, past }: { readonly cache?: ListCache; readonly past?: PastLists } = {}) {
     this.#ports = ports;
@@ -58,7 +61,10 @@ export class Collections {
     return cached === undefined ? this.#read(exchange, type, keyed) : bytesAnswer(cached);
   }
 
-  /** A request with a position waits for it first, or shows that one, so it does not use the cache. */
+  /**
+   * The cache key of a request. A request with `resourceVersion` or `at` waits for a position or reads a past position,
+   * so it does not use the cache.
+   */
   #keyOf({ query, rawQuery }: Exchange, type: ResourceType, form: Representation | undefined): string | undefined {
     const waits = /[^0]/u.test(query.get('resourceVersion') ?? '') || query.has('at');
     if (this.#cache === undefined || rawQuery.length > listCacheQueryLengthMax || waits) return undefined;
@@ -87,7 +93,7 @@ export class Collections {
       await turn;
       if (exchange.res.closed) return takenOver;
     }
-    // The first of many equal concurrent requests reads, and the others share its result.
+    // The first of many equal concurrent requests reads the list. The other requests use the cached result.
     const cached = this.#cached(exchange, type, keyed.key);
     if (cached !== undefined) return bytesAnswer(cached);
     return this.#list(exchange, type, { ...keyed, request });
@@ -128,7 +134,7 @@ export class Collections {
     return this.#inTurn(exchange, type, asked);
   }
 
-  /** Reads in a slot. The state may have changed while the request waited for it. */
+  /** Waits for a slot, and then reads. The state may have changed meanwhile. */
   async #inTurn(exchange: Exchange, type: ResourceType, asked: Asked): Promise<Answer> {
     const { reader } = this.#ports;
     const slot = await reader.snapshots.take(readerOf(exchange), disconnectSignalOf(exchange.res));
@@ -152,7 +158,7 @@ export class Collections {
     }
   }
 
-  /** Releases the slot at once if the list needs no snapshot. */
+  /** Creates the response. If the list needs no snapshot, the slot is released at once. */
   #stream(holder: SlotHolder, { items, ...page }: ListPage): Answer {
     const { exchange, slot } = holder;
     if (!(items instanceof Uint8Array)) {
@@ -184,7 +190,9 @@ export class Collections {
     ]);
   }
 
-  /** Reading starts with the first chunk; the end of the stream, or its abandonment, releases the slot. */
+  /**
+   * Yields the list. Reading starts with the first chunk. The slot is released when the stream ends or is abandoned.
+   */
   async *#streamed(
     { exchange, request, form, slot }: SlotHolder,
     { page, items }: Streamed,
@@ -198,14 +206,14 @@ export class Collections {
       }
       yield Buffer.from(before === ',' ? envelopeTail : `${before}${envelopeTail}`);
     } catch (error) {
-      // A list of the past ends with an error when its client disconnects.
+      // A list at a past position throws if its client disconnects. This error is ignored.
       if (!exchange.res.closed) throw error;
     } finally {
       slot.release();
     }
   }
 
-  /** `path`: the collection's path, for `Location`. */
+  /** Creates an object. `path` is the path of the collection, for `Location`. */
   async create(exchange: Exchange, type: ResourceType, path = type.path): Promise<Answer> {
     const object = await readObject(exchange);
     if (!object.ok) return object.answer;
@@ -217,13 +225,13 @@ export class Collections {
   }
 }
 
-/** All pages of a chain show the position of the first one, also of a time. */
+/** All pages of a chain show the position of the first page, even if `at` is a time. */
 async function momentOf(exchange: Exchange, paging: ListRequest['paging'], ports: MomentPorts): Promise<Resolved> {
   const begun = paging.kind === 'chain' ? paging.token?.position : undefined;
   return begun === undefined ? resolveMoment(exchange, ports) : resolvePosition(begun, exchange, ports);
 }
 
-/** All pages of a chain report the first page's position, so no page may be older. */
+/** The position of the first page of a chain. All pages report this position, so no page may be older. */
 function firstPagePosition({ paging }: ListRequest): LogPosition | undefined {
   return paging.kind === 'chain' ? paging.token?.position : undefined;
 }
@@ -236,7 +244,7 @@ export function readerOf({ subject, sender }: Exchange): Client {
   return clientOf(subject, networkOf(sender.address));
 }
 
-/** The name in a refused body, for the refusal. */
+/** Returns the name in the body, for the refusal. */
 function nameIn(metadata: unknown): { readonly name?: string } {
   if (typeof metadata !== 'object' || metadata === null || !('name' in metadata)) return {};
   return typeof metadata.name === 'string' ? { name: metadata.name } : {};

@@ -4,19 +4,25 @@ import { prefersYaml } from '../body/prefers-yaml.ts';
 import { headerOf } from '../exchange.ts';
 import { problem, type Problem } from '../problem.ts';
 
-/** Conditional requests (RFC 9110, 13): an object's entity tag is its `metadata.version` in quotes. */
+/** The entity tag of an object for conditional requests (RFC 9110, 13): its `metadata.version` in quotes. */
 export function etagOf(version: number): string {
   return `"${String(version)}"`;
 }
 
-/** The versions in `If-Match`, one of which must be current. Weak and foreign tags never match. */
+/**
+ * The versions in `If-Match`, one of which must be current. Weak tags and tags that are not versions are dropped, since
+ * they never match.
+ */
 export function ifMatchOf(req: IncomingMessage): readonly number[] | 'any' | undefined {
   const header = headerOf(req, 'if-match');
   if (header === undefined) return undefined;
   return header.trim() === '*' ? 'any' : versionsOf(header, 'strong');
 }
 
-/** Whether a read returns 304: `If-None-Match` contains this version, and the response would have the entity tag. */
+/**
+ * Whether a read returns 304: `If-None-Match` contains this version, and the response would be JSON, which has the
+ * entity tag.
+ */
 export function isUnchanged(req: IncomingMessage, version: number): boolean {
   return isKnown(req, version) && !prefersYaml(req.headers.accept);
 }
@@ -38,7 +44,7 @@ export function isTagKnown(req: IncomingMessage, tag: string): boolean {
     .some((part) => part === tag || part === `W/${tag}` || part === '*');
 }
 
-/** The 412 for a request with conditions that exclude this version. */
+/** Returns the problem (412) if the `If-Match` of the request excludes this version. */
 export function checkConditions(req: IncomingMessage, version: number): Problem | undefined {
   const ifMatch = ifMatchOf(req);
   if (ifMatch === undefined || ifMatch === 'any' || ifMatch.includes(version)) return undefined;
@@ -47,7 +53,10 @@ export function checkConditions(req: IncomingMessage, version: number): Problem 
 
 const tags = /^\s*(?:\*|(?:W\/)?(?:"[^"]*"|\d{1,16})(?:\s*,\s*(?:W\/)?(?:"[^"]*"|\d{1,16}))*)\s*$/u;
 
-/** A malformed condition is refused, not treated as unmet. A bare version counts as its tag. */
+/**
+ * Returns the problem of a malformed `If-Match`: such a request is refused with 400, instead of 412. A version without
+ * quotes is accepted as its tag.
+ */
 export function checkConditionSyntax(req: IncomingMessage): string | undefined {
   const header = headerOf(req, 'if-match');
   return header === undefined || tags.test(header)

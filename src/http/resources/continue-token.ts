@@ -4,9 +4,9 @@ import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { decodeParts, encodeParts, identityHash, isCount, positionOf } from './page-token.ts';
 
 /**
- * The continuation of a chain of pages. It is neither secret nor a permission, since all its parts are checked against
- * the query. A token of another query is refused. A forged token only starts elsewhere in the data that the caller may
- * read.
+ * The continuation of a chain of pages. A token is not secret and grants no rights, since all its parts are checked
+ * against the query. A token of another query is refused. A forged token only selects another start within the data
+ * that the caller may read.
  */
 export type ContinueToken = {
   /** The first page's position, which all pages of the chain report. */
@@ -18,7 +18,10 @@ export type ContinueToken = {
 
 export type DecodedToken =
   | { readonly ok: true; readonly token: ContinueToken }
-  /** `malformed`: not a token, or for another query. `expired`: the type's indexes have changed since. */
+  /**
+   * `malformed`: the text is not a token, or belongs to another query. `expired`: the type's indexes have changed
+   * since.
+   */
   | { readonly ok: false; readonly problem: 'malformed' | 'expired' };
 
 /** The type, selection and order to which a token is bound. */
@@ -45,7 +48,7 @@ export function decodeToken(text: string, identity: QueryIdentity): DecodedToken
   if (query !== queryHash(identity)) return malformed;
   if (types !== fingerprint(identity)) return { ok: false, problem: 'expired' };
   const after = placeOf(place);
-  // A list may be older than the first event.
+  // The position is 0 if the log had no events at the first page.
   const position = first === '0' ? logStart : positionOf(first);
   if (position === undefined || !isCount(page) || after === undefined) return malformed;
   return { ok: true, token: { position, page, after } };

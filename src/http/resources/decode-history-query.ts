@@ -11,17 +11,17 @@ export type HistoryQuery = {
   readonly withObjects: boolean;
   readonly limit: number;
   readonly freshness: Freshness;
-  /** The end of the previous page; absent on the first one. */
+  /** The end of the previous page; absent on the first page. */
   readonly token: HistoryToken | undefined;
-  /** The identity of the query, to which the next page's token is bound. */
+  /** The identity of the query, to which the token of the next page is bound. */
   readonly identity: HistoryIdentity;
 };
 
-/** Parameters of lists that history does not support: ignoring them would return a wrong result. */
+/** The parameters of lists that a history refuses, since ignoring them would return a wrong result. */
 const ofListsOnly = ['labelSelector', 'fieldSelector', 'page', 'size', 'watch'];
 const ownNames = ['uid', 'include'];
 
-/** Decodes all parameters of an object's history. `of`: the log, the type and the name. */
+/** Decodes all parameters of an object's history. `of` contains the id of the log, the type and the name. */
 export function decodeHistoryQuery(parameters: URLSearchParams, of: readonly string[]): Decoded<HistoryQuery> {
   const misnamed = checkParameterNames(parameters, { own: ownNames }) ?? ownProblem(parameters);
   if (misnamed !== undefined) return { ok: false, problem: misnamed };
@@ -34,7 +34,7 @@ export function decodeHistoryQuery(parameters: URLSearchParams, of: readonly str
   const uid = parameters.get('uid') ?? '';
   const identity = [...of, order, uid];
   const token = tokenOf(parameters, identity);
-  if (token === 'foreign') return refused('continue: is not a token of this query');
+  if (token === 'foreign') return refused('continue: the value is not a token of this query');
   const asked = {
     order,
     uid: uid === '' ? undefined : uid,
@@ -44,7 +44,10 @@ export function decodeHistoryQuery(parameters: URLSearchParams, of: readonly str
   return { ok: true, value: { ...asked, freshness: freshness.value, token, identity } };
 }
 
-/** The number of entries; the default without a limit, and for 0. */
+/**
+ * Returns the number of entries per page: the default without a limit or with a limit of 0, and never more than the
+ * maximum.
+ */
 function entriesOf(limit = 0): number {
   return Math.min(limit === 0 ? historyEntriesDefault : limit, historyEntriesMax);
 }

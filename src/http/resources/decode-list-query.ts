@@ -8,11 +8,11 @@ import { decodeToken, type ContinueToken, type QueryIdentity } from './continue-
 import { problem, type Problem } from '../problem.ts';
 import { checkParameterNames } from '../query-names.ts';
 
-/** The kind of paging, for the list's counts. */
+/** The kind of paging, which determines the counts of the list. */
 export type Paging =
   | { readonly kind: 'all' }
   | { readonly kind: 'page'; readonly page: number; readonly size: number }
-  /** `token`: the end of the previous page; absent on the first page. `limit` 0: all remaining objects. */
+  /** `token` is the end of the previous page; absent on the first page. A `limit` of 0 means all remaining objects. */
   | { readonly kind: 'chain'; readonly limit: number; readonly token: ContinueToken | undefined };
 
 export type ListRequest = {
@@ -27,7 +27,7 @@ export type Freshness = { readonly notBefore: LogPosition | undefined; readonly 
 
 export type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem };
 
-/** All parameters of a list (decisions 4.1 to 4.3, 2.6). `hasPast`: the path shows past states, too. */
+/** Decodes all parameters of a list (decisions 4.1 to 4.3, 2.6). `hasPast` means that the path supports `at`. */
 export function decodeListQuery(
   parameters: URLSearchParams,
   type: ResourceType,
@@ -42,7 +42,7 @@ export function decodeListQuery(
   const freshness = decodeFreshness(parameters);
   if (!freshness.ok) return freshness;
   if (parameters.has('sendInitialEvents'))
-    return { ok: false, problem: unsupported('sendInitialEvents', 'is for watches only') };
+    return { ok: false, problem: unsupported('sendInitialEvents', 'is supported for watches only') };
   const selects = ['labelSelector', 'fieldSelector', 'sort', ...(parameters.has('at') ? ['at'] : [])];
   const identity: QueryIdentity = { type, selects: selects.map((name) => parameters.getAll(name)) };
   const paging = decodePaging(parameters, identity, sort.sort);
@@ -77,8 +77,8 @@ export function isPosition(text: string): boolean {
 
 function matchProblem(match: string, resourceVersion: string): string | undefined {
   if (match !== 'NotOlderThan' && match !== 'Exact') return `must be NotOlderThan or Exact, is ${shown(match)}`;
-  if (resourceVersion === '') return 'needs a resourceVersion';
-  return match === 'Exact' && resourceVersion === '0' ? 'Exact needs a resourceVersion other than 0' : undefined;
+  if (resourceVersion === '') return 'requires a resourceVersion';
+  return match === 'Exact' && resourceVersion === '0' ? 'Exact requires a resourceVersion other than 0' : undefined;
 }
 
 function decodePaging(parameters: URLSearchParams, identity: QueryIdentity, sort: readonly SortKey[]): Decoded<Paging> {
@@ -96,7 +96,7 @@ function decodePaging(parameters: URLSearchParams, identity: QueryIdentity, sort
   return { ok: true, value: pageOf(page.value ?? 1, size.value ?? 0) };
 }
 
-/** The paging by page number. Page 0 means 1; without a size, one page contains everything. */
+/** The paging by page number. Page 0 means 1. Without a size, one page contains all objects. */
 function pageOf(page: number, size: number): Paging {
   return size === 0 ? { kind: 'all' } : { kind: 'page', page: Math.max(1, page), size };
 }
@@ -114,12 +114,12 @@ function decodeChain(
       ok: false,
       problem: problem(
         'expired',
-        'continue: the indexes of the type have changed since this token was made; list again from the start',
+        'continue: the indexes of the type have changed since the token was created; list again from the start',
       ),
     };
   }
   if (!decoded.ok || decoded.token.after.keys.length !== sort.length)
-    return refused('continue: is not a token of this query');
+    return refused('continue: the value is not a token of this query');
   return { ok: true, value: { kind: 'chain', limit, token: decoded.token } };
 }
 
@@ -145,7 +145,7 @@ function refused(detail: string): { readonly ok: false; readonly problem: Proble
   return { ok: false, problem: problem('bad-request', detail) };
 }
 
-/** A refusal with 422, as in Kubernetes for unknown values of known parameters. */
+/** The refusal of an unknown value of a known parameter, with status 422 as in Kubernetes. */
 export function unsupported(parameter: string, detail: string): Problem {
   return problem('invalid', `${parameter}: ${detail}`, { violations: [{ pointer: `/${parameter}`, detail }] });
 }

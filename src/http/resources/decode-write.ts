@@ -8,7 +8,10 @@ import { causeOf, disconnectSignalOf, type Exchange } from '../exchange.ts';
 import { problem, type Problem } from '../problem.ts';
 import { checkParameterNames } from '../query-names.ts';
 
-/** The caller and options of a write, from the request's head; `dryRun` may also be in a DeleteOptions body. */
+/**
+ * Decodes the caller and the options of a write from the head of the request. `dryRun` may also be in a DeleteOptions
+ * body.
+ */
 export function writeContext(exchange: Exchange, { hasPast = false } = {}): Decoded<WriteContext> {
   const misnamed = checkParameterNames(exchange.query, { hasPast });
   if (misnamed !== undefined) return { ok: false, problem: misnamed };
@@ -42,7 +45,7 @@ export function preconditionsOf(exchange: Exchange): Preconditions {
 
 export type JsonMembers = { readonly [member: string]: Json };
 
-/** The body as an object; any other JSON value is refused. */
+/** Checks that the body is an object. Any other JSON value is refused. */
 export function decodeObject(body: Json): Decoded<JsonMembers> {
   return isObject(body) ? { ok: true, value: body } : refused('the body must be a JSON object');
 }
@@ -66,9 +69,7 @@ export type DeleteOptions = {
   readonly propagation: Propagation | undefined;
 };
 
-/**
- * Kubernetes' DeleteOptions, as a body or as query parameters (decision 2.4). Members without meaning here are ignored.
- */
+/** Kubernetes' DeleteOptions, as a body or as query parameters (decision 2.4). Unsupported members are ignored. */
 export function decodeDeleteOptions(body: JsonMembers, query: URLSearchParams): Decoded<DeleteOptions> {
   const propagation = propagationOf(body['propagationPolicy'] ?? query.get('propagationPolicy'));
   if (!propagation.ok) return propagation;

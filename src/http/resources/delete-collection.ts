@@ -20,9 +20,10 @@ import { readDeleteOptions, type ResourcePorts } from './item.ts';
 import { problem, problemOf, type Problem } from '../problem.ts';
 
 /**
- * Marks all objects that the selectors match, each by its own write, and returns the marked ones (decision 2). It is
- * not atomic: a refusal in the first batch refuses the request; later, a rate limit ends the list, which reports the
- * number of remaining objects, and any other refusal can only break off the response.
+ * Deletes all objects that the selectors match, each by its own write, and returns the deleted or marked objects
+ * (decision 2). The deletion is not atomic. A refusal in the first batch refuses the request. In a later batch, a rate
+ * limit ends the list, which then reports the number of remaining objects. Any other refusal in a later batch can only
+ * break off the response.
  */
 export async function deleteCollection(exchange: Exchange, type: ResourceType, ports: ResourcePorts): Promise<Answer> {
   const requested = requestedForm(exchange, type);
@@ -32,14 +33,14 @@ export async function deleteCollection(exchange: Exchange, type: ResourceType, p
   // Ignoring a paging parameter would delete more than the caller intended.
   const paged = ['page', 'size', 'limit', 'continue'].find((parameter) => (exchange.query.get(parameter) ?? '') !== '');
   if (paged !== undefined)
-    return refusal(problem('bad-request', `${paged}: a deletion of a collection takes selectors only`));
+    return refusal(problem('bad-request', `${paged}: a deletion of a collection accepts selectors only`));
   const selection = decodeSelection(exchange.query, type);
   if (!selection.ok) return refusal(selection.problem);
   const context = writeContext(exchange);
   if (!context.ok) return refusal(context.problem);
   const { preconditions, dryRun, propagation } = options.value;
   if (Object.keys(preconditions).length > 0)
-    return refusal(problem('bad-request', 'preconditions are not valid for a collection'));
+    return refusal(problem('bad-request', 'a deletion of a collection does not accept preconditions'));
   const disconnected = disconnectSignalOf(exchange.res);
   const batches = new Sweep(type, ports, {
     context: { ...context.value, dryRun: dryRun || context.value.dryRun },
@@ -66,11 +67,11 @@ function unfinished(error: unknown, disconnected: AbortSignal): Answer {
 }
 
 /**
- * The responses of one batch. `left`: the number of objects that are not marked because of the caller's rate limits.
+ * The result of one batch. `left` is the number of objects that are not deleted because of the caller's rate limits.
  */
 type Batch = { readonly marked: readonly Uint8Array[]; readonly more: boolean; readonly left: number };
 
-/** `bytes`: undefined if another writer was faster. */
+/** The result of one write. `bytes` is undefined if another writer has already deleted the object. */
 type Marked = { readonly bytes: Uint8Array | undefined } | { readonly refused: Problem };
 
 class RefusedDeletion extends Error {
@@ -106,8 +107,8 @@ class Sweep {
   }
 
   /**
-   * Selects the names once, so that new objects are not affected. Marks one batch after another. Marks nothing if the
-   * client disconnects during the selection.
+   * Selects the names once, so that new objects are not affected, and then deletes one batch after another. Deletes
+   * nothing if the client disconnects during the selection.
    */
   async *run(selection: Selection, signal: AbortSignal): AsyncGenerator<Batch, undefined> {
     const names = await this.#ports.reader.names(this.#type.key, selection, signal);
@@ -132,13 +133,14 @@ class Sweep {
     return undefined;
   }
 
-  /** Starts no further writes after a refusal, and waits for those in progress. */
+  /** Deletes the objects of a batch. After a refusal, no further writes start, and those in progress complete. */
   async #markAll(names: readonly string[]): Promise<readonly Marked[]> {
     let isRefused = false;
     const outcomes = await this.#queue.addAll(
       names.map((name) => async () => {
         if (isRefused) return undefined;
-        // Waits for a turn, since a dry run never waits otherwise: a million of them would take one turn.
+        // Waits for a turn: dry runs do not wait otherwise, and a million dry runs would run in one turn of the event
+        // loop.
         const turn = this.#ports.reader.snapshots.turn(this.#client);
         if (turn !== undefined) await turn;
         const outcome = await this.#mark(name);
@@ -158,10 +160,13 @@ class Sweep {
     return { refused: problemOf(outcome.rejection, { kind: this.#type.kind, name }) };
   }
 
-  /** Skips marked objects: otherwise a repeated deletion could use up its rate limit on them. */
+  /**
+   * Whether the object is already marked. Deletions of marked objects are not charged to the rate limit, since a
+   * repeated request could otherwise use up the limit with them.
+   */
   #isMarked(name: string): boolean {
     const bytes = this.#ports.reader.get(this.#type.key, name)?.bytes;
-    // Only the few objects that contain the member's name are parsed.
+    // Only the few objects that contain the name of the member are parsed.
     if (bytes === undefined) return false;
     const { buffer, byteOffset, length } = bytes;
     if (!Buffer.from(buffer, byteOffset, length).includes('"deletionTimestamp"')) return false;
@@ -181,7 +186,7 @@ async function* joined(first: IteratorResult<Batch>, rest: AsyncGenerator<Batch>
   yield* rest;
 }
 
-/** Encodes a list with counts that are known only at its end. */
+/** Encodes a list with the counts after the items, since the counts are known only at the end. */
 async function* envelope(
   type: ResourceType,
   { reader }: ResourcePorts,

@@ -35,8 +35,8 @@ export type GeneratedPorts = ResourcePorts & {
 };
 
 /**
- * The APIs of every registered type (seed 4.1). The request's path determines the type; there are no routes for each
- * type.
+ * The generated APIs of all registered types (seed 4.1). The path of a request determines its type. Types have no
+ * routes of their own in the router.
  */
 export class GeneratedApi {
   readonly #registry: TypeRegistry;
@@ -57,12 +57,15 @@ export class GeneratedApi {
     return this.#registry.byPath(group, version, resource);
   }
 
-  /** The plugin that owns the path's group and is being reloaded, so that missing types may be registered soon. */
+  /**
+   * Returns the plugin that owns the group of the path and is being reloaded. Missing types of this plugin may be
+   * registered soon.
+   */
   returningAt([root, group = '']: readonly string[]): string | undefined {
     return root === 'apis' ? this.#registry.reloadingPlugin(group) : undefined;
   }
 
-  /** Plugins with unknown types; empty shortly after the start. */
+  /** The plugins with types that are not known yet. Empty shortly after the start. */
   expected(): ReadonlySet<string> {
     return this.#registry.expected();
   }
@@ -76,7 +79,7 @@ export class GeneratedApi {
       .some(({ type }) => type.group === group && (version === undefined || type.version === version));
   }
 
-  /** Every route of every registered type, served or not. */
+  /** All routes of all registered types, served or not. */
   all(): readonly Route[] {
     return this.#registry
       .all()
@@ -102,7 +105,7 @@ export class GeneratedApi {
     if (place.name === undefined) return this.#collection(exchange, type);
     const allow = itemMethodsOf(type, place.subresource);
     if (!allow.includes(exchange.method)) return { kind: 'not-served', allow };
-    // No object has an invalid name, and the storage does not accept it as a key.
+    // No object has an invalid name, and the storage does not accept such a name as a key.
     if (nameProblem(place.name) !== undefined) return refusal(problem('not-found', notFound(type, place.name)));
     const target = { type, name: place.name };
     if (place.subresource === 'scale' && type.scale !== undefined)
@@ -111,8 +114,8 @@ export class GeneratedApi {
   }
 
   /**
-   * The history of an object, or the object at a moment; also of a type that is not registered any more, since the
-   * events of its objects are in the log.
+   * Returns the history of an object, or the object at a moment. Also serves types that are no longer registered, since
+   * the events of their objects are in the log.
    */
   #answerOfLog(
     exchange: Exchange,
@@ -166,12 +169,15 @@ export class GeneratedApi {
   }
 }
 
-/** Whether the request reads an object as it was. */
+/** Whether the request reads an object at a past moment. */
 function isOfPast({ method, query }: Exchange, { name, subresource }: ResourceLocation): boolean {
   return historyMethods.includes(method) && name !== undefined && subresource === undefined && query.has('at');
 }
 
-/** Undefined for a subresource that the type does not have: another route may match. */
+/**
+ * Returns the methods of an object or subresource; empty for a subresource that the type does not have, since another
+ * route may match.
+ */
 function itemMethodsOf(type: ResourceType, subresource: string | undefined): readonly string[] {
   if (subresource === undefined) return itemMethods;
   if (subresource === 'history') return historyMethods;
@@ -185,11 +191,11 @@ function routesAt(methods: readonly string[], pattern: string): readonly Route[]
   return methods.map((method) => ({ method, pattern }));
 }
 
-/** The Retry-After of a request whose type stopped while it waited for its body, its turn or a position. */
+/** The Retry-After of a request if its type stopped while the request waited for its body, its turn or a position. */
 const retryAfterStopSeconds = 1;
 
 function stopped({ plural }: ResourceType): string {
-  return `${plural} are not served any more, or not yet again`;
+  return `${plural} are not served now`;
 }
 
 function executeWhileServed(registry: TypeRegistry, execute: ResourcePorts['execute']): ResourcePorts['execute'] {

@@ -2,13 +2,13 @@ import { streamRevision, type LogPosition, type StreamRevision } from '../../log
 import { decodeParts, encodeParts, identityHash, isCount, positionOf } from './page-token.ts';
 
 /**
- * The continuation of a chain of pages of an object's history. Like the token of a list it is neither secret nor a
- * permission: it is bound to the query, and all its parts are checked.
+ * The continuation of a chain of pages of an object's history. As with lists, a token is not secret and grants no
+ * rights: a token is bound to its query, and all its parts are checked.
  */
 export type HistoryToken = {
-  /** The first page's position, which all pages report. */
+  /** The position of the first page, which all pages report. */
   readonly position: LogPosition;
-  /** The last revision that the pages show. */
+  /** The last revision that the pages contain. */
   readonly through: StreamRevision;
   /** The revision at which the page begins. */
   readonly next: StreamRevision;
@@ -25,7 +25,7 @@ export function encodeHistoryToken({ position, through, next }: HistoryToken, id
   return encodeParts([identityHash(identity), position.toString(), through, next]);
 }
 
-/** Decodes a token; undefined if it is not a token of this query. */
+/** Decodes a token. Returns undefined if the text is not a token of this query. */
 export function decodeHistoryToken(text: string, identity: HistoryIdentity): HistoryToken | undefined {
   if (text.length > tokenLengthMax) return undefined;
   const parts = decodeParts(text, { count: 4, depthMax: 1 });

@@ -24,7 +24,7 @@ export type HistoryPorts = {
   readonly identity: () => Pick<LogIdentity, 'logId'>;
 };
 
-/** The name of an object whose type may not be registered. `apiVersion` and `plural` are from the path. */
+/** An object of a type that need not be registered. `apiVersion`, `plural` and `name` are from the path. */
 export type HistoryTarget = {
   readonly key: TypeKey;
   readonly group: string;
@@ -33,14 +33,17 @@ export type HistoryTarget = {
   readonly name: string;
 };
 
-/** Undefined for a path that no type can have. */
+/** Returns undefined for a path that cannot be the path of a type. */
 export function historyTargetOf({ group, version, resource, name }: ResourceLocation): HistoryTarget | undefined {
   const key = typeKeyOf(group, resource);
   if (name === undefined || !isTypeKey(key)) return undefined;
   return { key, group, plural: resource, apiVersion: groupVersionOf(group, version), name };
 }
 
-/** GET of `/{name}/history`: the events of every object that had the name, with their changes (decision 10.2). */
+/**
+ * Handles GET of `/{name}/history`: returns the events of all objects that had the name, with their changes (decision
+ * 10.2).
+ */
 export async function answerHistory(exchange: Exchange, target: HistoryTarget, ports: HistoryPorts): Promise<Answer> {
   const { key, name } = target;
   const decoded = decodeHistoryQuery(exchange.query, [ports.identity().logId, key, name]);
@@ -51,7 +54,7 @@ export async function answerHistory(exchange: Exchange, target: HistoryTarget, p
   if (stale !== undefined) return stale;
   const begin = beginningOf(query, lastRevision(reader.head(key, name)), reader);
   if (begin === 'absent') return refusal(problem('not-found', notFound(target, name)));
-  if (begin === 'foreign') return refusal(problem('bad-request', 'continue: is not a token of this query'));
+  if (begin === 'foreign') return refusal(problem('bad-request', 'continue: the value is not a token of this query'));
   const disconnected = disconnectSignalOf(exchange.res);
   const slot = await reader.snapshots.take(readerOf(exchange), disconnected);
   if (slot === undefined) return disconnected.aborted ? takenOver : refusal(tooManyReading);
@@ -82,7 +85,10 @@ async function readPage(read: Read, { reader, log }: HistoryPorts, slot: Snapsho
   return isUnknown ? refusal(problem('not-found', absentDetail(target, query.uid))) : answered(read, page, slot);
 }
 
-/** A refusal, if this node has not folded the state that the previous page showed or that the request requires. */
+/**
+ * Returns a refusal if this node has not folded the position of the previous page or the position that the request
+ * requires.
+ */
 async function olderThanAsked(
   exchange: Exchange,
   { token, freshness }: HistoryQuery,
@@ -94,7 +100,7 @@ async function olderThanAsked(
   return stale ?? staleness(freshness, exchange, reader);
 }
 
-/** The revision at which a page begins. All pages of a chain show the events that existed at the first page. */
+/** Returns where a page begins. All pages of a chain contain only events that existed at the first page. */
 function beginningOf(
   { token, order }: HistoryQuery,
   folded: StreamRevision | undefined,

@@ -61,7 +61,10 @@ function answerItem(exchange: Exchange, { type, name }: ItemTarget, reader: Reso
   return answerStored(exchange, stored, requested.form);
 }
 
-/** An object as its GET returns it, on the request's conditions. `form`: undefined for the object as it is. */
+/**
+ * The response to a GET of an object, after a check of the request's conditions. `form` is undefined for the plain
+ * object.
+ */
 export function answerStored(
   exchange: Exchange,
   stored: Pick<StoredObject, 'bytes' | 'revision'>,
@@ -77,8 +80,8 @@ export function answerStored(
 }
 
 /**
- * The response to a read in another form, without entity tag and never 304: a tag identifies the plain object's bytes,
- * and a table shows ages.
+ * The response to a read in another form. It has no entity tag and is never a 304, since a tag identifies the bytes of
+ * the plain object, and a table contains ages.
  */
 function inForm(
   { req, clock }: Exchange,
@@ -145,7 +148,7 @@ export async function deleteItem(exchange: Exchange, target: ItemTarget, ports: 
   return written(outcome, target);
 }
 
-/** Reads DeleteOptions from a body that may be empty, with any media type. */
+/** Reads DeleteOptions from a body. The body may be empty, and then have any media type. */
 export async function readDeleteOptions(
   exchange: Exchange,
 ): Promise<{ readonly ok: true; readonly value: DeleteOptions } | { readonly ok: false; readonly answer: Answer }> {
@@ -161,7 +164,7 @@ async function write(exchange: Exchange, target: ItemTarget, ports: ResourcePort
   return written(await ports.execute(target.type, command, context.value), target);
 }
 
-/** The response for a write's outcome. */
+/** Converts the outcome of a write to a response. */
 export function written(
   outcome: WriteOutcome,
   { type, name }: { readonly type: ResourceType; readonly name?: string },
@@ -177,8 +180,9 @@ export function writtenHeaders({ version, warnings }: Extract<WriteOutcome, { ok
 }
 
 /**
- * Refuses a missing object, or one that `If-None-Match` excludes, before the body is read (decision 2). The write path
- * decides that the object is missing, since another node may have just created it.
+ * Refuses a request for a missing object, or for an object that `If-None-Match` excludes, before the body is read
+ * (decision 2). The write path determines whether the object is missing, since another node may have just created the
+ * object.
  */
 export async function refuseAbsent(
   exchange: Exchange,

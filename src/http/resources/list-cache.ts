@@ -6,7 +6,7 @@ import type { Representation } from '../representation/representation.ts';
 import { envelopeHead, envelopeTail } from './list-envelope.ts';
 import type { ListRequest } from './decode-list-query.ts';
 
-/** `items`: in the form of the list; `until`: the time until which that form is correct. */
+/** A page with joined items, in the form of the list. */
 type Joined = Omit<ListPage, 'items'> & { readonly items: Uint8Array };
 
 /** The form of a cached response, and the time until which its items are correct, in epoch milliseconds. */
@@ -19,7 +19,7 @@ export type CachedForm = {
 type Entry = CachedForm & {
   readonly request: ListRequest;
   readonly page: Omit<ListPage, 'items'>;
-  /** The last response, the start of its items, and its position. */
+  /** `bytes` is the last response, `itemsAt` the offset of its items, and `position` the position that it contains. */
   bytes: Buffer;
   itemsAt: number;
   position: LogPosition;
@@ -35,14 +35,14 @@ type Wanted = {
 
 /**
  * Caches recent list responses. A response is valid until an object of its type changes. After changes of other types,
- * only its head is written again, with the new position.
+ * only the head of the response is written again, with the new position.
  */
 export class ListCache {
-  /** By type and query as sent; least recently used first. */
+  /** The entries by key, least recently used first. */
   readonly #entries = new Map<string, Entry>();
   /** The total size of the entries, at most `listCacheBytesMax`. */
   #bytes = 0;
-  /** By type: the position of its last change since the cache was created. */
+  /** The position of the last change since the cache was created, by type. */
   readonly #changed = new Map<TypeKey, LogPosition>();
 
   constructor(feed: ChangeFeed) {
@@ -52,8 +52,8 @@ export class ListCache {
   }
 
   /**
-   * The response for `key` at `position`, if it is cached. `key` identifies one query of one type, and the form. `now`:
-   * epoch milliseconds.
+   * Returns the response for `key` at `position` if it is cached. `key` identifies a query of one type, and the form.
+   * `now` is in epoch milliseconds.
    */
   find(key: string, { type, position, now }: Wanted): Buffer | undefined {
     const entry = this.#entries.get(key);
@@ -61,7 +61,7 @@ export class ListCache {
     const stale =
       entry.request.identity.type !== type ||
       (this.#changed.get(type.key) ?? logStart) > entry.page.position ||
-      // A clock may be set back.
+      // The entry is also stale if the clock was set back.
       now >= entry.until ||
       now < entry.madeAt;
     if (stale) {

@@ -15,13 +15,13 @@ import type { ResourcePorts, ResourceReader } from './item.ts';
 
 export type Owned = {
   readonly type: ResourceType;
-  /** Compared with `spec.owner`; the type must have an index for that member. */
+  /** The owner, which is compared with `spec.owner`. The type must have an index for `spec.owner`. */
   readonly owner: string;
 };
 
 /**
- * Restricts reads and writes to one owner's objects: others appear as missing. The write path sets the owner of new
- * objects.
+ * Restricts reads and writes to the objects of one owner. Objects of other owners appear as missing. The write path
+ * sets the owner of new objects.
  */
 export function ownedPorts({ reader, execute }: ResourcePorts, owned: Owned): ResourcePorts {
   return { reader: new OwnedReader(reader, owned), execute: ownedExecute({ reader, execute }, owned) };
@@ -100,7 +100,9 @@ function ownedExecute({ reader, execute }: ResourcePorts, { owner }: Owned): Exe
 }
 
 type Lookup = ResourcePorts & { readonly context: WriteContext };
-/** `counted`: the context of a write that has been counted by the check. */
+/**
+ * A found object. `counted` is the context for the next write, which does not count again what the look-up has counted.
+ */
 type Found = { readonly stored: StoredObject; readonly counted: WriteContext };
 
 async function lookedUp(
@@ -111,7 +113,8 @@ async function lookedUp(
   const { reader, execute, context } = lookup;
   const stored = reader.get(type.key, name);
   if (stored !== undefined) return { stored, counted: context };
-  // The object may have just been created on another node: the write path knows it once this node has folded it.
+  // The object may have just been created on another node. After this call, this node has folded the object if it
+  // exists.
   const confirmed = await confirmExists(execute, { type, name }, context);
   const news = reader.get(type.key, name);
   if (news !== undefined) return { stored: news, counted: { ...context, admitted: 'counted' } };
@@ -120,13 +123,14 @@ async function lookedUp(
   };
 }
 
-/** Members that only the platform and administrators may set, and not the object's owner. */
+/** Members that only the platform and administrators may set, not the owner of the object. */
 const administered = ['finalizers', 'ownerReferences'] as const;
 
 type Change = { readonly stored: StoredObject; readonly execute: Execute; readonly context: WriteContext };
 
 /**
- * The refusal of a change of these members; undefined if they do not change. A dry run computes the effect of a patch.
+ * Returns a refusal if the command changes members that the owner may not set; undefined otherwise. A dry run computes
+ * the effect of a patch.
  */
 async function changeRefused(
   type: ResourceType,
@@ -151,7 +155,7 @@ function refusedAs(type: ResourceType, name: string, { after, before }: Metadata
   const violations = [
     ...administered
       .filter(changed)
-      .map((member) => violationOf(member, 'cannot be set by the user: leave it unchanged or omit it')),
+      .map((member) => violationOf(member, 'cannot be set by the user: omit the member or leave it unchanged')),
     ...described
       .filter((member) => changed(member) && bytesOf(after[member]) > ownTextBytesMax)
       .map((member) => violationOf(member, tooLong)),
@@ -159,16 +163,16 @@ function refusedAs(type: ResourceType, name: string, { after, before }: Metadata
   return violations.length === 0 ? undefined : invalid(type, name, violations);
 }
 
-/** The metadata that users may set on their own objects, within limits. */
+/** Metadata that users may set on their own objects up to a size. */
 const described = ['labels', 'annotations'] as const;
 
-const tooLong = `must have at most ${String(ownTextBytesMax)} bytes of keys and values here`;
+const tooLong = `must have at most ${String(ownTextBytesMax)} bytes of keys and values`;
 
 function violationOf(member: string, detail: string): Violation {
   return { pointer: `/metadata/${member}`, detail };
 }
 
-/** The bytes of keys and values; another check refuses values of another type. */
+/** The number of bytes of keys and values. Another check refuses values that are not strings. */
 function bytesOf(texts: unknown): number {
   if (!isObject(texts)) return 0;
   const bytes = ([key, value]: readonly [string, unknown]): number =>
@@ -180,13 +184,14 @@ function nameIn(metadata: unknown): string {
   return isObject(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';
 }
 
-/** Null, absent and empty lists are equal. */
+/** Replaces null and absent values by an empty list, since they are equal to it. */
 function listed(value: unknown): unknown {
   return value ?? [];
 }
 
 /**
- * Adds the uid of the checked object as a precondition: another object may have its name when the command is decided.
+ * Adds the uid of the checked object as a precondition, since another object may have the same name when the command is
+ * decided.
  */
 function pinned<C extends Exclude<Command, { readonly type: 'create' | 'find' | 'collect' | 'fence' }>>(
   command: C,

@@ -4,14 +4,14 @@ import { decodeJson } from '../../base/json.ts';
 import { logPosition, type LogPosition } from '../../log/log.ts';
 
 /**
- * Encodes the parts of a continuation token as JSON in base64url, without padding. A token is neither secret nor a
- * permission, so its reader checks every part.
+ * Encodes the parts of a continuation token as JSON in base64url, without padding. A token is not secret and grants no
+ * rights, so its decoder must check every part.
  */
 export function encodeParts(parts: readonly unknown[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
-/** Undefined for a text that is not a token of `count` parts. */
+/** Decodes a token of `count` parts. Returns undefined for any other text. */
 export function decodeParts(
   text: string,
   { count, depthMax }: { readonly count: number; readonly depthMax: number },
@@ -21,7 +21,7 @@ export function decodeParts(
   return decoded.ok && Array.isArray(decoded.value) && decoded.value.length === count ? decoded.value : undefined;
 }
 
-/** A hash of the query's identity, which binds a token to its query. */
+/** Returns a hash of the query's identity, which binds a token to its query. */
 export function identityHash(identity: unknown): string {
   return hash('sha256', JSON.stringify(identity), 'base64url').slice(0, 22);
 }
@@ -32,7 +32,7 @@ export function isCount(value: unknown): value is number {
 
 const positionText = /^[1-9][0-9]{0,23}$/u;
 
-/** The position of an event; undefined for a part that is no such position. */
+/** Decodes the position of an event. Returns undefined if the part is not such a position. */
 export function positionOf(part: unknown): LogPosition | undefined {
   return typeof part === 'string' && positionText.test(part) ? logPosition(BigInt(part)) : undefined;
 }

@@ -10,7 +10,10 @@ import { decodeFreshness } from './decode-list-query.ts';
 import { staleness } from './await-position.ts';
 import { patchItem, putItem, type ItemTarget, type ResourcePorts } from './item.ts';
 
-/** GET, PUT and PATCH of `/{name}/scale`: the numbers of replicas as `autoscaling/v1 Scale`, always as JSON. */
+/**
+ * Handles GET, PUT and PATCH of `/{name}/scale`. The response is always an `autoscaling/v1 Scale` in JSON, with the
+ * numbers of replicas.
+ */
 export async function answerScale(
   exchange: Exchange,
   target: ItemTarget,

@@ -7,7 +7,7 @@ import { problem } from '../problem.ts';
 import { checkParameterNames } from '../query-names.ts';
 import type { WatchRequest } from './watching.ts';
 
-/** All parameters of a watch (decision 5.3). `resumed`: an event source's `Last-Event-ID`. */
+/** Decodes all parameters of a watch (decision 5.3). `resumed` is the `Last-Event-ID` of an event source. */
 export function decodeWatchQuery(request: WatchRequest, resumed: string | undefined): Decoded<WatchPlan> {
   const { query, type, name, subject, address } = request;
   const misnamed = checkParameterNames(query, { isWatch: true });
@@ -33,8 +33,8 @@ export function decodeWatchQuery(request: WatchRequest, resumed: string | undefi
 function decodeStart(query: URLSearchParams, resumed: string | undefined): Decoded<WatchStart> {
   const initial = decodeInitial(query);
   if (!initial.ok) return initial;
-  // An event source repeats its first URL when it reconnects: the last event id takes precedence over the original
-  // start.
+  // An event source repeats its first URL when it reconnects, so the last event id takes precedence over the start in
+  // the URL.
   if (resumed !== undefined && resumed !== '') return decodeResumed(resumed);
   const position = decodePosition(query.get('resourceVersion') ?? '', 'resourceVersion');
   if (!position.ok) return position;
@@ -47,8 +47,8 @@ function decodeStart(query: URLSearchParams, resumed: string | undefined): Decod
 }
 
 /**
- * Decodes `sendInitialEvents`. By Kubernetes' rule both parameters must be present together; undefined if both are
- * absent.
+ * Decodes `sendInitialEvents`; undefined if the parameter is absent. As in Kubernetes, `sendInitialEvents` and
+ * `resourceVersionMatch` must be present together.
  */
 function decodeInitial(query: URLSearchParams): Decoded<boolean | undefined> {
   const initial = decodeFlag(query, 'sendInitialEvents');
@@ -57,7 +57,7 @@ function decodeInitial(query: URLSearchParams): Decoded<boolean | undefined> {
   if (initial.value === undefined)
     return match === ''
       ? initial
-      : unsupportedValue('resourceVersionMatch', 'is for watches with sendInitialEvents only');
+      : unsupportedValue('resourceVersionMatch', 'is supported for watches with sendInitialEvents only');
   return match === 'NotOlderThan'
     ? initial
     : unsupportedValue('resourceVersionMatch', `must be NotOlderThan with sendInitialEvents, is ${shown(match)}`);
@@ -100,8 +100,8 @@ function decodeFlag(query: URLSearchParams, parameter: string): Decoded<boolean 
 }
 
 /**
- * Decodes the timeout: undefined for 0, which means none. A timeout above the limit is reduced to it, since clients
- * reconnect when a watch ends.
+ * Decodes the timeout. 0 means no timeout, and the result is undefined. A timeout above the limit is reduced to the
+ * limit, since clients reconnect when a watch ends.
  */
 function decodeTimeout(query: URLSearchParams): Decoded<number | undefined> {
   const text = query.get('timeoutSeconds') ?? '';

@@ -5,8 +5,8 @@ import type { Place, ShownObjects } from './shown-objects.ts';
 
 /**
  * Encodes events with their objects in another form, such as a row of a Table. Watchers with the same form share the
- * encoded bytes, so the ages in a Table are those at the time of the change. Only the first Table of a stream has
- * column definitions. `objects`: shared by all watches of the server.
+ * encoded bytes, so ages in a Table refer to the time of the change. Only the first Table of a stream has column
+ * definitions. `objects` is shared by all watches of the server.
  */
 export function framesInForm(
   form: Representation,
@@ -32,8 +32,8 @@ export function framesInForm(
 }
 
 /**
- * Whether the event's object takes the form. An error is always a plain `Status`. A bookmark, an object with metadata
- * only, takes the form, as in Kubernetes.
+ * Whether the event's object is converted to the form. The object of an ERROR is always a plain `Status`. The object of
+ * a BOOKMARK has only metadata, and is converted as in Kubernetes.
  */
 function isObject({ type }: WatchEvent): boolean {
   return type !== 'ERROR';

@@ -7,22 +7,22 @@ export type Place = 'first' | 'later';
 type Kept = { readonly made: Map<Representation, Partial<Record<Place, Buffer>>>; bytes: number };
 
 /**
- * The large objects that were shown in another form within the last second, oldest first. A user may open thousands of
- * watches with different selections, and showing an object takes milliseconds for a megabyte. Ages are correct to the
- * second.
+ * Caches large objects that were converted to another form within the current second, oldest first. A user may open
+ * thousands of watches with different selections, and a conversion takes milliseconds for a megabyte. Ages are correct
+ * to the second.
  */
 export class ShownObjects {
-  /** By the bytes of the object, which all watches of a change share: the shown forms. */
+  /** The converted forms, by the bytes of the object, which all watches of a change share. */
   readonly #kept = new Map<Uint8Array, Kept>();
   #second = -1;
   #bytes = 0;
 
-  /** The size of all entries, including the objects; at most `shownObjectsBytesMax`. */
+  /** The total size of the entries, including the objects, in bytes. It is at most `shownObjectsBytesMax`. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** The object in the form, from the cache if possible. `now`: epoch milliseconds. */
+  /** Returns the object in the form, from the cache if possible. `now` is in epoch milliseconds. */
   shown(form: Representation, place: Place, object: Uint8Array, now: number): Buffer {
     if (object.length < shownObjectBytesMin) return made(form, place, object, now);
     this.#beginSecond(Math.floor(now / 1_000));
@@ -63,7 +63,9 @@ function made(form: Representation, place: Place, object: Uint8Array, now: numbe
   return place === 'later' && form.laterObject !== undefined ? form.laterObject(object, now) : form.object(object, now);
 }
 
-/** A copy, since a short form of a long object may be a view of a long buffer. */
+/**
+ * Returns a copy if the view is short and its buffer long, so that the cache does not keep the whole buffer in memory.
+ */
 function alone(view: Buffer): Buffer {
   return view.length * 2 < view.buffer.byteLength ? Buffer.from(view) : view;
 }

@@ -5,7 +5,7 @@ import { problem, problems, type Problem, type ProblemReason } from '../problem.
 type EndingText = {
   /** A WebSocket's close code (RFC 6455, 7.4). */
   readonly closeCode: number;
-  /** The ERROR event before the end; absent if the client should simply reconnect. */
+  /** The reason of the ERROR event before the end; absent if the client can reconnect without an error. */
   readonly error?: ProblemReason;
 };
 
@@ -16,7 +16,8 @@ export const endings = {
   unresponsive: { closeCode: 1006 },
   expired: { closeCode: 1000, error: 'expired' },
   'rights-lost': { closeCode: 4403, error: 'forbidden' },
-  // The server keeps running, so an ended connection alone would not show the reason.
+  // The ERROR contains the reason, which the client could not derive from the end of the connection, since the server
+  // keeps running.
   'type-removed': { closeCode: 1012, error: 'unavailable' },
   'shutting-down': { closeCode: 1012 },
   overloaded: { closeCode: 1013, error: 'too-many-requests' },
@@ -24,7 +25,8 @@ export const endings = {
 } as const satisfies Record<EndReason, EndingText>;
 
 /**
- * The frames of an ERROR event. Within a stream an error is always a plain Kubernetes `Status`, whatever `Accept` says.
+ * Encodes the ERROR event of an ending. Within a stream, an error is always a plain Kubernetes `Status`, independent of
+ * `Accept`.
  */
 export function errorFrames({ reason, detail }: Ending, encoding: FrameEncoding): Uint8Array | undefined {
   const text: EndingText = endings[reason];
@@ -44,7 +46,7 @@ export function errorFrames({ reason, detail }: Ending, encoding: FrameEncoding)
   return Buffer.concat(parts);
 }
 
-/** The problem for a refused watch. */
+/** Returns the problem of a refused watch. */
 export function refusalProblem(refusal: 'too-many-watchers' | 'shutting-down'): Problem {
   return refusal === 'shutting-down'
     ? problem('unavailable', 'the server is shutting down', { retryAfterSeconds: 1 })

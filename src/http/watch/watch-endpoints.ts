@@ -23,7 +23,7 @@ import type { WatchEndpoints, WatchRequest } from './watching.ts';
 
 export type WatchEndpointsDependencies = Edge & {
   readonly hub: WatchHub;
-  /** Decodes the parameters of a watch; those of objects by default. */
+  /** Decodes the parameters of a watch. The default is the decoder for watches of objects. */
   readonly decode?: (request: WatchRequest, resumed: string | undefined) => Decoded<WatchPlan>;
 };
 
@@ -39,7 +39,10 @@ export function createWatchEndpoints(dependencies: WatchEndpointsDependencies): 
   };
 }
 
-/** `encoding`: that of the transport, for the form of objects that the request asks for. */
+/**
+ * The result of the checks of a watch request. `encoding` is the encoding of the transport, with objects in the
+ * requested form.
+ */
 type Admission =
   | { readonly ok: true; readonly plan: WatchPlan; readonly encoding: FrameEncoding }
   | { readonly ok: false; readonly problem: Problem };
@@ -76,7 +79,7 @@ class HubEndpoints {
       return;
     }
     res.flushHeaders();
-    // A reset during a write is handled by `close`, which notifies the hub.
+    // The listener of `close` handles a reset during a write.
     res.on('error', () => undefined);
     const watcher = this.#dependencies.hub.open(admission.plan, new StreamSink(res, admission.encoding));
     res.once('close', () => {
@@ -112,7 +115,7 @@ class HubEndpoints {
     const { decode = decodeWatchQuery } = this.#dependencies;
     const decoded = decode(request, isEvents ? headerOf(req, 'last-event-id') : undefined);
     if (!decoded.ok) return decoded;
-    // Server-sent events have a media type without other forms of objects.
+    // The media type of server-sent events does not support other forms of objects.
     const negotiated = negotiate(isEvents ? undefined : headerOf(req, 'accept'), request.query);
     if (!negotiated.ok) return negotiated;
     const { hub, clock } = this.#dependencies;
@@ -127,7 +130,7 @@ class HubEndpoints {
   }
 }
 
-/** Headers of a watch's stream: a buffering proxy would delay every event. */
+/** The headers of a watch. X-Accel-Buffering requests that proxies do not buffer, which would delay events. */
 const streamHeaders = [
   'Cache-Control',
   'no-store',

@@ -5,7 +5,10 @@ export function outlives(req: IncomingMessage, isUpgrade: boolean): boolean {
   return isUpgrade || req.headers.accept?.includes('text/event-stream') === true;
 }
 
-/** Decision 5.1: an upgrade to WebSocket, `?watch=true`, or an Accept header with server-sent events. */
+/**
+ * Whether the request is a watch (decision 5.1): an upgrade to WebSocket, `?watch=true`, or an Accept header with
+ * server-sent events.
+ */
 export function asksForWatch(req: IncomingMessage, query: URLSearchParams | string, isUpgrade: boolean): boolean {
   if (typeof query === 'string') return false;
   if (outlives(req, isUpgrade)) return true;

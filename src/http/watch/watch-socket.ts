@@ -12,8 +12,8 @@ export const binaryFrame = 0x82;
 const frameEnd = Buffer.from('}');
 
 /**
- * One unmasked text frame for each event (RFC 6455, 5.2), encoded once for all watchers: a WebSocket library would
- * encode a header and write separately for each watcher.
+ * Encodes each event as one unmasked text frame (RFC 6455, 5.2), once for all watchers. A WebSocket library would
+ * encode and write a header for each watcher.
  */
 export const webSocketFrames: FrameEncoding = {
   name: 'websocket',
@@ -23,7 +23,10 @@ export const webSocketFrames: FrameEncoding = {
   },
 };
 
-/** `opening`: the frame's first byte, by default that of a whole text message. */
+/**
+ * Returns the header of a frame. `opening` is the first byte of the frame; the default is the byte of a whole text
+ * message.
+ */
 export function frameHeader(payloadBytes: number, opening = textFrame): Buffer {
   if (payloadBytes < 126) return Buffer.from([opening, payloadBytes]);
   if (payloadBytes < 65_536) return Buffer.from([opening, 126, payloadBytes >> 8, payloadBytes & 0xff]);
@@ -35,8 +38,8 @@ export function frameHeader(payloadBytes: number, opening = textFrame): Buffer {
 }
 
 /**
- * A watch over a WebSocket. It writes whole frames directly to the connection, so that the library's control frames fit
- * in between.
+ * A watch over a WebSocket. Only whole frames are written to the connection, so that the library can write control
+ * frames between them.
  */
 export class SocketSink implements Sink {
   readonly encoding: FrameEncoding;
@@ -52,7 +55,7 @@ export class SocketSink implements Sink {
   }
 
   write(frames: Uint8Array, onWritten: () => void): void {
-    // Nothing may follow a close frame.
+    // No data may follow a close frame.
     if (this.#webSocket.readyState === WebSocket.OPEN) this.#socket.write(frames, onWritten);
     else onWritten();
   }

@@ -10,7 +10,7 @@ import { errorFrames } from './watch-ending.ts';
 const lineEnd = Buffer.from('}\n');
 const eventEnd = Buffer.from('}\n\n');
 
-/** One event on each line. */
+/** Encodes each event as one line of JSON. */
 export const jsonLines: FrameEncoding = {
   name: 'json-lines',
   encode: ({ type, object }, into) => {
@@ -19,7 +19,8 @@ export const jsonLines: FrameEncoding = {
 };
 
 /**
- * Events without a name, each with the position from which to resume. JSON is on one line, so it needs no splitting.
+ * Encodes events as server-sent events without a name, each with the position from which to resume. The JSON of an
+ * event is a single line, so it can be one `data` line.
  */
 export const serverSentEvents: FrameEncoding = {
   name: 'server-sent-events',
@@ -36,7 +37,7 @@ export const serverSentEvents: FrameEncoding = {
   },
 };
 
-/** A position without data: clients store the id, and dispatch no event. */
+/** Encodes a position without data. Clients store the id, but dispatch no event. */
 function markText(position: LogPosition): string {
   return `id: ${position.toString()}\n\n`;
 }
@@ -53,7 +54,7 @@ export class StreamConnection implements Connection {
 
   write(frames: Uint8Array, onWritten: () => void): void {
     this.#res.write(frames, onWritten);
-    // Without this, all writes of a turn would be sent after it, outside of its time limit.
+    // Otherwise Node would send all writes of a turn after the turn, outside of its time limit.
     this.#res.socket?.uncork();
   }
 
@@ -61,7 +62,7 @@ export class StreamConnection implements Connection {
     this.#res.destroy();
   }
 
-  /** Ends the response cleanly: the peer then knows that its events are complete, and resumes after the last one. */
+  /** Ends the response properly, so that the client can resume after the last event. */
   end(): void {
     this.#res.end();
   }
@@ -81,7 +82,7 @@ export class StreamSink extends StreamConnection implements Sink {
     return Buffer.from(cursor === undefined ? ':\n\n' : `:\n${markText(cursor)}`, 'latin1');
   }
 
-  /** False: HTTP has no ping, and a dead peer is detected by unread data. */
+  /** Always false, since HTTP has no ping. A dead peer is detected by its unread data. */
   isUnresponsive(): boolean {
     return false;
   }

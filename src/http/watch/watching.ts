@@ -4,13 +4,13 @@ import type { Duplex } from 'node:stream';
 import type { Subject } from '../../command/subject.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 
-/** A watch that is authenticated, authorized and routed; its selection and start are not decoded yet. */
+/** A watch that is authenticated, authorized and routed. Its selection and start are not decoded yet. */
 export type WatchRequest = {
   readonly type: ResourceType;
   /** The watched object; absent for a collection. */
   readonly name?: string;
   /**
-   * The query as sent: the endpoint decodes selectors, resourceVersion and other parameters, and refuses invalid ones
+   * The query as sent. The endpoint decodes selectors, resourceVersion and other parameters, and refuses invalid values
    * with 400.
    */
   readonly query: URLSearchParams;
@@ -20,13 +20,13 @@ export type WatchRequest = {
   readonly requestId: string;
 };
 
-/** A collection that the platform's own routes serve, and its watches. */
+/** A collection of a platform route, with the endpoints of its watches. */
 export type WatchedRoute = { readonly type: ResourceType; readonly endpoints: WatchEndpoints };
 
 /** The watch API, one method for each transport. Both take over the connection and never throw. */
 export type WatchEndpoints = {
-  /** Chunked JSON lines, or server-sent events if `Accept` asks for them. */
+  /** Serves a watch as chunked JSON lines, or as server-sent events if `Accept` requests them. */
   open(request: WatchRequest, req: IncomingMessage, res: ServerResponse): void;
-  /** A WebSocket. `head`: the data that the client sent after its handshake. */
+  /** Serves a watch over a WebSocket. `head` is the data that the client sent after its handshake. */
   upgrade(request: WatchRequest, req: IncomingMessage, socket: Duplex, head: Buffer): void;
 };

@@ -17,7 +17,7 @@ export type Reply =
       readonly revision: number;
       readonly position: { readonly commit: bigint; readonly prepare: bigint } | undefined;
     }
-  /** The server replied that it did not append. */
+  /** The server replied that it did not append the events. */
   | { readonly kind: 'answered'; readonly fault: Fault; readonly cause: unknown }
   | { readonly kind: 'not-sent'; readonly fault: Fault; readonly cause: unknown }
   | { readonly kind: 'unknown'; readonly fault: Fault; readonly cause: unknown };
@@ -30,24 +30,27 @@ type Append = {
   timer: Timer;
 };
 
-/** Errors by which the server confirms that it appended nothing. */
+/** The errors with which the server confirms that it did not append the events. */
 const refusals: ReadonlySet<Fault['kind']> = new Set(['wrong-version', 'tombstone', 'too-large', 'refused']);
 
-/** `cold`: the next append connects. `first`: one append is in flight alone, since others could overtake it. */
+/**
+ * The state of the connection. `cold`: the next append connects. `first`: only one append is sent on the new stream,
+ * because later appends could overtake it. `cutting`: the stream is being discarded.
+ */
 type Gate = 'cold' | 'connecting' | 'first' | 'open' | 'cutting';
 
 /**
- * All appends of a process to one EventStoreDB, over one client and one stream of the driver. The driver's table of
- * pending replies is shared by the whole process and cleared by any error, and a reply without an entry stops the
- * stream for good. So every failure is handled in the same way: all appends in flight become `unknown`, client and
- * stream are discarded, and the next append creates new ones.
+ * Sends all appends of a process to one EventStoreDB, over one client and one stream of the driver. The driver has one
+ * table of pending replies for the whole process. Any error clears the table, and a reply without an entry in the table
+ * permanently stops the stream. Therefore every failure is handled in the same way: all appends in flight return
+ * `unknown`, the client and the stream are discarded, and the next append creates a new client and stream.
  */
 export class Appender {
   readonly #connectTo: () => LogDriver;
   readonly #clock: Clock;
   #client: LogDriver | undefined;
   #gate: Gate = 'cold';
-  /** Appends that are not sent yet, in order. */
+  /** The appends that are not sent yet, in order. */
   #waiting: Append[] = [];
   readonly #inFlight = new Set<Append>();
   #closed = false;
@@ -72,7 +75,7 @@ export class Appender {
     });
   }
 
-  /** Limits the stream to its last events. Not awaited, since it is only cleanup. */
+  /** Limits the stream to its last `maxCount` events. Callers do not await this call, which only saves space. */
   keepLast(stream: string, maxCount: number): Promise<unknown> {
     return (
       this.#client?.setStreamMetadata(stream, { maxCount }, { expectedRevision: 'no_stream' }) ??
@@ -137,7 +140,7 @@ export class Appender {
     if (client === undefined) throw new Error('invariant violated: an open gate has a client');
     this.#inFlight.add(append);
     append.timer = this.#clock.after(logReplyMs, () => {
-      // The cause of the missing reply may affect the others in flight as well.
+      // The cause of the missing reply may also affect the other appends in flight.
       this.#disconnect(new Error(`no reply within ${logReplyMs.toString()} ms`));
     });
     client.appendToStream(append.stream, append.events, { expectedRevision: append.expected }).then(
@@ -158,7 +161,7 @@ export class Appender {
   #failed(append: Append, cause: unknown): void {
     if (!this.#inFlight.has(append)) return;
     const fault = faultOf(cause);
-    // The server replied to this append alone, so the stream continues.
+    // The error is a reply to this append only, so that the stream continues.
     if (wasReplied(cause) && !refusals.has(fault.kind)) {
       this.#settle(append, { kind: 'unknown', fault, cause });
       this.#opened();
@@ -166,12 +169,12 @@ export class Appender {
     }
     if (refusals.has(fault.kind)) {
       this.#settle(append, { kind: 'answered', fault, cause });
-      // Without rights, the stream itself may have ended.
+      // If access is refused, the stream itself may have ended.
       if (fault.kind === 'refused') this.#disconnect(cause);
       else this.#opened();
       return;
     }
-    // Only the first append on a new stream certainly owns this error: later ones share the table with other streams.
+    // Only the first append on a new stream is certain to have this error. Later appends share the table of replies.
     if (this.#gate === 'first' && wasNeverSent(cause)) {
       this.#settle(append, { kind: 'not-sent', fault, cause });
       this.#refuseWaiting(fault, cause);
@@ -191,7 +194,7 @@ export class Appender {
     append.settle(reply);
   }
 
-  /** All appends in flight have an unknown outcome; later ones use a new stream. */
+  /** Discards the stream. All appends in flight have an unknown outcome; later appends use a new stream. */
   #disconnect(cause: unknown): void {
     if (this.#gate !== 'open' && this.#gate !== 'first') return;
     this.#gate = 'cutting';
@@ -202,7 +205,7 @@ export class Appender {
     });
   }
 
-  /** Waits for the end of the old stream: its error would otherwise reject appends on the new one. */
+  /** Discards the client, and waits for the end of its stream. A later error could reject appends on a new stream. */
   async #discard(): Promise<void> {
     const client = this.#client;
     this.#client = undefined;
@@ -214,7 +217,7 @@ export class Appender {
     if (this.#waiting.length > 0 && !this.#closed) void this.#connect();
   }
 
-  /** The driver lost a reply, and with it one of its streams; which one is unknown. */
+  /** Handles the driver's loss of a reply, which stopped an unknown stream of the process. */
   lostReply(error: unknown): void {
     this.#disconnect(error);
   }
@@ -226,14 +229,14 @@ export class Appender {
     const client = this.#client;
     this.#client = undefined;
     this.#gate = 'cutting';
-    // Ends the stream without cancelling it: a cancellation would reject appends of the process's other clients.
+    // Ends an idle stream without cancelling it, because a cancellation would reject appends of other clients.
     if (this.#inFlight.size === 0) await client?.close(this.#clock);
     else await client?.cut(this.#clock);
     for (const append of [...this.#inFlight])
       this.#settle(append, { kind: 'unknown', fault: { kind: 'away', reason: cause.message }, cause });
   }
 
-  /** Resolves when nothing is in flight, or after the time limit of a close. */
+  /** Resolves when the pending appends have ended, or after the time limit of a close. */
   async drained(pending: ReadonlySet<Promise<unknown>>): Promise<void> {
     const waited = new AbortController();
     await Promise.race([Promise.allSettled(pending), delay(this.#clock, logCloseMs, waited.signal)]);
@@ -245,7 +248,7 @@ const none: Timer = { cancel: () => undefined };
 
 type Shared = { readonly appender: Appender; users: number };
 
-/** One appender for each address and process: two would reject each other's appends. */
+/** The appenders of this process by address. Two appenders for one address could reject each other's appends. */
 const shared = new Map<string, Shared>();
 
 function watchStrays(error: unknown): void {
@@ -255,7 +258,7 @@ function watchStrays(error: unknown): void {
 
 type Taken = { readonly appender: Appender; readonly release: () => Promise<void> };
 
-/** An appender that is not shared, for clients that are not shared either. */
+/** Creates an appender that is not shared with other logs of this process. */
 export function soleAppender(connect: () => LogDriver, clock: Clock): Taken {
   const appender = new Appender(connect, clock);
   return { appender, release: () => appender.close() };
@@ -266,7 +269,7 @@ export function takeAppender(url: EventStoreUrl, clock: Clock): Taken {
   let entry = shared.get(key);
   if (entry === undefined) {
     entry = { appender: new Appender(() => new LogClient(url), clock), users: 0 };
-    // Only monitors: src/server/serve.ts decides whether an exception ends the process.
+    // The listener only observes exceptions: src/server/serve.ts decides whether an exception ends the process.
     if (shared.size === 0) process.on('uncaughtExceptionMonitor', watchStrays);
     shared.set(key, entry);
   }

@@ -24,11 +24,11 @@ type AppendContext = {
   readonly closing: AbortSignal;
 };
 
-/** The log's appends. Each is sent, and its reply becomes an outcome, if necessary after its events were looked up. */
+/** Makes the log's appends. The reply of the server becomes an outcome, if necessary after the events are looked up. */
 export class Appends {
   readonly #context: AppendContext;
   readonly #inFlight = new Set<Promise<AppendOutcome>>();
-  /** Results are returned in the order of positions: the last result that needed a look-up. */
+  /** The last result that required a look-up. Later results wait for it, to be returned in the order of positions. */
   #lookedUp: Promise<unknown> | undefined;
 
   constructor(context: AppendContext) {
@@ -39,8 +39,7 @@ export class Appends {
     if (this.#context.closing.aborted)
       return Promise.resolve({ ok: false, reason: 'unavailable', cause: new Error('the log is closed') });
     const unavailable = this.#context.contact.known();
-    // Answers in a later turn: a caller that retries without a delay would otherwise block the reply that restores the
-    // log.
+    // Returns in a later turn, so that a caller that retries without a delay does not block the event loop.
     if (unavailable !== undefined) return nextTurn({ ok: false, reason: 'unavailable', cause: unavailable });
     let outcome: Promise<AppendOutcome>;
     try {
@@ -74,8 +73,8 @@ export class Appends {
     const revision = firstRevision(append) + events.length - 1;
     if (stream.startsWith('lease:')) this.#context.leases.renewed(append);
     const { position } = reply;
-    // Server versions differ in the position that they return for an append of several events: that of the first or the
-    // last.
+    // For an append of several events, the returned position is that of the first or of the last event, depending on
+    // the version of the server.
     const isKnown =
       events.length === 1 &&
       reply.revision === revision &&
@@ -109,7 +108,9 @@ export class Appends {
     if (reply.kind === 'unknown') return this.#unknown(reply);
     if (fault.kind === 'too-large')
       return Promise.reject(
-        new RangeError('the server accepts less than 1 MiB, its default, in one append', { cause }),
+        new RangeError('the limit of the server for one append must be at least 1 MiB, which is its default', {
+          cause,
+        }),
       );
     return this.#unavailable(reply);
   }
@@ -123,10 +124,10 @@ export class Appends {
     };
   }
 
-  /** @throws LogRefusedError when the server never accepted this node. */
+  /** @throws LogRefusedError if the server refuses this node and has never accepted a call. */
   async #unavailable({ fault, cause }: Exclude<Reply, { kind: 'appended' }>): Promise<AppendOutcome> {
     if (this.#context.closing.aborted) return { ok: false, reason: 'unavailable', cause };
-    // A permanently deleted stream does not make the log unavailable.
+    // The log is available even if one of its streams was deleted permanently.
     const error =
       fault.kind === 'tombstone'
         ? this.#context.contact.lostReply(fault, cause)

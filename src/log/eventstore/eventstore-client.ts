@@ -16,12 +16,12 @@ import type { FilteredRead, SubscriptionCall } from './eventstore-filtered-read.
 import { decodeAnswer } from './eventstore-wire.ts';
 import { LogRefusedError } from '../log.ts';
 
-/** A stream of the driver that closes when this side ends it. */
+/** A stream of the driver that the client can end. */
 type Ending = { end(): unknown; once(event: 'close', listener: () => void): unknown };
 
 type Closing = { close(): void };
 
-/** The part of the driver's client that is used, so that tests can replace it. */
+/** The members of the client that this adapter uses, so that tests can replace the client. */
 export type LogDriver = Pick<
   LogClient,
   | 'appendToStream'
@@ -35,13 +35,15 @@ export type LogDriver = Pick<
   | 'close'
 >;
 
-/** The driver's client, extended by a connection check and by closing its sockets. */
+/** The driver's client, extended by filtered reads, a connection check, and a close that also closes the sockets. */
 export class LogClient extends EventStoreDBClient {
   readonly #open = new Set<Ending>();
-  /** The latest channel. A channel leads to one server, and is replaced when the client switches servers. */
+  /**
+   * The latest channel. A channel connects to one server, and is replaced when the client switches to another server.
+   */
   #channel: Closing | undefined;
 
-  /** Does not connect: the first call does. */
+  /** Creates a client, which connects at the first call. */
   constructor(url: EventStoreUrl) {
     const named = url.connectionName === undefined ? {} : { connectionName: url.connectionName };
     const preferred = url.nodePreference === undefined ? {} : { nodePreference: url.nodePreference };
@@ -57,7 +59,8 @@ export class LogClient extends EventStoreDBClient {
 
   #watchConnections(): void {
     const [create, connect] = [this.GRPCStreamCreator, this.getChannel];
-    // All appends share one stream. It is ended and not cancelled, so its error does not reach other clients' appends.
+    // All appends share one stream. The stream must be ended and not cancelled, because a cancellation is an error that
+    // would also reject appends of other clients.
     this.GRPCStreamCreator = (Client, name, creator, cache) =>
       create(
         Client,
@@ -69,7 +72,7 @@ export class LogClient extends EventStoreDBClient {
         },
         cache,
       );
-    // Requesting a channel creates one, so the latest is recorded for the close.
+    // Records the latest channel for the close, because `connect` may create a new channel.
     this.getChannel = async () => (this.#channel = await connect());
   }
 
@@ -79,9 +82,9 @@ export class LogClient extends EventStoreDBClient {
   }
 
   /**
-   * Subscribes to the events after a position in streams with one of the prefixes. `attach` receives the call in the
-   * same turn, because a call may fail before its awaiter continues; it also receives a check whether the client still
-   * uses the same server.
+   * Subscribes to the events after a position in streams with one of the prefixes. `attach` is called with the gRPC
+   * call in the turn in which the call is created, because the call may fail before a caller that awaits it continues.
+   * The second argument of `attach` returns whether the client still uses the server of the subscription.
    */
   async subscribe(
     after: bigint | 'start',
@@ -103,7 +106,7 @@ export class LogClient extends EventStoreDBClient {
     })();
   }
 
-  /** Events backwards, in streams with one of the prefixes, from the leader. */
+  /** Reads events of streams with one of the prefixes backwards, from the leader. */
   readFiltered(read: FilteredRead): RawRead {
     const request = filteredReadRequest(read);
     const open = this.GRPCStreamCreator(StreamsClient, 'read', (client) =>
@@ -118,18 +121,18 @@ export class LogClient extends EventStoreDBClient {
     return new RawRead(open());
   }
 
-  /** Fetches the server's capabilities, which the driver does before its first append anyway. */
+  /** Connects by fetching the server's capabilities, which the driver needs before its first append. */
   async warmUp(): Promise<void> {
     await this.capabilities;
   }
 
-  /** Cancels every stream, so that all pending calls fail. */
+  /** Cancels all streams, so that all pending calls fail, and closes the channel. */
   async cut(clock: Clock): Promise<void> {
     await Promise.race([this.dispose(), delay(clock, logCloseMs)]);
     this.#channel?.close();
   }
 
-  /** Ends the streams, and cancels those that do not end. */
+  /** Ends the streams of appends, cancels all streams that do not end in time, and closes the channel. */
   async close(clock: Clock): Promise<void> {
     const ended = [...this.#open].map(
       (stream) =>
@@ -176,8 +179,8 @@ function fileOf(option: string, path: string): Buffer {
 }
 
 /**
- * Whether one of the hosts speaks TLS. Called if a connection without TLS never succeeded, since a TLS server simply
- * closes such a connection.
+ * Returns whether one of the hosts accepts TLS connections. Called if no connection without TLS has succeeded, because
+ * a TLS server closes such a connection without a reason.
  */
 export async function wantsTls({ hosts }: EventStoreUrl, clock: Clock): Promise<boolean> {
   const answers = await Promise.all(

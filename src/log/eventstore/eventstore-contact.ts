@@ -7,7 +7,7 @@ import { logAskAgainMsMax, logAskAgainMsMin } from './eventstore-limits.ts';
 import { LogRefusedError } from '../log.ts';
 import type { LogState } from '../log.ts';
 
-/** The log is unavailable now. The log keeps retrying, so the caller may retry as well. */
+/** The log is unavailable now. The log retries the connection, so that the caller may retry the call later. */
 export class LogUnavailableError extends Error {
   readonly reason: string;
 
@@ -18,7 +18,7 @@ export class LogUnavailableError extends Error {
   }
 }
 
-/** Tracks whether the server is available, since when, and whether it ever was. */
+/** Tracks whether the server is available, the time of the last change, and whether the server was ever available. */
 export class Contact {
   readonly hosts: string;
   readonly #url: EventStoreUrl;
@@ -41,8 +41,8 @@ export class Contact {
   }
 
   /**
-   * The error for callers while the server is known to be unavailable; otherwise each of many writers would wait for
-   * the time limit. Undefined while it is not known to be unavailable.
+   * Returns an error while the server is known to be unavailable, so that writers fail immediately instead of waiting
+   * for the time limit; otherwise undefined.
    */
   known(): LogUnavailableError | undefined {
     return this.#everWorked && !this.#state.reachable ? new LogUnavailableError(this.#state.reason) : undefined;
@@ -56,8 +56,8 @@ export class Contact {
   }
 
   /**
-   * Records a failure and returns the error for the caller. The state has the latest reason, but only a change of
-   * availability is reported.
+   * Records a failure, and returns the error for the caller. The state is updated with every failure, but `onState` is
+   * called only if the availability changes.
    */
   async failed(fault: Fault, cause: unknown): Promise<LogUnavailableError | LogRefusedError> {
     if (!this.#everWorked) {
@@ -75,7 +75,7 @@ export class Contact {
     return error;
   }
 
-  /** One lost reply, which does not make the server unavailable. */
+  /** Returns the error for one lost reply, which does not make the server unavailable. */
   lostReply(fault: Fault, cause: unknown): LogUnavailableError {
     return new LogUnavailableError(`${this.hosts}: ${'reason' in fault ? fault.reason : fault.kind}`, { cause });
   }
@@ -83,15 +83,15 @@ export class Contact {
   async #refusalOf(fault: Fault): Promise<string | undefined> {
     if (fault.kind === 'refused') return fault.reason;
     if (fault.kind !== 'away' || this.#url.tls) return undefined;
-    // A TLS server closes connections without TLS, but so does a starting one.
+    // A TLS server closes connections without TLS, but a server that is starting closes connections too.
     this.#speaksTls ??= wantsTls(this.#url, this.#clock);
-    if (await this.#speaksTls) return 'it requires TLS, but the URL has tls=false';
+    if (await this.#speaksTls) return 'the server requires TLS, but the URL has tls=false';
     this.#speaksTls = undefined;
     return undefined;
   }
 }
 
-/** The delay before the n-th retry (from 1) after a failure. */
+/** Returns the delay before the next attempt, after a number of consecutive failures (at least 1). */
 export function retryDelayMs(failures: number): number {
   return Math.min(logAskAgainMsMax, logAskAgainMsMin * 2 ** Math.min(failures - 1, 16));
 }

@@ -4,23 +4,23 @@ import { logReasonLengthMax } from './eventstore-limits.ts';
 import { LogRefusedError } from '../log.ts';
 
 /**
- * The meaning of the driver's errors. They are instances of the driver's classes, bare gRPC statuses while a server
- * starts, or plain errors of its discovery, so they are distinguished by their members and not by their class.
+ * The meaning of an error of the driver. Errors are distinguished by their members and not by their classes, because
+ * the driver also throws plain gRPC status errors while a server starts, and plain errors of the discovery.
  */
 export type Fault =
-  /** The stream's last revision is not the expected one. `actual` undefined: the stream does not exist. */
+  /** The stream's last revision is not the expected revision. `actual` is undefined if the stream does not exist. */
   | { readonly kind: 'wrong-version'; readonly actual: number | undefined }
   | { readonly kind: 'no-stream' }
-  /** The stream was deleted permanently and will never accept an event. */
+  /** The stream was deleted permanently, and will never accept an event again. */
   | { readonly kind: 'tombstone' }
-  /** The server's limit for one append is lower than this append. */
+  /** The append is larger than the server's limit for one append. */
   | { readonly kind: 'too-large' }
   | { readonly kind: 'refused'; readonly reason: string }
-  /** Another member of the cluster is the leader now: the driver switches to it. */
+  /** Another member of the cluster is the leader now. The driver switches to the leader. */
   | { readonly kind: 'not-leader' }
-  /** The reader was too slow for the server. */
+  /** The server ended a subscription because the reader was too slow. */
   | { readonly kind: 'dropped' }
-  /** The server answered with an internal error. */
+  /** The server replied with an internal error. */
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'away'; readonly reason: string };
 
@@ -52,7 +52,10 @@ function typedFault(error: DriverError): Fault | undefined {
     case ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED:
       return { kind: 'too-large' };
     case ErrorType.ACCESS_DENIED:
-      return { kind: 'refused', reason: 'it rejects the credentials, or their user may not read $all and write' };
+      return {
+        kind: 'refused',
+        reason: 'the server rejects the credentials, or the user has no right to read $all and to write',
+      };
     case ErrorType.NOT_LEADER:
       return { kind: 'not-leader' };
     default:
@@ -63,24 +66,24 @@ function typedFault(error: DriverError): Fault | undefined {
 function codedFault(error: DriverError): Fault {
   const reason = reasonOf(error);
   if (error.code === grpc.unauthenticated || error.code === grpc.permissionDenied)
-    return { kind: 'refused', reason: `it refuses access (${reason})` };
+    return { kind: 'refused', reason: `the server refuses access (${reason})` };
   if (encryption.test(error.message))
-    return { kind: 'refused', reason: `no encrypted connection can be made (${reason})` };
+    return { kind: 'refused', reason: `could not establish an encrypted connection (${reason})` };
   if (error.code === grpc.aborted) return { kind: 'dropped' };
   if (error.code === grpc.unknown && !/not ready/iu.test(error.message)) return { kind: 'failed', reason };
   return { kind: 'away', reason };
 }
 
-/** One line for operators. The driver's messages contain hosts and statuses, never credentials. */
+/** Returns the reason of an error in one line, for operators. The driver's messages never contain credentials. */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : 'unknown';
-  // Drops the status, which is for machines, and the note about name resolution, which rarely helps.
+  // Removes the gRPC status, and the note about name resolution, which is rarely useful.
   const line = (text.split('\n', 1)[0] ?? '').replace(/^\d+ [A-Z_]+: /u, '').replace(/\.? Resolution note:.*$/u, '');
-  if (line === '') return 'the server gave no reason';
+  if (line === '') return 'the server returned no reason';
   return line.length > logReasonLengthMax ? `${line.slice(0, logReasonLengthMax)}…` : line;
 }
 
-/** Whether a call failed before any part of it can have been sent. */
+/** Returns whether a call failed before any part of the request can have been sent. */
 export function wasNeverSent(error: unknown): boolean {
   return (
     error instanceof Error && /No connection established|Name resolution failed|Failed to discover/u.test(error.message)
@@ -88,8 +91,8 @@ export function wasNeverSent(error: unknown): boolean {
 }
 
 /**
- * Whether this error is the server's reply to one append: the driver creates such errors without a status. Otherwise a
- * stream failed.
+ * Returns whether an error is the server's reply to one append, for which the driver creates an error without a gRPC
+ * status. Otherwise a stream failed.
  */
 export function wasReplied(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -7,17 +7,17 @@ import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { RawRecord } from './eventstore-record.ts';
 import type { WireAnswer } from './eventstore-wire.ts';
 
-/** A call that returns objects. Cancelling ends it. */
+/** A gRPC call that emits decoded messages. `cancel` ends the call. */
 export type SubscriptionCall = Readable & { cancel(): void };
 
-/** A backward read from a position, exclusive, in streams with one of the prefixes. */
+/** A backward read of events before a position (exclusive), in streams with one of the prefixes. */
 export type FilteredRead = {
   readonly from: bigint | 'end';
   readonly prefixes: readonly string[];
   readonly maxCount: number;
 };
 
-/** A filtered read, like a filtered subscription: the server supports it, and the driver does not. */
+/** Creates the request of a filtered read, which the server supports but the driver does not. */
 export function filteredReadRequest({ from, prefixes, maxCount }: FilteredRead): streams.ReadReq {
   const all = new streams.ReadReq.Options.AllOptions();
   if (from === 'end') all.setEnd(new shared.Empty());
@@ -46,7 +46,7 @@ export function prefixFilter(prefixes: readonly string[]): streams.ReadReq.Optio
   const filter = new streams.ReadReq.Options.FilterOptions();
   filter.setStreamIdentifier(expression);
   filter.setCount(new shared.Empty());
-  // Asks for as few checkpoints as possible: they run ahead of the reader and are not used.
+  // Requests as few checkpoints as possible: they are not used, because they are ahead of the reader.
   filter.setCheckpointintervalmultiplier(1_000);
   return filter;
 }
@@ -57,7 +57,7 @@ export function textIds(): streams.ReadReq.Options.UUIDOption {
   return ids;
 }
 
-/** The records of one call, with the driver's errors. */
+/** A stream of the records of one call. Fails with the driver's errors. */
 export class RawRead extends Transform {
   #call: SubscriptionCall | undefined;
   #isCancelled = false;
@@ -76,7 +76,7 @@ export class RawRead extends Transform {
 
   #begin(call: SubscriptionCall): void {
     this.#call = call;
-    // The listener stays registered after the end, since a cancelled call reports the cancellation as an error.
+    // The listener remains registered after the end, because a cancelled call reports the cancellation as an error.
     call.on('error', (error: Error) => {
       this.destroy(convertToCommandError(error));
     });
@@ -89,7 +89,7 @@ export class RawRead extends Transform {
     else next(null, answer satisfies RawRecord);
   }
 
-  /** Cancels the read like the driver's own reads. */
+  /** Cancels the read. Returns a promise like the reads of the driver. */
   cancel(): Promise<void> {
     this.#isCancelled = true;
     this.#call?.cancel();

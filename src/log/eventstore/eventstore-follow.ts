@@ -28,11 +28,11 @@ export type FollowContext = {
 
 export type FollowPlan = {
   readonly after: LogPosition;
-  /** The last position to read; undefined: follow the log. */
+  /** The last position to read. If undefined, the read follows the log. */
   readonly until: LogPosition | undefined;
   /**
-   * With `until`: a stream with an event at or after that position, so that the server sends an event that ends the
-   * read.
+   * A stream that has an event at or after `until`, which is read in addition to the categories, so that the server
+   * sends an event that ends the read.
    */
   readonly endsIn?: StreamName;
   readonly categories: CategoryFilter;
@@ -40,8 +40,8 @@ export type FollowPlan = {
 };
 
 /**
- * One way of reading for catch-up and live: consecutive subscriptions, each of which starts at the end of the previous
- * one.
+ * Reads events, for catch-up and live, by consecutive subscriptions. Each subscription starts where the previous one
+ * ended.
  */
 export async function* follow(
   context: FollowContext,
@@ -78,12 +78,12 @@ class Reader {
   mayGoOn(): boolean {
     if (this.#done || this.#plan.signal?.aborted === true) return false;
     if (!this.#context.closing.aborted) return true;
-    // An incomplete read must not look complete; a subscription has no end.
+    // An incomplete read must not appear to be complete. A subscription has no end, so that it can just stop.
     if (this.#plan.until !== undefined) throw new Error('the log was closed during a read');
     return false;
   }
 
-  /** One subscription, until it ends for any reason; throws errors that a retry cannot resolve. */
+  /** Reads one subscription until it ends for any reason. Throws errors that a retry cannot resolve. */
   async *read(): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
     const start = await this.#unlessOver(() => settled(this.#verify()));
     if (start === undefined || !this.mayGoOn()) return;
@@ -93,7 +93,7 @@ class Reader {
   }
 
   /**
-   * Verifies that the last read event still exists; otherwise this is another log. Returns the start of the next
+   * Verifies that the last read event still exists; otherwise the log was replaced. Returns the start of the next
    * subscription.
    */
   async #verify(): Promise<LogPosition> {
@@ -113,8 +113,8 @@ class Reader {
   }
 
   /**
-   * A start position with an existing event. After a deleted event (of a lease, for example), a subscription to a
-   * server before 24.2 misses the next event. Events that arrive twice are dropped.
+   * Returns a start position at which an event exists. If a subscription starts at a deleted event, for example of a
+   * lease, servers before 24.2 do not send the next event. Events that are received twice are dropped.
    */
   async #startAt(seen: LogPosition): Promise<LogPosition> {
     const { reads } = this.#context;
@@ -125,7 +125,7 @@ class Reader {
     return seen;
   }
 
-  /** Reads one subscription. Returns its failure, or nothing if the next subscription should start at once. */
+  /** Reads one subscription. Returns its failure, or undefined if the next subscription should start immediately. */
   async *#subscribe(start: LogPosition): AsyncGenerator<readonly RecordedEvent[], Error | undefined, undefined> {
     const { client, contact, closing } = this.#context;
     if (this.#began) this.#context.onResubscribed();
@@ -161,8 +161,8 @@ class Reader {
   }
 
   /**
-   * Whether the start event still exists on the subscription's server after its confirmation. Otherwise the event was
-   * deleted meanwhile, perhaps before the server located it.
+   * Returns whether the start event still exists, on the subscription's server, after the server confirmed the
+   * subscription. Otherwise the event was deleted meanwhile, perhaps before the server located it.
    */
   async #isHeld(start: LogPosition, subscription: LiveSubscription): Promise<boolean | Error> {
     while (!subscription.confirmed && subscription.ended === undefined && this.mayGoOn()) await subscription.stirred();
@@ -174,7 +174,7 @@ class Reader {
     return held && subscription.isSameServer;
   }
 
-  /** Yields the events received so far. */
+  /** Yields the events that were received so far. */
   *#drain(subscription: LiveSubscription): Generator<readonly RecordedEvent[], void, undefined> {
     const end = this.#plan.until;
     for (let raw = subscription.take(); raw !== undefined; raw = subscription.take()) {
@@ -216,7 +216,7 @@ class Reader {
     const { contact, clock } = this.#context;
     const fault = faultOf(failure);
     this.#failures += 1;
-    // One ended subscription means little, since its reader may have been too slow; a second one in a row is reported.
+    // A subscription may end because its reader was too slow, so that only a second consecutive failure is reported.
     const saysMore =
       fault.kind === 'refused' || (this.#failures > 1 && fault.kind !== 'dropped' && fault.kind !== 'not-leader');
     if (!(failure instanceof LogUnavailableError) && saysMore) {
@@ -226,7 +226,7 @@ class Reader {
     await this.#unlessOver((stop) => delay(clock, retryDelayMs(this.#failures), stop));
   }
 
-  /** Waits only while there is a reader. */
+  /** Waits for a promise. Resolves to undefined when the reader's signal aborts or the log closes. */
   async #unlessOver<T>(waitFor: (stop: AbortSignal) => Promise<T>): Promise<T | undefined> {
     const { signal } = this.#plan;
     const over = new AbortController();
@@ -249,14 +249,14 @@ class Reader {
   }
 }
 
-/** Turns a rejection into a result. */
+/** Returns a promise that resolves to the error instead of rejecting. */
 function settled<T>(question: Promise<T>): Promise<T | Error> {
   return question.catch((error: unknown) =>
     error instanceof Error ? error : new Error('a read of the log failed', { cause: error }),
   );
 }
 
-/** The server filters by these prefixes, so events of other streams cost nothing. */
+/** Returns the prefixes by which the server filters, so that events of other streams are not sent. */
 function prefixesOf(prefix: string, { categories, endsIn }: FollowPlan): readonly string[] {
   if (categories === undefined) return [prefix];
   return [...categories.map((category) => `${prefix}${category}:`), ...(endsIn === undefined ? [] : [prefix + endsIn])];

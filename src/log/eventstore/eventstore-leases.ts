@@ -21,7 +21,7 @@ type Renewal = {
   readonly sentMs: number;
 };
 
-/** Handles lease streams beyond their appends; only their last event matters. */
+/** Limits lease streams, of which only the last event is in force, and reads the server's time from renewals. */
 export class Leases {
   readonly #context: LeasesContext;
   readonly #kept = new Set<StreamName>();
@@ -40,13 +40,13 @@ export class Leases {
   #keepLast(stream: StreamName): void {
     if (this.#kept.has(stream)) return;
     this.#kept.add(stream);
-    // Limits the stream. A failure is ignored, since the next process tries again and the limit only saves space.
+    // A failure is ignored: the limit only saves space, and the next process tries again.
     this.#context.appender.keepLast(driverStream(this.#context.prefix, stream), leaseEventsMax).catch(() => undefined);
   }
 
   /**
-   * Reads the time of a renewal. A node with a wrong clock writes only leases: their server time shows when its clock
-   * is right again.
+   * Reads the server's time of a renewal. A node with a wrong clock writes only leases; from their times, the node
+   * detects when its clock is correct again.
    */
   #readBack({ stream, events, sentMs }: Renewal): void {
     const { reads, time } = this.#context;

@@ -1,31 +1,34 @@
-/** The limits of this adapter; shared ones are in src/limits, and the same rules apply. */
+/** The limits of this adapter, by the rules of src/limits, which has the limits that are shared with other code. */
 
 /**
- * The time limit of one append or read on a remote log. A reply can be lost for good, so the limit gives an append its
- * outcome; the driver's own limit applies on the server only.
+ * The time limit of one append or read on a remote log. After a lost reply, the outcome of an append is determined when
+ * this limit expires. The driver's own limit applies only on the server.
  */
 export const logReplyMs = 10_000;
-/** How long an append waits for the connection before it is sent; after that the writer should retry. */
+/** The time for which an append waits for the connection before it is sent. After this time the writer should retry. */
 export const logSendWaitMs = 5_000;
-/** The first and the longest delay before a remote log is retried. */
+/** The delay before the first retry of a call of a remote log. */
 export const logAskAgainMsMin = 50;
+/** The maximum delay before a retry of a call of a remote log. */
 export const logAskAgainMsMax = 2_000;
-/** The attempts of one read before its caller gets an error. */
+/** The number of attempts of one read before its caller receives an error. */
 export const logReadAttemptsMax = 3;
 /**
- * The attempts to find an event that must exist: a server may report a conflict before the other event is readable, and
- * a deposed leader returns old data. They take three seconds in all.
+ * The number of attempts to find an event that must exist. A server may report a conflict before the other event is
+ * readable, and a deposed leader returns old data. All attempts take three seconds.
  */
 export const logLookUpsMax = 7;
-/** How long a closing log waits for replies, and then for its connections to end. */
+/** The time for which a closing log waits for replies, and then for its connections to end. */
 export const logCloseMs = 3_000;
-/** Events and bytes buffered for a slow reader before the server is paused. */
+/** The number of events that are buffered for a slow reader before the server is paused. */
 export const logReceivedEventsMax = 128;
+/** The number of bytes that are buffered for a slow reader before the server is paused. */
 export const logReceivedBytesMax = 2_097_152;
-/** Events read backwards in one call to find this log's last one; the first call reads few. */
+/** The number of events that the first call of a backward read requests, for example to find the last event. */
 export const logHeadScanEventsMin = 8;
+/** The number of events that later calls request to find the last event of this log. */
 export const logHeadScanEventsMax = 1_024;
-/** Events kept in a lease's stream: only the last one is in force, and earlier ones resolve unknown outcomes. */
+/** The number of events in a lease's stream. The last event is in force; earlier events resolve unknown outcomes. */
 export const leaseEventsMax = 16;
-/** The length of the reason for an unavailable log: one line. */
+/** The maximum length of the reason for an unavailable log, which is one line. */
 export const logReasonLengthMax = 200;

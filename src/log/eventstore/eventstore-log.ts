@@ -34,24 +34,24 @@ import type {
 } from '../log.ts';
 
 export type EventStoreLogOptions = {
-  /** `esdb://…` or `esdb+discover://…`, checked by `eventStoreUrlProblem`. */
+  /** The URL of the server: `esdb://…` or `esdb+discover://…`. */
   readonly url: string;
   readonly clock: Clock;
-  /** The prefix of stream names on the server, `ledgerplane-` by default; each platform needs its own. */
+  /** The prefix of stream names on the server, `ledgerplane-` by default. Each platform must have another prefix. */
   readonly prefix?: string;
-  /** Called on each change; not for the initial state "no response yet". */
+  /** Called when the availability changes, but not for the initial state. */
   readonly onState?: (state: LogState) => void;
-  /** A subscription was lost and is being renewed. */
+  /** Called when a subscription was lost and is being renewed. */
   readonly onResubscribed?: () => void;
-  /** Replaces the driver's client; this log must be the only user of each client. */
+  /** Creates a replacement for the driver's client. This log must be the only user of the client. */
   readonly connect?: () => LogDriver;
 };
 
 /**
- * EventStoreDB as the event log. It connects on the first call, and every call retries, so the log recovers from an
- * outage by itself.
+ * Opens an event log in EventStoreDB. The log connects at the first call. Every call is retried, so that no action is
+ * needed after an outage.
  *
- * @throws RangeError for an invalid URL, without repeating it.
+ * @throws RangeError for an invalid URL. The message does not contain the URL.
  */
 export function openEventStoreLog(options: EventStoreLogOptions): EventLog {
   const decoded = decodeEventStoreUrl(options.url);
@@ -68,10 +68,11 @@ class EventStoreLog implements EventLog {
   readonly #context: FollowContext;
   readonly #appends: Appends;
   readonly #release: () => Promise<void>;
-  /** `#closing` aborts when the log closes, `#ending` when the appends in flight have their outcome. */
+  /** Aborts when the log closes. */
   readonly #closing = serviceController();
+  /** Aborts during a close, when the appends in flight have their outcomes. */
   readonly #ending = serviceController();
-  /** Created on first use: it reads certificate files. */
+  /** The client, which is created at the first call, because its creation reads certificate files. */
   #client: LogDriver | undefined;
   #closed: Promise<void> | undefined;
 
@@ -141,7 +142,7 @@ class EventStoreLog implements EventLog {
 
   readAll(options: SubscribeOptions & { readonly until?: LogPosition }): AsyncIterable<readonly RecordedEvent[]> {
     const end = this.#end(options.until);
-    // The iteration may start later, or never, so the rejection must be handled here.
+    // Handles a rejection here, because the iteration may start later or never.
     end.catch(() => undefined);
     return this.#readTo(options, end);
   }
@@ -191,7 +192,9 @@ class EventStoreLog implements EventLog {
     return Promise.reject(new Error('only a founded log has an identity'));
   }
 
-  /** Rejects with LogUnavailableError, without a delay, while the server is known to be unavailable. */
+  /**
+   * Returns the reads. Rejects with `LogUnavailableError` in the next turn if the server is known to be unavailable.
+   */
   async #answering(): Promise<Reads> {
     const unavailable = this.#contact.known();
     if (unavailable === undefined) return this.#open();
@@ -199,7 +202,7 @@ class EventStoreLog implements EventLog {
     throw unavailable;
   }
 
-  /** The reads; during a close, only appends in flight may still use them. */
+  /** Returns the reads. Throws after the log is closed; appends in flight may still use the reads. */
   #open(): Reads {
     if (this.#closing.signal.aborted) throw new Error('the log is closed');
     return this.#reads;

@@ -11,7 +11,7 @@ export type Appended = {
   readonly stream: StreamName;
   readonly events: readonly ProposedEvent[];
   readonly expected: ExpectedRevision;
-  /** Monotonic milliseconds. */
+  /** The monotonic time at which the append was sent, in milliseconds. */
   readonly sentMs: number;
 };
 
@@ -19,10 +19,10 @@ type LookUpContext = { readonly reads: Reads; readonly clock: Clock; readonly cl
 
 /**
  * Determines the outcome of an append from the event after the expected revision, independent of the reply (consistency
- * protocol, 3). Only an existing event proves a failure: a deposed leader returns old data, so an end of the stream
- * before or after the expected revision proves nothing.
+ * protocol, 3). Only an existing event proves a conflict. The end of the stream proves nothing, because a deposed
+ * leader returns old data.
  *
- * @throws the errors of a read, or an Error if no event ever appears there.
+ * @throws the errors of a read, or an Error if no event appears after the expected revision.
  */
 export async function resolveOutcome(
   { reads, clock, closing }: LookUpContext,
@@ -45,10 +45,10 @@ export async function resolveOutcome(
     await delay(clock, retryDelayMs(attempt), closing);
   }
   const isAhead = (head?.revision ?? -1) < (expected === 'absent' ? -1 : expected);
-  // The expected revision is beyond the stream's end.
+  // The append expected a revision beyond the end of the stream.
   if (reply.kind === 'answered' && isAhead)
     return { ok: false, reason: 'conflict', actual: head?.revision ?? 'absent' };
-  throw new Error('the log contradicts itself about the end of a stream', { cause: reply });
+  throw new Error('the replies of the server about the end of a stream are inconsistent', { cause: reply });
 }
 
 export function firstRevision({ expected }: Appended): number {

@@ -1,7 +1,7 @@
 import { logRecentBytesMax, logRecentEventsMax } from '../../limits/log.ts';
 import type { LogPosition, ProposedEvent, RecordedEvent, StreamName } from '../log.ts';
 
-/** A subscriber: the last position it has received, and its filter of streams. */
+/** A subscriber: the last received position, and the filter of streams. */
 export type Follower = { seen: LogPosition; readonly wants: (stream: StreamName) => boolean };
 
 type Own = {
@@ -13,11 +13,12 @@ type Own = {
 };
 
 /**
- * The events that this process appended, until its subscribers have received them. Subscribers get the same instances,
- * so memoized values are not computed again. Memory is limited: beyond the limits a slow subscriber gets equal bytes.
+ * The events that this process appended, until its subscribers have received them. Subscribers receive the appended
+ * instances, so that memoized values are not computed again. Above the memory limits, a slow subscriber receives
+ * copies.
  */
 export class OwnEvents {
-  /** By id, in the order of the appends. */
+  /** The events by id, in the order of the appends. */
   readonly #events = new Map<string, Own>();
   readonly #followers = new Set<Follower>();
   #bytes = 0;
@@ -30,7 +31,7 @@ export class OwnEvents {
     this.#followers.delete(follower);
   }
 
-  /** `sentMs`: monotonic time of the first attempt. */
+  /** Stores the events of an append. `sentMs` is the monotonic time of the first attempt. */
   remember(stream: StreamName, events: readonly ProposedEvent[], sentMs: number): void {
     if (!this.#isWanted(stream)) return;
     for (const { id, data, metadata } of events) {
@@ -41,17 +42,17 @@ export class OwnEvents {
     while (this.#events.size > logRecentEventsMax || this.#bytes > logRecentBytesMax) this.#dropOldest();
   }
 
-  /** Drops events that will not be delivered, or not soon. */
+  /** Drops the events of an append that failed or has an unknown outcome. */
   forget(events: readonly ProposedEvent[]): void {
     for (const { id } of events) this.#drop(id);
   }
 
-  /** The monotonic time when an event of this process was first sent. */
+  /** Returns the monotonic time at which an event of this process was first sent. */
   sentMs(id: string): number | undefined {
     return this.#events.get(id)?.sentMs;
   }
 
-  /** The event with the instances that were appended, if they are still in memory. */
+  /** Returns the event with the instances that were appended, if they are still in memory. */
   own(event: RecordedEvent): RecordedEvent {
     const own = this.#events.get(event.id);
     if (own?.stream !== event.stream || own.data.length !== event.data.length) return event;
@@ -60,8 +61,8 @@ export class OwnEvents {
   }
 
   /**
-   * Drops the events that every subscriber has received, oldest first, since long-lived events burden the garbage
-   * collector.
+   * Drops the events that every subscriber has received, oldest first, because long-lived events are expensive for the
+   * garbage collector.
    */
   trim(): void {
     for (const [id, { stream, position }] of this.#events) {
@@ -70,7 +71,10 @@ export class OwnEvents {
     }
   }
 
-  /** Whether a subscriber still expects an event of this stream; with a position, an event after that position. */
+  /**
+   * Returns whether a subscriber of the stream exists. With a position, returns whether a subscriber of the stream has
+   * not yet received the event at this position.
+   */
   #isWanted(stream: StreamName, position?: LogPosition): boolean {
     for (const { seen, wants } of this.#followers)
       if ((position === undefined || seen < position) && wants(stream)) return true;

@@ -16,7 +16,7 @@ export type StreamSource = {
 
 type StreamPageRead = BackwardStreamPage & { readonly direction: 'forwards' | 'backwards' };
 
-/** One page of a stream, by one call to the leader; the call is cancelled once the page has enough bytes. */
+/** Reads one page of a stream by one call to the leader. The call is cancelled when the page has enough bytes. */
 export async function readStreamPage(
   { prefix, retried }: StreamSource,
   stream: StreamName,
@@ -37,25 +37,25 @@ export async function readStreamPage(
     if (event === undefined || streamOf(prefix, event) === undefined) return [];
     return storedRecord(prefix, rawRecord(event))?.event ?? [];
   });
-  // The server deletes old events from lease streams, and from no others.
+  // The server deletes old events only from lease streams.
   if (!stream.startsWith('lease:')) assertWhole(stream, events, direction === 'forwards' ? from : undefined);
   return events;
 }
 
-/** A test for reading: whether the values so far reach the limit in bytes. */
+/** Returns a function that returns true when the total size of its arguments reaches the limit. */
 function upTo<T>(bytesMax: number, bytesOf: (value: T) => number): (value: T) => boolean {
   let bytes = 0;
   return (value) => (bytes += bytesOf(value)) >= bytesMax;
 }
 
-/** The bytes of an event without its metadata, which the driver has parsed and which is short. */
+/** Returns the size of an event. The driver has parsed the metadata, so that its size is computed from its JSON. */
 function readSizeOf({ event }: Resolved): number {
   if (event === undefined) return 0;
   const metadata = event.metadata === undefined ? 0 : JSON.stringify(event.metadata).length;
   return metadata + (event.data instanceof Uint8Array ? event.data.length : 0);
 }
 
-/** Verifies that revisions are contiguous, up or down; `first`: the first revision, if known. */
+/** Verifies that revisions are contiguous: ascending from `first` if it is given, otherwise descending. */
 function assertWhole(stream: StreamName, events: readonly RecordedEvent[], first: number | undefined): void {
   const begin = first ?? events[0]?.revision ?? 0;
   const step = first === undefined ? -1 : 1;
@@ -66,15 +66,16 @@ function assertWhole(stream: StreamName, events: readonly RecordedEvent[], first
 }
 
 type BackwardSource = StreamSource & {
-  /** Reads any event, to find out whether the server answers at all. */
+  /** Reads any event, to find out whether the server replies to reads. */
   readonly assertAnswers: () => Promise<unknown>;
 };
 
-/** The first page is short, since many readers only look for the last event. */
+/** The factor by which pages grow. The first page is short, because many readers need only the last event. */
 const pageGrowth = 8;
 
 /**
- * Reads pages backwards. Each page is one call, which is cancelled when the page has enough bytes or passes `after`.
+ * Reads the log backwards in pages. Each page is one call, which is cancelled when the page has enough bytes or reaches
+ * `after`.
  */
 export async function* readBackward(
   source: BackwardSource,
@@ -133,8 +134,8 @@ async function ask(source: BackwardSource, page: Page): Promise<readonly RawReco
   } catch (error) {
     if (faultOf(error).kind !== 'failed') throw error;
   }
-  // If the server answers otherwise but fails twice at this position, no event starts there: the server has no error
-  // code for that.
+  // The server has no error code for a position at which no event starts. If the server fails twice at this position
+  // but replies to other reads, no event starts at this position.
   await source.assertAnswers();
   try {
     return await readRecords(source, page, 'failures too');

@@ -24,7 +24,7 @@ export type ReadContext = RetryContext & {
   readonly time: ServerTime;
 };
 
-/** The state at a position: its event, `later` if the event is deleted and the log continues, or the end. */
+/** The state of a position: the event, `later` if there is no event but the log continues, or `end`. */
 export type PositionState = RecordedEvent | 'later' | 'end';
 
 /** The position and stream of this log's last event. */
@@ -32,7 +32,7 @@ export type LogEnd = { readonly position: LogPosition; readonly stream?: StreamN
 
 type ServerPosition = { readonly commit: bigint; readonly prepare: bigint };
 
-/** An event that was read on the way; `ours` is set if it belongs to this log. */
+/** An event of a backward scan. `ours` is set if the event belongs to this log. */
 type Passed = { readonly place: ServerPosition; readonly ours: LogEnd | undefined };
 
 const emptyLog: LogEnd = { position: logStart };
@@ -42,8 +42,9 @@ export class Reads {
   readonly #context: ReadContext;
   readonly #retried: RetriedReads;
   readonly #source: StreamSource;
-  /** The last event of this log found so far, and the position up to which no further scan is needed. */
+  /** The last event of this log that was found so far. */
   #found: LogEnd = emptyLog;
+  /** The position up to which the last event is known, so that a scan can end there. */
   #scanned = -1n;
 
   constructor(context: ReadContext) {
@@ -60,7 +61,7 @@ export class Reads {
     return readStreamPage(this.#source, stream, { ...page, direction: 'backwards' });
   }
 
-  /** Events of the whole log, newest first; the server sends only those of the categories. */
+  /** Reads the events of the log, newest first. The server sends only events of the categories. */
   backward(options: BackwardReadOptions): AsyncIterable<readonly RecordedEvent[]> {
     return readBackward({ ...this.#source, assertAnswers: () => this.#readBackward('end', 1) }, options);
   }
@@ -69,7 +70,7 @@ export class Reads {
     return (await this.lastCreated(stream))?.event;
   }
 
-  /** The stream's last event, with its time by the server's clock. */
+  /** Returns the stream's last event, and the time at which the server wrote it. */
   async lastCreated(
     stream: StreamName,
   ): Promise<{ readonly event: RecordedEvent; readonly createdMs: number } | undefined> {
@@ -88,9 +89,9 @@ export class Reads {
   }
 
   /**
-   * The position of this log's last event. The server cannot filter this read, so $all is read backwards to an event of
-   * this log, or to the start of the last scan: other platforms' events are scanned once. A deposed leader returns old
-   * data, so an end before `atLeast` is accepted only if it persists.
+   * Returns the position of this log's last event. Reads $all backwards up to an event of this log, or up to the start
+   * of the last scan, so that events of other platforms are scanned only once. A deposed leader returns old data, so
+   * that an end before `atLeast` is accepted only after several attempts.
    */
   async end(atLeast: LogPosition = logStart): Promise<LogEnd> {
     const { clock, closing } = this.#context;
@@ -119,7 +120,7 @@ export class Reads {
     }
   }
 
-  /** Drops other platforms' events as they arrive: they may be large and many. */
+  /** Reads $all backwards. Keeps only the positions of events, because events of other platforms may be large. */
   async #readBackward(fromPosition: ServerPosition | 'end', maxCount: number): Promise<readonly Passed[]> {
     return this.#retried.readEach<Resolved, Passed>(
       (client) => client.readAll({ direction: 'backwards', fromPosition, maxCount, requiresLeader: true }),
@@ -132,12 +133,12 @@ export class Reads {
     );
   }
 
-  /** Repeats a read until the server answers it. */
+  /** Repeats a read until the server replies. */
   async revive(): Promise<void> {
     await this.#retried.revive();
   }
 
-  /** Forgets the cached end: the log became shorter, so that event may no longer exist. */
+  /** Forgets the cached end after the log became shorter, because the event at the end may no longer exist. */
   #forget(): void {
     this.#scanned = -1n;
     this.#found = emptyLog;
@@ -150,10 +151,10 @@ export class Reads {
   }
 
   /**
-   * The event at a position. A deposed leader returns old data: an end of the log before the position is accepted only
-   * if it persists.
+   * Returns the event at a position. A deposed leader returns old data, so that an end of the log before the position
+   * is accepted only after several attempts.
    *
-   * @throws UnknownPositionError when the server reports that no event starts there.
+   * @throws UnknownPositionError if no event starts at the position.
    */
   async at(position: LogPosition): Promise<PositionState> {
     const { clock, closing } = this.#context;
@@ -172,18 +173,18 @@ export class Reads {
     return stored?.event.position === position ? stored.event : 'later';
   }
 
-  /** Whether any event exists at a position, of this log or another. */
+  /** Returns whether an event of this or another log exists at a position. */
   async isHeld(position: LogPosition): Promise<boolean> {
     return (await this.#from(position))?.position?.commit === position - 1n;
   }
 
-  /** The position of the last event before a position, of this log or another; `logStart` if there is none. */
+  /** Returns the position of the last event of this or another log before a position; `logStart` if there is none. */
   async before(position: LogPosition): Promise<LogPosition> {
     const [record] = await this.#readBackward(serverPosition(position), 1);
     return record === undefined ? logStart : logPosition(record.place.commit + 1n);
   }
 
-  /** The event at the position, or the next one after it, of this log or another. */
+  /** Returns the event of this or another log at the position, or the next event after the position. */
   async #from(position: LogPosition): Promise<DriverRecord | undefined> {
     const read = (): Promise<readonly Resolved[]> =>
       this.#retried.read(
@@ -199,8 +200,8 @@ export class Reads {
   }
 
   /**
-   * Repeats a failed read. If the server answers otherwise but fails twice at this position, no event starts there: the
-   * server has no error code for that.
+   * Repeats a failed read. The server has no error code for a position at which no event starts. If the server fails
+   * twice at this position but replies to other reads, no event starts at this position.
    */
   async #again(position: LogPosition, read: () => Promise<readonly Resolved[]>): Promise<readonly Resolved[]> {
     await this.#readBackward('end', 1);

@@ -5,14 +5,16 @@ import { LogCorruptError, logPosition, streamRevision } from '../log.ts';
 import type { LogPosition, ProposedEvent, RecordedEvent, StreamName } from '../log.ts';
 
 /**
- * This log's events in EventStoreDB: binary data and JSON metadata, in streams with the platform's prefix, so that a
- * filter excludes all others. Each event of an append with several events has a first metadata member
- * `"$append":"2/3"`: the server writes them atomically, but does not report the end of an append to readers.
+ * The format of this log's events in EventStoreDB: binary data and JSON metadata, in streams whose names have the
+ * platform's prefix, so that a filter excludes all other streams. If an append has several events, the first metadata
+ * member of each event is its place in the append, for example `"$append":"2/3"`. The server writes the events
+ * atomically, but does not report the end of an append to readers.
  */
 const nothing = new Uint8Array();
 
 /**
- * The member for metadata that is not a JSON object, in base64: such metadata has no place for the `$append` member.
+ * The metadata member with the original metadata in base64, for metadata that is not a JSON object and therefore cannot
+ * have the member `$append`.
  */
 const packed = '$bytes';
 
@@ -24,23 +26,23 @@ export type StoredRecord = {
   readonly place: AppendPlace | undefined;
 };
 
-/** An event as the protocol encodes it. */
+/** An event as the server returns it. */
 export type RawRecord = {
   readonly streamId: string;
   readonly id: string;
   readonly revision: number;
   readonly type: string;
-  /** False for JSON, which this adapter never writes. */
+  /** Whether the data is binary. False for JSON data, which this adapter never writes. */
   readonly isBytes: boolean;
   readonly data: Uint8Array;
   readonly metadata: Uint8Array;
   readonly commit: bigint;
   readonly prepare: bigint;
-  /** By the server's clock, in epoch milliseconds; 0 if absent. */
+  /** The time at which the server wrote the event, in epoch milliseconds; 0 if unknown. */
   readonly createdMs: number;
 };
 
-/** The used part of the driver's events. */
+/** The members of the driver's events that this adapter uses. */
 export type DriverRecord = {
   readonly streamId: string;
   readonly id: string;
@@ -52,10 +54,10 @@ export type DriverRecord = {
   readonly created?: Date;
 };
 
-/** The highest position in the log. Servers before 22.6 return a higher number for every event read from its stream. */
+/** The highest possible position. Servers before 22.6 return a higher number for every event read from a stream. */
 const positionMax = 0x7fff_ffff_ffff_ffffn;
 
-/** @throws RangeError if the server would refuse it, before anything is sent. */
+/** Encodes the events of an append. @throws RangeError if the append exceeds the limit, before any event is sent. */
 export function driverEvents(events: readonly ProposedEvent[]): EventData[] {
   let bytes = 0;
   const encoded = events.map((event, index) => {
@@ -73,25 +75,27 @@ export function driverEvents(events: readonly ProposedEvent[]): EventData[] {
     };
   });
   if (bytes > appendBytesMax) {
-    throw new RangeError(`an append has at most ${appendBytesMax.toString()} bytes, got ${bytes.toString()}`);
+    throw new RangeError(`an append must have at most ${appendBytesMax.toString()} bytes, got ${bytes.toString()}`);
   }
   return encoded;
 }
 
-/** @throws RangeError for a name that the other log adapters would refuse as well. */
+/**
+ * Returns the stream's name on the server. @throws RangeError for a name that is too long, as the embedded log does.
+ */
 export function driverStream(prefix: string, stream: StreamName): string {
-  // A UTF-16 unit takes at most three bytes in UTF-8, so most names need no counting.
+  // A UTF-16 code unit has at most three bytes in UTF-8, so that the bytes of most names need not be counted.
   if (stream.length * 3 > streamNameBytesMax) {
     const bytes = Buffer.byteLength(stream);
     if (bytes > streamNameBytesMax)
       throw new RangeError(
-        `a stream's name has at most ${streamNameBytesMax.toString()} bytes, got ${bytes.toString()}`,
+        `a stream's name must have at most ${streamNameBytesMax.toString()} bytes, got ${bytes.toString()}`,
       );
   }
   return prefix + stream;
 }
 
-/** The driver distinguishes bytes and JSON by the constructor: it would store a Buffer as JSON. */
+/** Returns a plain `Uint8Array`. The driver checks the constructor, and would store a `Buffer` as JSON. */
 function plainBytes(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
 }
@@ -115,8 +119,8 @@ function isJsonObject(text: Buffer): boolean {
 }
 
 /**
- * An event from the driver, which has parsed the metadata. This adapter wrote the metadata with `JSON.stringify`, so
- * stringifying restores the same bytes.
+ * Converts an event of the driver, which has parsed the metadata. This adapter wrote the metadata with
+ * `JSON.stringify`, so that `JSON.stringify` restores the same bytes.
  */
 export function rawRecord({
   streamId,
@@ -150,10 +154,10 @@ function metadataBytes(metadata: unknown): Uint8Array {
   return metadata instanceof Uint8Array ? metadata : Buffer.from(JSON.stringify(metadata));
 }
 
-/** The server's own event at the end of a permanently deleted stream; its revision exceeds a safe number. */
+/** The type of the server's event at the end of a permanently deleted stream. Its revision is not a safe integer. */
 const tombstone = '$streamDeleted';
 
-/** Undefined for an event in a stream without `prefix` and a category. */
+/** Decodes an event. Returns undefined if the name of its stream does not have the prefix and a category. */
 export function storedRecord(prefix: string, raw: RawRecord): StoredRecord | undefined {
   const stream = streamOf(prefix, raw);
   if (stream === undefined) return undefined;
@@ -165,7 +169,7 @@ export function storedRecord(prefix: string, raw: RawRecord): StoredRecord | und
   return { event: { id, type, data, metadata, stream, revision, position, endsAppend }, place };
 }
 
-/** The stream name of this log's event; undefined for other events and for the server's tombstones. */
+/** Returns the stream name of an event of this log; undefined for other events and for the server's tombstones. */
 export function streamOf(
   prefix: string,
   { streamId, type }: Pick<RawRecord, 'streamId' | 'type'>,
@@ -178,7 +182,7 @@ export function streamOf(
 function positionOf({ id, commit, prepare }: RawRecord): LogPosition {
   if (commit > positionMax) throw new LogCorruptError(`event ${id} has no position: the server is older than 22.6`);
   if (commit !== prepare)
-    throw new LogCorruptError(`event ${id} was written in a transaction, which this program never does`);
+    throw new LogCorruptError(`event ${id} was written in a transaction, and therefore not by this program`);
   return logPosition(commit + 1n);
 }
 
@@ -195,18 +199,18 @@ function unmarked({ id, metadata }: RawRecord): {
   const end = text.indexOf('"', markStart.length);
   const [, index, of] = /^([1-9]\d{0,6})\/([1-9]\d{0,6})$/u.exec(text.toString('latin1', markStart.length, end)) ?? [];
   if (index === undefined || Number(index) > Number(of))
-    throw new LogCorruptError(`event ${id} has no valid place in its append`);
+    throw new LogCorruptError(`the $append member of event ${id} is invalid`);
   return { metadata: restOf(text, end + 1), place: { index: Number(index), of: Number(of) } };
 }
 
-/** The remaining members, or the bytes that replace them. */
+/** Returns the metadata without the `$append` member: the remaining members, or the bytes of the `$bytes` member. */
 function restOf(text: Buffer, at: number): Uint8Array {
   if (text[at] !== comma) return Buffer.concat([text.subarray(0, 1), text.subarray(at)]);
   const packedStart = `"${packed}":"`;
   if (text.toString('latin1', at + 1, at + 1 + packedStart.length) === packedStart) {
     return Buffer.from(text.toString('latin1', at + 1 + packedStart.length, text.length - 2), 'base64');
   }
-  // Replaces the comma with the brace.
+  // Replaces the comma after the `$append` member with the opening brace.
   const rest = Buffer.from(text.subarray(at));
   rest[0] = brace;
   return rest;

@@ -18,7 +18,7 @@ export type RetryContext = {
   readonly closing: AbortSignal;
 };
 
-/** The used part of the driver's reads; `Event` is that of its data. */
+/** The members of the driver's reads that this adapter uses. `Event` is the type of the emitted events. */
 export type StreamingRead<Event> = {
   on(event: 'data', listener: (event: Event) => void): unknown;
   on(event: 'end', listener: () => void): unknown;
@@ -28,15 +28,16 @@ export type StreamingRead<Event> = {
 };
 
 type ReadEachOptions<Event, Kept> = {
-  /** Maps an event to a value, or drops it. Must not throw. */
+  /** Maps an event to a value, or to undefined to drop the event. Must not throw. */
   readonly keep: (event: Event) => Kept | undefined;
-  /** Called with each kept value of one attempt; returns whether enough values are read. Must not throw. */
+  /** Creates, for one attempt, a function that is called with each value and returns whether the read can end. */
   readonly enough?: (() => (kept: Kept) => boolean) | undefined;
   readonly failures?: 'failures too' | undefined;
 };
 
 /**
- * Finite reads: each is one call of the driver with a time limit, retried a few times while the server is unavailable.
+ * Finite reads. Each read is one call of the driver with a time limit, which is retried a few times if the server is
+ * unavailable.
  */
 export class RetriedReads {
   readonly #context: RetryContext;
@@ -53,8 +54,8 @@ export class RetriedReads {
   }
 
   /**
-   * With `failures`, an internal error of the server is thrown unchanged; every other failure becomes one of this
-   * module's errors.
+   * Reads values. With `failures`, an internal error of the server is rethrown unchanged. Every other failure becomes
+   * an error of the log.
    */
   async readEach<Event, Kept>(
     make: (client: LogDriver) => StreamingRead<Event>,
@@ -84,7 +85,8 @@ export class RetriedReads {
   }
 
   /**
-   * Repeats the cheapest read until the server answers, so that the reported state is correct even without other reads.
+   * Repeats a read of one event until the server replies, so that the reported state is correct even without other
+   * reads.
    */
   async revive(): Promise<void> {
     const { clock, contact, closing } = this.#context;
@@ -122,7 +124,7 @@ export class RetriedReads {
         closing.removeEventListener('abort', close);
         finish();
       };
-      // Nothing waits for the read's result any more, so a failed cancellation is ignored.
+      // A failed cancellation is ignored, because no caller waits for the result of the read any more.
       const cancel = (): void => void read.cancel().catch(() => undefined);
       const abandon = (reason: string): void => {
         settle(() => {
@@ -147,7 +149,7 @@ export class RetriedReads {
         settle(() => {
           resolve(events);
         });
-        // Not destroyed: the driver's close waits for each call with a response that was not read to the end.
+        // The read must not be destroyed, because the driver's close waits for calls with an unread response.
         cancel();
       });
       read.on('end', () => {

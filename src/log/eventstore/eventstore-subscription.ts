@@ -11,10 +11,10 @@ import type { WireAnswer } from './eventstore-wire.ts';
 import { LogCorruptError, logStart } from '../log.ts';
 import type { LogPosition, RecordedEvent } from '../log.ts';
 
-/** Events after `after`, in streams with one of the `prefixes` on the server. */
+/** The events of a subscription: after the position `after`, in streams with one of the `prefixes` on the server. */
 export type Subscribed = { readonly after: LogPosition; readonly prefixes: readonly string[] };
 
-/** One subscription. The reader pulls events at its own speed; the others stay on the server. */
+/** One subscription. The reader takes events at its own speed; within limits, further events remain on the server. */
 export class LiveSubscription {
   readonly #onConfirmed: () => void;
   #call: SubscriptionCall | undefined;
@@ -22,13 +22,13 @@ export class LiveSubscription {
   #confirmed = false;
   #ended: Error | undefined;
   #closed = false;
-  /** The received events, from `#next` on. */
+  /** The received events. The events before `#next` are already taken. */
   #queue: RawRecord[] = [];
   #next = 0;
   #bytes = 0;
   #paused = false;
   #wake: (() => void) | undefined;
-  /** Whether an event may have arrived since the last wait. */
+  /** Whether an event may have arrived since the last call of `stirred`. */
   #isActive = false;
 
   constructor(client: LogDriver, { after, prefixes }: Subscribed, onConfirmed: () => void) {
@@ -77,17 +77,17 @@ export class LiveSubscription {
     this.stir();
   }
 
-  /** Whether the server has located the start. */
+  /** Whether the server has confirmed the subscription, and so has located the start position. */
   get confirmed(): boolean {
     return this.#confirmed;
   }
 
-  /** Whether the client's other calls go to the same server as this subscription. */
+  /** Whether the client still uses the server of this subscription for other calls. */
   get isSameServer(): boolean {
     return this.#isSameServer();
   }
 
-  /** The next received event. */
+  /** Returns the next received event; undefined if there is none now. */
   take(): RawRecord | undefined {
     const next = this.#queue[this.#next];
     if (next !== undefined) {
@@ -116,8 +116,8 @@ export class LiveSubscription {
         this.#wake = resolve;
       });
     this.#wake = undefined;
-    // Events of one network packet arrive one by one, so a wait of a few turns makes them one batch. A single event
-    // waits for one turn.
+    // The events of one network packet arrive one by one. Waiting until no further event arrives within a turn collects
+    // these events in one batch; a single event waits for one turn.
     let before: number;
     do {
       before = this.#queue.length;
@@ -137,7 +137,7 @@ export class LiveSubscription {
     if (this.#call !== undefined) this.#cancel(this.#call);
   }
 
-  /** Cancels in a later turn than that of the call's creation: gRPC would ignore the cancellation. */
+  /** Cancels the call in a later turn, because gRPC ignores a cancellation in the turn that creates the call. */
   #cancel(call: SubscriptionCall): void {
     void nextTurn().then(() => {
       call.cancel();
@@ -154,19 +154,20 @@ export class LiveSubscription {
 export type Wanted = (stream: string) => boolean;
 
 /**
- * Groups events into batches of whole appends. Events at or before the last seen position are dropped, so a repeated
- * event is delivered once.
+ * Groups events into batches of whole appends. Drops events at or before the last delivered position, so that a
+ * repeated event is delivered only once.
  */
 export class Batches {
   readonly #wanted: Wanted;
   #seen: LogPosition;
-  /** The last event that will stay in the log; a lease's event does not count, since the server may delete it. */
+  /** The last event that remains in the log, which excludes events of leases, because the server may delete them. */
   #anchor: RecordedEvent | undefined;
-  /** Whole appends, only events that the reader wants. */
+  /** The events of whole appends that pass the filter and are not delivered yet. */
   #ready: RecordedEvent[] = [];
   #bytes = 0;
-  /** Events of the incomplete append, and the number of received ones, including those that are not wanted. */
+  /** The received events of the incomplete append. */
   #partial: RecordedEvent[] = [];
+  /** The place in its append at which the next event of the incomplete append is expected. */
   #next = 1;
 
   constructor(after: LogPosition, wanted: Wanted) {
@@ -183,12 +184,12 @@ export class Batches {
     return this.#anchor;
   }
 
-  /** Begins after an existing event at the reader's start. */
+  /** Sets the existing event at the start position of the reader. */
   begin(event: RecordedEvent): void {
     if (isKept(event)) this.#anchor = event;
   }
 
-  /** Adds an event; returns a batch when the limit is reached. */
+  /** Adds an event. Returns a batch when a limit is reached. */
   add(record: StoredRecord): readonly RecordedEvent[] | undefined {
     const { event, place } = record;
     if (event.position <= this.#seen || event.position <= (this.#partial.at(-1)?.position ?? logStart))
@@ -201,14 +202,14 @@ export class Batches {
   }
 
   /**
-   * Verifies the order within an append. A reader that starts within an append receives its rest; later appends are
-   * complete.
+   * Verifies the order of events in an append. A reader that starts in the middle of an append receives only the rest
+   * of this append; later appends must be complete.
    */
   #assertNext({ event, place }: StoredRecord): void {
     const before = this.#partial.at(-1);
     if (before === undefined) return;
     if (place?.index === this.#next && before.stream === event.stream && before.revision + 1 === event.revision) return;
-    throw new LogCorruptError(`event ${event.id} interrupts the append before it`);
+    throw new LogCorruptError(`event ${event.id} follows an incomplete append`);
   }
 
   #addWhole(event: RecordedEvent): readonly RecordedEvent[] | undefined {
@@ -243,7 +244,7 @@ export class Batches {
     if (isKept(event)) this.#anchor = event;
   }
 
-  /** The complete appends so far. */
+  /** Returns the events of complete appends, and removes them. */
   flush(): readonly RecordedEvent[] {
     const batch = this.#ready;
     this.#ready = [];
@@ -251,14 +252,14 @@ export class Batches {
     return batch;
   }
 
-  /** The events so far, for a read that ends within an append. */
+  /** Returns and removes all events, for a read that may end in the middle of an append. */
   cut(): readonly RecordedEvent[] {
     for (const event of this.#partial) if (this.#wanted(event.stream)) this.#ready.push(event);
     this.#partial = [];
     return this.flush();
   }
 
-  /** Prepares for the next subscription, which starts after the last complete append. */
+  /** Drops the incomplete append, because the next subscription starts after the last complete append. */
   restart(): void {
     this.#partial = [];
   }

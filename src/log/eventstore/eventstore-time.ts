@@ -1,27 +1,27 @@
 import type { Clock } from '../../base/clock.ts';
 
 /**
- * The server's clock, which all nodes of a log share, estimated from the times of its events. An own append was written
- * between its sending and its reading here, which bounds the offset to the monotonic clock. So the estimate continues
- * between appends, independent of the wall clock.
+ * Estimates the time of the server's clock, which all nodes of a log share, from the times of events. The server wrote
+ * an append of this process after it was sent and before it was read back. These two times limit the offset of the
+ * server's clock to the monotonic clock, so that the estimate does not depend on the wall clock.
  */
 export class ServerTime {
   readonly #clock: Clock;
-  /** The offset to the monotonic clock, in milliseconds: lower and upper bound; unknown before the first own append. */
+  /** The lower and upper limit of the offset to the monotonic clock, in ms; undefined before the first own append. */
   #offset: { readonly least: number; readonly most: number } | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Call it when an own append, first sent at `sentMs` (monotonic), has just been read. */
+  /** Call `own` when an event of this process, first sent at `sentMs` (monotonic), has just been read. */
   own(createdMs: number, sentMs: number): void {
     if (createdMs > 0) this.#offset = { least: createdMs - this.#clock.monotonic(), most: createdMs - sentMs };
   }
 
   /**
-   * Call it when any event has just been read: its time is not in the future. This detects that the machine was
-   * suspended.
+   * Call `seen` when any event has just been read. The time of the event is not in the future, so that the lower limit
+   * can increase, for example after the machine was suspended.
    */
   seen(createdMs: number): void {
     const least = createdMs - this.#clock.monotonic();
@@ -29,7 +29,7 @@ export class ServerTime {
     this.#offset = { least, most: Math.max(least, this.#offset.most) };
   }
 
-  /** The server's time. Equals the wall clock if that is within the bounds. */
+  /** Returns the server's time, which is the time of the wall clock if that is within the limits. */
   now(): number | undefined {
     if (this.#offset === undefined) return undefined;
     const { least, most } = this.#offset;

@@ -1,8 +1,9 @@
 import type { RawRecord } from './eventstore-record.ts';
 
 /**
- * Decodes a message of a subscription (`ReadResp` in the driver's streams.proto) directly from bytes. The driver
- * creates some twenty objects for each event and parses its metadata, which is most of the cost of a catch-up.
+ * A decoded message of a subscription (`ReadResp` in the driver's streams.proto). This module decodes messages directly
+ * from bytes, because the driver creates about twenty objects for each event and parses its metadata, which is most of
+ * the cost of a catch-up.
  */
 export type WireAnswer = RawRecord | 'confirmed' | 'other';
 
@@ -19,16 +20,18 @@ const nothing = Buffer.alloc(0);
 /** The server's time unit is 0.1 microseconds. */
 const ticksPerMs = 10_000;
 
-/** Reads the fields in order, without copying. */
+/** Reads the fields of a protobuf message in order, without copying. */
 class Cursor {
   readonly bytes: Buffer;
   /** The number of the present field. */
   field = 0;
-  /** The range of a field of bytes. */
+  /** The offset of the first byte of a field of bytes. */
   start = 0;
+  /** The offset after the last byte of a field of bytes. */
   end = 0;
-  /** The value of a numeric field, as two 32-bit halves. */
+  /** The lower 32 bits of a numeric field. */
   low = 0;
+  /** The upper 32 bits of a numeric field. */
   high = 0;
   #at: number;
   readonly #limit: number;
@@ -44,7 +47,7 @@ class Cursor {
     this.#varint();
     this.field = this.low >>> 3;
     this.#value(this.low & 7);
-    if (this.#at > this.#limit) throw new RangeError('a message ends within a member');
+    if (this.#at > this.#limit) throw new RangeError('a message of the server ends within a field');
     return true;
   }
 
@@ -60,7 +63,7 @@ class Cursor {
     } else if (type === wireType.four) {
       this.#at += 4;
     } else {
-      throw new RangeError(`a message has the unknown wire type ${type.toString()}`);
+      throw new RangeError(`a message of the server has the unknown wire type ${type.toString()}`);
     }
   }
 
@@ -68,7 +71,7 @@ class Cursor {
     let [low, high] = [0, 0];
     for (let shift = 0; shift < 70; shift += 7) {
       const byte = this.bytes[this.#at];
-      if (byte === undefined) throw new RangeError('a message ends within a number');
+      if (byte === undefined) throw new RangeError('a message of the server ends within a number');
       this.#at += 1;
       const bits = byte & 0x7f;
       if (shift < 28) low |= bits << shift;
@@ -80,7 +83,7 @@ class Cursor {
         return;
       }
     }
-    throw new RangeError('a message has a number of more than 64 bits');
+    throw new RangeError('a message of the server has a number of more than 64 bits');
   }
 
   inner(): Cursor {
@@ -91,7 +94,7 @@ class Cursor {
     return this.high * 4_294_967_296 + this.low;
   }
 
-  /** The exact value, also beyond 2^53, which a position reaches only after petabytes. */
+  /** Returns the exact value, even above 2^53, which a position reaches only after petabytes of events. */
   bigint(): bigint {
     return this.high < 0x20_0000 ? BigInt(this.number()) : (BigInt(this.high) << 32n) | BigInt(this.low);
   }
@@ -177,7 +180,7 @@ function decodeUuid(cursor: Cursor): string {
   return '';
 }
 
-/** A field with the value 0 is omitted. */
+/** Decodes a UUID of two 64-bit halves. A half with the value 0 is omitted in the message. */
 function decodeStructured(cursor: Cursor): string {
   const halves = ['0000000000000000', '0000000000000000'];
   while (cursor.next()) {

@@ -6,13 +6,13 @@ import type { ReadSource } from './lmdb-reader.ts';
 import type { BackwardReadOptions, RecordedEvent } from '../log.ts';
 
 type BackwardSource = Pick<ReadSource, 'durable' | 'open'> & {
-  /** Durable records from disk, from position `last` down to `first`; the caller takes them in one turn. */
+  /** Reads durable records from disk, from position `last` down to `first`. The caller must take them in one turn. */
   readonly storedBackward: (last: number, first: number) => Iterable<RecordedEvent>;
 };
 
 /**
- * Reads the events between two positions of the embedded log, newest first. The end of the log at the call is the upper
- * bound.
+ * Reads the events between two positions of the embedded log, newest first. The read starts at the end of the log at
+ * the time of the call, or before `before`.
  */
 export function readBackward(
   source: BackwardSource,

@@ -1,7 +1,7 @@
 import { commitReason, positionBytes } from './lmdb-store.ts';
 import type { LmdbStore } from './lmdb-store.ts';
 
-/** One append in the log's two tables. */
+/** The records of one append, for the two tables of the log. */
 export type AppendedRecords = {
   readonly stream: string;
   /** The position of the first record. The other records have the next positions. */
@@ -11,26 +11,27 @@ export type AppendedRecords = {
 };
 
 export type CommitListener = {
-  /** Called when everything up to `position` is on disk. */
+  /** Called when all records up to `position` are on disk. */
   readonly settled: (position: number) => void;
   /**
-   * Called once, after a failure: the records since the last commit may or may not be on disk, and nothing is written
-   * after them.
+   * Called once, after a failure. The records since the last commit may or may not be on disk. No further records are
+   * written.
    */
   readonly failed: (reason: unknown, why: Promise<unknown>) => void;
 };
 
 /**
- * Group commit, one transaction at a time. lmdb would start the next transaction while one is being written, and commit
- * it even if the first fails: on a full disk a large event may fail and a small one after it succeed, which would leave
- * a hole in the log. So records that arrive during a transaction wait for the next transaction.
+ * Group commit, one transaction at a time. lmdb would start the next transaction while another is being written, and
+ * would commit the next transaction even if the other fails. On a full disk, a large event may fail and a later small
+ * event may succeed, which would leave a hole in the log. Therefore records that are added during a transaction wait
+ * for the next transaction.
  */
 export class LmdbCommits {
   readonly #store: LmdbStore;
   readonly #listener: CommitListener;
   /** Whether lmdb still adds puts of this turn to the transaction. */
   #open = false;
-  /** The promises of a transaction: lmdb returns one or a few for all puts. */
+  /** The promises of a transaction. lmdb returns one or a few promises for all puts. */
   readonly #promises = new Set<Promise<boolean>>();
   /** The position of the last put. */
   #put = 0;
@@ -68,8 +69,7 @@ export class LmdbCommits {
         this.#put = position + index;
       }
     } catch (error) {
-      // Half of an append is queued and cannot be undone, so this process must not continue, whichever part reaches the
-      // disk.
+      // Some puts of the append are queued and cannot be undone, so this process must not write any further records.
       this.#fail(error);
     }
   }
@@ -98,7 +98,7 @@ export class LmdbCommits {
   }
 
   #fail(reason: unknown): void {
-    // The reason is a separate promise: without a handler its rejection would be unhandled.
+    // The reason is a separate promise, which must have a handler even if the reason is not used.
     const why = commitReason(reason);
     if (this.#failed) return;
     this.#failed = true;

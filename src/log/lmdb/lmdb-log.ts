@@ -31,7 +31,7 @@ export type LmdbLogOptions = {
   readonly dir: string;
   /**
    * Called once, with the reason, when a commit has failed. The state on disk is then unknown, and this process must
-   * stop writing. Appends in flight return `unknown`, later ones `unavailable`, and readers throw.
+   * stop writing. Appends in flight return `unknown`, later appends return `unavailable`, and readers throw.
    */
   readonly onFatal: (error: Error) => void;
   /**
@@ -41,7 +41,7 @@ export type LmdbLogOptions = {
   readonly isReadOnly?: boolean;
 };
 
-/** The embedded log: one LMDB environment with group commit; an append resolves after its flush. */
+/** Opens the embedded log: an LMDB environment with group commit. An append resolves after it is flushed to disk. */
 export async function openLmdbLog({ dir, onFatal, isReadOnly = false }: LmdbLogOptions): Promise<EventLog> {
   return new LmdbLog(await store.openStore(dir, isReadOnly), onFatal, isReadOnly);
 }
@@ -92,7 +92,7 @@ class LmdbLog implements EventLog {
   }
 
   append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome> {
-    // Not an async function, which would cost every append a second promise.
+    // An async function would create a second promise for every append.
     try {
       return this.#decide(stream, events, expected);
     } catch (error) {
@@ -115,9 +115,7 @@ class LmdbLog implements EventLog {
     return this.#isReadOnly ? new Error('the log is open for reading only') : undefined;
   }
 
-  /**
-   * Whether the stream's next event has this `revision`. Uses point reads only: finding the head would need a cursor.
-   */
+  /** Returns whether `revision` is the next revision of the stream. Uses only point reads, without a cursor. */
   #endsBefore(stream: StreamName, revision: number): boolean {
     const pending = this.#pending.lastOf(stream);
     if (pending !== undefined) return pending.revision === revision - 1;
@@ -140,8 +138,8 @@ class LmdbLog implements EventLog {
       records.push(encodeRecord(stream, event, place));
       added.push(stored(stream, event, place));
     }
-    // All code that may throw has run. The waiting entry is added first, since a failing put gives all entries an
-    // outcome.
+    // The code above may throw; the code below does not. The pending entry is added before the puts, because a failed
+    // put resolves all pending entries.
     return new Promise((resolve) => {
       const position = this.#last + 1;
       this.#last += added.length;
@@ -151,13 +149,12 @@ class LmdbLog implements EventLog {
   }
 
   /**
-   * Call this when all records up to `position` are on disk. In one turn this makes the events visible to readers,
-   * answers writers and wakes subscribers.
+   * Makes the events up to `position` visible to readers, resolves the appends and wakes the subscribers, in one turn.
+   * Call `#settle` when all records up to `position` are on disk.
    */
   #settle(position: number): void {
     this.#durable = position;
-    // Otherwise the next point read may use a snapshot from before this commit, which lacks the appends that were
-    // pending.
+    // Without this reset, the next point read may use a snapshot from before this commit, without its appends.
     this.#store.root.resetReadTxn();
     // Followers that keep up have taken the events of the previous commit by now.
     this.#recent.trim(this.#followers);
@@ -176,7 +173,7 @@ class LmdbLog implements EventLog {
     });
   }
 
-  /** The expected revision is wrong: returns a conflict, or the success of an earlier attempt with the same ids. */
+  /** Handles a wrong expected revision: returns a conflict, or the success of an earlier attempt with the same ids. */
   #refuse(stream: StreamName, events: readonly ProposedEvent[], first: number): Promise<AppendOutcome> {
     const standing = events.map((_, index) => this.#eventAt(stream, first + index));
     const repeated = events.every((event, index) => standing[index]?.id === event.id);
@@ -187,7 +184,7 @@ class LmdbLog implements EventLog {
         : { ok: false, reason: 'conflict', actual: last?.revision ?? 'absent' };
     const position = last === undefined ? 0 : Number(last.position);
     if (position <= this.#durable) return Promise.resolve(outcome);
-    // The existing events are in flight too. The result waits for them, since a crash could lose them.
+    // The existing events are in flight too. The result waits for their commit, because a crash could lose the events.
     return this.#pending.answerAfter(stream, position, outcome);
   }
 
@@ -242,7 +239,7 @@ class LmdbLog implements EventLog {
     return read(this.#source, { after: Number(options.after), until: undefined, ...reading(options) });
   }
 
-  /** A write failure ends the process, so this log is never temporarily unavailable. */
+  /** The embedded log is never temporarily unavailable, because a write failure ends the process. */
   state(): LogState {
     return { reachable: true };
   }
@@ -262,7 +259,7 @@ class LmdbLog implements EventLog {
     await this.#store.root.close();
   }
 
-  /** Reads are synchronous; the promise only carries their errors. */
+  /** Runs a synchronous read, and returns its result or error as a promise. */
   #answer<T>(readNow: () => T): Promise<T> {
     return new Promise((resolve) => {
       if (this.#closing !== undefined) throw new Error('the log is closed');

@@ -2,7 +2,7 @@ import { must } from '../../base/unreachable.ts';
 import type { RecentEvents } from './lmdb-recent.ts';
 import type { AppendOutcome, LogFailedError, RecordedEvent, StreamName } from '../log.ts';
 
-/** A result that waits until all records up to `position` are durable. */
+/** The result of an append, which is returned when all records up to `position` are durable. */
 type PendingAnswer = {
   readonly position: number;
   readonly outcome: AppendOutcome;
@@ -14,16 +14,16 @@ type PendingAnswer = {
   previous: PendingAnswer | undefined;
 };
 
-/** Appends that are not durable yet, in the order of their positions, and the answers that wait for them. */
+/** The results of appends that are not durable yet, in the order of their positions. */
 export class PendingAppends {
   #answers: PendingAnswer[] = [];
   /**
-   * The newest pending append of each stream. This append and the disk determine the revision that the next append may
-   * expect.
+   * The newest pending append of each stream. The next append to the stream must expect the last revision of this
+   * append.
    */
   readonly #newest = new Map<StreamName, PendingAnswer>();
 
-  /** Adds a non-empty append; its events have the next positions. */
+  /** Adds a non-empty append. Its events have the next positions. */
   add(stream: StreamName, added: readonly RecordedEvent[], resolve: (outcome: AppendOutcome) => void): void {
     const { revision, position } = must(added.at(-1), 'an append is not empty');
     const outcome: AppendOutcome = { ok: true, revision, position };
@@ -40,8 +40,8 @@ export class PendingAppends {
   }
 
   /**
-   * Resolves to `outcome` when everything through `position` is durable: the outcome depends on an append that is
-   * itself pending.
+   * Resolves to `outcome` when all records up to `position` are durable, for an outcome that depends on a pending
+   * append.
    */
   answerAfter(stream: StreamName, position: number, outcome: AppendOutcome): Promise<AppendOutcome> {
     return new Promise((resolve) => {
@@ -49,7 +49,7 @@ export class PendingAppends {
     });
   }
 
-  /** The last pending event of a stream. */
+  /** Returns the last pending event of a stream. */
   lastOf(stream: StreamName): RecordedEvent | undefined {
     return this.#newest.get(stream)?.added.at(-1);
   }
@@ -63,8 +63,8 @@ export class PendingAppends {
   }
 
   /**
-   * Call this when all records up to `position` are durable. Adds the durable events to `recent` and answers their
-   * writers.
+   * Adds the events up to `position` to `recent`, and resolves their appends. Call `settle` when all records up to
+   * `position` are durable.
    */
   settle(position: number, recent: RecentEvents): void {
     let settled = 0;
@@ -79,7 +79,7 @@ export class PendingAppends {
     this.#answers.splice(0, settled);
   }
 
-  /** Call this when a commit has failed: the outcome of every pending append is unknown. */
+  /** Resolves every pending append to an unknown outcome. Call `fail` when a commit has failed. */
   fail(cause: LogFailedError): void {
     for (const { resolve } of this.#answers) resolve({ ok: false, reason: 'unknown', cause });
     this.#answers = [];

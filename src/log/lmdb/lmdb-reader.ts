@@ -9,21 +9,21 @@ import type { CategoryFilter, RecordedEvent } from '../log.ts';
 export type ReadSource = {
   /** The last durable position. */
   durable(): number;
-  /** A recently written event: the same instance that was appended. */
+  /** Returns a recently appended event, as the instance that was appended; undefined if it is not in memory. */
   recent(position: number): RecordedEvent | undefined;
-  /** The followers of the log: events that a follower has not taken yet stay in memory, within limits. */
+  /** The followers of the log. Events that a follower has not read yet are kept in memory, within limits. */
   readonly followers: Set<Follower>;
-  /** Durable records from disk, in order. */
+  /** Reads durable records from disk, in order. */
   stored(first: number, last: number): Iterable<RecordedEvent>;
-  /** Whether reading may continue; throws when the log has failed. */
+  /** Returns whether the log is open. Throws if the log has failed. */
   open(): boolean;
-  /** Resolves when there may be something new: an event, an abort, or the end of the log. */
+  /** Resolves when an event may have been appended, when `signal` aborts, or when the log closes or fails. */
   grown(signal: AbortSignal | undefined): Promise<void>;
 };
 
 export type ReadPlan = {
   readonly after: number;
-  /** The last position to read; undefined: follow the log. */
+  /** The last position to read. If undefined, the read follows the log. */
   readonly until: number | undefined;
   readonly categories: CategoryFilter;
   readonly signal: AbortSignal | undefined;
@@ -31,8 +31,8 @@ export type ReadPlan = {
 };
 
 /**
- * A single loop for catch-up and live reading, with a position as its only state. So no event is lost or repeated at
- * the change from catch-up to live. A consumer that falls behind the events in memory reads from disk again.
+ * Reads events in a single loop for catch-up and live reading. The only state is a position, so that no event is lost
+ * or repeated at the change from catch-up to live. A consumer that falls behind the events in memory reads from disk.
  */
 export async function* read(
   source: ReadSource,
@@ -67,7 +67,7 @@ async function* readFrom(
     );
     follower.next += batch.consumed;
     if (batch.events.length > 0) yield batch.events;
-    // A catch-up may take seconds, so other work runs between batches. Events in memory are read quickly.
+    // A catch-up may take seconds, so other work must run between batches. Events in memory are read quickly.
     if (plan.turn !== undefined) await plan.turn();
     else if (!live) await nextTurn();
   }
@@ -76,7 +76,7 @@ async function* readFrom(
 function mayGoOn(source: ReadSource, plan: ReadPlan): boolean {
   if (plan.signal?.aborted === true) return false;
   if (source.open()) return true;
-  // An incomplete read must not look complete; a subscription has no end.
+  // An incomplete read must not appear to be complete. A subscription has no end, so that it can just stop.
   if (plan.until !== undefined) throw new Error('the log was closed during a read');
   return false;
 }
@@ -91,12 +91,13 @@ function* recentFrom(source: ReadSource, first: number, last: number): Generator
 
 type Batch = {
   readonly events: readonly RecordedEvent[];
-  /** The number of consumed events, including those that are not wanted. */ readonly consumed: number;
+  /** The number of consumed events, including events of other categories. */
+  readonly consumed: number;
 };
 
 /**
- * A batch of whole appends, up to the limits; at least one append, of any size. Only the end of the range may split an
- * append.
+ * Takes a batch of whole appends up to the limits. The batch has at least one append, of any size. Only the end of the
+ * range may split an append.
  */
 function takeBatch(records: Iterable<RecordedEvent>, wanted: (stream: string) => boolean): Batch {
   const events: RecordedEvent[] = [];
@@ -105,7 +106,7 @@ function takeBatch(records: Iterable<RecordedEvent>, wanted: (stream: string) =>
   let whole: { readonly wanted: number; readonly seen: number } | undefined;
   for (const event of records) {
     if (whole !== undefined && seen >= logReadAheadEventsMax) {
-      // This append exceeds the limit: it starts the next batch.
+      // This append exceeds the limit, so that the next batch starts with it.
       events.length = whole.wanted;
       return { events, consumed: whole.seen };
     }

@@ -1,17 +1,17 @@
 import { logRecentEventsMax, logRecentBytesMax } from '../../limits/log.ts';
 import type { RecordedEvent } from '../log.ts';
 
-/** A subscriber, with the position of the next event that the subscriber takes. */
+/** A subscriber, with the position of the next event to deliver. */
 export type Follower = { next: number };
 
 /**
- * The newest durable events, which all subscribers share: a ring indexed by position. A subscriber is only a position,
- * so a slow subscriber uses no memory and reads overwritten events from disk. Events that all up-to-date followers have
- * taken are dropped at once, since old objects cost the garbage collector far more.
+ * The newest durable events, in a ring that all subscribers share. A subscriber only has a position, so that a slow
+ * subscriber uses no memory; it reads overwritten events from disk. Events that all followers within the ring have
+ * received are dropped immediately, because old objects are far more expensive for the garbage collector.
  */
 export class RecentEvents {
   readonly #ring: (RecordedEvent | undefined)[] = Array.from({ length: logRecentEventsMax }, () => undefined);
-  /** The position of the oldest event; if the ring is empty, the position after the newest. */
+  /** The position of the oldest event. If the ring is empty, the position after the newest event. */
   #first: number;
   /** The position after the newest event. */
   #next: number;
@@ -34,12 +34,12 @@ export class RecentEvents {
     this.#next += 1;
   }
 
-  /** The event at a position; undefined if it was dropped or does not exist yet. */
+  /** Returns the event at a position; undefined if the event was dropped or does not exist yet. */
   at(position: number): RecordedEvent | undefined {
     return position >= this.#first && position < this.#next ? this.#ring[position % logRecentEventsMax] : undefined;
   }
 
-  /** Drops the events that no follower needs; followers behind the ring do not count. */
+  /** Drops the events that no follower needs. Followers behind the ring, which read from disk, are ignored. */
   trim(followers: Iterable<Follower>): void {
     let keep = this.#next;
     for (const { next } of followers) if (next >= this.#first && next < keep) keep = next;

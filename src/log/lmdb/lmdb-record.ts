@@ -5,8 +5,8 @@ import { LogCorruptError, logPosition, streamName, streamRevision } from '../log
 import type { LogPosition, ProposedEvent, RecordedEvent, StreamName, StreamRevision } from '../log.ts';
 
 /**
- * One event on disk. The checksum covers everything after itself, including the record's own position, so a torn,
- * corrupted or misplaced record does not decode.
+ * The format of an event on disk. The checksum covers all following bytes, including the record's own position, so that
+ * an incomplete, damaged or misplaced record cannot be decoded.
  *
  * `crc32 u32 · flags u8 · position u48 · revision u48 · id length u8 · type length u8 · stream length u16 · data length
  * u32 · id · type · stream · data · metadata` (numbers big-endian, strings in UTF-8)
@@ -20,12 +20,10 @@ const streamLengthAt = 19;
 const dataLengthAt = 21;
 const headerBytes = 25;
 
-/** The flag of the last event of an append, so that a reader never splits an append. */
+/** The flag of the last event of an append, with which readers avoid splitting an append. */
 const endsAppendFlag = 1;
 
-/**
- * The place of a record. The members are numbers, because bigint arithmetic would cost more than all other bookkeeping.
- */
+/** The location of a record. The members are numbers, because arithmetic with bigints is much slower. */
 export type RecordLocation = { readonly position: number; readonly revision: number; readonly endsAppend: boolean };
 
 export function encodeRecord(stream: StreamName, event: ProposedEvent, place: RecordLocation): Buffer {
@@ -35,7 +33,7 @@ export function encodeRecord(stream: StreamName, event: ProposedEvent, place: Re
   const streamBytes = Buffer.byteLength(stream);
   if (idBytes > 255 || typeBytes > 255) {
     throw new RangeError(
-      `an event's id and type have at most 255 bytes, got ${idBytes.toString()} and ${typeBytes.toString()}`,
+      `an event's id and type must have at most 255 bytes, got ${idBytes.toString()} and ${typeBytes.toString()}`,
     );
   }
   const dataAt = headerBytes + idBytes + typeBytes + streamBytes;
@@ -56,13 +54,15 @@ export function encodeRecord(stream: StreamName, event: ProposedEvent, place: Re
   return record;
 }
 
-/** LMDB also refuses a longer key, but only after the other table has received its half of the append. */
+/** Checks the length of a stream's name. LMDB refuses longer keys too, but only after the record has been written. */
 export function assertFits(stream: StreamName): void {
-  // A UTF-16 unit takes at most three bytes in UTF-8, so most names need no counting.
+  // A UTF-16 code unit has at most three bytes in UTF-8, so that the bytes of most names need not be counted.
   if (stream.length * 3 <= streamNameBytesMax) return;
   const bytes = Buffer.byteLength(stream);
   if (bytes > streamNameBytesMax)
-    throw new RangeError(`a stream's name has at most ${streamNameBytesMax.toString()} bytes, got ${bytes.toString()}`);
+    throw new RangeError(
+      `a stream's name must have at most ${streamNameBytesMax.toString()} bytes, got ${bytes.toString()}`,
+    );
 }
 
 type Offsets = {
@@ -75,11 +75,11 @@ type Offsets = {
 /** @throws LogCorruptError unless `record` is complete and belongs at `position`. */
 function offsetsIn(record: Buffer, position: number): Offsets {
   const where = `the record at position ${position.toString()}`;
-  if (record.length < headerBytes) throw new LogCorruptError(`${where} has ${record.length.toString()} bytes`);
+  if (record.length < headerBytes) throw new LogCorruptError(`${where} has only ${record.length.toString()} bytes`);
   if (record.readUInt32BE(0) !== crc32(record.subarray(flagsAt)))
     throw new LogCorruptError(`${where} has a wrong checksum`);
   const ownPosition = record.readUIntBE(positionAt, 6);
-  if (ownPosition !== position) throw new LogCorruptError(`${where} claims position ${ownPosition.toString()}`);
+  if (ownPosition !== position) throw new LogCorruptError(`${where} belongs to position ${ownPosition.toString()}`);
   const typeAt = headerBytes + record.readUInt8(idLengthAt);
   const streamAt = typeAt + record.readUInt8(typeLengthAt);
   const dataAt = streamAt + record.readUInt16BE(streamLengthAt);
@@ -103,7 +103,7 @@ export function decodeRecord(record: Buffer, position: number): RecordedEvent {
   };
 }
 
-/** A record in a reused buffer. The getters decode members on access. `data` and `metadata` are views of the buffer. */
+/** A record in a reused buffer. Getters decode members on access. `data` and `metadata` are views of the buffer. */
 export class ScannedRecord implements RecordedEvent {
   readonly type: string;
   readonly stream: StreamName;
@@ -113,6 +113,7 @@ export class ScannedRecord implements RecordedEvent {
   readonly #offsets: Offsets;
   readonly #position: number;
   readonly #shift: bigint;
+  #id: string | undefined;
   #data: Buffer | undefined;
   #metadata: Buffer | undefined;
 
@@ -126,14 +127,15 @@ export class ScannedRecord implements RecordedEvent {
     this.#position = position;
     this.#shift = shift;
     this.type = record.toString('utf8', offsets.typeAt, offsets.streamAt);
-    // The log accepts no other names, and the record has a checksum.
+    // The name is not validated: the log accepts only valid names, and the record has a checksum.
     this.stream = record.toString('utf8', offsets.streamAt, offsets.dataAt) as StreamName;
     this.revision = record.readUIntBE(revisionAt, 6) as StreamRevision;
     this.endsAppend = (record.readUInt8(flagsAt) & endsAppendFlag) !== 0;
   }
 
   get id(): string {
-    return this.#record.toString('utf8', headerBytes, this.#offsets.typeAt);
+    this.#id ??= this.#record.toString('utf8', headerBytes, this.#offsets.typeAt);
+    return this.#id;
   }
 
   get data(): Buffer {

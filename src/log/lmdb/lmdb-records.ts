@@ -2,13 +2,13 @@ import { decodeRecord } from './lmdb-record.ts';
 import { hasRevision, openStore, positionBytes, type LmdbStore } from './lmdb-store.ts';
 import { LogCorruptError, type RecordedEvent } from '../log.ts';
 
-/** The exact stored bytes of a record, and the decoded event. */
+/** The stored bytes of a record, and the decoded event. */
 export type RawRecord = { readonly position: number; readonly bytes: Buffer; readonly event: RecordedEvent };
 
 /** Reads the records of a log. Another handle may write to the log at the same time. */
 export class RecordReader {
   readonly #store: LmdbStore;
-  /** The last durable position at the opening of the log; 0 for an empty log. */
+  /** The last durable position when the log was opened; 0 for an empty log. */
   readonly last: number;
 
   private constructor(store: LmdbStore) {
@@ -21,10 +21,10 @@ export class RecordReader {
   }
 
   /**
-   * Returns records from `first` up to `last`, at least one record, until the records reach `bytesMax`. No snapshot is
-   * held between calls, so the log can reuse freed pages.
+   * Returns the records from `first` up to `last`, until their size reaches `bytesMax`; at least one record. No
+   * snapshot is kept open between calls, so that the log can reuse freed pages.
    *
-   * @throws LogCorruptError for a record that is missing or does not decode.
+   * @throws LogCorruptError for a record that is missing or cannot be decoded.
    */
   take(first: number, last: number, bytesMax: number): readonly RawRecord[] {
     const taken: RawRecord[] = [];
@@ -65,9 +65,9 @@ export class RecordWriter {
   }
 
   /**
-   * Adds records after the last record, in a single transaction. The transaction is on disk when this returns.
+   * Adds records after the last record, in a single transaction. The transaction is on disk when `add` returns.
    *
-   * @throws LogCorruptError if a position or a revision is left out or repeated.
+   * @throws LogCorruptError if a position or a revision is missing or repeated.
    */
   add(records: readonly RawRecord[]): void {
     const { root, events, streams } = this.#store;
@@ -79,8 +79,8 @@ export class RecordWriter {
         const follows = revision === 0 || hasRevision(this.#store, stream, revision - 1);
         if (!follows || hasRevision(this.#store, stream, revision))
           throw new LogCorruptError(
-            `the event at position ${String(position)} has revision ${String(revision)} of ${stream}, which ` +
-              (follows ? 'another event has' : 'follows none'),
+            `the event at position ${String(position)} has revision ${String(revision)} of ${stream}, but ` +
+              (follows ? 'another event has the same revision' : 'the previous revision is missing'),
           );
         events.putSync(position, bytes);
         streams.putSync([stream, revision], positionBytes(position));

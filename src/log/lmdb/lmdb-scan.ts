@@ -2,20 +2,21 @@ import type { Database, RootDatabaseOptions } from 'lmdb';
 
 import { logReadAheadEventsMax } from '../../limits/log.ts';
 import { categoryTest } from '../category-test.ts';
-import { LogCorruptError, type ScanOptions } from '../log.ts';
+import { LogCorruptError, logStart, type ScanOptions } from '../log.ts';
 import { ScannedRecord } from './lmdb-record.ts';
 import { assertIndexed, eventsTable, type LmdbStore } from './lmdb-store.ts';
 
 /**
- * Visits the records from `first` to `last` in the read buffer of the library. Nothing is copied, and a superseded
- * event costs a few microseconds.
+ * Visits the records from `first` to `last` in the read buffer of the library, without copying them. An event that
+ * `visit` ignores takes a few microseconds.
  */
 export async function scan(
   store: LmdbStore,
   { first, last }: { readonly first: number; readonly last: number },
-  { categories, shift = 0n, visit, onBatch }: ScanOptions,
+  { categories, indexedUntil = logStart, shift = 0n, visit, onBatch }: ScanOptions,
 ): Promise<void> {
   const wanted = categoryTest(categories);
+  const indexed = Number(indexedUntil);
   const records = openScans(store);
   for (let next = first; next <= last;) {
     const end = Math.min(last, next + logReadAheadEventsMax - 1);
@@ -23,8 +24,8 @@ export async function scan(
       if (key !== next) break;
       const event = new ScannedRecord(value, next, shift);
       if (wanted(event.stream)) visit(event);
-      // This check comes last, because its read overwrites the buffer of the record.
-      assertIndexed(store, event.stream, event.revision, next);
+      // The check follows `visit`, because its read overwrites the buffer of the record.
+      if (next > indexed) assertIndexed(store, event.stream, event.revision, next);
       next += 1;
     }
     if (next <= end) throw new LogCorruptError(`the record is missing at position ${next.toString()}`);
@@ -32,7 +33,7 @@ export async function scan(
   }
 }
 
-/** The table of records, with values in the library's shared buffer. */
+/** Opens the table of records so that values are in the library's shared buffer. */
 function openScans({ root }: LmdbStore): Database<Buffer, number> {
   const options: RootDatabaseOptions & { readonly name: string } = {
     ...eventsTable,
@@ -42,5 +43,5 @@ function openScans({ root }: LmdbStore): Database<Buffer, number> {
 }
 
 function refuseToWrite(): never {
-  throw new Error('this handle only reads');
+  throw new Error('the table of records is open for reading only');
 }

@@ -8,22 +8,22 @@ import { decodeRecord } from './lmdb-record.ts';
 import { LogCorruptError, streamRevision } from '../log.ts';
 import type { BackwardStreamPage, RecordedEvent, StreamPage } from '../log.ts';
 
-/** The version of the storage format: a log of another version is refused. */
+/** The version of the storage format. A log with another version is refused. */
 const formatVersion = 1;
 
 const uint48Max = 2 ** 48 - 1;
 const two32 = 2 ** 32;
 
-/** The LMDB environment of the log and its two tables. A store reads and puts; `LmdbLog` decides about durability. */
+/** The LMDB environment of the log, and its two tables. `LmdbLog` decides when a record is durable. */
 export type LmdbStore = {
   readonly root: RootDatabase<Buffer, string>;
-  /** position → record */
+  /** The records by position. */
   readonly events: Database<Buffer, number>;
-  /** [stream, revision] → position */
+  /** The index: the positions by stream and revision. */
   readonly streams: Database<Buffer, StreamKey>;
   /** The last used position; 0 in an empty log. */
   readonly lastPosition: number;
-  /** The position up to which the index was verified against the records, since the log was opened. */
+  /** The position up to which the index entries of records were verified since the log was opened. */
   indexedThrough: number;
 };
 
@@ -38,15 +38,15 @@ function readUint48(source: Buffer, start: number): number {
   return source.readUInt16BE(start) * two32 + source.readUInt32BE(start + 2);
 }
 
-/** Keys are big-endian, so that keys sort like numbers. */
+/** The encoding of positions as keys: big-endian, so that keys sort like numbers. */
 const positionKey = {
   writeKey: writeUint48,
   readKey: readUint48,
 };
 
 /**
- * `name NUL revision + 1`: the revisions of a stream are adjacent and in order, and -1 sorts before all of them. Names
- * contain no NUL.
+ * The encoding of keys of the index: `name NUL revision + 1`. The revisions of a stream are adjacent and in order, and
+ * -1 sorts before all revisions. Names do not contain NUL.
  */
 const streamKey = {
   writeKey([name = '', revision = -1]: [string?, number?], target: Buffer, start: number): number {
@@ -54,15 +54,15 @@ const streamKey = {
     target[nameEnd] = 0;
     return writeUint48(revision + 1, target, nameEnd + 1);
   },
-  /** Readers of a stream know its name: only the revision is decoded. */
+  /** Decodes only the revision, because readers of a stream already have its name. */
   readKey: (source: Buffer, _start: number, end: number): StreamKey => ['', readUint48(source, end - 6) - 1],
 };
 
 export const eventsTable = { name: 'events', keyEncoder: positionKey };
 
-/** `isReadOnly`: another handle, perhaps of another process, writes the log. */
+/** Opens the log. With `isReadOnly`, another handle, perhaps of another process, may write to the log. */
 export async function openStore(dir: string, isReadOnly = false): Promise<LmdbStore> {
-  // overlappingSync is off: otherwise a commit is readable before it is on disk, and stays readable if the flush fails.
+  // With overlappingSync, a commit would be readable before it is on disk, even if the flush then fails.
   const root = open<Buffer, string>({
     path: dir,
     noSubdir: false,
@@ -80,7 +80,7 @@ export async function openStore(dir: string, isReadOnly = false): Promise<LmdbSt
     await checkFormat(root, lastPosition);
     const store: LmdbStore = { root, events, streams, lastPosition, indexedThrough: 0 };
     assertAsMany(store);
-    // A log with a damaged newest record is refused here, before anything is appended after it.
+    // Refuses a log with a damaged last record before any event is appended.
     if (lastPosition > 0) assertRecordIndexed(store, readRecord(store, lastPosition), lastPosition);
     return store;
   } catch (error) {
@@ -89,11 +89,11 @@ export async function openStore(dir: string, isReadOnly = false): Promise<LmdbSt
   }
 }
 
-/** Each record has one index entry. LMDB maintains both counts, so nothing is read. */
+/** Verifies that there is one index entry for each record. LMDB maintains both counts, so that no record is read. */
 function assertAsMany({ events, streams }: LmdbStore): void {
   const [records, entries] = [entryCount(events), entryCount(streams)];
   if (records !== entries)
-    throw new LogCorruptError(`it has ${records} records, but its index of streams has ${entries} entries`);
+    throw new LogCorruptError(`the log has ${records} records, but the index of streams has ${entries} entries`);
 }
 
 function entryCount(table: { getStats(): object }): string {
@@ -106,18 +106,18 @@ function findLastPosition(events: Database<Buffer, number>): number {
   return 0;
 }
 
-/** The record is `<format> <UUID of the file>`. */
+/** Checks the format record, `<format> <UUID of the file>`. Writes the record to an empty log. */
 async function checkFormat(root: RootDatabase<Buffer, string>, lastPosition: number): Promise<void> {
   const stored = root.get('format')?.toString();
   if (stored === undefined) {
-    if (lastPosition > 0) throw new LogCorruptError('it has events but no format record');
+    if (lastPosition > 0) throw new LogCorruptError('the log has events but no format record');
     await root.put('format', Buffer.from(`${formatVersion.toString()} ${randomUUID()}`));
     return;
   }
   const [version = '', file = ''] = stored.split(' ');
   if (version !== formatVersion.toString())
     throw new Error(`the log has format ${version}; this program reads format ${formatVersion.toString()}`);
-  if (file === '') throw new LogCorruptError(`its format record is ${JSON.stringify(stored)}`);
+  if (file === '') throw new LogCorruptError(`the format record ${JSON.stringify(stored)} is invalid`);
 }
 
 export function positionBytes(position: number): Buffer {
@@ -130,7 +130,7 @@ export function hasRevision(store: LmdbStore, stream: string, revision: number):
   return store.streams.doesExist([stream, revision]);
 }
 
-/** The stream's last event at or before position `until`. */
+/** Returns the stream's last event at or before position `until`. */
 export function readLastOfStream(store: LmdbStore, stream: string, until: number): RecordedEvent | undefined {
   const backward = { reverse: true, start: [stream, uint48Max - 1], end: [stream, -1] };
   for (const {
@@ -149,7 +149,7 @@ export function readRevision(store: LmdbStore, stream: string, revision: number)
   return position && readIndexed(store, [stream, revision], readUint48(position, 0));
 }
 
-/** `until`: the last position to read. */
+/** A page of a stream. `until` is the last position to read. */
 export type StreamRange = StreamPage & { readonly until: number };
 export type BackwardStreamRange = BackwardStreamPage & { readonly until: number };
 
@@ -195,12 +195,13 @@ export function readRevisionsBackward(
   return found;
 }
 
-/** @throws LogCorruptError when the index points to another event, so that a hole in a stream is detected. */
+/** Reads the event of an index entry. @throws LogCorruptError if the index entry points to another event. */
 function readIndexed(store: LmdbStore, [stream, revision]: readonly [string, number], position: number): RecordedEvent {
   const event = readRecord(store, position);
   if (event.stream !== stream || event.revision !== revision) {
     throw new LogCorruptError(
-      `revision ${revision.toString()} of ${stream} is at position ${position.toString()}, which is another event`,
+      `revision ${revision.toString()} of ${stream} should be at position ${position.toString()}, ` +
+        'but another event is at this position',
     );
   }
   return event;
@@ -213,8 +214,9 @@ export function readRecord(store: LmdbStore, position: number): RecordedEvent {
 }
 
 /**
- * The index, which has no checksum, decides about appends, so every read of a record from disk also checks its index
- * entry. A lost entry would let a second event take the same revision.
+ * Verifies the index entry of a record. The index decides whether an append conflicts, and has no checksum, so that
+ * every read of a record from disk also checks its index entry. Without the entry of an event, a second event with the
+ * same revision could be appended.
  */
 export function assertIndexed({ streams }: LmdbStore, stream: string, revision: number, position: number): void {
   const entry = streams.getBinaryFast([stream, revision]);
@@ -229,7 +231,7 @@ function assertRecordIndexed(store: LmdbStore, { stream, revision }: RecordedEve
 
 /**
  * Yields every record from `first` to `last`. The caller may stop early, and must consume the records in one turn,
- * because the cursor holds a snapshot.
+ * because the cursor keeps a snapshot open.
  */
 export function* readRecords(store: LmdbStore, first: number, last: number): Generator<RecordedEvent> {
   let expected = first;
@@ -257,7 +259,7 @@ export function* readRecordsBackward(store: LmdbStore, last: number, first: numb
   if (expected >= first) throw new LogCorruptError(`the record is missing at position ${expected.toString()}`);
 }
 
-/** lmdb rejects the puts first, and the reason of the commit a moment later, as a separate promise. */
+/** Returns the reason of a failed commit. lmdb first rejects the puts, and then a separate promise with the reason. */
 export async function commitReason(rejection: unknown): Promise<unknown> {
   if (!isCommitFailure(rejection)) return rejection;
   const reason = rejection.commitError.then(
@@ -268,8 +270,8 @@ export async function commitReason(rejection: unknown): Promise<unknown> {
 }
 
 /**
- * Whether this rejection belongs to lmdb's internal promise of a batch, which nobody can await. The puts of the batch
- * reject as well, so their callers are notified.
+ * Returns whether a rejection belongs to lmdb's internal promise of a batch, which no caller can await. The promises of
+ * the puts in the batch, which callers await, reject too.
  */
 export function isStrayCommitFailure(rejection: unknown): boolean {
   if (!isCommitFailure(rejection)) return false;

@@ -2,8 +2,8 @@ import { isList, isObject } from '../../base/guards.ts';
 import type { Schema } from '../../resource/schema/schema-check.ts';
 
 /**
- * The components from which a cycle of references is reachable that never steps into the value. Readers would follow
- * such references for ever, and no value matches them.
+ * Returns the components that lead to a cycle of references which all apply to the same value, never to a part of it.
+ * Readers would follow such references forever, and no value matches them.
  */
 export function endlessIn(components: ReadonlyMap<string, Schema>): ReadonlySet<string> {
   const aliases = new Map([...components].map(([name, schema]) => [name, new Set(inPlace(schema))]));
@@ -22,7 +22,7 @@ export function endlessIn(components: ReadonlyMap<string, Schema>): ReadonlySet<
   return new Set(open.keys());
 }
 
-/** The names of the components that apply to the same value. */
+/** Yields the names of the components that apply to the same value as the schema. */
 function* inPlace(schema: unknown): Generator<string> {
   if (!isObject(schema)) return;
   const { $ref } = schema;

@@ -6,7 +6,7 @@ import { allOf, anyOf, anything, conditional, isAnything, not, oneOf, unknown, t
 /** A schema that is being translated. */
 export type Reading = {
   readonly schema: Schema;
-  /** Members of the result. */
+  /** The members of the result. */
   readonly out: Record<string, unknown>;
   /** Further schemas that apply to the same value. */
   readonly parts: Translated[];
@@ -38,7 +38,7 @@ const applied =
     if (isList(value)) parts.push(combine(value.map(translate)));
   };
 
-/** The bytes of a value that count as one schema in a weight. */
+/** The number of bytes of a value that weigh as much as one schema. */
 const valueBytes = 16;
 
 /** The weight (see `Translated.weight`) of a value that is copied into the document. */
@@ -47,8 +47,8 @@ export function weigh(value: unknown): number {
 }
 
 /**
- * By keyword of JSON Schema 2020-12; those that restrict values and are missing here are left out. `pattern`: some
- * readers use another dialect, so only portable ones are kept.
+ * Readers by keyword of JSON Schema 2020-12. Keywords without a reader are dropped, and make the translation inexact.
+ * Of `pattern`, only portable expressions are kept, since some clients use another dialect of regular expressions.
  */
 export const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ...['$schema', '$comment', '$defs', 'definitions', '$anchor', '$dynamicAnchor', '$vocabulary'].map(ignore),
@@ -125,7 +125,7 @@ function keep(keyword: string): readonly [string, Reader] {
   return [keyword, same(keyword)];
 }
 
-/** Reads `type`: 3.0 has one type, and `nullable` in addition. */
+/** Reads `type`. OpenAPI 3.0 allows a single type, and `nullable` in addition. */
 function readType({ out, parts, schema }: Reading, value: unknown): void {
   const names = isList(value) ? value : [value];
   const isNullable = names.includes('null') || schema['nullable'] === true;
@@ -142,7 +142,7 @@ function readType({ out, parts, schema }: Reading, value: unknown): void {
   }
 }
 
-/** Reads a bound: in 3.0 an additional flag makes it exclusive. */
+/** Reads a bound. In OpenAPI 3.0, an additional boolean keyword makes a bound exclusive. */
 function readBound({ out, schema }: Reading, bound: 'minimum' | 'maximum', flag: string): void {
   const [inclusive, exclusive] = [schema[bound], schema[flag]];
   if (typeof exclusive !== 'number') {
@@ -154,7 +154,7 @@ function readBound({ out, schema }: Reading, bound: 'minimum' | 'maximum', flag:
   Object.assign(out, isStricter ? { [bound]: inclusive } : { [bound]: exclusive, [flag]: true });
 }
 
-/** After `prefixItems`, `items` applies to the rest of the array, which 3.0 cannot express. */
+/** After `prefixItems`, `items` applies to the rest of the array, which OpenAPI 3.0 cannot express. */
 function readItems(reading: Reading, value: unknown): void {
   if (reading.schema['prefixItems'] !== undefined) return;
   const items = reading.translate(value);
@@ -174,7 +174,9 @@ function readProperties(reading: Reading, value: unknown): void {
   );
 }
 
-/** 3.0 has no `patternProperties`: a member that is not declared may match any of them. */
+/**
+ * OpenAPI 3.0 has no `patternProperties`: the result allows an undeclared member to match any of the patterns' schemas.
+ */
 function readAdditional(reading: Reading, value: unknown): void {
   const { patternProperties, properties } = reading.schema;
   if (isObject(properties) && Object.hasOwn(properties, '$ref')) {
@@ -214,7 +216,7 @@ function readDependentSchemas({ parts, translate }: Reading, value: unknown): vo
   for (const [member, schema] of Object.entries(value)) parts.push(anyOf([lacks(member), translate(schema)]));
 }
 
-/** Values that are not objects with this member. */
+/** A schema for all values that are not objects with this member. */
 function lacks(member: string): Translated {
   return { schema: { not: { type: 'object', required: [member] } }, isExact: true, weight: 3 };
 }
@@ -224,7 +226,7 @@ function take(reading: Reading, inner: Translated): void {
   reading.isExact &&= inner.isExact;
 }
 
-/** Constructs that other dialects of regular expressions lack, or read differently without the flag `u`. */
+/** Constructs that other dialects of regular expressions lack, or that mean something else without the flag `u`. */
 const unportable = /\\[pPk]|\\u\{|\(\?<|[\u{10000}-\u{10ffff}]|\\ud[89a-f]/iu;
 
 function readPattern(reading: Reading, value: unknown): void {

@@ -2,17 +2,17 @@ import { isObject } from '../../base/guards.ts';
 import { valueAt } from '../../resource/object/json-pointer.ts';
 import { subschemas } from '../../resource/schema/schema-check.ts';
 
-/** The targets of references within a schema: JSON pointers and anchors. */
+/** Finds the targets of references within a schema. A reference is a JSON pointer or an anchor. */
 export class SchemaTargets {
   readonly #root: unknown;
-  /** Pointers by anchor; read on first use. */
+  /** Pointers by anchor; computed on first use. */
   #anchors: ReadonlyMap<string, string> | undefined;
 
   constructor(root: unknown) {
     this.#root = root;
   }
 
-  /** The target's schema and decoded JSON pointer. Undefined if the reference does not lead to a schema. */
+  /** Returns the target's schema and its decoded JSON pointer; undefined if the target is not a schema. */
   find(ref: string): { readonly schema: unknown; readonly pointer: string } | undefined {
     if (!ref.startsWith('#')) return undefined;
     const pointer = ref === '#' || ref.startsWith('#/') ? decoded(ref.slice(1)) : this.#pointerOf(ref.slice(1));

@@ -9,18 +9,18 @@ import { allOf, anything, isAnything, nothing, unknown, type Translated } from '
 import { endlessIn } from './alias-cycles.ts';
 
 export type TranslatedDocument = {
-  /** The schema; its references point to `components`. */
+  /** The schema. Its references point to `components`. */
   readonly schema: Schema;
   readonly isExact: boolean;
-  /** The targets of its references, by the name of their component. */
+  /** The targets of references, by the name of their component. */
   readonly components: ReadonlyMap<string, Schema>;
-  /** Whether a reference led back to itself without a step into the value. */
+  /** Whether a reference leads back to itself while it applies to the same value. */
   readonly isEndless: boolean;
 };
 
 /**
- * Translates JSON Schema 2020-12 into schema objects of OpenAPI 3.0. Every value that `root` accepts is accepted by the
- * result; constraints that 3.0 cannot express are left out. References within the schema become references to
+ * Translates JSON Schema 2020-12 into schema objects of OpenAPI 3.0. The result accepts every value that `root`
+ * accepts; constraints that OpenAPI 3.0 cannot express are dropped. References within the schema become references to
  * components, which are named `<name>.<last segment>`.
  */
 export function toOpenApi30(root: unknown, name: string): TranslatedDocument {
@@ -64,7 +64,10 @@ class Translation {
     return finished(reading);
   }
 
-  /** A target that is still being translated counts as inexact: its translation may accept more than the schema. */
+  /**
+   * A target is treated as inexact until its translation has ended, since the translation may accept more than the
+   * schema.
+   */
   #reference(ref: string, depth: number): Translated {
     const known = this.#targets.get(ref);
     if (known !== undefined) return referenceTo(known);
@@ -105,7 +108,7 @@ function read(reading: Reading, keyword: string, value: unknown): void {
   }
 }
 
-/** Keywords that mean the same beside any others. */
+/** Keywords that do not depend on other keywords of the schema. */
 const independent = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'enum']);
 
 function finished({ out, parts, isExact, weight }: Reading): Translated {
@@ -121,7 +124,7 @@ function finished({ out, parts, isExact, weight }: Reading): Translated {
   return { schema: out, ...whole };
 }
 
-/** Whether the part became a member of `out`. */
+/** Adds the part to `out` if it is a single independent keyword that `out` lacks. Returns whether it was added. */
 function joins(out: Record<string, unknown>, { schema }: Translated): boolean {
   const [keyword = '', ...others] = Object.keys(schema);
   if (others.length > 0 || !independent.has(keyword) || out[keyword] !== undefined) return false;

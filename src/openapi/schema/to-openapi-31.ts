@@ -5,7 +5,7 @@ import { schemasPrefix } from '../names.ts';
 import { holdsReference, withoutReference } from './reference-words.ts';
 import { SchemaTargets } from './schema-targets.ts';
 
-/** Keywords that mean nothing, or something else, inside a document. */
+/** Keywords that have no meaning, or another meaning, inside a document. */
 const dropped = new Set([
   '$id',
   '$schema',
@@ -30,8 +30,8 @@ const maps = new Set([
 ]);
 
 /**
- * The schema as the component `name` of a document: OpenAPI 3.1 uses JSON Schema 2020-12 itself. References within the
- * schema become references to places within the component.
+ * Translates the schema into the component `name` of a document. OpenAPI 3.1 uses JSON Schema 2020-12, so only
+ * references and a few keywords change: references within the schema become references to places within the component.
  */
 export function toOpenApi31(root: unknown, name: string): unknown {
   const targets = new SchemaTargets(root);
@@ -50,7 +50,10 @@ export function toOpenApi31(root: unknown, name: string): unknown {
 const values = new Set(['default', 'example', 'examples', 'enum', 'const']);
 const closing = new Set(['additionalProperties', 'unevaluatedProperties', 'propertyNames']);
 
-/** Removes properties named `$ref`, which look like references, and the keywords that would then refuse them. */
+/**
+ * Removes properties named `$ref`, which look like references, and the keywords that would refuse undeclared
+ * properties.
+ */
 function keptMembers(schema: Schema): Schema {
   const named = schema['properties'];
   const hidden = isObject(named) && Object.hasOwn(named, '$ref');

@@ -28,8 +28,8 @@ const kept = new Set([
 ]);
 
 /**
- * A schema object of OpenAPI 2.0 in place of one of 3.0, which accepts the same values or more. 2.0 has neither
- * `anyOf`, `oneOf` and `not` nor `nullable`: a nullable schema has no type.
+ * Translates a schema object of OpenAPI 3.0 into OpenAPI 2.0. The result accepts the same values or more. OpenAPI 2.0
+ * lacks `anyOf`, `oneOf`, `not` and `nullable`: a nullable schema loses its type.
  */
 export function toSwagger20(schema: unknown): Schema {
   if (!isObject(schema)) return {};
@@ -54,7 +54,10 @@ function ownMembers(schema: Schema): Schema {
   return Object.fromEntries(members.filter(([keyword]) => keyword !== 'type' || schema['nullable'] !== true));
 }
 
-/** Clients of 2.0 read descriptions beside a reference, and few read `allOf`. */
+/**
+ * The reference of a schema that has no other keyword than `description`. Clients of OpenAPI 2.0 read descriptions next
+ * to a reference, but few read `allOf`.
+ */
 function onlyReference({ allOf, description: _description, ...others }: Schema): string | undefined {
   const [first, ...more] = isList(allOf) ? allOf : [];
   if (!isObject(first) || more.length > 0 || Object.keys(others).length > 0) return undefined;

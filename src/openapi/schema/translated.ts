@@ -1,11 +1,11 @@
 import type { Schema } from '../../resource/schema/schema-check.ts';
 
-/** A schema object of OpenAPI 3.0 in place of one of JSON Schema 2020-12. */
+/** The translation of a JSON Schema 2020-12 into a schema object of OpenAPI 3.0. */
 export type Translated = {
   readonly schema: Schema;
   /** Whether the translation accepts exactly the same values. Otherwise it accepts more, never fewer. */
   readonly isExact: boolean;
-  /** The size: the number of schemas in it, plus the bytes of its values divided by 16. */
+  /** The size of the translation: the number of its schemas, plus the bytes of its values divided by 16. */
   readonly weight: number;
 };
 
@@ -18,7 +18,7 @@ export function isAnything({ schema }: Translated): boolean {
   return Object.keys(schema).length === 0;
 }
 
-/** Values that all schemas accept. */
+/** Accepts the values that all parts accept. */
 export function allOf(parts: readonly Translated[]): Translated {
   const kept = parts.filter((part) => !isAnything(part));
   const isExact = parts.every((part) => part.isExact);
@@ -28,34 +28,37 @@ export function allOf(parts: readonly Translated[]): Translated {
   return { schema: { allOf: schemasOf(kept) }, isExact, weight: weightOf(kept) };
 }
 
-/** Values that any of the schemas accepts. */
+/** Accepts the values that at least one part accepts. */
 export function anyOf(parts: readonly Translated[]): Translated {
   const open = parts.find(isAnything);
-  // If an inexact part accepts every value, other parts add nothing to it.
+  // A part that accepts every value determines the result, which is exact if one such part is exact.
   if (open !== undefined) return { ...anything, isExact: parts.some((part) => isAnything(part) && part.isExact) };
   const [only] = parts;
   if (only !== undefined && parts.length === 1) return only;
   return { schema: { anyOf: schemasOf(parts) }, isExact: areExact(parts), weight: weightOf(parts) };
 }
 
-/** Values that exactly one of the schemas accepts. With an inexact part, `oneOf` could refuse valid values. */
+/**
+ * Accepts the values that exactly one part accepts. With an inexact part, `oneOf` could refuse valid values, so `anyOf`
+ * is used.
+ */
 export function oneOf(parts: readonly Translated[]): Translated {
   if (!areExact(parts)) return { ...anyOf(parts), isExact: false };
   return { schema: { oneOf: schemasOf(parts) }, isExact: true, weight: weightOf(parts) };
 }
 
-/** Values that the schema refuses. An inexact translation accepts more than the schema, so it is not negated. */
+/** Accepts the values that the part refuses. An inexact part is not negated, since it accepts more than its schema. */
 export function not(part: Translated): Translated {
   return part.isExact ? { schema: { not: part.schema }, isExact: true, weight: part.weight + 1 } : unknown;
 }
 
 /**
- * The highest weight of an `if` that is repeated: it appears twice in the exact form, so a large one would double with
- * each level.
+ * The highest weight of an `if` that is repeated. The exact form contains the `if` twice, so a large `if` would double
+ * in size with each level of nesting.
  */
 const repeatedWeightMax = 64;
 
-/** `if`, `then` and `else`. */
+/** Translates `if`, `then` and `else`. */
 export function conditional(condition: Translated, then: Translated, otherwise: Translated): Translated {
   const met = allOf([condition, then]);
   if (condition.isExact && condition.weight <= repeatedWeightMax)

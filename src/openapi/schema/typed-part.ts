@@ -1,15 +1,15 @@
 import { isObject } from '../../base/guards.ts';
 import { typedPartDepthMax } from '../../limits/openapi.ts';
 
-/** The part of a schema that decides its TypeScript type, as `FromSchema` of the plugin API reads it. */
+/** The part of a schema that determines its TypeScript type, by the rules of `FromSchema` in the plugin API. */
 export type TypedPart = { readonly description?: string } & (
   | { readonly kind: 'unknown' }
   | { readonly kind: 'text' | 'number' | 'boolean' | 'null' }
-  /** Any of these JSON values. */
+  /** One of these JSON values. */
   | { readonly kind: 'values'; readonly values: readonly unknown[] }
   | { readonly kind: 'union'; readonly parts: readonly TypedPart[] }
   | { readonly kind: 'list'; readonly items: TypedPart }
-  /** Members of any name. */
+  /** An object with members of any name. */
   | { readonly kind: 'record'; readonly each: TypedPart }
   | MembersPart
 );
@@ -31,7 +31,10 @@ export function typedPart(schema: unknown, depth = 0): TypedPart {
   return typeof description === 'string' ? { ...part, description } : part;
 }
 
-/** The members of an object of a type with this schema, beside the platform's; undefined if it declares none. */
+/**
+ * The declared members of an object with this schema, without the platform's members; undefined if no members are
+ * declared.
+ */
 export function typedObject(schema: unknown): MembersPart | undefined {
   if (!isObject(schema) || !isObject(schema['properties'])) return undefined;
   const { apiVersion: _version, kind: _kind, metadata: _metadata, ...declared } = schema['properties'];
@@ -40,7 +43,7 @@ export function typedObject(schema: unknown): MembersPart | undefined {
   return typeof description === 'string' ? { ...members, description } : members;
 }
 
-/** Returns the part of a schema, with its members in the order of `FromSchema`. */
+/** Returns the part of a schema. Keywords are checked in the order of `FromSchema`. */
 function partOf(schema: Readonly<Record<string, unknown>>, depth: number): TypedPart {
   const { const: value, enum: values, type, anyOf, oneOf } = schema;
   if (value !== undefined) return { kind: 'values', values: [value] };
@@ -51,7 +54,7 @@ function partOf(schema: Readonly<Record<string, unknown>>, depth: number): Typed
   return { kind: 'union', parts: choices.map((choice) => typedPart(choice, depth + 1)) };
 }
 
-/** `nullable` adds the type `null`, as OpenAPI's translation does. */
+/** `nullable` adds the type `null`, as in the translation to OpenAPI. */
 function typeNamesOf({ type, nullable }: Readonly<Record<string, unknown>>): readonly unknown[] {
   const names: readonly unknown[] = Array.isArray(type) ? type : [type];
   return [...new Set(nullable === true ? [...names, 'null'] : names)];

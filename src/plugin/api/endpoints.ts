@@ -7,33 +7,32 @@ export type ValueSchema = {
   readonly violations: (value: unknown) => readonly Violation[];
 };
 
-/** A decoded route: its path is absolute, its schemas are compiled. */
+/** A decoded route, with an absolute path and compiled schemas. */
 export type RouteEndpoint = {
   readonly method: RouteMethod;
   readonly path: string;
   readonly handler: RouteHandler;
   readonly summary?: string;
-  /** Schemas of values, by query parameter. */
+  /** The schemas of the query parameters, by parameter name. */
   readonly query?: ReadonlyMap<string, ValueSchema>;
   readonly body?: ValueSchema;
   readonly responses?: ReadonlyMap<number, ResponseEndpoint>;
 };
 export type ResponseEndpoint = { readonly description?: string; readonly schema?: ValueSchema };
 
-/** A decoded WebSocket endpoint; its path is absolute. */
+/** A decoded WebSocket endpoint, with an absolute path. */
 export type SocketEndpoint = { readonly path: string; readonly handler: SocketHandler; readonly summary?: string };
 
-/** Everything that a plugin serves beside its types. */
+/** The routes and WebSocket endpoints of a plugin. */
 export type Endpoints = { readonly routes: readonly RouteEndpoint[]; readonly sockets: readonly SocketEndpoint[] };
 
-/** The registry of custom APIs. A call with a path that cannot be served throws and changes nothing. */
+/** The registry of custom APIs. `announce` and `mount` throw, and change nothing, if a path cannot be served. */
 export type RouteMounts = {
-  /** Announces paths, which return 503 until they are mounted. */
+  /** Announces the paths of a plugin. An announced path returns 503 until it is mounted. */
   announce(plugin: string, endpoints: Endpoints): void;
   mount(plugin: string, endpoints: Endpoints): void;
   /**
-   * Removes the plugin's endpoints: the paths return 404 from now on, and their streams end. Calls in progress
-   * complete.
+   * Removes the plugin's endpoints. The paths return 404 from now on, and open streams end. Calls in progress complete.
    */
   unmount(plugin: string): void;
 };

@@ -1,12 +1,13 @@
 import type { InitializeHook, ResolveFnOutput, ResolveHook, ResolveHookContext } from 'node:module';
 
 /**
- * Module hooks that resolve `ledgerplane/plugin` from any folder: a plugin need not have the platform among its
- * dependencies, and gets the very module instance that the platform uses. Where Node runs hooks in a separate thread,
- * it loads this file again there.
+ * Module hooks that resolve `ledgerplane/plugin` from any folder. A plugin does not need to declare the platform as a
+ * dependency, and its import resolves to the module instance that the platform uses. If Node runs hooks in a separate
+ * thread, Node loads this file a second time in that thread.
  *
- * They also pass the version in a module's URL on to its imports within the plugin's folder, so that an edited helper
- * is reloaded with the main module. Modules loaded by `require`, and those in `node_modules`, are not reloaded.
+ * The hooks also copy the version in the URL of an importing module to the URLs of imported modules in the plugin's
+ * folder, so that an edited helper module is reloaded with the main module. Modules loaded by `require` and modules in
+ * `node_modules` are not reloaded.
  */
 export const moduleHooksUrl: string = import.meta.url;
 
@@ -26,7 +27,7 @@ export const resolve: ResolveHook = async (specifier, context, next) => {
 type ResolveSync = (specifier: string, context: ResolveHookContext, next: NextSync) => ResolveFnOutput;
 type NextSync = (specifier: string, context: ResolveHookContext) => ResolveFnOutput;
 
-/** Returns the same hook for the importing thread, where it must be synchronous. It also applies to `require`. */
+/** Returns the resolve hook for the importing thread, where hooks must be synchronous and also apply to `require`. */
 export function resolveApiAt(url: string): ResolveSync {
   return (specifier, context, next) => {
     if (specifier === apiName) return resolvedToApi(url);
@@ -49,7 +50,10 @@ function inVersion(resolved: ResolveFnOutput, parent: string | undefined): Resol
 /** The query parameter of a module's URL with the version of the plugin's files and the depth of its folder. */
 export const versionMember = 'plugin-files';
 
-/** `url` with the version of the importing module; undefined if that is not a plugin's, or is in another folder. */
+/**
+ * Returns `url` with the version of the importing module `parent`. Returns undefined if `parent` has no version, or if
+ * `url` is not a file to be versioned in the plugin's folder.
+ */
 export function versioned(url: string, parent: string): string | undefined {
   const version = URL.canParse(parent) ? new URL(parent).searchParams.get(versionMember) : null;
   if (version === null || !url.startsWith('file:')) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The only module for plugin code (`ledgerplane/plugin`): its types, the functions that check them at compile time, and
- * the error that plugins may throw. The platform decodes a plugin's export before it uses it.
+ * The only module that plugin code imports (`ledgerplane/plugin`). It exports types, functions that check declarations
+ * at compile time, and the error that plugins may throw. The platform validates a plugin's export before use.
  */
 import type { PluginLogger } from './public/logger.ts';
 import type { PluginObject, Typed, TypeName } from './public/object.ts';
@@ -48,13 +48,13 @@ export type PluginDefinition = {
   readonly sockets?: readonly SocketDeclaration[];
   readonly reconcilers?: readonly ReconcilerDeclaration<never>[];
   /**
-   * Called when the plugin stops, after its routes, sockets, types and reconcilers are removed: end timers and
-   * listeners here. An error is logged and changes nothing. Its time limit is that of a start.
+   * Called when the plugin stops, after its routes, sockets, types and reconcilers are removed. End timers and remove
+   * listeners here. An error is logged and otherwise ignored. The time limit is the same as for the plugin's start.
    */
   readonly stop?: () => void | Promise<void>;
 };
 
-/** The context of a plugin's definition. */
+/** The argument of a function that returns a plugin's definition. */
 export type PluginContext = {
   /** The plugin's name: `metadata.name` of its plugin.yaml. */
   readonly name: string;
@@ -65,7 +65,7 @@ export type PluginContext = {
 
 export type DefinePlugin = (context: PluginContext) => PluginDefinition | Promise<PluginDefinition>;
 
-/** The default export of a plugin's module: a definition, or a function that returns one for a context. */
+/** The default export of a plugin's module: a definition, or a function that returns a definition for a context. */
 export function definePlugin(definition: PluginDefinition): PluginDefinition;
 export function definePlugin(define: DefinePlugin): DefinePlugin;
 export function definePlugin(plugin: PluginDefinition | DefinePlugin): PluginDefinition | DefinePlugin {
@@ -73,8 +73,8 @@ export function definePlugin(plugin: PluginDefinition | DefinePlugin): PluginDef
 }
 
 /**
- * A type with typed objects in its index functions. Their type is derived from `schema`; where that is not precise
- * enough, use `defineType<MyObject>`.
+ * Declares a type. The TypeScript type of its objects, which its index functions receive, is derived from `schema`.
+ * Where the derived type is not precise enough, use `defineType<MyObject>`.
  */
 export function defineType<const Schema extends JsonSchema, const Plural extends string>(
   declaration: SchemaDeclaration<Schema, Plural>,
@@ -84,13 +84,16 @@ export function defineType(declaration: TypeDeclaration<never>): TypeDeclaration
   return declaration;
 }
 
-/** Two type parameters, so that a call with one means the object's type. */
+/** This type has two parameters, so that a call of `defineType` with one type argument selects the other overload. */
 type SchemaDeclaration<Schema extends JsonSchema, Plural extends string> = Omit<
   TypeDeclaration<ObjectOfSchema<Schema>>,
   'schema' | 'plural'
 > & { readonly schema: Schema; readonly plural: Plural };
 
-/** A reconciler with typed objects, from `type`; use `defineReconciler<MyObject>` where `type` has only names. */
+/**
+ * Declares a reconciler. The TypeScript type of its objects is derived from `type`. Where `type` has only names, use
+ * `defineReconciler<MyObject>`.
+ */
 export function defineReconciler<T = PluginObject>(
   declaration: ReconcilerDeclaration<T> & { readonly type: TypeName & Typed<T> },
 ): ReconcilerDeclaration<never> {

@@ -1,9 +1,9 @@
 import type { ReconcileOutcome, ReconcileRequest, PluginObject } from './plugin.ts';
 
-/** A type of the plugin, as registered. */
+/** A registered type of the plugin. */
 export type ReconciledType = { readonly group: string; readonly version: string; readonly plural: string };
 
-/** A decoded reconciler; the results of its functions are validated at each call. */
+/** A decoded reconciler. The results of its functions are validated at each call. */
 export type MountedReconciler = {
   /** Unique in its plugin. */
   readonly name: string;
@@ -18,24 +18,24 @@ export type MountedReconciler = {
   }[];
 };
 
-/** A problem of a plugin's reconcilers, with a message for its conditions. */
+/** A problem of a reconciler, with a message for the conditions of the plugin. */
 export type ReconcilerTrouble = {
   readonly type: 'ReconcilerStuck' | 'ReconcilerFailing';
   readonly reconciler: string;
   readonly message: string;
 };
 
-/** Runs plugins' reconcilers, on the leader. */
+/** Runs the reconcilers of plugins on the leader. */
 export type ReconcilerMounts = {
   /**
-   * Runs the reconcilers. Call it once the plugin's types are served. Every object is reconciled; a second mount
-   * replaces the first.
+   * Starts the reconcilers and reconciles every object. Call `mount` after the plugin's types are served. A second call
+   * replaces the reconcilers of the first.
    */
   mount(plugin: string, reconcilers: readonly MountedReconciler[]): void;
-  /** Starts no further step. Resolves when the running steps have ended or are abandoned. */
+  /** Stops the reconcilers: no further step starts. Resolves when the running steps have ended or are abandoned. */
   unmount(plugin: string): Promise<void>;
-  /** Steps that do not end, and names that keep failing; empty if there are none. */
+  /** Returns the reconcilers with steps that do not end or with names that fail repeatedly. */
   health(plugin: string): readonly ReconcilerTrouble[];
-  /** Notifies when the result of `health` may have changed. */
+  /** Calls the listener when the result of `health` may have changed. */
   subscribe(listener: (plugin: string) => void): () => void;
 };

@@ -5,28 +5,28 @@ import { pathToFileURL } from 'node:url';
 import { ClientError } from '../api/plugin.ts';
 import { placeInStack } from './thrown-place.ts';
 
-/** A folder with code that was run, and its plugin. */
+/** A folder from which code of the plugin `name` was run. */
 export type CodeFolder = { readonly name: string; readonly folder: string; readonly bundled: boolean };
 
 /**
- * Each version of an upgraded plugin has its own folder. Past the limit the oldest is dropped, and errors of its code
- * are attributed to no plugin.
+ * The maximum number of folders. Each version of an upgraded plugin has its own folder. Above the limit, the oldest
+ * folder is dropped, and errors of the code in that folder are no longer attributed to a plugin.
  */
 export const suspectsMax = 1_024;
 
-/** A stack frame in a file, not in the runtime's own code. */
+/** Matches a stack frame in a file. Frames in the code of Node itself do not match. */
 const frameInFile = /^ +at (?:.*\()?(?:async )?(?:file:|data:|\/|[A-Za-z]:\\)/mu;
 
 /**
- * All folders from which code was run: a timer or a promise of a plugin can outlive its stop, upgrade or uninstall, and
- * its errors are still attributed to it.
+ * All folders from which code was run. A timer or a promise of a plugin can outlive the plugin's stop, upgrade or
+ * uninstall, and later errors are still attributed to the plugin.
  */
 export class CodeFolders {
-  /** The folders that may have caused an error, by path; the folder that ran last is the last entry. */
+  /** The folders by path. The folder from which code was loaded most recently is the last entry. */
   readonly #suspects = new Map<string, CodeFolder>();
   readonly #listeners = new Set<(suspects: readonly CodeFolder[]) => void>();
 
-  /** Call it before the code runs. */
+  /** Adds a folder. Call `add` before the code in the folder runs. */
   add({ name, folder, bundled }: CodeFolder): void {
     const real = realFolder(folder);
     this.#suspects.delete(real);
@@ -45,7 +45,7 @@ export class CodeFolders {
     listener(this.all());
   }
 
-  /** The position in this plugin's code where an error was thrown; the most recently loaded folder has priority. */
+  /** Returns the position in the plugin's code at which an error was thrown. The last loaded folder has priority. */
   placeOf(name: string, stack: string): string {
     return placeInStack(
       stack,
@@ -56,18 +56,21 @@ export class CodeFolders {
     );
   }
 
-  /** The plugin that an uncaught error came from; undefined for an error of the platform. */
+  /** Returns the plugin that threw an uncaught error; undefined for an error of the platform. */
   pluginOf(error: unknown): string | undefined {
     return attributeError(error, this.all());
   }
 }
 
 /**
- * Attributes an uncaught error: a promise that nobody awaited, or an exception in a timer. A plugin's error must not
- * end the server. An error belongs to a plugin if a frame of its stack is in the plugin's folder, if it is a refusal of
- * a plugin's client, or if it is not an Error, which the platform never throws. An error raised by the runtime itself
- * (a missing file, a refused connection) has no frames. The platform awaits all its promises and listens to all its
- * emitters, so where other plugins run such an error is theirs.
+ * Returns the plugin that threw an uncaught error; undefined for an error of the platform, and `unknown` for an error
+ * of an unidentified plugin. Uncaught errors are unhandled rejections and exceptions in timers; a plugin's error must
+ * not end the server.
+ *
+ * An error belongs to a plugin if a stack frame is in the plugin's folder, if the error is a `ClientError`, or if the
+ * thrown value is not an `Error` (the platform throws only `Error` objects). An error that Node raises (a missing file,
+ * a refused connection) has no frames in files. The platform awaits all of its promises and handles the errors of all
+ * of its emitters, so an error without such frames belongs to a plugin if a plugin that is not bundled has run.
  */
 export function attributeError(error: unknown, suspects: readonly CodeFolder[]): string | undefined {
   const stack = stackOf(error);
@@ -77,7 +80,7 @@ export function attributeError(error: unknown, suspects: readonly CodeFolder[]):
   return suspects.some(({ bundled }) => !bundled) && !frameInFile.test(stack) ? 'unknown' : undefined;
 }
 
-/** The folder that contains the place, or the first place of several; of nested folders the innermost. */
+/** Returns the folder that the stack mentions first. If the folders are nested, the innermost folder is returned. */
 export function ownerOf(stack: string, suspects: readonly CodeFolder[]): CodeFolder | undefined {
   const found = suspects
     .map((suspect) => ({ suspect, at: offsetIn(stack, suspect.folder) }))
@@ -93,7 +96,7 @@ function offsetIn(stack: string, folder: string): number {
   return found.length === 0 ? -1 : Math.min(...found);
 }
 
-/** Modules are identified by their real paths. */
+/** Returns the real path of the folder, because stack frames contain real paths. */
 function realFolder(folder: string): string {
   try {
     return realpathSync(folder);
@@ -102,7 +105,7 @@ function realFolder(folder: string): string {
   }
 }
 
-/** A plugin may throw anything: reading a property of it may throw. */
+/** A plugin may throw any value, including an object with properties that throw when they are read. */
 function stackOf(error: unknown): string {
   try {
     return error instanceof Error && typeof error.stack === 'string' ? error.stack : '';

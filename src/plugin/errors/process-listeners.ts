@@ -2,7 +2,7 @@ import { ownerOf, type CodeFolders } from './error-attribution.ts';
 import { processListenersMax } from '../lifecycle/life-limits.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 
-/** The part of `process` that is used. */
+/** The members of `process` that `ProcessListeners` uses. */
 export type Emitter = {
   on(event: 'newListener', listener: (event: string | symbol, listener: object) => void): unknown;
   off(event: 'newListener', listener: (event: string | symbol, listener: object) => void): unknown;
@@ -12,14 +12,14 @@ export type Emitter = {
 type Listening = { readonly event: string | symbol; readonly listener: WeakRef<object> };
 
 /**
- * The plugin of each listener on `process`, by the code that adds it: a listener that outlives its plugin is logged
- * with the plugin's name.
+ * Records which plugin adds a listener to `process`, by the stack of the call, so that a listener that outlives its
+ * plugin is logged with the plugin's name.
  */
 export class ProcessListeners {
   readonly #process: Emitter;
   readonly #suspects: CodeFolders;
   readonly #log: PluginLogger;
-  /** By plugin. */
+  /** The listeners by plugin. */
   readonly #listening = new Map<string, Listening[]>();
 
   constructor(process: Emitter, suspects: CodeFolders, log: PluginLogger) {
@@ -36,7 +36,7 @@ export class ProcessListeners {
     this.#process.off('newListener', this.#record);
   }
 
-  /** Logs the events on which an ended plugin still has listeners, each once. */
+  /** Logs the events for which a stopped plugin still has listeners, once for each stop. */
   logRemaining(plugin: string): void {
     const left = (this.#listening.get(plugin) ?? []).filter(({ event, listener }) => {
       const found = listener.deref();

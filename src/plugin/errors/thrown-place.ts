@@ -7,8 +7,8 @@ import { syntaxCheckMs } from '../lifecycle/life-limits.ts';
 import { syntaxCheckPath } from '../load/syntax-check.ts';
 
 /**
- * The place in a plugin's folder where an error was thrown, for its author: ` (at <file>:<line>)`, with the line if
- * known.
+ * Returns the position in a plugin's folder at which an error was thrown, for the plugin's author, in the form ` (at
+ * <file>:<line>)`; the empty string if the position is unknown.
  */
 export async function thrownPlace(
   error: unknown,
@@ -18,7 +18,7 @@ export async function thrownPlace(
   const text = stackOf(error);
   const place = placeIn(text, `${root}${sep}`);
   if (place !== undefined) return shown(place);
-  // The runtime's message contains the location in a JSON file, but not in a module.
+  // Node's message about a syntax error contains the location in a JSON file, but not the location in a module.
   const message = error instanceof SyntaxError && !text.includes(root) ? messageOf(error) : undefined;
   const printed = message === undefined ? undefined : await checked([root, relative(root, main), message]);
   const found = printed === undefined ? undefined : placeIn(printed, '');
@@ -26,8 +26,8 @@ export async function thrownPlace(
 }
 
 /**
- * The position for a stack given as text, in any of these folders (real paths): a plugin's code may have run from
- * several.
+ * Returns the position for a stack, in the form ` (at <file>:<line>)`. `folders` contains the real paths of all folders
+ * from which the plugin's code was run; the first folder with a frame in the stack is used.
  */
 export function placeInStack(stack: string, folders: readonly string[]): string {
   const text = decoded(stack);
@@ -38,19 +38,19 @@ export function placeInStack(stack: string, folders: readonly string[]): string 
   return '';
 }
 
-/** Replaces absolute paths of a plugin's files with their paths within the folder. */
+/** Replaces the absolute paths of a plugin's files with paths relative to the folder. */
 export function withoutFolder(text: string, folder: string): string {
   return text.replaceAll(`file://${folder}/`, '').replaceAll(`${folder}/`, '');
 }
 
 type SourceLocation = { readonly path: string; readonly line: string; readonly source: string | undefined };
 
-/** The longest part of a source line that is shown: a bundler may have put everything into one line. */
+/** The maximum length of the shown part of a source line. A bundled file may consist of a single line. */
 const sourceLengthMax = 80;
 
 /**
- * For syntax errors, the text starts with the location and the underlined source line; otherwise a stack frame has the
- * location.
+ * Finds the location in the text of an error. The text of a syntax error starts with the location and the underlined
+ * source line; the text of any other error contains the location in a stack frame.
  */
 function placeIn(text: string, root: string): SourceLocation | undefined {
   const [first = '', source = '', underline = ''] = text.split('\n', 3);
@@ -62,7 +62,7 @@ function placeIn(text: string, root: string): SourceLocation | undefined {
 }
 
 function placeOfFrame(text: string, root: string): SourceLocation | undefined {
-  // The message itself may contain a path of the plugin, without a line.
+  // The error's message may contain a path in the plugin's folder without a line number.
   for (const frame of text.split('\n').filter((each) => each.includes(root))) {
     const [, path, line] = /^([^?:]+)(?:\?[^:]*)?:(\d+)/u.exec(frame.slice(frame.indexOf(root) + root.length)) ?? [];
     if (path !== undefined && line !== undefined) return { path, line, source: undefined };
@@ -81,7 +81,7 @@ function shown({ path, line, source }: SourceLocation): string {
   return ` (at ${path}:${line}${source === undefined ? '' : `: ${source}`})`;
 }
 
-/** A plugin may throw anything, even a value that throws when it is read. */
+/** A plugin may throw any value, including an object with properties that throw when they are read. */
 function stackOf(error: unknown): string {
   try {
     return error instanceof Error && typeof error.stack === 'string' ? decoded(error.stack) : '';
@@ -90,7 +90,7 @@ function stackOf(error: unknown): string {
   }
 }
 
-/** Frames contain URLs; a message may contain a literal %. */
+/** Decodes the URLs in stack frames. An error's message may contain a literal %, which is kept. */
 function decoded(stack: string): string {
   return stack.replaceAll(/(?:%[0-9a-f]{2})+/giu, (escaped) => {
     try {
@@ -110,8 +110,8 @@ function messageOf(error: Error): string | undefined {
 }
 
 /**
- * The output of the checking process, which parses the plugin's code but runs none of it. It takes as long as node
- * takes to start.
+ * Returns the standard error of a process that parses the plugin's code without running the code; undefined if the
+ * process fails. The start of the process dominates the duration.
  */
 async function checked(args: readonly string[]): Promise<string | undefined> {
   const options = { timeout: syntaxCheckMs, env: {}, windowsHide: true } as const;

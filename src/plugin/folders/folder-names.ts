@@ -2,22 +2,22 @@ import { nameProblem } from '../../resource/type/names.ts';
 import type { PluginFolder } from './plugin-folder.ts';
 import type { Failure } from '../lifecycle/status/plugin-status.ts';
 
-/** A folder with the plugin name in its plugin.yaml; the folder's own name if that file is unreadable. */
+/** A folder, and the plugin name in its plugin.yaml. If plugin.yaml is unreadable, `declared` is the folder's name. */
 export type DeclaredFolder = { readonly folder: PluginFolder; readonly declared: string };
 
-/** `refused`: another folder has the same declared name. */
+/** A folder with an assigned plugin name. `refused` is set if another folder has the same declared name. */
 export type NamedFolder<Declared> = { readonly of: Declared; readonly refused: Failure | undefined };
 
 export type FolderNames<Declared> = {
   readonly names: ReadonlyMap<string, NamedFolder<Declared>>;
-  /** Folders for which no name is left. */
+  /** Folders without a plugin name. `twin` is the folder that has the declared name. */
   readonly unnamed: readonly { readonly of: Declared; readonly twin: string | undefined }[];
 };
 
 /**
- * Assigns names to folders. Of several folders that declare one name, the folder with exactly that name has priority,
- * then the first one found. So after a folder is moved aside, its replacement gets the name. The others are reported
- * under their folders' names if those are free. Bundled plugins come first.
+ * Assigns plugin names to folders. If several folders declare the same name, a bundled plugin has priority, then the
+ * folder that is itself called by that name, then the folder found first. As a result, the replacement of a renamed
+ * folder gets the plugin name. The remaining folders are reported under the names of the folders, if those are free.
  */
 export function nameFolders<Declared extends DeclaredFolder>(folders: Iterable<Declared>): FolderNames<Declared> {
   const names = new Map<string, NamedFolder<Declared>>();
@@ -35,7 +35,10 @@ export function nameFolders<Declared extends DeclaredFolder>(folders: Iterable<D
         refused:
           twin === undefined
             ? undefined
-            : { reason: 'NameTaken', message: `plugin.yaml: the plugin ${declared} is in ${twin} already` },
+            : {
+                reason: 'NameTaken',
+                message: `plugin.yaml: the folder ${twin} already declares the plugin ${declared}`,
+              },
       });
   }
   return { names, unnamed };

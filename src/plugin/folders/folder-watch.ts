@@ -7,13 +7,14 @@ import { Poll } from './poll.ts';
 
 export type FolderWatchDependencies = {
   readonly clock: Clock;
-  /** The plugin's files changed; undefined when they were deleted. */
+  /** Called when the plugin's files changed. `digest` is undefined if the files were deleted. */
   readonly onChange: (digest: string | undefined) => void;
 };
 
 /**
- * Watches the files of one plugin folder. Notifications of the file system only cause a scan before the next poll.
- * After a change it scans until two scans in a row are equal, and then compares the contents.
+ * Watches the files of one plugin folder. The folder is polled; a notification of the file system only causes an
+ * earlier scan. After a change, the folder is scanned until two consecutive scans are equal; then the contents are
+ * compared.
  */
 export class FolderWatch {
   readonly #path: string;
@@ -29,7 +30,7 @@ export class FolderWatch {
     this.#poll = new Poll(dependencies.clock, async () => this.#check());
   }
 
-  /** The digest of the present files; `follow` reports changes from then on. */
+  /** Returns the digest of the present files. With the mode `follow`, later changes are reported. */
   async open(mode: 'once' | 'follow'): Promise<string | undefined> {
     const scan = await scanFiles(this.#path);
     this.#signature = scan?.signature;
@@ -41,7 +42,7 @@ export class FolderWatch {
     return this.#digest;
   }
 
-  /** For a folder that may still be written: reports it once it contains a plugin and its files no longer change. */
+  /** Starts to watch a new folder, and reports the folder when it contains a plugin and its files no longer change. */
   expect(): void {
     this.#follow(undefined);
     this.#poll.after(filesSettleMs);
@@ -54,7 +55,7 @@ export class FolderWatch {
     await closing;
   }
 
-  /** Returns the time until the next scan. */
+  /** Scans the folder. Returns the time until the next scan. */
   async #check(): Promise<number> {
     const scan = await scanFiles(this.#path);
     if (scan?.signature !== this.#signature) {
@@ -95,8 +96,8 @@ export class FolderWatch {
 }
 
 /**
- * A watcher of the folder; undefined if it cannot be watched, because it was deleted or there are too many watchers.
- * Polling then finds its changes.
+ * Returns a watcher of the folder; undefined if the folder was deleted or the system's limit of watchers is reached.
+ * Without a watcher, changes are found by polling.
  */
 export function watchFolder(folder: string, hint: () => void): FSWatcher | undefined {
   try {

@@ -7,22 +7,26 @@ import { fileComparedBytesMax, filesWatchedMax } from '../lifecycle/life-limits.
 import { unlessTransient } from './transient-errors.ts';
 import { objectFolders } from './plugin-folder.ts';
 
-/** One of a plugin's files, by the file system's metadata. */
+/** The metadata of one file of a plugin. */
 type FileMark = { readonly path: string; readonly size: number; readonly modifiedMs: number };
 
-/** One scan of a plugin's folder. `signature` is cheap, and differs whenever a file may have changed. */
+/**
+ * One scan of a plugin's folder. `signature` is computed from file metadata, and changes if a file may have changed.
+ */
 export type FilesScan = {
   readonly files: readonly FileMark[];
   readonly folders: readonly string[];
   readonly signature: string;
 };
 
-/** Folders that are not part of the plugin: its dependencies and its own tests. */
+/** Folders that are not scanned: the plugin's dependencies and tests. */
 const foldersLeftOut = new Set(['node_modules', 'test', 'tests']);
 
 const codeExtensions = new Set(['.js', '.mjs', '.cjs', '.json']);
 
-/** Undefined: the folder or its plugin.yaml is missing. Throws a transient error. */
+/**
+ * Scans a plugin's folder. Returns undefined if the folder or its plugin.yaml is missing. Rethrows transient errors.
+ */
 export async function scanFiles(root: string): Promise<FilesScan | undefined> {
   // Without a plugin.yaml the folder is not a plugin, and may be large.
   if ((await markOf(join(root, 'plugin.yaml'))) === undefined) return undefined;
@@ -47,7 +51,10 @@ export async function scanFiles(root: string): Promise<FilesScan | undefined> {
   };
 }
 
-/** A digest that is equal exactly when the plugin's contents are: touching a file does not change it. */
+/**
+ * Returns a digest of the contents. A file over `fileComparedBytesMax` is represented by its size and modification
+ * time.
+ */
 export async function digestOf(root: string, { files }: FilesScan): Promise<string> {
   const hash = createHash('sha256');
   for (const { path, size, modifiedMs } of files) {
@@ -75,16 +82,16 @@ async function readFolder(folder: string) {
   return readdir(folder, { withFileTypes: true });
 }
 
-/** Regular files only: reading a pipe or a device may never end. */
+/** Returns the metadata of a regular file; undefined for a pipe or a device, because reading one may never end. */
 async function markOf(path: string): Promise<Stats | undefined> {
   return stat(path)
     .then((mark) => (mark.isFile() ? mark : undefined))
     .catch(unlessTransient(undefined));
 }
 
-/** Undefined: not a regular file any more, or too large to compare. */
+/** Returns the contents of a file; undefined if the path is no longer a regular file, or if the file is too large. */
 async function contentOf(path: string): Promise<Uint8Array | undefined> {
-  // Without O_NONBLOCK, opening a pipe would wait for its writer for ever.
+  // Without O_NONBLOCK, opening a pipe waits until another process writes to the pipe.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const mark = await file.stat();

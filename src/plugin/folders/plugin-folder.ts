@@ -9,14 +9,14 @@ import { pluginManifestBytesMax, pluginObjectFileBytesMax } from '../../limits/p
 import { jsonDepthMax } from '../../limits/requests.ts';
 import { unlessTransient } from './transient-errors.ts';
 
-/** A plugin's folder on disk. Its own path may be a link; links inside must not lead outside. */
+/** A plugin's folder. The folder may be reached through a link; links in the folder must not lead out of the folder. */
 export type PluginFolder = { readonly path: string; readonly name: string; readonly bundled: boolean };
 
 export type FileText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problem: string };
 
 /**
- * The folders within a folder of plugins, by name. One that is deleted meanwhile is skipped; `ENOENT` means that the
- * folder of plugins itself is missing.
+ * Returns the folders in a folder of plugins, sorted by name. A folder that is deleted during the scan is skipped.
+ * Throws `ENOENT` if the folder of plugins is missing.
  */
 export async function foldersIn(root: string, bundled: boolean): Promise<readonly PluginFolder[]> {
   const names = (await readdir(root)).filter((name) => !name.startsWith('.') && name !== 'node_modules').sort();
@@ -35,7 +35,7 @@ export async function readManifest(folder: PluginFolder): Promise<FileText> {
   return readBounded(join(folder.path, 'plugin.yaml'), pluginManifestBytesMax);
 }
 
-/** The version in the folder's package.json; undefined if there is none. */
+/** Returns the version in the folder's package.json; undefined if there is no version. */
 export async function readPackageVersion(folder: PluginFolder): Promise<string | undefined> {
   const file = await readBounded(join(folder.path, 'package.json'), pluginManifestBytesMax);
   const decoded = file.ok ? decodeJson(Buffer.from(file.text), { depthMax: jsonDepthMax }) : undefined;
@@ -43,11 +43,11 @@ export async function readPackageVersion(folder: PluginFolder): Promise<string |
   return typeof version === 'string' ? version : undefined;
 }
 
-/** The folders with shipped objects: in the source layout, and in a packed plugin. */
+/** The folders with shipped objects: of the source layout, and of a packed plugin. */
 export const objectFolders = [join('src', 'main', 'resources', 'extensions'), 'extensions'];
 const objectFileExtensions = new Set(['.yaml', '.yml']);
 
-/** The object files by their path within the plugin, in order of name. */
+/** Reads the files with shipped objects, sorted by name. `path` is relative to the plugin's folder. */
 export async function readObjectFiles(
   folder: PluginFolder,
 ): Promise<readonly { readonly path: string; readonly file: FileText }[]> {
@@ -80,7 +80,7 @@ export async function readObjectFiles(
   );
 }
 
-/** The path of `spec.main`, or its problem. */
+/** Returns the path of the main module, or the reason why `spec.main` is invalid. */
 export async function mainPath(
   folder: PluginFolder,
   main: string,
@@ -103,7 +103,7 @@ export async function mainPath(
 async function readBounded(path: string, bytesMax: number): Promise<FileText> {
   let file;
   try {
-    // Without O_NONBLOCK, opening a pipe would wait for its writer for ever.
+    // Without O_NONBLOCK, opening a pipe waits until another process writes to the pipe.
     file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     return {

@@ -18,11 +18,14 @@ export type PluginFoldersDependencies = {
   readonly clock: Clock;
   readonly domain: string;
   readonly log: PluginLogger;
-  /** The files of the plugin of this name changed, appeared or disappeared. */
+  /** Called when the files of the plugin `name` were added, changed or deleted. */
   readonly onChange: (name: string) => void;
 };
 
-/** `digest`: of the folder's files; undefined without a plugin.yaml. `refused`: another folder has its name. */
+/**
+ * The folder of a plugin. `digest` is the digest of the folder's files, and undefined without a plugin.yaml. `refused`
+ * is set if another folder has the plugin's name.
+ */
 export type FoundFolder = {
   readonly folder: PluginFolder;
   readonly digest: string | undefined;
@@ -42,24 +45,24 @@ type Entry = {
   isOut: boolean;
 };
 
-/** The name as last reported. */
+/** A folder with the name and the digest that were last reported. */
 type Named = NamedFolder<Entry> & { readonly digest: string | undefined };
 
 /**
- * Plugin folders by the name of their plugin: scanned at the start and while the server runs. Bundled ones change only
- * with the platform. The folder of an uninstalled plugin is ignored, but keeps its name, until its files change or the
- * plugin is requested again.
+ * The plugin folders by plugin name. Folders are scanned at the start and while the server runs, except the folders of
+ * bundled plugins, which change only with the platform. The folder of an uninstalled plugin keeps its name, but is
+ * ignored until the files in the folder change or the plugin is requested again.
  */
 export class PluginFolders {
   readonly #dependencies: PluginFoldersDependencies;
-  /** By path, in the order of discovery, which is the order in which names are assigned. */
+  /** The folders by path, in the order of discovery, which is the order in which names are assigned. */
   readonly #entries = new Map<string, Entry>();
   readonly #watchers = new Map<string, FSWatcher>();
   readonly #unreadable = new Set<string>();
   readonly #poll: Poll;
   #names: ReadonlyMap<string, Named> = new Map();
   #unnamed: FolderNames<Entry>['unnamed'] = [];
-  /** The last of the changes, which run one at a time. */
+  /** Resolves when the last queued change is done. Changes run one at a time. */
   #work: Promise<void> = Promise.resolve();
 
   constructor(dependencies: PluginFoldersDependencies) {
@@ -111,12 +114,12 @@ export class PluginFolders {
     await Promise.all([...this.#entries.values()].map(async ({ watch }) => watch.close()));
   }
 
-  /** Folders with a plugin that is not uninstalled. */
+  /** Returns the names of plugins that have a folder and are not uninstalled. */
   names(): readonly string[] {
     return [...this.#names].filter(([, { of }]) => !of.isOut).map(([name]) => name);
   }
 
-  /** The folder of a plugin; undefined if there is none or its plugin was uninstalled. */
+  /** Returns the folder of a plugin; undefined if the plugin has no folder or was uninstalled. */
   get(name: string): FoundFolder | undefined {
     const named = this.#names.get(name);
     return named === undefined || named.of.isOut
@@ -124,18 +127,18 @@ export class PluginFolders {
       : { folder: named.of.folder, digest: named.digest, refused: named.refused };
   }
 
-  /** Whether the plugin has a folder; an uninstalled one counts. */
+  /** Returns whether the plugin has a folder, even if the plugin was uninstalled. */
   has(name: string): boolean {
     return this.#names.has(name);
   }
 
-  /** Ignores the folder: its plugin was uninstalled. */
+  /** Ignores the folder of a plugin that was uninstalled. */
   leaveOut(name: string): void {
     const named = this.#names.get(name);
     if (named !== undefined) named.of.isOut = true;
   }
 
-  /** Uses the folder again: its plugin is requested. */
+  /** Uses the folder of an uninstalled plugin again, because the plugin is requested. */
   readopt(name: string): void {
     const named = this.#names.get(name);
     if (named !== undefined) named.of.isOut = false;
@@ -146,14 +149,17 @@ export class PluginFolders {
     return this.#inTurn(async () => {
       for (const root of this.#dependencies.roots.extra) {
         const found = await this.#read(root, false);
-        // An unreadable folder of plugins gives no information about its contents.
+        // The contents of an unreadable folder of plugins are unknown, so that no plugin folder is added or removed.
         if (found !== undefined) this.#compare(root, found);
       }
       this.#notify();
     });
   }
 
-  /** Undefined: unreadable, which is logged once. A missing folder of plugins is empty. */
+  /**
+   * Returns the folders in `root`, and an empty list if `root` is missing. Returns undefined if `root` is unreadable,
+   * which is logged once.
+   */
   async #read(root: string, isBundled: boolean): Promise<readonly PluginFolder[] | undefined> {
     try {
       const found = await foldersIn(root, isBundled);
@@ -199,14 +205,15 @@ export class PluginFolders {
       entry.declared = await this.#declaredName(entry);
       entry.digest = digest;
       entry.counts ||= digest !== undefined;
-      // A folder that loses its plugin.yaml is not a request for the plugin.
+      // Only new files request an uninstalled plugin again. The deletion of plugin.yaml does not.
       if (digest !== undefined) entry.isOut = false;
       this.#notify();
     });
   }
 
   /**
-   * An unreadable plugin.yaml keeps the previous name, so that a half-written file does not appear as another plugin.
+   * Reads the declared name. If plugin.yaml is unreadable, returns the previous name, so that a half-written file does
+   * not appear as another plugin.
    */
   async #declaredName({ folder, declared }: Entry): Promise<string> {
     const file = await readManifest(folder);

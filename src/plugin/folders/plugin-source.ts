@@ -7,9 +7,10 @@ import type { Failure } from '../lifecycle/status/plugin-status.ts';
 
 export type PluginSourceDependencies = { readonly domain: string; readonly packages?: PackageStore | undefined };
 
-const missingFolder = 'no folder of PLUGINS_DIRS contains this plugin: restore its folder, or uninstall it';
+const missingFolder =
+  'no folder of PLUGINS_DIRS contains this plugin: restore the folder of the plugin, or uninstall the plugin';
 
-/** Finds the plugin's present files, and reads the manifest again if they changed. */
+/** Finds the plugin's present files. Reads the manifest again if the files changed. */
 export async function refreshFiles(
   plugin: HostedPlugin,
   ref: PackageRef | undefined,
@@ -20,7 +21,7 @@ export async function refreshFiles(
     return (
       failure ?? {
         reason: 'FolderMissing',
-        message: plugin.folder === undefined ? missingFolder : 'its folder has no plugin.yaml',
+        message: plugin.folder === undefined ? missingFolder : "the plugin's folder has no plugin.yaml",
       }
     );
   if (plugin.hasPresentManifest) return undefined;
@@ -33,13 +34,13 @@ export async function refreshFiles(
   if (decoded.manifest.name !== plugin.name)
     return {
       reason: 'ManifestUnreadable',
-      message: `plugin.yaml: metadata.name is ${decoded.manifest.name}, but the plugin is ${plugin.name}`,
+      message: `plugin.yaml: metadata.name is ${decoded.manifest.name}, but must be ${plugin.name}`,
     };
   plugin.useManifest(decoded.manifest, digest);
   return undefined;
 }
 
-/** A package that its object names takes precedence over a folder. */
+/** Finds the plugin's files. The package that the Plugin object references takes precedence over a folder. */
 async function findFiles(
   plugin: HostedPlugin,
   ref: PackageRef | undefined,
@@ -56,6 +57,6 @@ async function findFiles(
     plugin.useFiles({ folder: await packages.folderOf(ref), digest: ref.digest });
     return undefined;
   } catch (error) {
-    return { reason: 'PackageUnreadable', message: `its package could not be read: ${describe(error)}` };
+    return { reason: 'PackageUnreadable', message: `could not read the plugin's package: ${describe(error)}` };
   }
 }

@@ -1,17 +1,19 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import { filesPollMs, filesSettleMs } from '../lifecycle/life-limits.ts';
 
-/** Polls with one scan at a time. A notification of the file system only causes an earlier scan. */
+/** Runs a scan repeatedly, one at a time. `hint` causes an earlier scan. */
 export class Poll {
   readonly #clock: Clock;
   readonly #scan: () => Promise<number>;
   #timer: Timer | undefined;
   #isClosed = false;
   #looking: Promise<void> = Promise.resolve();
-  /** Whether a scan runs or is due soon. A hint then has no effect, so continuous changes do not postpone the scan. */
+  /**
+   * Whether a scan runs or is due soon. While true, a hint has no effect, so frequent hints do not postpone the scan.
+   */
   #isSoon = false;
 
-  /** `scan` returns the time until the next scan; after an error it runs again after the polling interval. */
+  /** `scan` resolves to the time until the next scan. If `scan` fails, the next scan runs after `filesPollMs`. */
   constructor(clock: Clock, scan: () => Promise<number>) {
     this.#clock = clock;
     this.#scan = scan;
@@ -39,7 +41,7 @@ export class Poll {
     if (!this.#isSoon) this.after(filesSettleMs);
   }
 
-  /** Resolves when no scan is running. */
+  /** Stops the poll. Resolves when no scan is running. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer?.cancel();

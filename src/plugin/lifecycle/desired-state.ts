@@ -5,13 +5,13 @@ import type { DesiredState } from './plugin-state.ts';
 
 export type DesiredStatesDependencies = {
   readonly objects: PluginObjects;
-  /** Plugins that the operator disabled on this node. */
+  /** The plugins that the operator disabled on this node. */
   readonly disabledPlugins: ReadonlySet<string>;
   /** All plugins of this node. */
   readonly plugins: ReadonlyMap<string, HostedPlugin>;
 };
 
-/** The desired state of each plugin: by its object, its files and the plugins it needs. */
+/** Computes the desired state of each plugin from the plugin's object, files and dependencies. */
 export class DesiredStates {
   readonly #objects: PluginObjects;
   readonly #disabledPlugins: ReadonlySet<string>;
@@ -23,7 +23,7 @@ export class DesiredStates {
     this.#plugins = plugins;
   }
 
-  /** Whether the object enables the plugin; without an object, the manifest decides. */
+  /** Returns whether the Plugin object enables the plugin. Without an object, `enabled` of the manifest applies. */
   isEnabled(plugin: HostedPlugin): boolean {
     if (this.#disabledPlugins.has(plugin.name)) return false;
     const desired = this.#objects.desired(plugin.name);
@@ -38,7 +38,7 @@ export class DesiredStates {
       return {
         kind: 'off',
         failure: this.#disabledPlugins.has(plugin.name)
-          ? { reason: 'KeptOff', message: 'this server does not load it: PLUGINS_DISABLED contains its name' }
+          ? { reason: 'KeptOff', message: 'disabled on this server: PLUGINS_DISABLED contains the name of the plugin' }
           : undefined,
       };
     const { refused, ownFailure } = plugin;
@@ -52,31 +52,31 @@ export class DesiredStates {
     return verdict.kind === 'ready' ? { kind: 'run' } : verdict;
   }
 
-  /** Records the present state of the plugin's object. */
+  /** Records and returns the present desired state in the plugin's object. */
   observe(plugin: HostedPlugin): DesiredPlugin | undefined {
     const desired = this.#objects.desired(plugin.name);
     plugin.observe({ seen: seenOf(desired), uid: desired?.uid, generation: desired?.generation });
     return desired;
   }
 
-  /** Whether the plugin's object was deleted and a new one of the same name exists. */
+  /** Returns whether the plugin's object was deleted and replaced by a new object of the same name. */
   isAnother({ uid }: HostedPlugin, desired: DesiredPlugin): boolean {
     return uid !== undefined && desired.uid !== uid;
   }
 
-  /** Whether the plugin's object was deleted, or the plugin has neither object nor folder. */
+  /** Returns whether the plugin's object was deleted, or the plugin has neither an object nor a folder. */
   #isDeleted(plugin: HostedPlugin, desired: DesiredPlugin | undefined): boolean {
     return desired === undefined ? plugin.hadObject || plugin.folder === undefined : this.isAnother(plugin, desired);
   }
 
-  /** A text that differs whenever the plugin's files or its object do. */
+  /** Returns a text that changes whenever the plugin's files or the generation of the plugin's object change. */
   fingerprint(plugin: HostedPlugin): string {
     const generation = JSON.stringify(this.#objects.desired(plugin.name)?.generation ?? null);
     return `${plugin.files?.digest ?? 'none'} ${generation}`;
   }
 }
 
-/** A text that changes whenever the desired state may have changed. */
+/** Returns a text that changes whenever the desired state in a Plugin object may have changed. */
 export function seenOf(desired: DesiredPlugin | undefined): string {
   if (desired === undefined) return 'none';
   const { uid = null, generation = null, isDeleted } = desired;

@@ -14,10 +14,10 @@ export type PluginHostDependencies = LoadDependencies &
     readonly changes: ChangeFeed;
     readonly leadership: Leadership;
     readonly log: PluginLogger;
-    /** The unique indexes that are not enforced; absent: unknown. */
+    /** The unique indexes that are not enforced; undefined if unknown. */
     readonly unique?: UniqueSteps;
     readonly disabledPlugins: ReadonlySet<string>;
-    /** The files of installed plugins; absent: plugins cannot be installed. */
+    /** The files of installed plugins. If undefined, plugins cannot be installed. */
     readonly packages?: PackageStore;
     readonly folders: PluginFoldersDependencies['roots'];
   };

@@ -25,10 +25,10 @@ import { pendingActivities, waitUntilIdle, activityOf, undiscovered, type Plugin
 import { pluginKeyOf } from '../objects/plugin-type.ts';
 
 /**
- * The plugins of this node. Call `loadTypes` before events are folded, so that rows get their index entries at once;
- * call `start` once the read models have caught up. From then on the host follows `Plugin` objects, files in plugin
- * folders and dependencies between plugins. It reconciles each plugin separately, one step at a time, and reports its
- * state in its object.
+ * Runs the plugins of this node. Call `loadTypes` before events are folded, so that rows get index entries while they
+ * are folded. Call `start` after the read models have caught up. The host then follows `Plugin` objects, files in
+ * plugin folders and dependencies between plugins. The host reconciles each plugin separately, one step at a time, and
+ * reports the state of each plugin in its object.
  */
 export class PluginHost {
   readonly #dependencies: PluginHostDependencies;
@@ -97,18 +97,18 @@ export class PluginHost {
     });
   }
 
-  /** Every plugin and its phase, for readiness and metrics. */
+  /** Returns every plugin and its phase, for readiness and metrics. */
   plugins(): readonly PluginActivity[] {
     return [...this.#plugins.values()].map(activityOf);
   }
 
-  /** The state of a plugin that serves nothing on this node. */
+  /** Returns the state of a plugin with types and routes that are not served on this node. */
   idleOf(name: string): IdlePlugin | undefined {
     const plugin = this.#plugins.get(name);
     return plugin === undefined ? undefined : describeUnavailable(name, plugin.phase);
   }
 
-  /** Whether a plugin folder contains the plugin now. */
+  /** Scans the plugin folders, and returns whether a folder contains the plugin. */
   async hasFolder(name: string): Promise<boolean> {
     await this.#folders.scan();
     return this.#folders.has(name);
@@ -119,7 +119,7 @@ export class PluginHost {
     return this.#objects;
   }
 
-  /** The reasons why a plugin that is loaded, but not registered, cannot start beside the present plugins. */
+  /** Returns the conflicts of a loaded, unregistered plugin with the types and routes of the present plugins. */
   conflicts({ types, definition }: Pick<LoadedPlugin, 'types' | 'definition'>, plugin: string): readonly string[] {
     const { registry, domain } = this.#dependencies;
     return [
@@ -129,9 +129,9 @@ export class PluginHost {
   }
 
   /**
-   * Finds the plugins, runs the modules of enabled ones, and registers the types of those that load in time, in the
-   * order of discovery: of two plugins with the same type, the same one always gets it. Slower plugins follow
-   * individually.
+   * Finds the plugins, runs the modules of enabled plugins, and registers the types of the modules that load in time.
+   * Types are registered in the order of discovery: if two plugins declare the same type, the same plugin registers the
+   * type at every start. Slower plugins are registered later, one by one.
    */
   async loadTypes(): Promise<void> {
     this.#opening = this.#open();
@@ -165,7 +165,7 @@ export class PluginHost {
   async start(): Promise<void> {
     const { changes, leadership, reconcilers, unique, disabledPlugins, log } = this.#dependencies;
     await this.#opening;
-    // Subscribed first: objects created during the discovery may sort before its cursor.
+    // Subscribes before the discovery, because an object created meanwhile may sort before the cursor of the discovery.
     this.#subscriptions.push(
       changes.subscribe((batch) => {
         this.#onChanges(batch);
@@ -195,12 +195,12 @@ export class PluginHost {
       if (!this.#plugins.has(name)) log.warn('PLUGINS_DISABLED names an unknown plugin', { name });
   }
 
-  /** The plugins that are not reconciled yet, each with its present activity. */
+  /** Returns the plugins that are not reconciled yet, with their present activities. */
   starting(): readonly string[] {
     return pendingActivities(this.#plugins.values());
   }
 
-  /** Stops following changes; resolves when steps in progress are done and plugins have ended their own work. */
+  /** Stops the host. Resolves when steps in progress have ended and the `stop` functions of plugins have returned. */
   async stop(): Promise<void> {
     this.#queue.close();
     this.#dependencies.loadMarks.close();
@@ -220,12 +220,14 @@ export class PluginHost {
     this.#listeners.close();
   }
 
-  /** Resolves when every plugin is reconciled: every change of a Plugin object known by now has taken effect. */
+  /**
+   * Resolves when every plugin is reconciled, so that all changes of Plugin objects folded by now have taken effect.
+   */
   settled(): Promise<void> {
     return this.#queue.settled();
   }
 
-  /** Resolves when this node has reconciled the plugin, or after the timeout; undefined if there is no such plugin. */
+  /** Resolves when this node has reconciled the plugin, or after the timeout; undefined if the plugin is unknown. */
   async waitUntilReconciled(name: string, timeoutMs: number): Promise<PluginActivity | undefined> {
     await waitUntilIdle(() => this.#plugins.get(name)?.reconciliation.running, this.#dependencies.clock, timeoutMs);
     const plugin = this.#plugins.get(name);
@@ -245,7 +247,7 @@ export class PluginHost {
     );
   }
 
-  /** Waits for a limited time for the log to return the package. */
+  /** Refreshes the plugin's files. Waits for a limited time, because a package may have to be read from the log. */
   async #refreshFiles(plugin: HostedPlugin): Promise<void> {
     return within(this.#step.refresh(plugin), {
       clock: this.#dependencies.clock,
@@ -270,13 +272,13 @@ export class PluginHost {
     }
   }
 
-  /** The health of a plugin's reconcilers is part of its status, and so are unique indexes that are not enforced. */
+  /** Updates the status of a plugin, which includes its reconcilers' health and its unenforced unique indexes. */
   #onReconcilerHealth(name: string): void {
     const plugin = this.#plugins.get(name);
     if (plugin?.phase === 'started') this.#queue.enqueue(plugin);
   }
 
-  /** As a new leader, checks everything that the last leader wrote. */
+  /** Checks, on a new leader, all objects that the previous leader may or may not have written. */
   #onLeadership(): void {
     for (const plugin of this.#plugins.values()) {
       plugin.recordEnsured(undefined);
@@ -290,7 +292,7 @@ export class PluginHost {
     reconciliation.cancelRetry();
     if (this.#plugins.get(name) !== plugin) return;
     this.#hosted.remove(name, hadObject);
-    // Its object or its folder may have been created again in the meantime.
+    // The plugin's object or folder may have been created again in the meantime.
     if (this.#objects.desired(name) !== undefined) this.#queue.enqueue(this.#hosted.ensure(name));
     else this.#onFilesChanged(name);
   }

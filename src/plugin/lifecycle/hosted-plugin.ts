@@ -10,22 +10,27 @@ import type { Failure } from './status/plugin-status.ts';
 import { Reconciliation } from './reconciliation.ts';
 
 /**
- * The failure of a plugin, with the fingerprint of the files and the object that caused it. The start is retried when
- * the fingerprint changes.
+ * A failure of a plugin, with the fingerprint of the files and the object that caused the failure. The start is retried
+ * when the fingerprint changes.
  */
 export type OwnFailure = { readonly failure: Failure; readonly fingerprint: string };
 
-/** The location of a plugin's files: its folder, or the package that its object names. */
+/**
+ * The location of a plugin's files: the plugin folder, or the folder of the package that the Plugin object references.
+ */
 export type PluginFiles = { readonly folder: PluginFolder; readonly digest: string };
 
-/** `refused`: another folder has the name. `digest`: undefined if the folder contains no plugin. */
+/**
+ * The plugin folder. `digest` is undefined if the folder contains no plugin. `refused` is set if another folder has the
+ * plugin's name.
+ */
 type Placement = {
   readonly folder: PluginFolder;
   readonly digest: string | undefined;
   readonly refused: Failure | undefined;
 };
 
-/** The plugin's object as last observed. `seen` changes whenever the desired state may have changed. */
+/** The last observed state of the plugin's object. `seen` changes whenever the desired state may have changed. */
 type Observed = {
   readonly seen: string;
   readonly uid: JsonValue | undefined;
@@ -33,8 +38,8 @@ type Observed = {
 };
 
 /**
- * One plugin on this node: its state, and what the host has observed of its files and its object. Only `change` and
- * `desire` change the state; the host's steps call them, one step at a time.
+ * One plugin on this node: its state, and the last observed state of its files and its object. Only `change` and
+ * `desire` change the state. The steps of the host call these methods, one step at a time.
  */
 export class HostedPlugin {
   readonly name: string;
@@ -56,7 +61,7 @@ export class HostedPlugin {
     this.name = name;
   }
 
-  /** The only assignment of the state. */
+  /** Changes the state. No other method assigns the state. */
   change(change: PluginChange): void {
     this.#state = nextState(this.#state, change);
     if (change.type === 'loaded') this.#groups = change.incarnation.groups();
@@ -70,17 +75,17 @@ export class HostedPlugin {
     return this.#state.phase;
   }
 
-  /** The registered code. */
+  /** The registered code of the plugin. */
   get incarnation(): Incarnation | undefined {
     return codeOf(this.#state)?.incarnation;
   }
 
-  /** This node, as the leader, has applied the objects of the registered code. */
+  /** Whether this node, as the leader, has applied the objects that the registered code ships. */
   get isApplied(): boolean {
     return codeOf(this.#state)?.isApplied === true;
   }
 
-  /** Whether the plugin must stop, and waits for its dependents to stop. */
+  /** Whether the plugin must stop, and waits until its dependents have stopped. */
   get isLeaving(): boolean {
     return this.#state.phase === 'started' && this.#state.isLeaving;
   }
@@ -90,12 +95,15 @@ export class HostedPlugin {
     return this.#state.phase === 'not-started' ? this.#state.progress : undefined;
   }
 
-  /** Whether the plugin's code, or its code that is being removed, depends on that plugin. */
+  /** Returns whether the registered code, or the code that is being removed, depends on the plugin `name`. */
   runsOn(name: string): boolean {
     return runsOn(this.#state).has(name);
   }
 
-  /** Records the desired state. If a plugin should run again, it no longer leaves. */
+  /**
+   * Records the desired state. If the plugin waits for its dependents to stop, the wait ends, because the plugin may
+   * run again.
+   */
   desire(desired: DesiredState): void {
     this.#desired = desired;
     this.change({ type: 'leave', isLeaving: false });
@@ -106,7 +114,7 @@ export class HostedPlugin {
     return this.#desired?.kind === 'wait';
   }
 
-  /** Whether the plugin should run, now or later: its stopped registrations come back. */
+  /** Whether the plugin should run now or later, so that removed registrations are expected to be added again. */
   get isReturning(): boolean {
     return this.#desired?.kind === 'run' || this.isWaiting;
   }
@@ -116,12 +124,12 @@ export class HostedPlugin {
     return this.#state.phase === 'uninstalling' ? this.#state.problem : this.#desired?.failure;
   }
 
-  /** Records the folder of its files; undefined: it is in no plugin folder. */
+  /** Records the plugin folder; undefined if no plugin folder contains the plugin. */
   place(placement: Placement | undefined): void {
     this.#placement = placement;
   }
 
-  /** The plugin's folder; undefined for a plugin with only an object. */
+  /** The plugin's folder; undefined for a plugin that has only an object. */
   get folder(): PluginFolder | undefined {
     return this.#placement?.folder;
   }
@@ -132,7 +140,7 @@ export class HostedPlugin {
     return folder === undefined || digest === undefined ? undefined : { folder, digest };
   }
 
-  /** Set when another folder has its name. */
+  /** The reason why the folder is refused; set if another folder has the plugin's name. */
   get refused(): Failure | undefined {
     return this.#placement?.refused;
   }
@@ -145,12 +153,12 @@ export class HostedPlugin {
     return this.#files;
   }
 
-  /** `digest`: that of the files from which the manifest was read. */
+  /** Records the manifest. `digest` is the digest of the files that contain the manifest. */
   useManifest(manifest: Manifest, digest: string): void {
     this.#manifest = { manifest, digest };
   }
 
-  /** The last readable manifest; it belongs to other files if `hasPresentManifest` is false. */
+  /** The last readable manifest. If `hasPresentManifest` is false, the manifest is from earlier files. */
   get manifest(): Manifest | undefined {
     return this.#manifest?.manifest;
   }
@@ -165,8 +173,8 @@ export class HostedPlugin {
   }
 
   /**
-   * The uid of the plugin's object, if it ever had one. A missing object, or another uid, means that the object was
-   * deleted.
+   * The uid of the plugin's first observed object; undefined if none was observed. If the object is missing or has
+   * another uid, the object with this uid was deleted.
    */
   get uid(): JsonValue | undefined {
     return this.#uid;
@@ -188,7 +196,7 @@ export class HostedPlugin {
     this.#ownFailure = failure;
   }
 
-  /** The failure that the plugin itself causes; kept until its files or its object change. */
+  /** The failure that the plugin's files or object cause. It is stored until the files or the object change. */
   get ownFailure(): OwnFailure | undefined {
     return this.#ownFailure;
   }
@@ -197,12 +205,14 @@ export class HostedPlugin {
     this.#kept = kept;
   }
 
-  /** Values of its objects that users have changed. */
+  /** The values in the plugin's objects that users changed, which the host does not overwrite. */
   get kept(): KeptChanges {
     return this.#kept;
   }
 
-  /** The files for which this node, as the leader, last updated its object; undefined for a new leader. */
+  /**
+   * Records the files for which this node, as the leader, last updated the Plugin object; undefined for a new leader.
+   */
   recordEnsured(digest: string | undefined): void {
     this.#ensuredDigest = digest;
   }
@@ -211,17 +221,17 @@ export class HostedPlugin {
     return this.#ensuredDigest;
   }
 
-  /** The groups of its paths at its last load; empty before the first. */
+  /** The API groups of the plugin's paths at the last load; empty before the first load. */
   get groups(): ReadonlySet<string> {
     return this.#groups;
   }
 
-  /** Whether the plugin runs the present files. */
+  /** Whether the registered code is from the present files. */
   get isCurrent(): boolean {
     return this.incarnation !== undefined && this.incarnation.is.digest === this.#files?.digest;
   }
 
-  /** The version of the running code; without it, the version of the manifest. */
+  /** The version of the registered code. Without registered code, the version in the manifest. */
   get version(): string | undefined {
     return (this.incarnation?.is.manifest ?? this.manifest)?.version;
   }

@@ -5,13 +5,13 @@ import type { TypeRegistry } from '../registry/type-registry.ts';
 export type HostedPluginsDependencies = {
   readonly folders: PluginFolders;
   readonly registry: TypeRegistry;
-  /** Whether plugins are reconciled already. */
+  /** Returns whether the host already reconciles plugins. */
   readonly isOpen: () => boolean;
 };
 
 /** All plugins of this node, and the folders of their files. */
 export class HostedPlugins {
-  /** In the order of discovery; names are unique. */
+  /** The plugins by name, in the order of discovery. */
   readonly #all = new Map<string, HostedPlugin>();
   readonly #folders: PluginFolders;
   readonly #registry: TypeRegistry;
@@ -28,7 +28,7 @@ export class HostedPlugins {
     return this.#all;
   }
 
-  /** Returns the plugin of this name. If there is none, adds one and assigns its folder. */
+  /** Returns the plugin of this name. If the plugin is unknown, adds the plugin and assigns its folder. */
   ensure(name: string): HostedPlugin {
     const known = this.#all.get(name);
     if (known !== undefined) return known;
@@ -36,7 +36,7 @@ export class HostedPlugins {
     this.#folders.readopt(name);
     this.place(plugin);
     this.#all.set(name, plugin);
-    // For a plugin found later, missing paths need not wait.
+    // Requests for unknown paths wait only for plugins that are found during the start.
     if (!this.#isOpen()) this.#registry.expectPlugin(name);
     return plugin;
   }
@@ -46,7 +46,7 @@ export class HostedPlugins {
     plugin.place(this.#folders.get(plugin.name));
   }
 
-  /** Removes a plugin. `hadObject`: the plugin had an object, so its folder is then ignored. */
+  /** Removes a plugin. If the plugin had an object, which was deleted, the plugin's folder is ignored from now on. */
   remove(name: string, hadObject: boolean): void {
     this.#all.delete(name);
     if (hadObject) this.#folders.leaveOut(name);

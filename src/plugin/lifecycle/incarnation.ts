@@ -16,9 +16,9 @@ import type { TypeRegistry } from '../registry/type-registry.ts';
 
 /** Records the declarations of types in the log. */
 export type TypeDeclarer = {
-  /** Resolves when the declarations are recorded, or when it is known that this node must not record them. */
+  /** Resolves when the declarations are recorded, or when it is certain that this node must not record them. */
   declare(types: readonly ResourceType[]): Promise<void>;
-  /** Another node's declaration is in force: this node writes no objects of the type. */
+  /** Returns whether the declaration of another node is in force. This node then writes no objects of the type. */
   isOther(type: ResourceType): boolean;
 };
 
@@ -29,9 +29,9 @@ export type IncarnationDependencies = {
   readonly routeOwners: RouteOwners;
   readonly buildIndexes: (type: ResourceType, onProgress: BuildProgress) => Promise<Unindexed>;
   readonly closeWatches: (type: TypeKey) => void;
-  /** Absent: declarations are not recorded, and every node may write. */
+  /** If undefined, declarations are not recorded, and every node may write objects. */
   readonly declarer?: TypeDeclarer;
-  /** Reports the listeners that an ended plugin left behind. */
+  /** Reports the `process` listeners that a stopped plugin did not remove. */
   readonly reportLeftListeners: (plugin: string) => void;
   readonly clock: Clock;
   readonly domain: string;
@@ -49,15 +49,15 @@ export type Loaded = {
 };
 
 /**
- * One load of a plugin and all of its registrations, from `register` to `release`. Nothing else refers to the loaded
- * code, so dropping this object drops the code.
+ * One load of a plugin and all of its registrations, from `registerTypes` to `release`. No other object refers to the
+ * loaded code.
  */
 export class Incarnation {
   readonly is: Loaded;
   readonly #dependencies: IncarnationDependencies;
   readonly #registered: ResourceType[] = [];
   areIndexesBuilt = false;
-  /** By type; a type without missing values has no entry. */
+  /** The missing index values by type. A type without missing values has no entry. */
   readonly unindexed = new Map<TypeKey, Unindexed>();
 
   constructor(loaded: Loaded, dependencies: IncarnationDependencies) {
@@ -65,7 +65,7 @@ export class Incarnation {
     this.#dependencies = dependencies;
   }
 
-  /** Registers all types or none, in one turn, so that no other plugin can register in between. */
+  /** Registers the types in one turn, so that no other plugin can register a type after the check for conflicts. */
   registerTypes(): Failure | undefined {
     const { plugin, loaded } = this.is;
     const { registry } = this.#dependencies;
@@ -84,8 +84,8 @@ export class Incarnation {
   }
 
   /**
-   * Runs after the types of all plugins that start together are registered, since a route must not be in another
-   * plugin's group.
+   * Announces the routes. Must be called after the types of all plugins that start together are registered, because a
+   * route must not be in another plugin's group.
    */
   announceRoutes(): Failure | undefined {
     const {
@@ -105,7 +105,7 @@ export class Incarnation {
     return undefined;
   }
 
-  /** `onPercent` receives the progress over all types. */
+  /** Builds the indexes of all types. `onPercent` receives the progress over all types. */
   async buildIndexes(onPercent: (percent: number) => void): Promise<Failure | undefined> {
     const count = this.#registered.length;
     try {
@@ -116,7 +116,7 @@ export class Incarnation {
         if (unindexed.count > 0) this.unindexed.set(type.key, unindexed);
       }
     } catch (error) {
-      return { reason: 'IndexesFailed', message: `could not build its indexes: ${describe(error)}` };
+      return { reason: 'IndexesFailed', message: `could not build the plugin's indexes: ${describe(error)}` };
     }
     await this.hasOwnDeclarations();
     this.areIndexesBuilt = true;
@@ -124,8 +124,8 @@ export class Incarnation {
   }
 
   /**
-   * Whether the declarations in force equal this plugin's, after recording them if necessary. Otherwise the objects
-   * that the plugin ships are not applied.
+   * Records the declarations of the plugin's types if necessary, and returns whether they are in force. Otherwise the
+   * objects that the plugin ships are not applied.
    */
   async hasOwnDeclarations(): Promise<boolean> {
     const { declarer } = this.#dependencies;
@@ -133,7 +133,7 @@ export class Incarnation {
     return !this.#registered.some((type) => declarer?.isOther(type) === true);
   }
 
-  /** The groups of all its paths. */
+  /** Returns the API groups of all types and routes of the plugin. */
   groups(): ReadonlySet<string> {
     const {
       types,
@@ -156,11 +156,11 @@ export class Incarnation {
     this.#dependencies.registry.clearReloading(plugin);
   }
 
-  /** Removes all registrations, ends watches and calls the plugin's own `stop`. Objects stay. */
+  /** Removes all registrations, ends watches and calls the plugin's `stop`. The plugin's objects are not removed. */
   async release(): Promise<void> {
     const { plugin } = this.is;
     const { registry, reconcilers, routes, routeOwners, closeWatches } = this.#dependencies;
-    // Comes first: no new step starts after this. Running steps have until their time limit to end.
+    // Unmounts the reconcilers first, so that no new step starts. Running steps may continue until their time limit.
     const quiet = reconcilers.unmount(plugin);
     routes.unmount(plugin);
     for (const [shape, owner] of routeOwners) if (owner === plugin) routeOwners.delete(shape);
@@ -173,8 +173,8 @@ export class Incarnation {
   }
 
   /**
-   * Calls the plugin's `stop`, which ends its timers and listeners, also for a plugin that never served, because its
-   * module ran. An error is logged and changes nothing.
+   * Calls the plugin's `stop`, which ends the plugin's timers and listeners. `stop` is also called for a plugin that
+   * was never served, because the plugin's module ran. An error is logged and otherwise ignored.
    */
   async end(): Promise<void> {
     const {

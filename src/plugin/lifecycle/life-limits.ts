@@ -1,37 +1,32 @@
-/** A load, an index build or a stop that takes longer is reported in the status while it runs. */
+/** The status reports a load, an index build or a stop that runs longer than this. */
 export const slowStepMs = 500;
 /** The interval of progress reports. */
 export const progressReportMs = 1_000;
-/** The time limit of a definition's `stop()`, the same as for a start. */
+/** The time limit of a definition's `stop()`. The time limit of a start is the same. */
 export const pluginStopMs = 10_000;
-/** Files are read once none has changed for this long: an editor or a build writes several. */
+/** Files are read after no file has changed for this time, because an editor or a build writes several files. */
 export const filesSettleMs = 200;
-/** The polling interval for files, since notifications miss changes on network drives and in containers. */
+/** The polling interval for files. Polling is necessary because notifications miss changes on network drives. */
 export const filesPollMs = 2_000;
-/**
- * The most files of one plugin that are scanned. A plugin with more files is reported, and changes of the others do not
- * reload it.
- */
+/** The maximum number of scanned files of one plugin. Changes of further files do not reload the plugin. */
 export const filesWatchedMax = 2_000;
-/** The most folders of one plugin that are watched; the others are only polled. */
+/** The maximum number of watched folders of one plugin. Further folders are only polled. */
 export const foldersWatchedMax = 64;
-/** Files up to this size are compared by content, larger ones by size and time. */
+/** Files up to this size are compared by content, larger files by size and modification time. */
 export const fileComparedBytesMax = 8_388_608;
-/** The most `process` listeners recorded for one plugin. */
+/** The maximum number of `process` listeners that are recorded for one plugin. */
 export const processListenersMax = 256;
-/** The most types recorded for one plugin, those of earlier versions included. */
+/** The maximum number of types that are recorded for one plugin, including the types of earlier versions. */
 export const typesRememberedMax = 256;
-/** Objects read and removed in one batch when a plugin's data is deleted. */
+/** The number of objects that are read and removed in one batch when a plugin's data is deleted. */
 export const eraseBatchObjects = 64;
 /** The delay before a failed removal is retried. */
 export const eraseRetryMs = 5_000;
-/** How long the server's start waits for the log to return a package that is not unpacked here. */
+/** The time limit for reading a package from the log during the server's start, if this node has not unpacked it. */
 export const packageWaitMs = 2_000;
-/**
- * For finding the line of a syntax error: the time limit of the checking process, and the most files of a plugin that
- * it reads.
- */
+/** The time limit of the process that finds the line of a syntax error. */
 export const syntaxCheckMs = 3_000;
+/** The maximum number of files of a plugin that the process reads to find the line of a syntax error. */
 export const syntaxCheckedFilesMax = 1_000;
-/** At the start, types are registered in the order of discovery; loaded plugins wait this long for the others. */
+/** The time for which loaded plugins wait for slower plugins at the start, to register types in the same order. */
 export const loadTogetherMs = 2_000;

@@ -1,7 +1,7 @@
 /**
- * The lifecycle of a plugin on one node, as a pure table. The host compares the actual state with the desired one (the
- * `Plugin` object, the files, the dependencies) and performs the act of the resulting event. A lost step is repeated,
- * and no step needs any history.
+ * The lifecycle of a plugin on one node, as a table without side effects. The host compares the actual state with the
+ * desired state (from the `Plugin` object, the files and the dependencies), and performs the act of the resulting
+ * event. An interrupted step is repeated; no step depends on earlier steps.
  */
 export const lifeStates = [
   'discovered',
@@ -31,28 +31,29 @@ export type LifeEvent =
   | 'wanted'
   /** `spec.enabled` is false. */
   | 'unwanted'
-  /** The loaded files differ from the present ones: files changed, or the object names another package. */
+  /** The loaded files differ from the present files: files changed, or the object references another package. */
   | 'changed'
-  /** The plugin cannot run, for example because of a lost dependency; the reason is stored beside the state. */
+  /** The plugin cannot run, for example because a dependency stopped. The reason is stored in the desired state. */
   | 'failed'
-  /** Its indexes are built, its objects applied, its paths mounted. */
+  /** The plugin's indexes are built, its objects are applied, and its paths are mounted. */
   | 'served'
-  /** All its registrations are removed. */
+  /** All registrations of the plugin are removed. */
   | 'released'
-  /** Its object has a deletion timestamp. */
+  /** The plugin's object has a deletion timestamp. */
   | 'deleted'
-  /** Its object is deleted. */
+  /** The plugin's object is deleted. */
   | 'forgotten';
 
 /**
- * `load`: read, run and register it. `release`: remove all registrations, then emit `released`. `erase`: remove the
- * objects that it declared. `forget`: drop it from the host. `none`: this event has no effect here.
+ * The act of a transition. `load` reads, runs and registers the plugin. `release` removes all registrations and then
+ * emits `released`. `erase` removes the objects that the plugin declared. `forget` removes the plugin from the host.
+ * `none` has no effect.
  */
 export type LifeAct = 'none' | 'load' | 'release' | 'erase' | 'forget';
 
 export type Transition = { readonly to: LifeState; readonly act: LifeAct };
 
-/** States in which the plugin may have registrations. */
+/** Whether a plugin in the state may have registrations. */
 export const holding: Readonly<Record<LifeState, boolean>> = {
   discovered: false,
   'not-started': true,
@@ -156,7 +157,7 @@ const eventOf: Readonly<Record<Desire['kind'], LifeEvent>> = {
   forget: 'forgotten',
 };
 
-/** The event for the difference between actual and desired state. */
+/** Returns the event for the difference between the actual and the desired state. */
 export function eventFor(state: LifeState, desire: Desire['kind'], isCurrent: boolean): LifeEvent {
   return desire === 'run' && holding[state] && !isCurrent ? 'changed' : eventOf[desire];
 }

@@ -10,10 +10,10 @@ export type PluginActivity = {
   readonly failure: Failure | undefined;
 };
 
-/** The name for all plugins in the list of expected ones, until the discovery is complete. */
+/** A placeholder in the registry's list of expected plugins, until the discovery is complete. */
 export const undiscovered = '';
 
-/** The plugins that are not reconciled yet, each with its present activity. */
+/** Returns the plugins that are not reconciled yet, with their present activities. */
 export function pendingActivities(plugins: Iterable<HostedPlugin>): readonly string[] {
   return [...plugins]
     .filter(
@@ -24,14 +24,15 @@ export function pendingActivities(plugins: Iterable<HostedPlugin>): readonly str
 }
 
 function describeActivity({ name, phase, module, isWaiting, failure, progress }: HostedPlugin): string {
-  if (isWaiting) return `${name} (${failure?.message ?? 'it waits for another plugin'})`;
-  if (module.loading !== undefined) return `${name} (loading its module)`;
-  return progress === undefined ? `${name} (${phase})` : `${name} (building its indexes: ${String(progress)} %)`;
+  if (isWaiting) return `${name} (${failure?.message ?? 'waiting for another plugin'})`;
+  if (module.loading !== undefined) return `${name} (loading the module)`;
+  return progress === undefined ? `${name} (${phase})` : `${name} (building indexes: ${String(progress)} %)`;
 }
 
 /**
- * Whether `other` must be notified of a change of `plugin`. A waiting dependent is notified every time, a leaving
- * dependency only of changes: otherwise the two would notify each other endlessly.
+ * Returns whether `other` must be notified after a step of `plugin`. A waiting dependent is notified every time. A
+ * dependency that waits for its dependents to stop is notified only if the state of `plugin` has changed; otherwise the
+ * two plugins would notify each other endlessly.
  */
 export function isConcerned(other: HostedPlugin, plugin: HostedPlugin, isNews: boolean): boolean {
   return needs(other, plugin) ? isNews || other.isWaiting : isNews && other.isLeaving;

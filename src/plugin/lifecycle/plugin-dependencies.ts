@@ -4,13 +4,13 @@ import type { Failure } from './status/plugin-status.ts';
 import { startOrder } from './start-order.ts';
 
 /**
- * Whether a plugin's dependencies are ready: `wait` while one is starting, `fail` when one is in a final state other
- * than started.
+ * Whether a plugin's dependencies are ready. `wait`: a dependency is starting or stopping. `fail`: a dependency is
+ * missing, has an unsuitable version, or is in a final state other than started.
  */
 export type DependencyVerdict =
   { readonly kind: 'ready' } | { readonly kind: 'wait' | 'fail'; readonly failure: Failure };
 
-/** `wanted`: the plugins that should run, including this plugin. */
+/** Checks the dependencies of a plugin. `wanted` contains the plugins that should run, including this plugin. */
 export function dependencyVerdict(
   plugin: HostedPlugin,
   find: (name: string) => HostedPlugin | undefined,
@@ -29,7 +29,7 @@ export function dependencyVerdict(
 }
 
 function verdictOf(name: string, range: string, dependency: HostedPlugin | undefined): DependencyVerdict {
-  if (dependency === undefined) return failed('DependencyMissing', `it needs the plugin ${name}, which does not exist`);
+  if (dependency === undefined) return failed('DependencyMissing', `requires the plugin ${name}, which does not exist`);
   const { phase, isLeaving, reconciliation, version } = dependency;
   const isOnItsWay =
     reconciliation.running !== undefined ||
@@ -43,15 +43,15 @@ function verdictOf(name: string, range: string, dependency: HostedPlugin | undef
     return isOnItsWay
       ? {
           kind: 'wait',
-          failure: { reason: 'WaitingForDependency', message: `it waits for the plugin ${name}, which is ${phase}` },
+          failure: { reason: 'WaitingForDependency', message: `waiting for the plugin ${name}, which is ${phase}` },
         }
-      : failed('DependencyNotStarted', `it needs the plugin ${name}, which is ${phase}`);
+      : failed('DependencyNotStarted', `requires the plugin ${name}, which is ${phase}`);
   }
   return isVersionInRange(version, range)
     ? { kind: 'ready' }
     : failed(
         'DependencyVersion',
-        `it needs version ${range} of the plugin ${name}, which is ${version ?? 'without a version'}`,
+        `requires version ${range} of the plugin ${name}; the present version is ${version ?? 'not declared'}`,
       );
 }
 

@@ -6,12 +6,13 @@ import { typesRememberedMax } from './life-limits.ts';
 /** A reference to an object, by apiVersion, kind and name. */
 export type ObjectRef = { readonly apiVersion: string; readonly kind: string; readonly name: string };
 
-/** The names of a type. They suffice to remove its objects without its plugin. */
+/** The names of a type, with which the objects of the type can be removed without the plugin's code. */
 export type TypeNames = TypeName & { readonly kind: string; readonly singular: string };
 
 /**
- * The objects and types that a plugin has created, recorded in its object's status. It outlives the plugin's files, for
- * later versions and the uninstall. `applied` is undefined if no platform version has recorded it yet.
+ * The objects and types that a plugin has created, recorded in the status of the Plugin object. Later versions and the
+ * uninstall read the record after the plugin's files were removed. `applied` is undefined if the status was written by
+ * a platform version that did not record `applied`.
  */
 export type PluginMemory = { readonly applied: readonly ObjectRef[] | undefined; readonly types: readonly TypeNames[] };
 
@@ -24,12 +25,12 @@ export function memoryOf(object: JsonObject | undefined): PluginMemory {
   };
 }
 
-/** The memory as members of the status, in canonical form. */
+/** Encodes the memory as members of the status, in canonical form. */
 export function memoryStatus({ applied, types }: PluginMemory): JsonObject {
   return { ...(applied === undefined ? {} : { applied: grouped(applied) }), types: [...types].sort(byPlace) };
 }
 
-/** Types of earlier versions stay, since their objects may still exist. */
+/** Adds types to a memory. The types of earlier plugin versions are kept, because their objects may still exist. */
 export function withTypes({ types }: PluginMemory, now: readonly TypeNames[]): readonly TypeNames[] {
   const kept = types.filter((type) => !now.some((other) => other.group === type.group && other.plural === type.plural));
   return [
@@ -59,7 +60,7 @@ function byPlace(left: TypeNames, right: TypeNames): number {
   return String(one) < String(other) ? -1 : 1;
 }
 
-/** A user may have overwritten the status: unreadable entries are ignored. */
+/** Decodes object references. Invalid entries are ignored, because a user may have overwritten the status. */
 function refsIn(group: JsonValue): readonly ObjectRef[] {
   if (!isObject(group)) return [];
   const { apiVersion, kind, names } = group;

@@ -1,13 +1,13 @@
 import type { Loading } from '../load/loading.ts';
 
-/** The load of one plugin's module, which may continue while the plugin is disabled or waits. */
+/** The load of one plugin's module. The load may continue while the plugin is disabled or waits for a dependency. */
 export class PluginModule {
   #loading: Loading | undefined;
   /** Set while a step waits for the module. */
   #wake: (() => void) | undefined;
   #failedLoads = 0;
 
-  /** The module while it loads, until a step takes or drops it. */
+  /** The current load, until a step takes or drops the result. */
   get loading(): Loading | undefined {
     return this.#loading;
   }
@@ -17,7 +17,7 @@ export class PluginModule {
     return this.#wake !== undefined;
   }
 
-  /** The number of failed loads. Each retry uses a new URL, because the runtime caches failed modules. */
+  /** The number of failed loads. Each retry uses a new URL, because Node caches failed modules. */
   get failedLoads(): number {
     return this.#failedLoads;
   }
@@ -26,7 +26,7 @@ export class PluginModule {
     this.#loading = loading;
   }
 
-  /** Ends the wait for this load, or drops it; its module may still run. */
+  /** Removes and returns the current load. The module may still run. */
   end(): Loading | undefined {
     const loading = this.#loading;
     this.#loading = undefined;
@@ -37,7 +37,7 @@ export class PluginModule {
     this.#failedLoads += 1;
   }
 
-  /** Resolves with the load, or with undefined if woken before. */
+  /** Resolves to the result of the load, or to undefined if `wake` is called before the load ends. */
   async waitFor({ done }: Loading): Promise<Awaited<Loading['done']> | undefined> {
     const woken = new Promise<undefined>((resolve) => {
       this.#wake = () => {

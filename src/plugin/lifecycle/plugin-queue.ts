@@ -18,12 +18,12 @@ export type PluginQueueDependencies = {
   readonly place: (plugin: HostedPlugin) => void;
 };
 
-/** Reconciles the enqueued plugins independently, each until it has its desired state. */
+/** Reconciles the enqueued plugins independently of each other, each until its desired state is reached. */
 export class PluginQueue {
   readonly #dependencies: PluginQueueDependencies;
   /** The state of each plugin when other plugins were last notified. */
   readonly #reported = new WeakMap<HostedPlugin, string>();
-  /** Nothing is enqueued before the host starts, or after it stops. */
+  /** Whether plugins can be enqueued: false before the host starts and after the host stops. */
   #isOpen = false;
 
   constructor(dependencies: PluginQueueDependencies) {
@@ -38,12 +38,14 @@ export class PluginQueue {
     this.#isOpen = true;
   }
 
-  /** Steps in progress end by themselves; none begins. */
+  /** Stops the queue. Steps in progress continue; no further step begins. */
   close(): void {
     this.#isOpen = false;
   }
 
-  /** Resolves when every plugin is reconciled: every change of a Plugin object known by now has taken effect. */
+  /**
+   * Resolves when every plugin is reconciled, so that all changes of Plugin objects folded by now have taken effect.
+   */
   async settled(): Promise<void> {
     for (let running = this.#running(); running.length > 0; running = this.#running()) await Promise.all(running);
   }
@@ -54,7 +56,7 @@ export class PluginQueue {
     );
   }
 
-  /** `cause`: the event of the Plugin object that is the reason. */
+  /** Enqueues a plugin. `cause` is the event of the Plugin object that is the reason, if any. */
   enqueue(plugin: HostedPlugin, cause?: CausingEvent): void {
     if (!this.#isOpen) return;
     plugin.module.wake();
@@ -62,10 +64,10 @@ export class PluginQueue {
   }
 
   async #run(plugin: HostedPlugin): Promise<void> {
-    // Waits for a later turn, so that several changes of a plugin are handled as one, and other work runs in between.
+    // Waits for a later turn, so that one step handles several changes of a plugin, and other work can run first.
     await nextTurn();
     let hasThrown = false;
-    // A forgotten plugin is done: a later plugin of the same name is another one.
+    // A plugin that was removed from the host is not reconciled; a later plugin of the same name has its own entry.
     const { reconciliation } = plugin;
     while (reconciliation.isRequested && this.#isOpen && this.#dependencies.plugins.get(plugin.name) === plugin) {
       reconciliation.beginPass();
@@ -74,7 +76,7 @@ export class PluginQueue {
         await this.#dependencies.step.reconcile(plugin);
       } catch (error) {
         this.#dependencies.log.error('could not reconcile a plugin', { plugin: plugin.name, error: describe(error) });
-        // The first error is retried immediately, to report the failure; after a second one the retry waits.
+        // The retry after the first error is immediate, to report the failure. The retry after the second is delayed.
         if (hasThrown) this.#dependencies.step.reconcileLater(plugin);
         else {
           hasThrown = true;
@@ -88,7 +90,9 @@ export class PluginQueue {
     this.#notifyPlugins(plugin);
   }
 
-  /** Enqueues dependents, dependencies that wait to stop, and plugins whose conflict may be resolved now. */
+  /**
+   * Enqueues the dependents, the dependencies that wait to stop, and the plugins whose conflict may be resolved now.
+   */
   #notifyPlugins(plugin: HostedPlugin): void {
     const before = this.#reported.get(plugin);
     const now = `${plugin.phase} ${plugin.version ?? ''} ${String(plugin.isLeaving)}`;

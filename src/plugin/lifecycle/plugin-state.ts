@@ -2,58 +2,58 @@ import type { Incarnation } from './incarnation.ts';
 import type { LifeState } from './life.ts';
 import type { Failure } from './status/plugin-status.ts';
 
-/** Registered code. `isApplied`: this node applied its objects as the leader. */
+/** Registered code. `isApplied`: whether this node, as the leader, has applied the objects that the code ships. */
 export type PluginCode = { readonly incarnation: Incarnation; readonly isApplied: boolean };
 
-/** The actual state of a plugin on one node: a member for each state of the life table, with the data of that state. */
+/** The actual state of a plugin on one node: one variant for each state of the lifecycle table, with its data. */
 export type PluginState =
-  /** The plugin is known, and nothing happens until the next check of its desired state. */
+  /** The plugin is known, and waits for the next check of its desired state. */
   | { readonly phase: 'discovered' }
   /**
-   * Its module loads, or its indexes are built, or it waits for a dependency. Without `code` the module has not loaded.
-   * `progress`: the share of its indexes that are built, in percent; present during the build.
+   * The plugin's module loads, its indexes are being built, or the plugin waits for a dependency. `code` is undefined
+   * until the module has loaded. `progress` is the progress of the index build in percent, present during the build.
    */
   | { readonly phase: 'not-started'; readonly code?: PluginCode; readonly progress?: number }
-  /** Its paths are served. `isLeaving`: it is to stop, and waits for its dependents to stop. */
+  /** The plugin's paths are served. `isLeaving`: the plugin must stop, and waits until its dependents have stopped. */
   | { readonly phase: 'started'; readonly code: PluginCode; readonly isLeaving: boolean }
-  /** Its registrations are being removed. `runsOn`: the dependencies of its code, which stop after it. */
+  /** The registrations are being removed. `runsOn`: the dependencies of the code, which must stop after this plugin. */
   | { readonly phase: 'stopping'; readonly runsOn: ReadonlySet<string> }
-  /** Disabled. */
+  /** The plugin is disabled. */
   | { readonly phase: 'stopped' }
-  /** It cannot run. The desired state holds the reason. */
+  /** The plugin cannot run. The desired state contains the reason. */
   | { readonly phase: 'failed' }
-  /** Its objects are being removed. `problem`: the reason why the last removal was incomplete. */
+  /** The plugin's objects are being removed. `problem`: the reason why the last attempt was incomplete. */
   | { readonly phase: 'uninstalling'; readonly problem?: Failure };
 
-/** The desired state as last checked, with the reason why the plugin does not run; `wait`: for a dependency. */
+/** The last checked desired state, and the reason if the plugin does not run. `wait`: a dependency is not ready yet. */
 export type DesiredState =
   | { readonly kind: 'run' | 'uninstall' | 'forget'; readonly failure?: undefined }
   | { readonly kind: 'off'; readonly failure: Failure | undefined }
   | { readonly kind: 'fail' | 'wait'; readonly failure: Failure };
 
-/** States without data. */
+/** The states without data. */
 export type RestingPhase = 'discovered' | 'stopped' | 'failed';
 
 export type PluginChange =
   /** Moves to a state without data. The plugin has no registrations, or they are removed. */
   | { readonly type: 'rest'; readonly phase: RestingPhase }
-  /** Its module begins to load. */
+  /** The module begins to load. */
   | { readonly type: 'load' }
   | { readonly type: 'loaded'; readonly incarnation: Incarnation }
-  /** `progress` is undefined once the build has ended. */
+  /** `progress` is undefined after the build has ended. */
   | { readonly type: 'build'; readonly progress: number | undefined }
-  /** Whether this node, as the leader, has applied its objects; false for a new leader. */
+  /** Whether this node, as the leader, has applied the plugin's objects; false for a new leader. */
   | { readonly type: 'apply'; readonly isApplied: boolean }
   | { readonly type: 'serve' }
-  /** Whether it waits for its dependents to stop. */
+  /** Whether the plugin waits for its dependents to stop. */
   | { readonly type: 'leave'; readonly isLeaving: boolean }
   /** The plugin's registrations are about to be removed. */
   | { readonly type: 'release' }
   | { readonly type: 'uninstall'; readonly problem?: Failure };
 
 /**
- * The only function that makes a state from another one. A change that does not fit the present state returns that
- * state, for example progress that arrives after the build.
+ * Returns the state after a change. No other function creates states. A change that does not apply to the present
+ * state, for example progress that arrives after the build, returns the present state.
  */
 export function nextState(state: PluginState, change: PluginChange): PluginState {
   switch (change.type) {
@@ -98,12 +98,12 @@ function applied(state: PluginState, isApplied: boolean): PluginState {
   return { ...state, code: { ...state.code, isApplied } };
 }
 
-/** Its registered code; only `not-started` and `started` have any. */
+/** Returns the registered code, which only the states `not-started` and `started` can have. */
 export function codeOf(state: PluginState): PluginCode | undefined {
   return 'code' in state ? state.code : undefined;
 }
 
-/** The dependencies of its code until its release is complete. The present manifest may list others. */
+/** Returns the dependencies of the code until its release is complete. The present manifest may have others. */
 export function runsOn(state: PluginState): ReadonlySet<string> {
   if (state.phase === 'stopping') return state.runsOn;
   return new Set(codeOf(state)?.incarnation.is.manifest.dependencies.keys());

@@ -22,7 +22,7 @@ export type PluginStepDependencies = LoadDependencies &
     readonly objects: PluginObjects;
     readonly desired: DesiredStates;
     readonly applied: AppliedObjects;
-    /** Absent: nothing is known of unique indexes that are not enforced. */
+    /** The unique indexes that are not enforced; undefined if unknown. */
     readonly unique?: UniqueSteps;
     readonly leadership: Pick<Leadership, 'isLeader'>;
     /** All plugins of this node. */
@@ -32,8 +32,8 @@ export type PluginStepDependencies = LoadDependencies &
   };
 
 /**
- * The most steps of one reconciliation: release, load, build, apply, serve, with a margin for changes of the desired
- * state.
+ * The maximum number of steps of one reconciliation. The usual steps are release, load, build, apply and serve; changes
+ * of the desired state add further steps.
  */
 const stepsMax = 32;
 
@@ -51,7 +51,7 @@ export class PluginStep {
     this.#desired = dependencies.desired;
   }
 
-  /** Takes steps until none is needed, and reports the state. */
+  /** Makes transitions until the plugin has its desired state, and reports the state. */
   async reconcile(plugin: HostedPlugin): Promise<void> {
     for (let step = 0; step < stepsMax && !plugin.reconciliation.isStopped; step += 1) {
       await this.#refresh(plugin);
@@ -62,7 +62,7 @@ export class PluginStep {
     await this.#reporter.report(plugin);
   }
 
-  /** Reads and runs the module; returns early if woken. Registers nothing. */
+  /** Reads and runs the module, without registering types and routes. Returns early if the plugin is enqueued again. */
   async load(plugin: HostedPlugin): Promise<void> {
     if (plugin.files === undefined || plugin.manifest === undefined) return;
     plugin.change({ type: 'load' });
@@ -72,7 +72,7 @@ export class PluginStep {
     else this.fail(plugin, loaded?.failure, fingerprint);
   }
 
-  /** The failure stays until the files or the object change. */
+  /** Records a failure, which is kept until the files or the object change. */
   fail(plugin: HostedPlugin, failure: Failure | undefined, fingerprint = this.#desired.fingerprint(plugin)): void {
     if (failure !== undefined) plugin.recordFailure({ failure, fingerprint });
   }
@@ -98,12 +98,12 @@ export class PluginStep {
       plugin.recordFailure(undefined);
   }
 
-  /** Updates the plugin's files; the leader also updates its object. */
+  /** Updates the plugin's files. On the leader, also updates the plugin's object. */
   async #refresh(plugin: HostedPlugin): Promise<void> {
     const desired = this.#desired.observe(plugin);
     await this.refresh(plugin);
     const digest = plugin.files?.digest ?? 'none';
-    // A deleted object is not created again. Neither is the object of a plugin with a name that another folder has.
+    // A deleted object is not created again. An object is not updated if another folder has the plugin's name.
     const mayEnsure =
       desired === undefined
         ? !plugin.hadObject && plugin.folder !== undefined
@@ -118,7 +118,7 @@ export class PluginStep {
     const before = this.#desired.fingerprint(plugin);
     const applied = await objects.ensure(plugin.name, plugin.hasPresentManifest ? plugin.manifest : undefined, ref);
     this.#desired.observe(plugin);
-    // The host's own write changes the fingerprint, but resolves no failure, so the failure gets the new fingerprint.
+    // The write changes the fingerprint, but does not resolve the failure, which is stored with the new fingerprint.
     if (plugin.ownFailure?.fingerprint === before) this.fail(plugin, plugin.ownFailure.failure);
     if (applied.ok) {
       plugin.recordKept(new Map([['Plugin', applied.kept]]));
@@ -127,11 +127,11 @@ export class PluginStep {
     log.error('could not write a Plugin object', { plugin: plugin.name, detail: applied.detail });
     this.fail(plugin, {
       reason: 'PluginObjectRefused',
-      message: `could not write its Plugin object: ${applied.detail}`,
+      message: `could not write the Plugin object: ${applied.detail}`,
     });
   }
 
-  /** Makes one transition; false if none is needed now. */
+  /** Makes one transition. Returns false if no further transition is needed now. */
   async #advance(plugin: HostedPlugin, wanted: DesiredState): Promise<boolean> {
     if (wanted.kind !== 'run' && wanted.kind !== 'wait') this.loads.drop(plugin, wanted.kind === 'off');
     const wasLeaving = plugin.isLeaving;
@@ -152,12 +152,12 @@ export class PluginStep {
       case 'none':
         return rest(plugin, to);
       case 'load':
-        // Until the load ends, requests for its last known groups get 503 instead of 404.
+        // Until the load ends, requests for the plugin's last known API groups return 503 instead of 404.
         this.#dependencies.registry.markReloading(plugin.name, plugin.groups);
         await this.#reporter.reportWhile(plugin, async () => this.load(plugin));
         this.fail(plugin, plugin.incarnation?.registerTypes() ?? plugin.incarnation?.announceRoutes());
         if (plugin.incarnation !== undefined) this.#dependencies.registry.markKnown(plugin.name);
-        // A wake during the load leads to a new check of its files before the next step.
+        // If the plugin was enqueued during the load, the files are checked again before the next step.
         return plugin.module.loading === undefined;
       case 'release':
         return this.#release(plugin, wasLeaving);
@@ -172,16 +172,16 @@ export class PluginStep {
     }
   }
 
-  /** Dependents stop first; each of them enqueues this plugin again afterwards. */
+  /** Removes the registrations. Dependents stop first; each dependent then enqueues this plugin again. */
   async #release(plugin: HostedPlugin, wasLeaving: boolean): Promise<boolean> {
     const { plugins, enqueue, log, registry } = this.#dependencies;
-    // By running code, not by manifests: running plugins have no cycle, but new manifests may.
+    // Uses the dependencies of running code, which have no cycle. New manifests may have a cycle.
     const dependents = [...plugins.values()].filter(
       (other) => (other.phase === 'started' || other.phase === 'stopping') && other.runsOn(plugin.name),
     );
     if (dependents.length > 0) {
       plugin.change({ type: 'leave', isLeaving: true });
-      // Notifies dependents only once, since each dependent notifies this plugin of its progress.
+      // Notifies the dependents only once, because each dependent notifies this plugin of its progress.
       if (!wasLeaving) dependents.forEach(enqueue);
       return false;
     }
@@ -195,7 +195,7 @@ export class PluginStep {
     return true;
   }
 
-  /** From registered to served: indexes, objects, paths. The desired state is checked again in between. */
+  /** Builds indexes, applies objects or serves paths: one per call, so that the desired state is checked in between. */
   async #bringUp(plugin: HostedPlugin, isReady: boolean): Promise<boolean> {
     const { incarnation } = plugin;
     if (incarnation === undefined) return false;
@@ -234,7 +234,7 @@ export class PluginStep {
     return failure;
   }
 
-  /** Applies the objects on a new leader, since the last leader may not have applied them. */
+  /** Applies the objects on a new leader, because the previous leader may not have applied them. */
   async #applyLate(plugin: HostedPlugin): Promise<boolean> {
     if (plugin.isApplied || plugin.incarnation === undefined || !this.#dependencies.leadership.isLeader()) return false;
     await this.#apply(plugin, plugin.incarnation);
@@ -272,7 +272,7 @@ export class PluginStep {
     const named = problems.slice(0, 16).join('; ');
     const problem = {
       reason: 'NotRemoved',
-      message: `could not remove all of its objects; retrying: ${named}${more}`,
+      message: `could not remove all objects of the plugin; retrying: ${named}${more}`,
     };
     plugin.change({ type: 'uninstall', problem });
     this.reconcileLater(plugin);

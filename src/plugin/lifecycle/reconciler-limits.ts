@@ -1,8 +1,8 @@
-/** More than the types of a plugin. */
+/** The maximum number of reconcilers of one plugin, which is above the maximum number of its types. */
 export const reconcilersPerPluginMax = 64;
 /** The maximum number of other types that one reconciler watches. */
 export const reconcilerWatchesMax = 16;
 /** The maximum number of names that one reconciler processes concurrently. */
 export const reconcilerConcurrencyMax = 16;
-/** The name is a metric label, and part of conditions. */
+/** The maximum length of a reconciler's name, which is a metric label and part of condition messages. */
 export const reconcilerNameLengthMax = 253;

@@ -1,12 +1,13 @@
 import type { CausingEvent } from '../../command/event.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 
-/** The reconciliation of one plugin: at most one runs, and a request meanwhile leads to another pass of it. */
+/** The reconciliation of one plugin. At most one run is in progress; a request during a run causes another pass. */
 export class Reconciliation {
   #running: Promise<void> | undefined;
   #isRequested = false;
-  /** The last event that requested the next pass, and the one of the present pass. */
+  /** The last event that requested the next pass. */
   #nextCause: CausingEvent | undefined;
+  /** The last event that requested the present pass. */
   #cause: CausingEvent | undefined;
   #isStopped = false;
   #retry: Timer | undefined;
@@ -16,17 +17,17 @@ export class Reconciliation {
     return this.#running;
   }
 
-  /** The host stops: no further step runs. */
+  /** Whether the host stops, so that no further step runs. */
   get isStopped(): boolean {
     return this.#isStopped;
   }
 
-  /** The last event of the Plugin object that led to the present pass; undefined for another reason. */
+  /** The last event of the Plugin object that requested the present pass; undefined if the pass has another reason. */
   get cause(): CausingEvent | undefined {
     return this.#cause;
   }
 
-  /** Requests a pass; starts a run, unless one is in progress. */
+  /** Requests a pass, and starts a run unless a run is in progress. */
   request(run: () => Promise<void>, cause?: CausingEvent): void {
     this.#isRequested = true;
     this.#nextCause = cause ?? this.#nextCause;
@@ -42,7 +43,7 @@ export class Reconciliation {
     return this.#isRequested;
   }
 
-  /** Begins the requested pass: later requests lead to another one. */
+  /** Begins the requested pass. Later requests cause another pass. */
   beginPass(): void {
     this.#isRequested = false;
     this.#cause = this.#nextCause;
@@ -53,7 +54,7 @@ export class Reconciliation {
     this.#running = undefined;
   }
 
-  /** Replaces a retry that is planned already. */
+  /** Schedules a retry. A retry that is already scheduled is cancelled. */
   retryAfter(clock: Clock, delayMs: number, retry: () => void): void {
     this.cancelRetry();
     this.#retry = clock.after(delayMs, retry);

@@ -1,7 +1,10 @@
 /** A plugin and its dependencies. */
 export type Dependent = { readonly name: string; readonly dependencies: readonly string[] };
 
-/** Sorts names so that each comes after its dependencies. Those in or behind a cycle come last, with the cycle. */
+/**
+ * Sorts plugins so that each plugin follows its dependencies. `cyclic` contains the plugins that depend directly or
+ * indirectly on a cycle, which are last in `order`, with the cycle.
+ */
 export function startOrder(plugins: readonly Dependent[]): {
   readonly order: readonly string[];
   readonly cyclic: ReadonlyMap<string, readonly string[]>;
@@ -29,7 +32,7 @@ function namesWithout(waiting: ReadonlyMap<string, ReadonlySet<string>>): readon
   return [...waiting].filter(([, dependencies]) => dependencies.size === 0).map(([name]) => name);
 }
 
-/** Follows dependencies from `name` until a plugin repeats: each blocked plugin depends on another blocked one. */
+/** Follows dependencies from `name` until a plugin repeats. Each waiting plugin depends on another waiting plugin. */
 function cycleFrom(name: string, waiting: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] {
   const way: string[] = [];
   let next: string | undefined = name;

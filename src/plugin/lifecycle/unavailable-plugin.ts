@@ -11,7 +11,7 @@ const descriptions: Readonly<Record<LifeState, string | undefined>> = {
   uninstalling: 'is being uninstalled',
 };
 
-/** Describes a plugin that serves nothing in this state; returns undefined for a plugin that serves. */
+/** Describes a plugin in a state in which its types and routes are not served; undefined if they are served. */
 export function describeUnavailable(name: string, state: LifeState): IdlePlugin | undefined {
   const description = descriptions[state];
   if (description === undefined) return undefined;

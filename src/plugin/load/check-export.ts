@@ -6,7 +6,7 @@ export type CheckedExport =
   | { readonly ok: true; readonly definition: Definition; readonly types: readonly ResourceType[] }
   | { readonly ok: false; readonly reason: string; readonly message: string };
 
-/** Decodes a module's export and compiles its types. It is foreign code: a getter may throw, or never return. */
+/** Decodes a module's export and compiles its types. Runs foreign code: a getter may throw, or may never return. */
 export function checkExport(exported: unknown, declarer: Declarer): CheckedExport {
   const decoded = decodeDefinition(exported);
   if (!decoded.ok) return { ok: false, reason: 'DefinitionRefused', message: decoded.problems.join('; ') };

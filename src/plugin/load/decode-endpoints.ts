@@ -11,10 +11,10 @@ export type DecodedEndpoints = Endpoints & {
   readonly ignoredControllers: readonly string[];
 };
 
-/** A position in the export, and the prefix of its paths; empty if the paths are absolute. */
+/** A position in the export, for messages, and the prefix of paths at this position; empty if paths are absolute. */
 type SchemaPlace = { readonly at: string; readonly prefix: string };
 
-/** The custom APIs in a plugin's export; adds their problems to `problems`. */
+/** Decodes the custom APIs in a plugin's export. Adds the problems of the APIs to `problems`. */
 export function decodeEndpoints(exported: Readonly<Record<string, unknown>>, problems: string[]): DecodedEndpoints {
   const ignoredControllers: string[] = [];
   const sources: { readonly members: Readonly<Record<string, unknown>>; readonly place: SchemaPlace }[] = [];
@@ -53,7 +53,7 @@ export function listOf(
   const value = members[member];
   if (value === undefined) return [];
   if (Array.isArray(value) && value.length <= countMax) return Array.from<unknown>(value);
-  problems.push(`${at}: must be an array of at most ${String(countMax)}`);
+  problems.push(`${at}: must be an array of at most ${String(countMax)} elements`);
   return [];
 }
 
@@ -92,7 +92,7 @@ function decodeRoute(route: unknown, { at, prefix }: SchemaPlace, problems: stri
   if (!isRouteHandler(handler)) problems.push(`${at}.handler: must be a function`);
   const path = absolutePath(route, { at, prefix }, { title: method ?? 'the method', problems });
   if (method === undefined || path === undefined || !isRouteHandler(handler)) return undefined;
-  // Names the endpoint in messages by method and path, and not by its position.
+  // Problems of the schemas name the endpoint by method and path instead of its position.
   return {
     method,
     path,
@@ -114,7 +114,7 @@ function decodeSocket(socket: unknown, { at, prefix }: SchemaPlace, problems: st
   return { path, handler, ...summaryOf(socket, at, problems) };
 }
 
-/** Checks the type only; the caller decodes the result of each call. */
+/** Checks only that the value is a function. Results are decoded at each call. */
 function isRouteHandler(value: unknown): value is RouteHandler {
   return typeof value === 'function';
 }
@@ -150,22 +150,22 @@ function absolutePath(
 }
 
 function pathProblem(path: string): string | undefined {
-  if (path === '/api' || path.startsWith('/api/')) return "is under /api, which is the platform's";
+  if (path === '/api' || path.startsWith('/api/')) return 'is under /api, which is reserved for the platform';
   const [, apis, group = '', version = '', ...rest] = path.split('/');
   if (apis !== 'apis' || rest.length === 0) return 'must begin with /apis/<group>/<version>/ and have further segments';
   const wrongGroup = subdomainProblem(group);
-  if (wrongGroup !== undefined) return `names the group ${JSON.stringify(group)}, which ${wrongGroup}`;
+  if (wrongGroup !== undefined) return `has the group ${JSON.stringify(group)}, which ${wrongGroup}`;
   if (!/^v[1-9][0-9]*(?:(?:alpha|beta)[1-9][0-9]*)?$/u.test(version))
-    return `names the version ${JSON.stringify(version)}, which must be of the form v1 or v1alpha1`;
+    return `has the version ${JSON.stringify(version)}, which must be of the form v1 or v1alpha1`;
   const invalid = rest.find(
     (segment) => segment === '.' || segment === '..' || !/^(?:[A-Za-z0-9._~-]+|\{[A-Za-z_]\w*\})$/u.test(segment),
   );
   return invalid === undefined
     ? undefined
-    : `holds the segment ${JSON.stringify(invalid)}: a segment is plain text or a parameter like {name}`;
+    : `contains the segment ${JSON.stringify(invalid)}: a segment must be plain text or a parameter like {name}`;
 }
 
-/** Endpoints that repeat a method and path; names of parameters do not distinguish them. */
+/** Returns the problems of endpoints with the same method and path. Names of parameters do not distinguish paths. */
 function repeated(endpoints: Endpoints): readonly string[] {
   const seen = new Set<string>();
   return shapesOf(endpoints)
@@ -177,7 +177,7 @@ function repeated(endpoints: Endpoints): readonly string[] {
     .map(({ title }) => `${title}: is declared twice`);
 }
 
-/** The identity of an endpoint: its method, and its path without the names of parameters. */
+/** Returns the identity (`shape`) of each endpoint: its method, and its path without the names of parameters. */
 export function shapesOf({
   routes,
   sockets,

@@ -12,8 +12,8 @@ import {
 const members = new Set(['type', 'reconcile', 'name', 'watches', 'concurrency']);
 
 /**
- * Decodes the `reconcilers` of a plugin's export; adds their problems to `problems`. `types` are the exported types: a
- * plugin can reconcile only these.
+ * Decodes the `reconcilers` of a plugin's export. Adds the problems of the reconcilers to `problems`. `types` are the
+ * exported types of the plugin; a plugin can reconcile only its own types.
  */
 export function decodeReconcilers(
   exported: unknown,
@@ -56,7 +56,7 @@ function decodeReconciler(declared: unknown, at: string, found: Findings): Mount
   const name = type === undefined ? undefined : decodeName(declared['name'], type, { at, found });
   if (type === undefined || name === undefined || !isReconcile(reconcile) || !isConcurrency(concurrency))
     return undefined;
-  // Called as methods, so that instances of classes work.
+  // Calls functions as methods of their objects, so that instances of classes work.
   return {
     name,
     type,
@@ -91,7 +91,7 @@ function decodeName(
 function decodeType(declared: unknown, at: string, { own, problems }: Findings): ReconciledType | undefined {
   const { group, version, plural } = isObject(declared) ? declared : {};
   if (typeof group !== 'string' || typeof version !== 'string' || typeof plural !== 'string') {
-    problems.push(`${at}: must name a type by group, version and plural`);
+    problems.push(`${at}: must be an object with the group, version and plural of a type`);
     return undefined;
   }
   if (own.has(`${plural}.${group}/${version}`)) return { group, version, plural };
@@ -119,7 +119,7 @@ function decodeWatch(declared: unknown, at: string, found: Findings): MountedRec
 function listOf(value: unknown, countMax: number, at: string, problems: string[]): readonly unknown[] {
   if (value === undefined) return [];
   if (Array.isArray(value) && value.length <= countMax) return Array.from<unknown>(value);
-  problems.push(`${at}: must be an array of at most ${String(countMax)}`);
+  problems.push(`${at}: must be an array of at most ${String(countMax)} elements`);
   return [];
 }
 
@@ -137,7 +137,7 @@ function isConcurrency(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= reconcilerConcurrencyMax;
 }
 
-/** Checks the type only; the caller decodes the result of each call. */
+/** Checks only that the value is a function. Results are decoded at each call. */
 function isReconcile(value: unknown): value is ReconcilerDeclaration['reconcile'] {
   return typeof value === 'function';
 }

@@ -7,7 +7,7 @@ export type RouteSchemas = Pick<RouteEndpoint, 'query' | 'body' | 'responses'>;
 
 type Findings = { readonly at: string; readonly method: RouteMethod; readonly problems: string[] };
 
-/** Compiles the schemas of a route's requests and responses; adds those that do not compile to `problems`. */
+/** Compiles the schemas of a route's requests and responses. Adds the problems of invalid schemas to `problems`. */
 export function decodeRouteSchemas(
   { request, responses }: Readonly<Record<string, unknown>>,
   { at, method, problems }: Findings,
@@ -30,7 +30,8 @@ function decodeRequest(request: unknown, { at, method, problems }: Findings): Pi
       .map((member) => `${at}.${member}: must be query or body`),
   );
   const query = decodeQuery(request['query'], { at: `${at}.query`, method, problems });
-  if (request['body'] !== undefined && method === 'GET') problems.push(`${at}.body: a GET has no body`);
+  if (request['body'] !== undefined && method === 'GET')
+    problems.push(`${at}.body: must be omitted: a GET has no body`);
   const body = request['body'] === undefined ? undefined : compiled(request['body'], `${at}.body`, problems);
   return { ...(query === undefined ? {} : { query }), ...(body === undefined ? {} : { body }) };
 }
@@ -45,11 +46,9 @@ function decodeQuery(query: unknown, { at, problems }: Findings): ReadonlyMap<st
   for (const [parameter, input] of Object.entries(query)) {
     const schema = compiled(input, `${at}.${parameter}`, problems);
     const type = schema?.schema['type'];
-    // Parameters are text, so a schema of another type would refuse every request.
+    // Parameters are strings, so a schema of another type would refuse every request.
     if (type !== undefined && type !== 'string' && type !== 'array')
-      problems.push(
-        `${at}.${parameter}.type: must be "string", or "array" for one that may be repeated: a parameter is text`,
-      );
+      problems.push(`${at}.${parameter}.type: must be "string", or "array" for a parameter that may be repeated`);
     if (schema !== undefined) schemas.set(parameter, schema);
   }
   return schemas;

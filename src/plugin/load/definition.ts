@@ -8,11 +8,11 @@ import { decodeReconcilers } from './decode-reconcilers.ts';
 import type { Endpoints } from '../api/endpoints.ts';
 import type { MountedReconciler } from '../api/reconciler-mounts.ts';
 
-/** A plugin's decoded export. Its types are still unchecked: `compileType` checks each. */
+/** A plugin's decoded export. The types are not checked yet: `compileType` checks each type. */
 export type Definition = DecodedEndpoints & {
   readonly types: readonly unknown[];
   readonly reconcilers: readonly MountedReconciler[];
-  /** Ends the plugin's own timers and listeners. It is foreign code and may return anything. */
+  /** Ends the plugin's timers and listeners. The function is foreign code and may return any value. */
   readonly stop: (() => unknown) | undefined;
 };
 
@@ -21,12 +21,12 @@ export type DecodedDefinition =
 
 const members = new Set(['types', 'controllers', 'routes', 'sockets', 'reconcilers', 'stop']);
 
-/** Decodes a plugin's export. It comes from foreign code: even reading a member may throw. */
+/** Decodes a plugin's export. The export is a foreign object: even reading a member may throw. */
 export function decodeDefinition(exported: unknown): DecodedDefinition {
   if (!isObject(exported))
     return {
       ok: false,
-      problems: ['the default export must be an object (definePlugin makes one) or a function that returns one'],
+      problems: ['the default export must be a plugin definition (see definePlugin) or a function that returns one'],
     };
   const problems = Object.keys(exported)
     .filter((member) => !members.has(member))
@@ -43,7 +43,7 @@ export function decodeDefinition(exported: unknown): DecodedDefinition {
 function decodeStop(exported: Readonly<Record<string, unknown>>, problems: string[]): (() => unknown) | undefined {
   const { stop } = exported;
   if (stop === undefined) return undefined;
-  // Called as a method, so that instances of classes work.
+  // Calls `stop` as a method of the export, so that instances of classes work.
   if (typeof stop === 'function')
     return () => {
       const ended: unknown = Reflect.apply(stop, exported, []);
@@ -53,13 +53,13 @@ function decodeStop(exported: Readonly<Record<string, unknown>>, problems: strin
   return undefined;
 }
 
-/** The owner of a group, and its types by plural. */
+/** A plugin with types in a group, and the types of the plugin by plural. */
 export type GroupOwner = { readonly plugin: string; readonly types: ReadonlyMap<string, Pick<ResourceType, 'scale'>> };
 export type EndpointDeclarer = { readonly plugin: string; readonly bundled: boolean; readonly domain: string };
 
 /**
- * The reasons why a plugin's own APIs cannot be served. `ownersOf` returns the plugins with types in a group and
- * version.
+ * Returns the reasons why a plugin's custom APIs cannot be served. `ownersOf` returns the plugins with types in a group
+ * and version.
  */
 export function endpointProblems(
   { routes, sockets }: Endpoints,
@@ -68,7 +68,7 @@ export function endpointProblems(
 ): readonly string[] {
   const asked = [
     ...routes.map(({ method, path }) => ({ method, path, title: `${method} ${path}` })),
-    // A WebSocket at a generated path is a watch.
+    // A WebSocket is opened with GET, and a WebSocket at a generated path is a watch.
     ...sockets.map(({ path }) => ({ method: 'GET', path, title: `the socket ${path}` })),
   ];
   return asked.flatMap(({ method, path, title }) => {
@@ -90,15 +90,18 @@ export function endpointProblems(
   });
 }
 
-/** The group of types that belongs to a recommended group for custom APIs (seed 4.3). */
+/** Returns the group of the types for a recommended group of custom APIs, such as `api.<group>` (seed 4.3). */
 function servedGroup(group: string): string {
   return group.replace(/^(?:console\.|uc\.)?api\./u, '');
 }
 
-/** Reserved even for types without these subresources, since a later version of the type may have them. */
+/** Subresources that are reserved even if a type does not have them, because a later version of the type may. */
 const reservedSubresources: ReadonlySet<string> = new Set(['history', 'restore', 'scale', 'status']);
 
-/** `rest`: the segments after the plural. Generated paths are the collection, an item, and the item's subresources. */
+/**
+ * Returns whether a path belongs to the generated API: the collection, an item, or a reserved subresource of an item.
+ * `rest` contains the segments after the plural.
+ */
 function isGeneratedPath(method: string, rest: readonly string[]): boolean {
   if (rest.length === 0) return method === 'GET' || method === 'POST' || method === 'DELETE';
   if (rest.length === 1) return method !== 'POST';

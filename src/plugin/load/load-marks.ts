@@ -12,29 +12,32 @@ import type { PluginLogger } from '../api/plugin.ts';
 /** The digest of a plugin's files, and the generation of its object if known. */
 export type Load = { readonly plugin: string; readonly digest: string; readonly generation: JsonValue | undefined };
 
-/** For one plugin: the files, the generation of its object, and the processes that ended while they loaded them. */
+/**
+ * The marker of one plugin: the digest of its files, the generation of its object, and the ids of the processes that
+ * ended while they loaded these files.
+ */
 type Mark = { readonly digest: string; readonly generation: JsonValue; readonly boots: readonly string[] };
 
 /**
- * A marker file for each plugin while its module loads. A module that loops or ends the process leaves its marker
- * behind for the next process to find. After `unfinishedLoadsMax` such processes the module is not loaded until its
- * files or its object change, so that a plugin cannot prevent the server from starting.
+ * Writes a marker file for each plugin while its module loads. If a module loops or ends the process, the marker file
+ * remains, and the next process reads it. After `unfinishedLoadsMax` such processes, the module is not loaded until the
+ * plugin's files or object change, so that a plugin cannot prevent the server from starting.
  */
 export class LoadMarks {
   readonly #dir: string;
-  /** The id of this process: repeated loads in one process count once. */
+  /** The id of this process, so that repeated loads in one process are counted once. */
   readonly #boot: string;
   readonly #log: PluginLogger;
   readonly #loading = new Set<string>();
 
-  /** `dir` must not be used by anything else. */
+  /** `dir` must not be used for any other purpose. */
   constructor(dir: string, boot: string, log: PluginLogger) {
     this.#dir = dir;
     this.#boot = boot;
     this.#log = log;
   }
 
-  /** Call it in the turn before the module runs. Returns the reason why it must not run. */
+  /** Writes the marker. Call `begin` in the turn before the module runs. Returns the reason if it must not run. */
   begin({ plugin, digest, generation = null }: Load): Failure | undefined {
     const before = this.#read(plugin);
     const isSame = before?.digest === digest && !isOther(before.generation, generation);
@@ -49,7 +52,7 @@ export class LoadMarks {
     return undefined;
   }
 
-  /** Removes the marker: the process survived the load, successful or not. */
+  /** Removes the marker after a load, successful or not, that did not end the process. */
   end(plugin: string): void {
     if (!this.#loading.delete(plugin)) return;
     try {
@@ -59,7 +62,7 @@ export class LoadMarks {
     }
   }
 
-  /** Removes the markers at an orderly exit, since a loading module did not cause it. */
+  /** Removes the markers at an orderly exit, which no loading module has caused. */
   close(): void {
     for (const plugin of this.#loading) this.end(plugin);
   }
@@ -76,7 +79,7 @@ export class LoadMarks {
     return decoded.ok ? decodeMark(decoded.value) : undefined;
   }
 
-  /** Written atomically. If the write fails, the plugin loads without a marker. */
+  /** Writes a marker atomically. If the write fails, the plugin loads without a marker. */
   #write(plugin: string, mark: Mark): void {
     try {
       mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
@@ -88,13 +91,13 @@ export class LoadMarks {
     }
   }
 
-  /** A plugin's name is a DNS subdomain of at most 253 characters. */
+  /** Returns the path of a marker. A plugin's name is a valid file name: a DNS subdomain of at most 253 characters. */
   #pathOf(plugin: string): string {
     return join(this.#dir, plugin);
   }
 }
 
-/** Whether two generations differ; false while one is unknown, which is so before the read models are open. */
+/** Returns whether two generations differ; false if one is unknown, as before the read models are open. */
 function isOther(before: JsonValue, now: JsonValue): boolean {
   return before !== null && now !== null && before !== now;
 }
@@ -112,7 +115,7 @@ function isStrings(value: JsonValue | undefined): value is readonly string[] {
 
 function unfinished(plugin: string, count: number): Failure {
   const message =
-    `the server ended ${String(count)} times while loading these files and does not load them again: ` +
+    `the server ended ${String(count)} times while loading the plugin's files, and does not load these files again: ` +
     `replace the files, or retry with "ledgerplane plugin enable ${plugin}"`;
   return { reason: 'LoadUnfinished', message };
 }

@@ -8,7 +8,7 @@ import type { PluginContext } from '../api/plugin.ts';
 import { thrownPlace, withoutFolder } from '../errors/thrown-place.ts';
 
 export type LoadedModule =
-  /** The module's default export, or its result if it is a function; not validated yet. */
+  /** The module's default export, or the result of calling a default export that is a function. Not validated yet. */
   | { readonly ok: true; readonly exported: unknown }
   | { readonly ok: false; readonly reason: string; readonly message: string };
 
@@ -17,15 +17,14 @@ export type ModuleRequest = {
   /** The plugin's folder. */
   readonly folder: string;
   readonly context: PluginContext;
-  /** The version of the plugin's files, and of each retry: the runtime caches modules by URL, failed ones too. */
+  /** The version of the plugin's files and of the retry. Node caches modules by URL, including failed modules. */
   readonly version: string | undefined;
 };
 
 /**
- * Imports a plugin's module. Every outcome except a blocked thread (an exception, a rejection, a promise that never
- * settles) becomes a result. The same version is the same module: its top level runs once, and a default export that is
- * a function runs at every start. Node cannot unload modules, so each loaded version stays in memory until the process
- * ends.
+ * Imports a plugin's module. Exceptions, rejections and promises that never settle are returned as results; only code
+ * that blocks the thread is not handled. A module is run once for each version, but a default export that is a function
+ * is called at every start. Node cannot unload modules, so each loaded version stays in memory until the process ends.
  */
 export async function loadModule(
   { path, folder, context, version }: ModuleRequest,
@@ -54,14 +53,14 @@ export async function loadModule(
       return {
         ok: false,
         reason: 'StartTimeout',
-        message: `its module did not load within ${String(pluginStartMs / 1_000)} s`,
+        message: `the plugin's module did not load within ${String(pluginStartMs / 1_000)} s`,
       };
     case 'failed':
       return {
         ok: false,
         reason: 'ModuleFailed',
         message:
-          `its module failed: ${withoutFolder(describe(outcome.error), folder)}` +
+          `the plugin's module failed: ${withoutFolder(describe(outcome.error), folder)}` +
           (await thrownPlace(outcome.error, { folder, main: path })),
       };
   }
@@ -72,7 +71,10 @@ type Outcome =
   | { readonly kind: 'failed'; readonly error: unknown }
   | { readonly kind: 'late' };
 
-/** Imports the module at this URL; returns its default export, or the result of calling it. Throws their errors. */
+/**
+ * Imports the module at a URL. Returns its default export, or the result of calling a default export that is a
+ * function. Throws the errors of the module and of the function.
+ */
 export async function runModule(href: string, context: PluginContext): Promise<unknown> {
   const module = (await import(href)) as { readonly default?: unknown };
   const exported = module.default;
@@ -81,21 +83,21 @@ export async function runModule(href: string, context: PluginContext): Promise<u
   return define(context);
 }
 
-/** A plugin may throw anything, even a value that throws when it is read. */
+/** Describes a thrown value. A plugin may throw any value, including an object with properties that throw when read. */
 export function describe(error: unknown): string {
   try {
     return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   } catch {
-    return 'it threw a value that cannot be printed';
+    return 'a thrown value that cannot be printed';
   }
 }
 
 let areHooksInstalled = false;
 
 /**
- * Makes `ledgerplane/plugin` resolve outside the platform's own package. Node 22.15 and later run the hooks in this
- * thread. Earlier versions start a thread for them, block this one until it runs, and pay a round trip for each import:
- * so the hooks are installed once, and only when a plugin needs them.
+ * Makes `ledgerplane/plugin` resolvable outside the platform's package. Node 22.15 and later run module hooks in the
+ * importing thread. Earlier versions start a thread for the hooks, block the importing thread until the hook thread
+ * runs, and need a round trip for each import. Therefore the hooks are installed once, and only if a plugin needs them.
  */
 export function installModuleHooks(): void {
   if (areHooksInstalled) return;

@@ -15,12 +15,12 @@ import type { Failure } from '../lifecycle/status/plugin-status.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 import { decodeShippedObjects, type ShippedObject } from '../objects/shipped-objects.ts';
 
-/** A plugin that was read, run and checked, but not registered. */
+/** A plugin after its files were read, run and checked, and before it is registered. */
 export type LoadedPlugin = {
   readonly types: readonly ResourceType[];
   readonly definition: Definition;
   readonly objects: readonly ShippedObject[];
-  /** The version in its package.json, if any. */
+  /** The version in the plugin's package.json, if any. */
   readonly packageVersion?: string | undefined;
 };
 
@@ -28,7 +28,8 @@ export type PluginLoad =
   { readonly ok: true; readonly loaded: LoadedPlugin } | { readonly ok: false; readonly failure: Failure };
 
 /**
- * The origin of the files: an upload is first tried in a separate process; installed files are marked while they load.
+ * The origin of the files. The module of an upload is first tried in a separate process. For installed files (`kept`),
+ * a marker file exists while the module loads.
  */
 export type LoadOrigin =
   | { readonly kind: 'upload' }
@@ -51,17 +52,17 @@ export type LoadDependencies = {
   readonly domain: string;
   readonly platformVersion: string;
   readonly loggerOf: (plugin: string) => PluginLogger;
-  /** Every plugin is added here before its module runs. */
+  /** The folders with code that was run. A plugin's folder is added before the plugin's module runs. */
   readonly suspects: CodeFolders;
   readonly loadMarks: LoadMarks;
 };
 
-/** Loads a plugin and finds all problems that it has by itself, before it takes any effect. Never throws. */
+/** Loads a plugin and checks it, without registering or writing anything. Never rejects. */
 export async function loadPlugin(request: LoadRequest, dependencies: LoadDependencies): Promise<PluginLoad> {
   try {
     return await load(request, dependencies);
   } catch (error) {
-    // Exports are foreign objects: a getter or a proxy may throw on any access.
+    // An export is a foreign object: a getter or a proxy may throw on any access.
     return failed('DefinitionRefused', describe(error));
   }
 }
@@ -93,12 +94,12 @@ function declaredBy({ manifest: { version = '0.0.0' }, origin }: LoadRequest): D
     : { version, source: 'package' };
 }
 
-/** A type in a trial: its declaration is not recorded in the log, so its objects are checked and not written. */
+/** Returns the type for a trial, without a declaration. Objects of the type are checked, but not written. */
 function tried(type: ResourceType): ResourceType {
   return { ...type, declaration: undefined };
 }
 
-/** A plugin without a module defines nothing. */
+/** Runs and checks the main module. A plugin without a module has an empty definition. */
 async function checkMain(request: LoadRequest, dependencies: LoadDependencies): Promise<CheckedExport> {
   const { folder, manifest } = request;
   const declarer: Declarer = {
@@ -116,7 +117,7 @@ async function checkMain(request: LoadRequest, dependencies: LoadDependencies): 
 
 type Run = { readonly request: LoadRequest; readonly declarer: Declarer };
 
-/** Runs the module and reads its export, unless it is known to end or block the process. */
+/** Runs the module and decodes its export, unless a trial or a marker shows that it ends or blocks the process. */
 async function runMain(
   path: string,
   { request, declarer }: Run,

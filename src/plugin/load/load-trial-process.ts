@@ -9,12 +9,12 @@ import { checkExport } from './check-export.ts';
 import { describe, installModuleHooks, runModule } from './load-module.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 
-/** The URL of the module, and the arguments of its default export. */
+/** The URL of the module, and the context for its default export. */
 export type TrialStart = { readonly trialOf: string; readonly name: string; readonly domain: string };
 
 export const trialUrl: string = import.meta.url;
 
-/** Drops the module's log lines: they are written when the server loads the module. */
+/** Drops the module's log lines, which are written when the server loads the module. */
 const unheard: PluginLogger = {
   debug: () => undefined,
   info: () => undefined,
@@ -22,7 +22,7 @@ const unheard: PluginLogger = {
   error: () => undefined,
 };
 
-/** The message sent right before the module runs. */
+/** The message that the process sends immediately before it runs the module. */
 export const begins = 'begins';
 
 const watchdog = 'trial watchdog';
@@ -39,12 +39,12 @@ async function run({ trialOf, name, domain }: TrialStart): Promise<void> {
   await runModule(trialOf, { name, domain, log: unheard })
     .then((exported) => checkLoaded(exported, { name, domain }))
     .catch(readThrown);
-  // Lets work that the module queued run before the trial succeeds.
+  // Work that the module queued runs before the trial succeeds.
   await nextTurn();
   process.send?.('loaded');
 }
 
-/** Reads the same members that the server reads: a getter, or `stop`, may block the process as a top level may. */
+/** Reads the members that the server reads, and calls `stop`, because getters and `stop` may block the process too. */
 function checkLoaded(exported: unknown, { name, domain }: Pick<TrialStart, 'name' | 'domain'>): unknown {
   const checked = checkExport(exported, {
     plugin: name,
@@ -52,16 +52,19 @@ function checkLoaded(exported: unknown, { name, domain }: Pick<TrialStart, 'name
     domain,
     by: { version: '0.0.0', source: 'package' },
   });
-  // Not awaited, since the server's own wait for `stop` has a time limit.
+  // `stop` is not awaited, because the server waits for `stop` with a time limit.
   return checked.ok ? void Promise.resolve(checked.definition.stop?.()).catch(describe) : undefined;
 }
 
-/** The server reports the error and its place. */
+/** Reads the members of the thrown value that the server reads to report an error. */
 function readThrown(error: unknown): unknown {
   return [describe(error), error instanceof Error && error.stack];
 }
 
-/** Runs in a thread, since the module may block the main one: the trial must not outlive a killed server. */
+/**
+ * Ends the process after a time limit, so that a trial does not outlive a killed server. Runs in a worker thread,
+ * because the module may block the main thread.
+ */
 function watch(): void {
   parentPort?.on('message', () => undefined);
   systemClock.after(trialProcessMs, () => {

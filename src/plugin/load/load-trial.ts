@@ -9,10 +9,10 @@ import type { Failure } from '../lifecycle/status/plugin-status.ts';
 export type TrialRequest = { readonly path: string; readonly name: string; readonly domain: string };
 
 /**
- * Runs a module in a separate process before the server runs it. A thread is not enough: V8 may end the whole process
- * when a thread exhausts its heap. Detects only failures that would end the server: an infinite loop, an exit, an
- * unbounded heap. All other failures, exceptions included, appear when the server loads the module; for these the
- * result is `undefined`.
+ * Runs a module in a separate process before the server runs the module. A thread would not suffice, because V8 may end
+ * the whole process when a thread exhausts its heap. Returns only failures that would end or block the server: an
+ * infinite loop, an exit, an exhausted heap. Returns undefined for all other failures, such as exceptions, which occur
+ * again when the server loads the module.
  */
 export async function findFatal({ path, name, domain }: TrialRequest, clock: Clock): Promise<Failure | undefined> {
   const start: TrialStart = { trialOf: pathToFileURL(path).href, name, domain };
@@ -37,7 +37,7 @@ export async function findFatal({ path, name, domain }: TrialRequest, clock: Clo
         end(undefined);
         return;
       }
-      // The start of the process is not part of the module's time.
+      // The time to start the process is not part of the module's time limit.
       timer.cancel();
       timer = limit();
     });
@@ -56,7 +56,7 @@ export async function findFatal({ path, name, domain }: TrialRequest, clock: Clo
 const late: Failure = {
   reason: 'StartTimeout',
   message:
-    `its module did not load within ${String(pluginStartMs / 1_000)} s: it loops or waits ` +
+    `the plugin's module did not load within ${String(pluginStartMs / 1_000)} s: the module loops, or waits ` +
     'for an event that does not occur',
 };
 
@@ -64,14 +64,14 @@ const late: Failure = {
 const aborts: Failure = {
   reason: 'ModuleFailed',
   message:
-    'its module aborts the process while it loads: it may need more than ' +
+    "the plugin's module aborts the process while the module loads, possibly because it needs more than " +
     `${String(trialHeapMebibytesMax)} MiB of memory`,
 };
 
 function exits(how: string): Failure {
-  return { reason: 'ModuleFailed', message: `its module ends the process while it loads (${how})` };
+  return { reason: 'ModuleFailed', message: `the plugin's module ends the process while the module loads (${how})` };
 }
 
 function untried(error: Error): Failure {
-  return { reason: 'ModuleFailed', message: `no process could be started to try its module: ${error.message}` };
+  return { reason: 'ModuleFailed', message: `could not start a process to try the plugin's module: ${error.message}` };
 }

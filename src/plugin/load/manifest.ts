@@ -13,25 +13,25 @@ import { yamlDocuments } from '../objects/yaml-documents.ts';
 /** A plugin's validated `plugin.yaml`. */
 export type Manifest = {
   readonly name: string;
-  /** Undefined when not given. */
+  /** The version; undefined if the manifest has no version. */
   readonly version: string | undefined;
-  /** The path of the ES module, as written; undefined for a plugin of YAML files only. */
+  /** The path of the ES module as in the manifest; undefined for a plugin that consists only of YAML files. */
   readonly main: string | undefined;
-  /** The range of platform versions that it works with. */
+  /** The range of platform versions with which the plugin works. */
   readonly requires: string | undefined;
-  /** Name → range of versions. */
+  /** The required plugins: version ranges by plugin name. */
   readonly dependencies: ReadonlyMap<string, string>;
   readonly enabled: boolean;
-  /** The `Plugin` object that it declares. */
+  /** The `Plugin` object that the manifest declares. */
   readonly object: JsonObject;
 };
 
-/** The name that owns the platform's types and roles: a plugin of this name would own them. */
+/** The owner of the platform's types and roles. A plugin of this name would own these types and roles. */
 const platformName = 'platform';
 
 export type DecodedManifest =
   | { readonly ok: true; readonly manifest: Manifest }
-  /** `name`: set if the text is valid enough to determine it. */
+  /** `name` is set if the document contains a valid name. */
   | { readonly ok: false; readonly name: string | undefined; readonly problems: readonly string[] };
 
 export function decodeManifest(text: string, domain: string): DecodedManifest {
@@ -42,10 +42,10 @@ export function decodeManifest(text: string, domain: string): DecodedManifest {
     return {
       ok: false,
       name: undefined,
-      problems: [`must hold one document, an object; it holds ${String(yaml.documents.length)}`],
+      problems: [`must contain one document, an object; contains ${String(yaml.documents.length)}`],
     };
   if (!isObject(document))
-    return { ok: false, name: undefined, problems: [`must hold an object, is ${shortJson(document)}`] };
+    return { ok: false, name: undefined, problems: [`must contain an object, is ${shortJson(document)}`] };
   const name = nameOf(document);
   const problems = [...identityProblems(document, domain), ...specProblems(document)];
   if (name === undefined || problems.length > 0 || !isObject(document['spec'])) return { ok: false, name, problems };
@@ -68,13 +68,13 @@ export function decodeManifest(text: string, domain: string): DecodedManifest {
 }
 
 /**
- * The reason why this version of the platform cannot run the plugin; undefined if it can. A pre-release of the platform
- * counts as its release.
+ * Returns the reason why this version of the platform cannot run the plugin; undefined if it can. A pre-release of the
+ * platform is treated like its release.
  */
 export function platformProblem({ requires }: Manifest, platformVersion: string): string | undefined {
   if (requires === undefined || semver.satisfies(releaseOf(platformVersion), requires, { includePrerelease: true }))
     return undefined;
-  return `it requires platform ${requires}; this is ${platformVersion}`;
+  return `requires platform ${requires}; the version of this platform is ${platformVersion}`;
 }
 
 export function isVersionInRange(version: string | undefined, range: string): boolean {
@@ -111,7 +111,7 @@ function identityProblems(document: JsonObject, domain: string): readonly string
   return problems;
 }
 
-/** The rule for each member of spec that is present. Other members are allowed. */
+/** The rules for members of `spec`, which apply if the member is present. Other members are allowed. */
 const specRules: readonly (readonly [string, (value: JsonValue) => boolean, string])[] = [
   [
     'version',
@@ -121,14 +121,14 @@ const specRules: readonly (readonly [string, (value: JsonValue) => boolean, stri
   ['main', (value) => typeof value === 'string' && value !== '', 'must be a path'],
   ['requires', isRange, 'must be a range of versions like ">=1.0.0"'],
   ['enabled', (value) => typeof value === 'boolean', 'must be true or false'],
-  ['package', () => false, 'is set by the installation: omit it'],
+  ['package', () => false, 'must be omitted: the installation sets this member'],
   [
     'pluginDependencies',
     (value) =>
       isObject(value) &&
       Object.keys(value).every((name) => nameProblem(name) === undefined) &&
       Object.values(value).every(isRange),
-    'must hold a range of versions like ">=1.0.0" or "*" by plugin name',
+    'must be an object with a range of versions like ">=1.0.0" or "*" for each plugin name',
   ],
 ];
 
@@ -156,7 +156,7 @@ function specProblems(document: JsonObject): readonly string[] {
 
 const schema = compileSchema(pluginSchema);
 
-/** Violations of the object's schema, except for members already reported. */
+/** Returns the violations of the Plugin schema, except for members of `spec` that are already reported. */
 function objectProblems(document: JsonObject, reported: ReadonlySet<string>): readonly string[] {
   const violations = schema.ok ? schema.violations(document) : [];
   return violations

@@ -16,8 +16,8 @@ export type TakenModule =
   { readonly ok: true; readonly incarnation: Incarnation } | { readonly ok: false; readonly failure: Failure };
 
 /**
- * The loads of plugins' modules. A load continues while its plugin's step does something else, so a slow module does
- * not delay changes of the desired state.
+ * Loads the modules of plugins. A load continues while the reconciliation of its plugin continues, so that a slow
+ * module does not delay changes of the desired state.
  */
 export class PluginLoads {
   readonly #dependencies: PluginLoadsDependencies;
@@ -26,7 +26,7 @@ export class PluginLoads {
     this.#dependencies = dependencies;
   }
 
-  /** Runs the module, unless the same files are already loading. Registers nothing. */
+  /** Starts to load the module, unless the same files are already loading. Does not register types and routes. */
   begin(plugin: HostedPlugin): Loading | undefined {
     const { files, manifest, module } = plugin;
     const { failedLoads, loading: before } = module;
@@ -50,13 +50,13 @@ export class PluginLoads {
     module.begin(loading);
     void done.then(() => {
       loading.isDone = true;
-      // If no step waits for this load, enqueues one to take the result.
+      // If no reconcile step waits for this load, enqueues the plugin, so that a step takes the result.
       if (module.loading === loading && !module.isAwaited) this.#dependencies.enqueue(plugin);
     });
     return loading;
   }
 
-  /** Waits for the module, and returns its code or its failure; undefined if woken before. */
+  /** Waits for the module, and returns its code or its failure; undefined if the plugin is enqueued again before. */
   async take(plugin: HostedPlugin): Promise<TakenModule | undefined> {
     const loading = this.begin(plugin);
     if (loading === undefined) return undefined;
@@ -69,7 +69,8 @@ export class PluginLoads {
   }
 
   /**
-   * Ends the module of a plugin that should not run. A disabled plugin may be enabled again before its load completes.
+   * Drops the load of a plugin that should not run. If the plugin is only disabled (`isOff`), an incomplete load
+   * continues, because the plugin may be enabled again before the load completes.
    */
   drop(plugin: HostedPlugin, isOff: boolean): void {
     if (!isOff || plugin.module.loading?.isDone === true) this.#end(plugin);

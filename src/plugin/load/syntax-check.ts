@@ -7,20 +7,20 @@ import vm from 'node:vm';
 import { syntaxCheckedFilesMax } from '../lifecycle/life-limits.ts';
 
 /**
- * Runs in a separate process with `--experimental-vm-modules`: parses a plugin's main module and its imports within the
- * plugin's folder, without running them, and exits at the first syntax error with the expected message. For an error
- * that ends the process, the runtime prints the location, which an error of `import` lacks. (Without the flag the class
- * does not exist.)
+ * The path of this file, which runs as a separate process with `--experimental-vm-modules` (required for
+ * `vm.SourceTextModule`). The process parses a plugin's main module and the module's imports in the plugin's folder,
+ * without running them, and exits at the first syntax error with the expected message. For an error that ends the
+ * process, Node prints the location, which is missing in an error of `import`.
  */
 export const syntaxCheckPath: string = fileURLToPath(import.meta.url);
 
-/** `identifier` is the file name that the runtime prints. */
+/** Parses a module. `identifier` is the file name that Node prints. Rethrows a syntax error with the wanted message. */
 function parsed(folder: string, file: string, wanted: string): vm.SourceTextModule | undefined {
   try {
     return new vm.SourceTextModule(readFileSync(join(folder, file), 'utf8'), { identifier: file });
   } catch (error) {
     if (error instanceof SyntaxError && error.message === wanted) throw error;
-    // A file that is not a module, or has another error.
+    // The file is not a module, or has another error.
     return undefined;
   }
 }

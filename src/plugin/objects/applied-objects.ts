@@ -19,14 +19,14 @@ import type { TypeRegistry } from '../registry/type-registry.ts';
 export type AppliedObjectsDependencies = ApplyDependencies & {
   readonly registry: TypeRegistry;
   readonly objects: PluginObjects;
-  /** Names of a type's objects, in order. The type need not be registered. */
+  /** Returns the names of a type's objects, in order. The type does not need to be registered. */
   readonly namesOf: (
     type: TypeKey,
     page: { readonly after: string | undefined; readonly limit: number },
   ) => readonly string[];
 };
 
-/** By object: pointers of values that both users and the plugin changed, or the reason why it was not removed. */
+/** By object: the pointers of values that both users and the plugin changed, or why the object was not removed. */
 export type KeptChanges = ReadonlyMap<string, readonly string[]>;
 export type ObjectsApplied =
   { readonly ok: true; readonly kept: KeptChanges } | { readonly ok: false; readonly failure: Failure };
@@ -34,10 +34,11 @@ export type ObjectsApplied =
 const subject: PlatformSubject = { kind: 'platform', part: 'plugins' };
 
 /**
- * Applies the objects in plugins' YAML files. The plugin's status lists the objects before they are created, so that a
- * later version removes those it no longer declares, and an uninstall removes all. An object that existed before the
- * plugin shipped it is never removed. An object that users have changed stays when a later version drops it, and the
- * condition `ChangesKept` reports it; an uninstall, which is an explicit request, removes it as well.
+ * Applies the objects in plugins' YAML files. The objects are recorded in the plugin's status before they are created,
+ * so that a later version can remove objects that it no longer declares, and an uninstall can remove all objects. An
+ * object that existed before the plugin shipped it is never removed. If users have changed an object that a later
+ * version no longer declares, the object is kept, and the condition `ChangesKept` reports it. An uninstall, which is an
+ * explicit request, also removes objects that users have changed.
  */
 export class AppliedObjects {
   readonly #dependencies: AppliedObjectsDependencies;
@@ -59,16 +60,16 @@ export class AppliedObjects {
       (ref) => !loaded.objects.some((shipped) => refKey(shipped) === refKey(ref)),
     );
     if (!(await this.#remember(plugin, { applied: [...ours, ...obsolete], types }, memory)))
-      return failed('could not record the objects it applies', true);
+      return failed("could not record the plugin's objects in the status of the plugin", true);
     const kept = new Map<string, readonly string[]>();
     for (const { shipped, type } of typed) {
-      // An uninstall that began meanwhile, on this node or another one, would miss objects that are created now.
+      // Stops if an uninstall has begun on any node, because it would not remove objects that are created from now on.
       if (this.#dependencies.objects.desired(plugin)?.isDeleted !== false)
-        return failed('it is being uninstalled', true);
+        return failed('the plugin is being uninstalled', true);
       const { name, object, kind, file } = shipped;
       const applied = await applyObject(
         {
-          type: must(type, 'refused objects without a type'),
+          type: must(type, 'objects without a type are refused'),
           name,
           object,
           subject: { kind: 'plugin', name: plugin },
@@ -87,9 +88,9 @@ export class AppliedObjects {
   }
 
   /**
-   * Removes all objects that the plugin declared, and with `deleteData` all objects of its types. Returns a problem for
-   * each object that could not be removed. Stops when `isOver`: another leader may have completed the uninstall, and a
-   * new plugin of this name may have objects already.
+   * Removes all objects that the plugin declared, and, if `deleteData` is true, all objects of the plugin's types.
+   * Returns a problem for each object that could not be removed. Stops when `isOver` returns true, because another
+   * leader may have completed the uninstall, and a new plugin of this name may already have objects.
    */
   async removeAll(plugin: string, deleteData: boolean, isOver: () => boolean): Promise<readonly string[]> {
     const memory = this.#dependencies.objects.memory(plugin);
@@ -107,7 +108,7 @@ export class AppliedObjects {
     return problems.filter((problem) => problem !== undefined);
   }
 
-  /** Records the memory in the status; an empty one is not written. */
+  /** Records the memory in the plugin's status. An empty memory is not written. */
   async #remember(
     plugin: string,
     next: PluginMemory & { readonly applied: readonly ObjectRef[] },
@@ -119,12 +120,12 @@ export class AppliedObjects {
   }
 
   /**
-   * Whether the plugin created the object. An object from a platform version without such a list is recognized by its
-   * annotation alone.
+   * Returns whether the plugin created the object. If the status has no list of objects because an earlier platform
+   * version wrote it, the object's annotation alone decides.
    */
   #isOwned(shipped: ShippedObject, { applied }: PluginMemory): boolean {
     const state = appliedState(
-      must(this.#served(shipped), 'refused objects without a type'),
+      must(this.#served(shipped), 'objects without a type are refused'),
       shipped.name,
       this.#dependencies,
     );
@@ -132,7 +133,7 @@ export class AppliedObjects {
     return state !== 'foreign' && (applied === undefined || applied.some((ref) => refKey(ref) === refKey(shipped)));
   }
 
-  /** Removes obsolete objects; returns the remaining ones. */
+  /** Removes obsolete objects. Returns the objects that were not removed. */
   async #removeObsolete(
     plugin: string,
     obsolete: readonly ObjectRef[],
@@ -159,7 +160,7 @@ export class AppliedObjects {
       ?.type;
   }
 
-  /** Returns the type. If the type is no longer served, returns a substitute with its names. */
+  /** Returns the type of an object. If the type is no longer registered, returns a substitute with the same names. */
   #typeOf({ apiVersion, kind }: ObjectRef, plugin: string, { types }: PluginMemory): ResourceType | undefined {
     const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
     const served = this.#dependencies.registry
@@ -170,7 +171,7 @@ export class AppliedObjects {
     return names === undefined ? undefined : this.#ownType(names, plugin);
   }
 
-  /** A type known by name only; undefined when another plugin owns it now. */
+  /** Returns the type with these names, or a substitute if it is not registered; undefined if another plugin has it. */
   #ownType(names: TypeNames, plugin: string): ResourceType | undefined {
     const { registry, domain } = this.#dependencies;
     const present = registry.byKey(typeKeyOf(names.group, names.plural))?.type;
@@ -193,8 +194,9 @@ export class AppliedObjects {
   }
 
   /**
-   * Deletes the object. For a type that is not registered it also removes the finalizers: no collector or reconciler
-   * can process such an object any more. A newer object of the same name stays. Returns the reason of a failure.
+   * Deletes the object. If the type is not registered, also removes the finalizers and the object, because no
+   * reconciler or garbage collector processes the object any more. A newer object of the same name is not deleted.
+   * Returns the reason of a failure.
    */
   async #remove(type: ResourceType, name: string, plugin: string): Promise<string | undefined> {
     const stored = this.#dependencies.reader.get(type.key, name);

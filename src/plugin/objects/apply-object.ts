@@ -24,41 +24,41 @@ export type ApplyDependencies = {
 };
 
 export type Applied =
-  /** `kept`: pointers of values that both the plugin and users changed. `isNew`: the object was created. */
+  /** `kept`: the pointers of values that both the plugin and users changed. `isNew`: whether the object was created. */
   | { readonly ok: true; readonly kept: readonly string[]; readonly isNew: boolean }
-  /** `rejection`: present when the write was refused. */
+  /** `rejection` is set if the write was refused. */
   | { readonly ok: false; readonly detail: string; readonly rejection?: Rejection };
 
 export type Application = {
   readonly type: ResourceType;
   readonly name: string;
-  /** The object as shipped. */
+  /** The object from the plugin's files. */
   readonly object: JsonObject;
-  /** The author of the write: it must hold all rights that the object grants. */
+  /** The author of the write. The author must have all rights that the object grants. */
   readonly subject: Subject;
   readonly plugin: string;
   readonly origin: WriteContext['origin'];
-  /** The cause of the request; by default it names the subject. */
+  /** The cause of the request. The default contains the subject as the actor. */
   readonly cause?: Cause;
   /**
-   * 'absent': the object must not exist; the loser of a race is refused, and nothing is merged into the winner's
-   * object. `uid`: this very object must exist and not be marked for deletion.
+   * The expected state. 'absent': the object must not exist; if another writer creates it first, the write is refused
+   * instead of merged. `uid`: the object with this uid must exist, and must not be marked for deletion.
    */
   readonly expects?: 'absent' | { readonly uid: string };
-  /** The member of `spec` that the caller sets, even if users changed it. */
+  /** The member of `spec` that gets the shipped value even if users changed the member. */
   readonly decides?: string;
-  /** Checks everything and writes nothing. */
+  /** If true, the write is checked but not made. */
   readonly dryRun?: boolean;
   /** Whether the object is one of an installed plugin's files. */
   readonly isShipped?: true;
 };
 
-/** The annotation with the last applied state of an object: the base of the next merge. */
+/** Returns the name of the annotation with the last applied state of an object, which is the base of the next merge. */
 export function lastAppliedKey(domain: string): string {
   return `plugin.${domain}/last-applied`;
 }
 
-/** Creates the object, or merges the shipped one into it (three-way). Writes nothing when nothing changes. */
+/** Creates the object, or merges the shipped object into the present one (three-way). Writes only if values change. */
 export async function applyObject(application: Application, dependencies: ApplyDependencies): Promise<Applied> {
   let rejection: Rejection | undefined;
   for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
@@ -74,7 +74,7 @@ export async function applyObject(application: Application, dependencies: ApplyD
     await delay(dependencies.clock, waitMs);
   }
   return rejection === undefined
-    ? { ok: false, detail: 'it changes too often: concurrent writes' }
+    ? { ok: false, detail: 'concurrent writes changed the object at every attempt' }
     : { ok: false, detail: rejectionText(rejection), rejection };
 }
 
@@ -93,7 +93,10 @@ function unexpectedly(
     : { reason: 'stale-version', detail: `${type.plural} "${name}" is being deleted` };
 }
 
-/** The origin of an object, by its last applied state. `changed`: users have changed it since. */
+/**
+ * The origin of an object, according to its last applied state. `foreign`: no plugin applied the object. `changed`:
+ * users have changed the object since it was applied.
+ */
 export type AppliedState = 'absent' | 'foreign' | 'ours' | 'changed';
 
 export function appliedState(
@@ -107,7 +110,7 @@ export function appliedState(
   const current = parseObject(stored.bytes);
   const base = baseOf(objectAt(current, 'metadata'), key);
   if (base === undefined) return 'foreign';
-  // Finalizers do not count as a change by users, since reconcilers add them as often.
+  // Changed finalizers are not a change by users, because reconcilers change finalizers too.
   return deepEqual(withoutFinalizers(remember(mergeableOf(current, key))), withoutFinalizers(base))
     ? 'ours'
     : 'changed';
@@ -124,7 +127,7 @@ function nextStep({ type, name, object, decides }: Application, { reader, domain
     return { command: { type: 'create', object: withAnnotation(object, key, memory) }, kept: [] };
   const current = parseObject(stored.bytes);
   const metadata = objectAt(current, 'metadata');
-  // An object under deletion is not changed; the next start creates it again.
+  // An object that is marked for deletion is not changed. The next start creates the object again.
   if (metadata['deletionTimestamp'] !== undefined) return { command: undefined, kept: [] };
   const before = mergeableOf(current, key);
   const { value, kept } = mergeThreeWay(decidedBase(baseOf(metadata, key), before, decides), before, shipped);
@@ -156,7 +159,7 @@ function nextStep({ type, name, object, decides }: Application, { reader, domain
   };
 }
 
-/** The members that plugins and users may both change. Status is observed state: files set it only at creation. */
+/** Returns the members that plugins and users may both change. Files set the status only when an object is created. */
 function mergeableOf(object: JsonObject, key: string): JsonObject {
   const { apiVersion: _apiVersion, kind: _kind, status: _status, metadata: _metadata, ...members } = object;
   const { labels, annotations, finalizers, ownerReferences } = objectAt(object, 'metadata');
@@ -175,7 +178,7 @@ function withAnnotation(object: JsonObject, key: string, value: string): JsonObj
   return { ...object, metadata: { ...metadata, annotations: { ...objectAt(metadata, 'annotations'), [key]: value } } };
 }
 
-/** The base of a merge in which the member has its present value, so that the merge takes the shipped value. */
+/** Returns the base of a merge with the present value of the member, so that the result has the shipped value. */
 function decidedBase(
   base: JsonValue | undefined,
   current: JsonObject,
@@ -187,10 +190,10 @@ function decidedBase(
   return { ...known, spec: { ...objectAt(known, 'spec'), [member]: remember(value) } };
 }
 
-/** The last applied state; undefined if the object was never applied, so that it belongs to users. */
+/** Returns the last applied state; undefined if the object was never applied, or if its annotation is invalid. */
 function baseOf(metadata: JsonObject, key: string): JsonValue | undefined {
   const memory = objectAt(metadata, 'annotations')[key];
-  // Users may have overwritten the annotation: then the base is unknown.
+  // Users may have overwritten the annotation with an invalid value.
   const decoded = typeof memory === 'string' ? decodeJson(Buffer.from(memory), { depthMax: jsonDepthMax }) : undefined;
   return decoded?.ok === true ? decoded.value : undefined;
 }
@@ -210,8 +213,8 @@ async function write(applied: Application, command: Command, dependencies: Apply
 }
 
 /**
- * The delay before a retry; undefined for a permanent rejection. Another node may be applying the same object, or the
- * log may be overloaded.
+ * Returns the delay before a retry; undefined for a permanent rejection. A retry may succeed if another node is
+ * applying the same object, or if the log is overloaded or unavailable.
  */
 function waitBeforeRetryMs(rejection: Rejection): number | undefined {
   switch (rejection.reason) {

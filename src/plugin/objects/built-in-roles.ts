@@ -9,7 +9,7 @@ import type { PluginLogger } from '../api/plugin.ts';
 import { yamlDocuments } from './yaml-documents.ts';
 
 export type BuiltInRoles = ApplyDependencies & {
-  /** The package's folder `roles`. */
+  /** The path of the folder `roles` of the platform's package. */
   readonly folder: string;
   /** The type Role. */
   readonly type: ResourceType;
@@ -17,8 +17,9 @@ export type BuiltInRoles = ApplyDependencies & {
 };
 
 /**
- * Applies the platform's own roles (decision 6.9) at every start: a deleted one is created again, and changes by users
- * stay, as for objects that a plugin ships. A role that cannot be written is logged and does not stop the start.
+ * Applies the platform's built-in roles (decision 6.9) at every start. A deleted role is created again, and changes by
+ * users are kept, as for objects that a plugin ships. If a role cannot be written, the error is logged and the start
+ * continues.
  */
 export async function applyBuiltInRoles({ folder, type, log, ...dependencies }: BuiltInRoles): Promise<void> {
   for (const { name, object } of await readRoles(folder, type, dependencies.domain)) {
@@ -28,7 +29,7 @@ export async function applyBuiltInRoles({ folder, type, log, ...dependencies }: 
     );
     if (!applied.ok) log.error('could not apply a built-in role', { role: name, detail: applied.detail });
     else if (applied.kept.length > 0)
-      log.warn('a built-in role was changed by users and by this version: the change of the users is kept', {
+      log.warn('a built-in role was changed both by users and by this version: the values of the users are kept', {
         role: name,
         kept: applied.kept.join(', '),
       });
@@ -37,7 +38,9 @@ export async function applyBuiltInRoles({ folder, type, log, ...dependencies }: 
 
 type RoleFile = { readonly name: string; readonly object: JsonObject };
 
-/** The files are part of the program: an unreadable one means a damaged package, so the start fails. */
+/**
+ * Reads the built-in roles. Throws if a file is invalid, which fails the start, because the installation is damaged.
+ */
 async function readRoles(folder: string, type: ResourceType, domain: string): Promise<readonly RoleFile[]> {
   const files = (await readdir(folder)).filter((file) => extname(file) === '.yaml').sort();
   const read = await Promise.all(
@@ -63,5 +66,5 @@ function roleIn(document: JsonValue, { apiVersion, kind }: ResourceType): RoleFi
 }
 
 function damaged(file: string): never {
-  throw new Error(`the built-in roles are damaged: ${file} holds a document that is not a role`);
+  throw new Error(`the built-in roles are damaged: ${file} contains a document that is not a role`);
 }

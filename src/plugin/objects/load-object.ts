@@ -3,14 +3,15 @@ import { decodeJson } from '../../base/json.ts';
 import { jsonDepthMax } from '../../limits/requests.ts';
 import type { JsonObject } from '../../resource/object/object.ts';
 
-/** Stored JSON with the author's TypeScript type: the type's schema guarantees it. */
+/** Decodes stored JSON as the author's TypeScript type, which the schema of the type guarantees. */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the author names the type
 export function asPluginObject<T>(bytes: Uint8Array): T {
   return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')) as T;
 }
 
 /**
- * A plugin's value as if it had arrived over HTTP: members that JSON cannot represent are dropped as by JSON.stringify.
+ * Converts a plugin's value to JSON, as if the value had been sent over HTTP. Members that JSON cannot represent are
+ * dropped, as by `JSON.stringify`.
  */
 export function asJsonObject(value: unknown): JsonObject {
   const text = JSON.stringify(value) as string | undefined;

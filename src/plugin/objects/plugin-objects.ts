@@ -24,14 +24,14 @@ import type { PluginLogger } from '../api/plugin.ts';
 
 const subject: PlatformSubject = { kind: 'platform', part: 'plugins' };
 
-/** Set on every `Plugin` object that the host creates: deleting the object uninstalls the plugin, and waits for it. */
+/** Returns the finalizer of `Plugin` objects, with which a deleted object exists until the plugin is uninstalled. */
 export function uninstallFinalizer(domain: string): string {
   return `plugin.${domain}/uninstall`;
 }
 
 /** The desired state in a `Plugin` object. */
 export type DesiredPlugin = {
-  /** The object's uid: another uid is another plugin, even with the same name. */
+  /** The uid of the object. An object with another uid is another plugin, even if it has the same name. */
   readonly uid: JsonValue | undefined;
   readonly generation: JsonValue | undefined;
   readonly enabled: boolean;
@@ -40,10 +40,10 @@ export type DesiredPlugin = {
   readonly package: PackageRef | undefined;
 };
 
-/** The author of the write, unless it is the platform. */
+/** The author and the conditions of a write. The default author is the platform. */
 export type EnsuredBy = Partial<Pick<Application, 'subject' | 'cause' | 'expects' | 'decides' | 'dryRun'>>;
 
-/** A step for the object with this uid, and the event that led to the step. */
+/** A reconcile step of the object with this uid, and the event that triggered the step. */
 type Step = { readonly uid: JsonValue | undefined; readonly causedBy: CausingEvent | undefined };
 
 /** The `Plugin` objects: the desired state of each plugin, and the status that the host reports. */
@@ -63,8 +63,8 @@ export class PluginObjects {
   }
 
   /**
-   * Creates or updates the object from the manifest; users' changes stay. Without a manifest it only ensures that the
-   * object exists.
+   * Creates the object from the manifest, or updates it, keeping the changes of users. Without a manifest, creates an
+   * object with an empty `spec` if no object exists.
    */
   async ensure(
     name: string,
@@ -89,7 +89,7 @@ export class PluginObjects {
     );
   }
 
-  /** Undefined: no such object. */
+  /** Returns the desired state; undefined if the plugin has no object. */
   desired(name: string): DesiredPlugin | undefined {
     const object = this.#object(name);
     if (object === undefined) return undefined;
@@ -113,7 +113,7 @@ export class PluginObjects {
     return memoryOf(this.#object(name));
   }
 
-  /** Call it before the objects are created: unrecorded ones would never be removed. */
+  /** Records the objects of a plugin. Call `remember` before they are created: unrecorded objects are never removed. */
   async remember(name: string, memory: PluginMemory): Promise<boolean> {
     const object = this.#object(name);
     const next = memoryStatus(memory);
@@ -125,8 +125,8 @@ export class PluginObjects {
   }
 
   /**
-   * Writes nothing if the status is unchanged, or if the object was deleted (a new object of that name is another
-   * plugin).
+   * Writes the status. Does not write if the status is unchanged, or if the object was deleted; a new object of the
+   * same name belongs to another plugin.
    */
   async report(name: string, report: PluginReport, { uid, causedBy }: Step): Promise<void> {
     const before = this.#object(name);
@@ -137,7 +137,7 @@ export class PluginObjects {
     if (outcome.ok || outcome.rejection.reason !== 'stale-version') this.#isDone(name, outcome);
   }
 
-  /** The last step of this object's uninstall: removes the finalizer, and with it the object. Other finalizers stay. */
+  /** Makes the last step of an uninstall: removes the uninstall finalizer, so that the object can be removed. */
   async letGo(name: string, { uid, causedBy }: Step): Promise<boolean> {
     const ours = uninstallFinalizer(this.#dependencies.domain);
     for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
@@ -155,13 +155,13 @@ export class PluginObjects {
         },
         { part: 'main', uid, causedBy },
       );
-      // Another writer was faster: the next attempt reads the object again and keeps its changes.
+      // After a conflict, the next attempt reads the object again, and keeps the changes of the other writer.
       if (outcome.ok || outcome.rejection.reason !== 'stale-version') return this.#isDone(name, outcome);
     }
     return false;
   }
 
-  /** Writes to the object with this uid only. */
+  /** Writes to the object only if it has this uid. */
   async #write(
     name: string,
     document: JsonObject,
@@ -178,7 +178,7 @@ export class PluginObjects {
     return execute(this.#type, command, platformContext(subject, { verb: 'patch', requestId: uuid() }, causedBy));
   }
 
-  /** An object that was deleted meanwhile needs no write. */
+  /** Returns whether a write is done. The write of an object that was deleted meanwhile is done too. */
   #isDone(name: string, outcome: WriteOutcome): boolean {
     if (outcome.ok || outcome.rejection.reason === 'not-found') return true;
     this.#log.error('could not write a Plugin object', { plugin: name, detail: rejectionText(outcome.rejection) });

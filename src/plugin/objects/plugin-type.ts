@@ -5,7 +5,7 @@ import { typeKeyOf } from '../../resource/type/type-declaration.ts';
 import { lifeStates, type LifeState } from '../lifecycle/life.ts';
 import type { TypeDeclaration, TypeName } from '../api/plugin.ts';
 
-/** The phase of a plugin (decision 9.2). Its types and routes are served only while it is started. */
+/** The phase of a plugin (decision 9.2). A plugin's types and routes are served only in the phase `started`. */
 export type PluginPhase = LifeState;
 
 export function pluginTypeName(domain: string): TypeName {
@@ -17,7 +17,10 @@ export function pluginKeyOf(domain: string): TypeKey {
   return typeKeyOf(group, plural);
 }
 
-/** The platform's type Plugin: spec from `plugin.yaml`, `enabled` set by users, status written by the host. */
+/**
+ * Declares the platform's type Plugin. The `spec` is from `plugin.yaml`, except `enabled`, which users set. The host
+ * writes the status.
+ */
 export function pluginTypeDeclaration(domain: string): TypeDeclaration<never> {
   return {
     ...pluginTypeName(domain),
@@ -35,7 +38,7 @@ export function pluginTypeDeclaration(domain: string): TypeDeclaration<never> {
   };
 }
 
-/** Only the host writes the status, which an uninstall relies on; other writers' values are ignored. */
+/** Ignores the status in writes of users, because an uninstall relies on the status that the host wrote. */
 export const pluginStrategy: Strategy = {
   complete: ({ before, after, subject }) => {
     const { status: sent, ...object } = after;
@@ -44,29 +47,32 @@ export const pluginStrategy: Strategy = {
   },
 };
 
-/** Unknown members are kept: a manifest may contain more than this version reads. */
+/** The schema of `spec`. Unknown members are kept, because a manifest may contain members that this version ignores. */
 const specSchema = {
   type: 'object',
   description: 'The manifest of the plugin, and whether it runs.',
   properties: {
-    displayName: { type: 'string', maxLength: 253, description: 'The name that people read.' },
+    displayName: { type: 'string', maxLength: 253, description: 'The name for display to users.' },
     description: { type: 'string', description: 'The purpose of the plugin.' },
     version: { type: 'string', maxLength: 256, description: 'A semantic version.' },
-    requires: { type: 'string', maxLength: 256, description: 'The range of platform versions it works with.' },
+    requires: { type: 'string', maxLength: 256, description: 'The range of supported platform versions.' },
     pluginDependencies: {
-      description:
-        'The plugins that must be started before it: by name, each with the range of versions it works with.',
+      description: 'The plugins that must be started first: the range of supported versions for each plugin name.',
       type: 'object',
       additionalProperties: { type: 'string' },
     },
-    author: { type: ['object', 'string'], description: 'The author: a name, or an object with one.' },
+    author: { type: ['object', 'string'], description: 'The author: a name, or an object with a name.' },
     homepage: { type: 'string', description: 'The address of a page about the plugin.' },
-    license: { type: ['array', 'string'], description: 'The licence, or several.' },
-    enabled: { type: 'boolean', description: 'false stops it; true when absent.' },
-    deleteData: { type: 'boolean', description: 'When it is deleted, the objects of its types are removed as well.' },
+    license: { type: ['array', 'string'], description: 'The license, or a list of licenses.' },
+    enabled: { type: 'boolean', description: 'Whether the plugin runs; true by default.' },
+    deleteData: {
+      type: 'boolean',
+      description: "Whether deleting the plugin also deletes the objects of the plugin's types; false by default.",
+    },
     main: { type: 'string', description: "The ES module, relative to the plugin's folder." },
     package: {
-      description: 'The package with its files, set by the installation. Absent for a plugin in a plugin folder.',
+      description:
+        "The package with the plugin's files, set by the installation. Absent for a plugin in a plugin folder.",
       type: 'object',
       required: ['digest', 'bytes'],
       additionalProperties: false,
@@ -84,15 +90,15 @@ const statusSchema = {
   properties: {
     phase: {
       enum: [...lifeStates],
-      description: 'The state of the plugin: its types and routes are served while it is started.',
+      description: 'The state of the plugin. Its types and routes are served only in the phase started.',
     },
     version: { type: 'string', description: 'The version that runs.' },
     observedGeneration: { type: 'integer', description: 'The metadata.generation that this status describes.' },
-    progress: { type: 'integer', minimum: 0, maximum: 100, description: 'Progress of its index builds, in percent.' },
+    progress: { type: 'integer', minimum: 0, maximum: 100, description: 'The progress of index builds, in percent.' },
     applied: {
       description:
-        'The objects created from its files; removed when a later version no longer ' +
-        'declares them, or at uninstallation.',
+        "The objects that were created from the plugin's files. An object is removed when a later version no longer " +
+        'declares it, or when the plugin is uninstalled.',
       type: 'array',
       items: {
         type: 'object',
@@ -105,7 +111,7 @@ const statusSchema = {
       },
     },
     types: {
-      description: 'The types it has declared; spec.deleteData removes their objects.',
+      description: 'The types that the plugin has declared. spec.deleteData removes the objects of these types.',
       type: 'array',
       items: {
         type: 'object',

@@ -5,9 +5,9 @@ import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
 import type { FileText } from '../folders/plugin-folder.ts';
 import { yamlDocuments } from './yaml-documents.ts';
 
-/** An object a plugin ships in a YAML file. */
+/** An object that a plugin ships in a YAML file. */
 export type ShippedObject = {
-  /** The file within the plugin's folder. */
+  /** The path of the file in the plugin's folder. */
   readonly file: string;
   readonly apiVersion: string;
   readonly kind: string;
@@ -22,7 +22,8 @@ export type ShippedObjects =
 type Reader = { readonly plugin: string; readonly domain: string };
 
 /**
- * Decodes all objects in a plugin's files. One invalid document refuses all, so that a plugin is never applied in part.
+ * Decodes all objects in a plugin's files. If one document is invalid, all objects are refused, so that a plugin is
+ * never applied in part.
  */
 export function decodeShippedObjects(
   files: readonly { readonly path: string; readonly file: FileText }[],
@@ -50,11 +51,11 @@ export function decodeShippedObjects(
     }
   }
   if (objects.size > pluginObjectsMax)
-    problems.push(`a plugin ships at most ${String(pluginObjectsMax)} objects, this plugin ${String(objects.size)}`);
+    problems.push(`a plugin can ship at most ${String(pluginObjectsMax)} objects; found ${String(objects.size)}`);
   return problems.length === 0 ? { ok: true, objects: [...objects.values()] } : { ok: false, problems };
 }
 
-/** Types with secrets cannot be shipped: neither a file nor the last-applied annotation is a place for a password. */
+/** Kinds with secrets, which plugins cannot ship, because neither files nor annotations may contain passwords. */
 const unshippableKinds = new Set(['User', 'PersonalAccessToken', 'Session']);
 
 function decodeDocument(document: JsonValue, file: string, { plugin, domain }: Reader): ShippedObject | string {
@@ -68,7 +69,7 @@ function decodeDocument(document: JsonValue, file: string, { plugin, domain }: R
   const problem =
     namingProblem(document, name, { plugin, domain }) ??
     (!apiVersion.includes('/') && unshippableKinds.has(kind)
-      ? 'a plugin cannot ship objects that hold secrets'
+      ? 'a plugin cannot ship objects that contain secrets'
       : undefined);
   return problem === undefined
     ? { file, apiVersion, kind, name, object: document }

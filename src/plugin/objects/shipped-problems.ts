@@ -8,14 +8,14 @@ import type { TypeRegistry } from '../registry/type-registry.ts';
 
 export type ShippedProblemsDependencies = ApplyDependencies & { readonly registry: Pick<TypeRegistry, 'all'> };
 
-/** The most problems that one refusal lists. */
+/** The number of problems at which the check of further objects ends. */
 const problemsReportedMax = 16;
 
 /**
- * The problems of a plugin's objects, determined before any is applied. They are checked against the types of this
- * version of the plugin, and against the present types of the platform and other plugins. Only problems of the objects
- * themselves count. The plugin's status reports circumstances that may change, such as a unique value that another
- * object has, or a missing type of another plugin.
+ * Returns the problems of a plugin's objects, before any object is applied. The objects are checked against the types
+ * of this version of the plugin, and against the present types of the platform and of other plugins. Only problems of
+ * the objects themselves are returned. Problems that may be resolved later, such as a unique value of another object or
+ * a missing type of another plugin, are reported in the plugin's status.
  */
 export async function shippedProblems(
   plugin: string,
@@ -39,7 +39,7 @@ export async function shippedProblems(
   return problems;
 }
 
-/** No other plugin can add a type to a group of this plugin. */
+/** Reports a missing type if its group belongs to this plugin, because other plugins cannot add types to the group. */
 function missingType({ file, apiVersion, kind }: ShippedObject, types: readonly ResourceType[]): readonly string[] {
   const near = types.filter(({ group }) => group === apiVersion.split('/', 1)[0]);
   return near.length === 0

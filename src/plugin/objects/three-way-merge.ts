@@ -6,12 +6,12 @@ import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
 import { escapeToken } from '../../base/reference-token.ts';
 
 /**
- * Merges the shipped object, the last applied one and the present one: a value that only the plugin changed follows the
- * plugin; a value that users changed stays. Arrays are merged as one value.
+ * The result of merging the shipped object, the last applied object and the present object. A value that only the
+ * plugin changed gets the shipped value; a value that users changed is kept. An array is merged as one value.
  */
 export type Merged = {
   readonly value: JsonObject;
-  /** The pointers of the values that the plugin and users changed differently. The users' values stay. */
+  /** The pointers of values that the plugin and users changed differently. The values of the users are kept. */
   readonly kept: readonly string[];
 };
 
@@ -35,7 +35,7 @@ function mergeMembers(base: JsonValue | undefined, current: JsonObject, { next, 
   return Object.fromEntries(merged);
 }
 
-/** Merges a value. Undefined is an absent member: its removal is a change like any other. */
+/** Merges a value. Undefined means an absent member; removing a member is a change like any other. */
 function mergeValue(
   base: JsonValue | undefined,
   current: JsonValue | undefined,
@@ -54,8 +54,8 @@ function memberOf(value: JsonValue | undefined, member: string): JsonValue | und
 }
 
 /**
- * Returns a compact form of a value for the annotation with the last applied object. It suffices to compare another
- * value with it: long strings, arrays and large objects become a hash.
+ * Returns a compact form of a value for the annotation with the last applied object. Long strings, long arrays and
+ * large objects are replaced by a hash. The compact form is sufficient to test whether another value is equal.
  */
 export function remember(value: JsonValue): JsonValue {
   if (typeof value === 'string')
@@ -80,7 +80,7 @@ function hashOf(value: JsonValue): string {
   return hashPrefix + createHash('sha256').update(canonical(value)).digest('hex');
 }
 
-/** Equal text for equal values, independent of the order of members. */
+/** Returns a text that is equal for equal values, independent of the order of members. */
 function canonical(value: JsonValue): string {
   if (isList(value)) return `[${value.map(canonical).join(',')}]`;
   if (!isObject(value)) return JSON.stringify(value);

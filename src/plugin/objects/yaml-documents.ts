@@ -9,8 +9,8 @@ export type YamlDocuments =
   { readonly ok: true; readonly documents: readonly JsonValue[] } | { readonly ok: false; readonly problem: string };
 
 /**
- * The documents of a plugin's file, with `${domain}` replaced and empty documents dropped. Accepts only values that
- * JSON can represent, with unique keys and bounded aliases; tags create only plain values.
+ * Parses the documents of a plugin's file. Replaces `${domain}`, and drops empty documents. Accepts only values that
+ * JSON can represent, with unique keys and a limited number of aliases. Tags can create only plain values.
  */
 export function yamlDocuments(text: string, domain: string): YamlDocuments {
   const values: JsonValue[] = [];

@@ -17,20 +17,20 @@ import { packageOf, type PackageRef } from './package-store.ts';
 import type { Packages } from './packages.ts';
 import { readManifest, type PluginFolder } from '../folders/plugin-folder.ts';
 
-/** The part of the host that an install needs. */
+/** The members of the plugin host that an install uses. */
 export type InstallHost = {
-  /** Whether the plugin is in a plugin folder, which an installation must not hide. */
+  /** Returns whether the plugin is in a plugin folder. Such a plugin cannot be installed from a package. */
   hasFolder(name: string): Promise<boolean>;
-  /** The reasons why the plugin cannot start beside the present plugins. */
+  /** Returns the conflicts of the plugin with the types and routes of the present plugins. */
   conflicts(loaded: LoadedPlugin, plugin: string): readonly string[];
   /** Resolves when this node has reconciled the plugin, or after the timeout. */
   waitUntilReconciled(name: string, timeoutMs: number): Promise<unknown>;
 };
 
-/** Writes the `Plugin` object in the name of the caller. */
+/** Writes the `Plugin` object on behalf of the caller. */
 export type WritePlugin = (manifest: Manifest, ref: PackageRef, by: WriteRequest) => Promise<Applied>;
 
-/** The expected state of the object; the write is refused if it differs. */
+/** A write with the expected state of the object. If the object has another state, the write is refused. */
 export type WriteRequest = InstallRequest & {
   readonly expects: 'absent' | { readonly uid: string };
   readonly dryRun?: boolean;
@@ -45,12 +45,15 @@ export type InstallDependencies = {
   readonly pluginKey: TypeKey;
   readonly write: WritePlugin;
   readonly load: (folder: PluginFolder, manifest: Manifest) => Promise<PluginLoad>;
-  /** The reasons why the objects that the plugin ships cannot be applied. */
+  /** Returns the problems of the objects that the plugin ships. */
   readonly shippedProblems: (plugin: string, loaded: LoadedPlugin) => Promise<readonly string[]>;
   readonly clock: Clock;
 };
 
-/** The caller. Objects in the package are applied as the plugin: a user that may install plugins may do everything. */
+/**
+ * The caller. Objects in the package are applied with the rights of the plugin, so a user who may install plugins has,
+ * in effect, all rights.
+ */
 export type InstallRequest = { readonly subject: Subject; readonly cause: Cause };
 
 export type InstallOutcome =
@@ -61,12 +64,12 @@ type Inspected = { readonly manifest: Manifest; readonly loaded: LoadedPlugin };
 type Refused = Extract<InstallOutcome, { ok: false }>;
 
 /**
- * Installs packages. Finds all problems before the first write, so a refusal leaves neither an event nor a folder. This
- * requires running the plugin's module.
+ * Installs packages. All problems are found before the first write, so that a refused package adds no event and no
+ * folder. To find the problems, the plugin's module must be run.
  */
 export class Installer {
   readonly #dependencies: InstallDependencies;
-  /** Plugins being installed or upgraded through this node. Across nodes the log decides. */
+  /** The plugins that this node is installing or upgrading. Between nodes, the log resolves conflicts. */
   readonly #busy = new Set<string>();
 
   constructor(dependencies: InstallDependencies) {
@@ -77,7 +80,9 @@ export class Installer {
     return this.#staged(archive, async (staged, { manifest, loaded }) => {
       const { name } = manifest;
       if (await this.#dependencies.host.hasFolder(name))
-        return conflict(`the plugin ${name} is in a plugin folder: change its files there instead of installing it`);
+        return conflict(
+          `the plugin ${name} is in a plugin folder: replace the files in the folder to change the plugin`,
+        );
       const stored = this.#stored(name);
       if (stored !== undefined) return conflict(presentWords(name, parseObject(stored.bytes)));
       return this.#put(archive, { staged, manifest, loaded }, { ...request, expects: 'absent' });
@@ -97,7 +102,7 @@ export class Installer {
     if (present === undefined)
       return conflict(
         (await this.#dependencies.host.hasFolder(name))
-          ? `the plugin ${name} was not installed from a package: change its files in its plugin folder`
+          ? `the plugin ${name} is in a plugin folder: replace the files in the folder to change the plugin`
           : presentWords(name, object),
       );
     if (present.digest === refOf(archive).digest) return { ok: true, name, plugin: stored };
@@ -120,9 +125,9 @@ export class Installer {
     try {
       const manifest = await this.#manifest({ path: staged.path, name: 'package', bundled: false });
       if ('ok' in manifest) return manifest;
-      // Checked before the module runs: other problems would concern another plugin.
+      // Checks the name before the module of another plugin runs.
       if (expected !== undefined && manifest.name !== expected)
-        return invalid(`it is the plugin ${manifest.name}, not ${expected}`);
+        return invalid(`the package contains the plugin ${manifest.name}, not ${expected}`);
       if (this.#busy.has(manifest.name))
         return conflict(`the plugin ${manifest.name} is being installed or upgraded right now`);
       name = manifest.name;
@@ -144,8 +149,8 @@ export class Installer {
   }
 
   /**
-   * Loads the plugin completely, as at a start, and refuses a module that fails to load. Afterwards it ends the
-   * module's timers and listeners.
+   * Loads the plugin completely, as at a start, and refuses a module that fails to load. Then calls the plugin's
+   * `stop`, which ends the timers and listeners of the module.
    */
   async #load(folder: PluginFolder, manifest: Manifest): Promise<LoadedPlugin | Refused> {
     const load = await this.#dependencies.load(folder, manifest);
@@ -194,8 +199,8 @@ export class Installer {
   }
 
   /**
-   * The plugin's object, once this node has reconciled the plugin and the leader, possibly another node, has reported
-   * its state.
+   * Returns the plugin's object after this node has reconciled the plugin and the leader, possibly another node, has
+   * reported the plugin's state, or after a timeout.
    */
   async #settled(name: string): Promise<InstallOutcome> {
     const { host, clock } = this.#dependencies;
@@ -228,8 +233,8 @@ export class Installer {
   }
 
   /**
-   * Whether the leader has reported. The object still has its earlier status, so only a status with the present
-   * generation counts. A deleted object counts as reported.
+   * Returns whether the leader has reported the state of the present generation, or the object is deleted. A status
+   * with another `observedGeneration` is from before the install or upgrade.
    */
   #isReported(name: string): boolean {
     const stored = this.#stored(name);
@@ -247,7 +252,7 @@ export class Installer {
   }
 }
 
-/** A message about a plugin without a folder that is already present, with the possible actions. */
+/** Returns a message about an existing plugin without a folder, with the possible actions. */
 function presentWords(name: string, object: JsonObject): string {
   const { metadata } = object;
   if (isObject(metadata) && metadata['deletionTimestamp'] !== undefined)
@@ -258,8 +263,8 @@ function presentWords(name: string, object: JsonObject): string {
       'replaces it with another version'
     );
   return (
-    `the plugin ${name} was not installed from a package, and its folder is missing: restore ` +
-    `the folder, or uninstall it first ("ledgerplane plugin uninstall ${name}") and then install it`
+    `the plugin ${name} was not installed from a package, and the plugin's folder is missing: restore the folder, ` +
+    `or run "ledgerplane plugin uninstall ${name}" and then install the plugin again`
   );
 }
 

@@ -10,14 +10,14 @@ import { PackageWriter } from './package-writer.ts';
 import { zipEntries } from './package-zip.ts';
 
 export type Unpacking =
-  /** `root`: the folder that contains plugin.yaml, within the target folder; `sum`: the checksum of its contents. */
+  /** `root`: the path of the folder with plugin.yaml, in the target folder. `sum`: the checksum of its contents. */
   | { readonly ok: true; readonly root: string; readonly sum: string; readonly entries: number; readonly bytes: number }
   | { readonly ok: false; readonly problem: string };
 
 /**
- * Unpacks a package (a gzipped tarball as `npm pack` makes it, or a zip) into an existing, empty folder. Creates only
- * plain files and folders, with fixed modes. An archive is refused as a whole: the folder may then contain a part,
- * which the caller removes. Never writes outside of the folder.
+ * Unpacks a package (a gzipped tarball as created by `npm pack`, or a zip) into an existing, empty folder. Creates only
+ * plain files and folders, with fixed modes, and never writes outside of the folder. An invalid archive is refused as a
+ * whole; the caller removes the files that were already unpacked.
  */
 export async function unpackArchive(archive: Uint8Array, folder: string): Promise<Unpacking> {
   if (archive.length > packageBytesMax)
@@ -27,7 +27,7 @@ export async function unpackArchive(archive: Uint8Array, folder: string): Promis
     };
   const contents = new PackageContents();
   const entries = entriesOf(archive, contents);
-  if (entries === undefined) return { ok: false, problem: 'it is neither a gzipped tarball nor a zip' };
+  if (entries === undefined) return { ok: false, problem: 'the file is neither a gzipped tarball nor a zip' };
   const next = guarded(entries);
   const writer = new PackageWriter(folder);
   try {
@@ -42,7 +42,7 @@ export async function unpackArchive(archive: Uint8Array, folder: string): Promis
   }
   const root = await rootOf(folder);
   if (root === undefined)
-    return { ok: false, problem: 'it has no plugin.yaml, neither at the top nor in a single top folder' };
+    return { ok: false, problem: 'the archive has no plugin.yaml, neither at the root nor in a single root folder' };
   return {
     ok: true,
     root: join(folder, ...root),
@@ -57,7 +57,7 @@ type Next =
   | { readonly kind: 'refused'; readonly problem: string }
   | { readonly kind: 'end' };
 
-/** Errors while reading the archive refuse the archive; errors while writing to disk are thrown. */
+/** Returns the entries one by one. An error while the archive is read becomes a refusal of the archive. */
 function guarded(entries: AsyncGenerator<Unpacked, undefined>): () => Promise<Next> {
   return async () => {
     try {
@@ -80,7 +80,7 @@ function entriesOf(archive: Uint8Array, contents: PackageContents): AsyncGenerat
   return isZip ? zipEntries(archive, contents) : undefined;
 }
 
-/** npm puts everything under `package/`, and many tools under the folder's own name. */
+/** Returns the path of the folder with plugin.yaml. npm and many other tools add a single root folder to an archive. */
 async function rootOf(folder: string): Promise<readonly [] | readonly [string] | undefined> {
   if (await isFile(join(folder, 'plugin.yaml'))) return [];
   const [only, ...others] = await readdir(folder);

@@ -7,7 +7,7 @@ import {
   packageUnpackedBytesMax,
 } from './package-limits.ts';
 
-/** An archive is refused as a whole. The message names the entry and is shown to the uploader. */
+/** The error of an invalid archive, which is refused as a whole. The message contains the entry's name for the user. */
 export class ArchiveRefused extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -17,9 +17,12 @@ export class ArchiveRefused extends Error {
 
 export type EntryKind = 'file' | 'folder';
 
-/** The entries of an archive so far: each is checked before any of its content is read. */
+/** Checks the entries of an archive. Each entry is checked before its content is read. */
 export class PackageContents {
-  /** Case-folded path → path as first spelled, and its kind. An implied folder may still get an entry of its own. */
+  /**
+   * The paths by case-folded path, each as first spelled, with its kind. A folder is implied if the archive contains
+   * only entries within the folder so far.
+   */
   readonly #paths = new Map<string, { readonly path: string; readonly kind: EntryKind; readonly isImplied: boolean }>();
   #entries = 0;
   #bytes = 0;
@@ -33,8 +36,8 @@ export class PackageContents {
   }
 
   /**
-   * Returns the segments of the path, none for the archive's root. Throws `ArchiveRefused` for an entry that must not
-   * be written.
+   * Checks an entry. Returns the segments of the path, which is empty for the archive's root. Throws `ArchiveRefused`
+   * if the entry must not be written.
    */
   admit(name: string, kind: EntryKind, size: number): readonly string[] {
     this.#entries += 1;
@@ -72,7 +75,7 @@ export class PackageContents {
     const folded = foldedPath(path);
     const present = this.#paths.get(folded);
     if (present === undefined) {
-      // Implied folders count as entries too, since they are created on disk.
+      // Counts implied folders as entries, because they are created on disk.
       if (isImplied) this.#entries += 1;
       this.#paths.set(folded, { path, kind, isImplied });
       return;
@@ -89,13 +92,13 @@ export class PackageContents {
   }
 }
 
-/** A name, escaped for messages: names in an archive may be anything. */
+/** Escapes and shortens a name for messages. The names in an archive may contain any characters. */
 export function shown(name: string): string {
   const text = name.length > packagePathBytesMax ? `${name.slice(0, packagePathBytesMax)}…` : name;
   return JSON.stringify(text);
 }
 
-/** The key under which file systems that fold case or normalize treat paths as equal. */
+/** Returns a key that is equal for paths that a file system with case folding or normalization treats as equal. */
 function foldedPath(path: string): string {
   return path.normalize('NFC').toLowerCase().normalize('NFC');
 }
@@ -103,7 +106,7 @@ function foldedPath(path: string): string {
 function namesOf(name: string): readonly string[] {
   const problem = pathProblem(name);
   if (problem !== undefined) throw new ArchiveRefused(`${shown(name)} ${problem}`);
-  // Removes `./` at the start, which tar adds if its argument is `.`, and the slash at the end of a folder.
+  // Removes `./` at the start, which `tar` adds if its argument is `.`, and the slash at the end of a folder's name.
   const inner = name.replace(/^(?:\.\/)+/u, '').replace(/\/$/u, '');
   const names = inner === '' || inner === '.' ? [] : inner.split('/');
   if (names.length > packageDepthMax)
@@ -118,7 +121,7 @@ function namesOf(name: string): readonly string[] {
 function pathProblem(name: string): string | undefined {
   if (name === '') return 'is an entry without a name';
   if (name.includes('\0')) return 'contains a NUL character';
-  // U+FFFD replaces invalid UTF-8: two names could become equal.
+  // U+FFFD replaces invalid UTF-8, so two different names could become equal.
   if (/[\p{Cc}\p{Cs}\ufffd]/u.test(name)) return 'is not valid text';
   if (name.includes('\\')) return 'contains a backslash';
   if (name.startsWith('/')) return 'is an absolute path';

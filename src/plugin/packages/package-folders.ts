@@ -4,19 +4,20 @@ import { join } from 'node:path';
 import { unpackArchive, type Unpacking } from './package-archive.ts';
 import { sumOfFolder } from './package-sum.ts';
 
-/** A package unpacked into a staging folder: adopt or discard it. */
+/** A package that is unpacked into a staging folder. The caller must adopt or discard the folder. */
 export type Staged =
   | { readonly ok: true; readonly path: string; adopt(digest: string): Promise<string>; discard(): Promise<void> }
   | { readonly ok: false; readonly problem: string };
 
 const digestName = /^[0-9a-f]{64}$/u;
 const stagingPrefix = '.unpacking-';
-/** The file beside a package's folder with the checksum of its contents. */
+/** The suffix of the file beside a package's folder that contains the checksum of the folder's contents. */
 const sumSuffix = '.sum';
 
 /**
- * Unpacked packages on this node: `<root>/<digest>`. This is only a cache: a doubtful entry is deleted. A folder is
- * renamed to its digest when it is complete; a crash leaves only staging folders behind.
+ * The unpacked packages on this node, in `<root>/<digest>`. The folders are a cache: a folder with an unexpected
+ * checksum is unpacked again. A staging folder is renamed to the digest when it is complete, so that a crash leaves
+ * only staging folders behind.
  */
 export class PackageFolders {
   readonly #root: string;
@@ -25,14 +26,14 @@ export class PackageFolders {
     this.#root = root;
   }
 
-  /** Removes the leftovers of an earlier process. */
+  /** Creates the root folder, and removes the staging folders of an earlier process. */
   async open(): Promise<void> {
     await mkdir(this.#root, { recursive: true, mode: 0o700 });
     const left = (await readdir(this.#root)).filter((name) => name.startsWith(stagingPrefix));
     await Promise.all(left.map(async (name) => remove(join(this.#root, name))));
   }
 
-  /** Removes all other packages, and everything else in the folder. */
+  /** Removes all files and folders in the root folder except staging folders and the packages for which `isWanted`. */
   async retain(isWanted: (digest: string) => boolean): Promise<void> {
     const kept = (name: string): boolean =>
       name.startsWith(stagingPrefix) || isWanted(name.endsWith(sumSuffix) ? name.slice(0, -sumSuffix.length) : name);
@@ -41,7 +42,7 @@ export class PackageFolders {
     );
   }
 
-  /** The package's folder if its contents are unchanged; undefined if it must be unpacked again. */
+  /** Returns the package's folder if its contents are unchanged; undefined if the package must be unpacked again. */
   async find(digest: string): Promise<string | undefined> {
     const path = this.#pathOf(digest);
     const sum = await readFile(`${path}${sumSuffix}`, 'utf8').catch(() => undefined);
@@ -68,7 +69,7 @@ export class PackageFolders {
     }
   }
 
-  /** Writes the checksum first: a folder without a checksum is ignored, and a checksum without a folder is harmless. */
+  /** Writes the checksum before the folder: `find` ignores a folder without a checksum, and vice versa. */
   async #adopt(
     { root, sum }: Extract<Unpacking, { ok: true }>,
     { staging, digest }: { readonly staging: string; readonly digest: string },

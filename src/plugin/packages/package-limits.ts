@@ -1,48 +1,55 @@
-/** The limits of packages, by the rules of src/limits. A plugin is code and YAML, not a disk image. */
+/** The limits of packages, which follow the rules of src/limits. A plugin consists of code and YAML files. */
 
-/** The uploaded archive: held in memory during an install, and stored in the log for ever. */
+/** The maximum size of an uploaded archive, which is in memory during an install and remains in the log forever. */
 export const packageBytesMax = 20_971_520;
-/** The total size of the unpacked files: compressed text expands to about five times the archive. */
+/** The maximum total size of the unpacked files. Compressed text expands to about five times its compressed size. */
 export const packageUnpackedBytesMax = 104_857_600;
 /**
- * The highest ratio of DEFLATE (RFC 1951: 258 bytes in two bits): bounds the disk space that a small archive may use.
+ * The maximum compression ratio of DEFLATE (RFC 1951: 258 bytes in two bits), which limits the disk space that a small
+ * archive may use.
  */
 export const deflateRatioMax = 1_032;
-/** One file: each is held in memory while it is unpacked. */
+/** The maximum size of one file, which is in memory while it is unpacked. */
 export const packageFileBytesMax = 16_777_216;
-/** Files and folders, `node_modules` included. */
+/** The maximum number of files and folders, including `node_modules`. */
 export const packageEntriesMax = 10_000;
-/** A path within the package, one segment of it (the limit of common file systems), and the number of segments. */
+/** The maximum length of a path in the package. */
 export const packagePathBytesMax = 512;
+/** The maximum length of one segment of a path, which is the limit of common file systems. */
 export const packageNameBytesMax = 255;
+/** The maximum number of segments of a path. */
 export const packageDepthMax = 32;
-/** The overhead of one tarball entry: header, padding, a long name. */
+/** The maximum overhead of one tarball entry: the header, the padding and a long name. */
 export const packageEntryOverheadBytesMax = 2_048;
-/** A tarball's extended header, for a long path and times. */
+/** The maximum size of a tarball's extended header, which contains a long path and times. */
 export const packageMetaBytesMax = 16_384;
-/** Bytes of the archive in one event: in base64 with metadata it stays below the limit of one append. */
+/**
+ * The number of bytes of the archive in one event. The event in base64 with metadata is below the limit of an append.
+ */
 export const packageChunkBytes = 524_288;
-/** Chunks read back in one batch: 6 MiB of events. */
+/** The maximum number of chunks that are read in one batch: 6 MiB of events. */
 export const packageChunksReadMax = 8;
 /**
- * Concurrent installs on a node, counted after the upload; each may hold the archive and one of its files in memory.
- * Further ones get 429.
+ * The maximum number of concurrent installs on a node, counted after the upload. An install may have the archive and
+ * one unpacked file in memory. Further installs are refused with 429.
  */
 export const packageInstallsMax = 2;
 /**
- * How long an install waits for this node to reconcile the plugin and for the leader to report; a start may take 10 s.
+ * The time for which an install waits for this node to reconcile the plugin and for the leader to report the state. The
+ * start of a plugin may take 10 s.
  */
 export const packageSettledMs = 12_000;
 /**
- * The number of look-ups for an incomplete package, and the delay between them: on a replicated log, a follower may
- * lag.
+ * The maximum number of reads of an incomplete package. In a replicated log, a follower may not have all events yet.
  */
 export const packageLookUpsMax = 10;
+/** The delay before an incomplete package is read again, and before an append is retried. */
 export const packageLookUpMs = 200;
-/** The number of attempts to append a chunk while the log is unavailable. */
+/** The maximum number of attempts to append a chunk while the log is unavailable. */
 export const packageAppendAttemptsMax = 8;
-/** Files written at once while a package is unpacked, and their total size. */
+/** The maximum number of files that are written concurrently while a package is unpacked. */
 export const packageWritesMax = 16;
+/** The maximum total size of the files that are written concurrently. */
 export const packageWritesBytesMax = packageFileBytesMax;
-/** Files read at once to verify the checksum of an unpacked package. */
+/** The number of files that are read concurrently to verify the checksum of an unpacked package. */
 export const packageReadsMax = 4;

@@ -25,11 +25,11 @@ export type PackageLogDependencies = {
   readonly log: Pick<EventLog, 'append' | 'readStream' | 'readLast'>;
   readonly clock: Clock;
   readonly uuid: () => string;
-  /** Epoch milliseconds of the latest folded event: time never goes backwards within the log. */
+  /** The time of the last folded event in epoch milliseconds, because times in the log must not decrease. */
   readonly lastEventTime: () => number;
 };
 
-/** The log is unavailable. The package may be stored in part; another attempt resumes. */
+/** The error of a write while the log is unavailable. A part of the package may be stored; a retry continues there. */
 export class PackageNotKeptError extends Error {
   constructor(options?: ErrorOptions) {
     super('the event log is unavailable', options);
@@ -41,7 +41,7 @@ export function refOf(archive: Uint8Array): PackageRef {
   return { digest: createHash('sha256').update(archive).digest('hex'), bytes: archive.length };
 }
 
-/** Packages in the log: one stream for each, named by its digest, so the same package is stored once. */
+/** Packages in the log. Each package has one stream, named by the digest, so that equal packages are stored once. */
 export class PackageLog {
   readonly #dependencies: PackageLogDependencies;
 
@@ -63,8 +63,8 @@ export class PackageLog {
   }
 
   /**
-   * The archive, verified by its digest. An incomplete archive is read again, since another node may still be writing
-   * it.
+   * Returns the archive, verified by its digest. An incomplete archive is read again, because another node may still be
+   * writing the archive.
    */
   async read({ digest, bytes }: PackageRef, signal?: AbortSignal): Promise<Uint8Array> {
     if (bytes > packageBytesMax)
@@ -76,7 +76,7 @@ export class PackageLog {
     for (let lookUps = 0; chunks.length < count; lookUps += 1) {
       if (lookUps >= packageLookUpsMax)
         throw new PackageUnreadableError(
-          `the package ${digest} is incomplete in the event log: it has ` +
+          `the package ${digest} is incomplete in the event log: found ` +
             `${String(chunks.length)} of ${String(count)} chunks`,
         );
       if (lookUps > 0) await delay(this.#dependencies.clock, packageLookUpMs);
@@ -86,7 +86,7 @@ export class PackageLog {
     const archive = Buffer.concat(chunks);
     if (archive.length !== bytes || refOf(archive).digest !== digest)
       throw new PackageUnreadableError(
-        `the content of the package ${digest} in the event log does not match its digest`,
+        `the content of the package ${digest} in the event log does not match the digest`,
       );
     return archive;
   }
@@ -105,7 +105,7 @@ export class PackageLog {
         const { event } = decodeEvent(recorded);
         if (event.type !== 'PackageChunk' || event.index !== chunks.length || event.count !== count)
           throw new PackageUnreadableError(
-            `the event log has unexpected events in the stream of the package ${digest}`,
+            `the event log contains unexpected events in the stream of the package ${digest}`,
           );
         chunks.push(Buffer.from(event.data, 'base64'));
       }
@@ -122,7 +122,7 @@ export class PackageLog {
       if (attempt > 0) await delay(clock, packageLookUpMs);
       const outcome = await log.append(stream, [proposed], expected);
       if (outcome.ok) return;
-      // A concurrent writer of the same package is ahead: its events have the same ids.
+      // A concurrent writer of the same package has already appended this chunk, with the same event id.
       if (outcome.reason === 'conflict' && outcome.actual !== 'absent' && outcome.actual >= chunk.index) return;
       cause = outcome.reason === 'conflict' ? new Error(`${stream} has changed`) : outcome.cause;
     }
@@ -150,7 +150,8 @@ function streamOf(digest: string): StreamName {
 }
 
 /**
- * Returns the same id for the same chunk of the same package, on every node: a name-based UUID (RFC 9562, version 8).
+ * Returns the event id of a chunk: a name-based UUID (RFC 9562, version 8), which is equal for the same chunk on every
+ * node.
  */
 function chunkId(digest: string, index: number): string {
   const hash = createHash('sha256')

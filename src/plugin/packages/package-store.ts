@@ -5,18 +5,18 @@ import type { PluginFolder } from '../folders/plugin-folder.ts';
 /** The package of a plugin: the SHA-256 (hex) of the uploaded archive, and its size. */
 export type PackageRef = { readonly digest: string; readonly bytes: number };
 
-/** Stores packages. The log has them, so every node does; unpacked folders are only a cache. */
+/** Stores packages in the log, where every node can read them. The unpacked folders on a node are a cache. */
 export type PackageStore = {
-  /** Resolves once the package is durable in the log. A stored package is not written again. */
+  /** Writes a package. Resolves when the package is durable in the log. A stored package is not written again. */
   keep(archive: Uint8Array): Promise<PackageRef>;
   /**
-   * The unpacked files on this node, unpacked from the log if necessary; concurrent callers share the work. Rejects
-   * with `PackageUnreadableError` if the log does not have the whole package.
+   * Returns the folder with the unpacked files, which are read from the log if necessary. Concurrent calls share the
+   * work. Rejects with `PackageUnreadableError` if the log does not contain the whole package.
    */
   folderOf(ref: PackageRef): Promise<PluginFolder>;
 };
 
-/** The log does not have the package, or has different content: retrying does not help. */
+/** The log does not contain the package, or contains different content. A retry fails with the same error. */
 export class PackageUnreadableError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -24,7 +24,7 @@ export class PackageUnreadableError extends Error {
   }
 }
 
-/** The package that a `Plugin` object names; undefined for a plugin in a plugin folder. */
+/** Returns the package that a `Plugin` object references; undefined for a plugin in a plugin folder. */
 export function packageOf(plugin: JsonObject): PackageRef | undefined {
   const spec = plugin['spec'];
   const named = isObject(spec) ? spec['package'] : undefined;
@@ -33,7 +33,7 @@ export function packageOf(plugin: JsonObject): PackageRef | undefined {
   return isDigest(digest) && typeof bytes === 'number' ? { digest, bytes } : undefined;
 }
 
-/** The `Plugin` object of a packaged manifest, applied at the install and at every start. */
+/** Returns the `Plugin` object of an installed plugin, with a reference to the package. */
 export function withPackage(plugin: JsonObject, { digest, bytes }: PackageRef): JsonObject {
   const spec = plugin['spec'];
   return { ...plugin, spec: { ...(isObject(spec) ? spec : {}), package: { digest, bytes } } };

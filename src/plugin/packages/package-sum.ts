@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { packageReadsMax } from './package-limits.ts';
 
-/** The contents of an unpacked package by path: `contentOf` a file, or `folderContent`. */
+/** The contents of an unpacked package by path: the hash of a file (`contentOf`), or `folderContent` for a folder. */
 export type Contents = ReadonlyMap<string, string>;
 
 export const folderContent = 'folder';
@@ -13,7 +13,7 @@ export function contentOf(bytes: Uint8Array): string {
   return hash('sha256', bytes);
 }
 
-/** A checksum over every file and folder: path, kind and content. With `root`, only those within it. */
+/** Returns a checksum of the path, kind and content of every file and folder, or only of those within `root`. */
 export function sumOf(contents: Contents, root?: string): string {
   const prefix = root === undefined ? '' : `${root}/`;
   const inner = [...contents]
@@ -25,13 +25,13 @@ export function sumOf(contents: Contents, root?: string): string {
   return sum.digest('hex');
 }
 
-/** The checksum of the files on disk; undefined if the folder is missing or unreadable. */
+/** Returns the checksum of the files on disk; undefined if the folder is missing or unreadable. */
 export async function sumOfFolder(folder: string): Promise<string | undefined> {
   try {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
     const contents = new Map<string, string>();
     const left = entries.values();
-    // Lanes read concurrently: reading a small file is mostly waiting.
+    // Reads several files concurrently, because reading a small file is mostly waiting.
     const lane = async (): Promise<void> => {
       for (const entry of left) {
         const path = join(entry.parentPath, entry.name);

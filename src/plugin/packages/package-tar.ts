@@ -11,13 +11,13 @@ import {
 } from './package-limits.ts';
 
 export type Unpacked = {
-  /** The segments of its path within the archive. */
+  /** The segments of the entry's path in the archive. */
   readonly names: readonly string[];
-  /** Undefined for a folder. */
+  /** The content of a file; undefined for a folder. */
   readonly bytes: Buffer | undefined;
 };
 
-/** The most bytes that a tarball of a valid package unpacks to. */
+/** The maximum size of the uncompressed tarball of a valid package. */
 const tarBytesMax = packageUnpackedBytesMax + packageEntriesMax * packageEntryOverheadBytesMax;
 
 const kinds: ReadonlyMap<string, 'file' | 'folder'> = new Map([
@@ -35,8 +35,8 @@ const refusedKinds: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The entries of a gzipped tarball, one by one. Rejects with `ArchiveRefused`; any other error means that the archive
- * is damaged.
+ * Yields the entries of a gzipped tarball. Rejects with `ArchiveRefused` if the archive is refused; any other error
+ * means that the archive is damaged.
  */
 export async function* tarEntries(archive: Uint8Array, contents: PackageContents): AsyncGenerator<Unpacked, undefined> {
   const reader = new TarReader(contents);
@@ -57,7 +57,7 @@ export async function* tarEntries(archive: Uint8Array, contents: PackageContents
   }
 }
 
-/** The chunks of a byte stream, as Buffers. */
+/** Yields the chunks of a byte stream as Buffers. */
 export async function* buffersOf(stream: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
   for await (const chunk of stream) {
     if (!Buffer.isBuffer(chunk)) throw new TypeError('a byte stream must emit Buffers');
@@ -65,14 +65,17 @@ export async function* buffersOf(stream: AsyncIterable<unknown>): AsyncGenerator
   }
 }
 
-/** The library parses; each entry is checked before its content is kept. It emits synchronously on writes. */
+/**
+ * Reads a tarball with the library `tar`, which emits events synchronously. Checks each entry before storing its
+ * content.
+ */
 class TarReader {
   readonly #parser = new Parser({ strict: true, maxMetaEntrySize: packageMetaBytesMax });
   readonly #contents: PackageContents;
   /** Complete entries that are not yielded yet. */
   #ready: Unpacked[] = [];
   #problem: Error | undefined;
-  /** The two empty blocks at the end of the tarball were read. */
+  /** Whether the two empty blocks at the end of the tarball were read. */
   #isEnded = false;
   /** The first block, until it is complete enough to check its format. */
   #head: Buffer | undefined = Buffer.alloc(0);
@@ -97,7 +100,7 @@ class TarReader {
     if (this.#head === undefined) return this.#parse(chunk);
     this.#head = Buffer.concat([this.#head, chunk]);
     if (this.#head.length < tarBlockBytes) return [];
-    // The library would unpack doubly compressed data without a limit.
+    // Checks the format, because the library would unpack content that is compressed twice, without a size limit.
     if (this.#head.toString('latin1', magicAt, magicAt + magic.length) !== magic)
       throw new ArchiveRefused('the gzipped content is not a tarball');
     const head = this.#head;
@@ -112,7 +115,7 @@ class TarReader {
   }
 
   #parse(chunk: Buffer): readonly Unpacked[] {
-    // Only padding follows the end. The library takes microseconds for each block of it, which is minutes for a bomb.
+    // Ignores padding after the end. The library needs microseconds for each block, which can amount to minutes.
     if (!this.#isEnded) this.#parser.write(chunk);
     return this.#takeReady();
   }

@@ -6,8 +6,8 @@ import { contentOf, folderContent, type Contents } from './package-sum.ts';
 import type { Unpacked } from './package-tar.ts';
 
 /**
- * Writes the entries of an archive into an existing, empty folder, several files at a time: writing a small file is
- * mostly waiting.
+ * Writes the entries of an archive into an existing, empty folder. Several files are written concurrently, because
+ * writing a small file is mostly waiting.
  */
 export class PackageWriter {
   readonly #folder: string;
@@ -20,12 +20,12 @@ export class PackageWriter {
     this.#folder = folder;
   }
 
-  /** The entries so far, by path. */
+  /** The entries that were added so far, by path. */
   get contents(): Contents {
     return this.#contents;
   }
 
-  /** Resolves when there is room for another entry. */
+  /** Starts to write an entry. Resolves when the limits allow another entry. */
   async take({ names, bytes }: Unpacked): Promise<void> {
     await this.#makeFolder(bytes === undefined ? names : names.slice(0, -1));
     if (bytes === undefined) return;
@@ -42,7 +42,7 @@ export class PackageWriter {
     this.#throwFailure();
   }
 
-  /** Resolves when all writes have ended; nothing is written after that. */
+  /** Resolves when all writes have ended. */
   async close(): Promise<void> {
     await Promise.all(this.#writes);
   }
@@ -59,7 +59,7 @@ export class PackageWriter {
       this.#contents.set(names.slice(0, depth).join('/'), folderContent);
   }
 
-  /** Never rejects. The flag `x` neither follows nor overwrites an existing path. */
+  /** Writes a file. Never rejects. With the flag `x`, an existing path is neither followed nor overwritten. */
   async #write(path: string, bytes: Uint8Array): Promise<void> {
     try {
       await writeFile(path, bytes, { flag: 'wx', mode: 0o600 });

@@ -4,19 +4,20 @@ import { ArchiveRefused, shown, type PackageContents } from './package-contents.
 import { packageEntriesMax } from './package-limits.ts';
 import { buffersOf, type Unpacked } from './package-tar.ts';
 
-/** The systems that write file kinds into a zip (APPNOTE 4.4.2). */
+/** The host systems that write Unix file modes into zip entries (APPNOTE 4.4.2). */
 const unixHosts: ReadonlySet<number> = new Set([3, 19]);
 const kindMask = 0o170000;
 const plainKinds: ReadonlySet<number> = new Set([0, 0o100000, 0o040000]);
 const encryptedFlags = 0x0001 | 0x0040;
-/** Stored and deflated, which every tool writes. */
+/** The supported compression methods, stored and deflated, which every tool can write. */
 const readMethods: ReadonlySet<number> = new Set([0, 8]);
 
 /**
- * The entries of a zip, one by one. Rejects with `ArchiveRefused`; any other error means that the archive is damaged.
+ * Yields the entries of a zip. Rejects with `ArchiveRefused` if the archive is refused; any other error means that the
+ * archive is damaged.
  */
 export async function* zipEntries(archive: Uint8Array, contents: PackageContents): AsyncGenerator<Unpacked, undefined> {
-  // Names are checked here: the library would convert backslashes, and its errors do not name the entry.
+  // The library does not decode names: it would convert backslashes, and its errors do not contain the entry's name.
   const zip = await fromBufferPromise(Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength), {
     decodeStrings: false,
     validateEntrySizes: true,
@@ -34,7 +35,7 @@ export async function* zipEntries(archive: Uint8Array, contents: PackageContents
       continue;
     }
     const chunks: Buffer[] = [];
-    // At most the declared size: the library ends the stream with an error beyond it.
+    // If an entry is longer than its declared size, the library ends the stream with an error.
     for await (const chunk of buffersOf(await zip.openReadStreamPromise(entry))) chunks.push(chunk);
     yield { names, bytes: Buffer.concat(chunks) };
   }
@@ -49,5 +50,5 @@ function kindProblem(entry: Entry, isFolder: boolean): string | undefined {
   const kind = unixHosts.has(versionMadeBy >>> 8) ? (externalFileAttributes >>> 16) & kindMask : 0;
   if (kind === 0o120000) return 'is a symbolic link';
   if (!plainKinds.has(kind)) return 'is neither a file nor a folder';
-  return kind === 0o040000 && !isFolder ? 'is a folder that is named like a file' : undefined;
+  return kind === 0o040000 && !isFolder ? 'is a folder, but its name does not end with a slash' : undefined;
 }

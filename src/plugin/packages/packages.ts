@@ -3,30 +3,30 @@ import { PackageLog, refOf, type PackageLogDependencies } from './package-log.ts
 import { PackageUnreadableError, type PackageRef, type PackageStore } from './package-store.ts';
 import type { PluginFolder } from '../folders/plugin-folder.ts';
 
-/** Packages: stored in the log, and unpacked on this node where they are needed. */
+/** Stores packages in the log, and unpacks them on this node when they are needed. */
 export class Packages implements PackageStore {
   readonly #log: PackageLog;
   readonly #folders: PackageFolders;
   /**
-   * By digest: the packages that this process uses; `retain` never removes them. A failed one is dropped, so that the
-   * next call tries again.
+   * The packages that this process uses, by digest, which `retain` never removes. A package that fails to unpack is
+   * dropped, so that the next call retries.
    */
   readonly #unpacked = new Map<string, Promise<PluginFolder>>();
-  /** While folders are being removed, none is read or created. */
+  /** Resolves when the current removal of folders has ended. During a removal, no folder is read or created. */
   #removal: Promise<void> = Promise.resolve();
 
-  /** `root` must not be used by anything else. */
+  /** `root` must not be used for any other purpose. */
   constructor(root: string, dependencies: PackageLogDependencies) {
     this.#log = new PackageLog(dependencies);
     this.#folders = new PackageFolders(root);
   }
 
-  /** Call it before any other method. */
+  /** Prepares the root folder. Call `open` before any other method. */
   async open(): Promise<void> {
     await this.#folders.open();
   }
 
-  /** Removes the folders of packages that no plugin names; they stay in the log. */
+  /** Removes the folders of packages that no plugin references. The packages remain in the log. */
   async retain(named: Iterable<string>): Promise<void> {
     const kept = new Set(named);
     this.#removal = this.#removal.then(async () =>
@@ -45,7 +45,7 @@ export class Packages implements PackageStore {
     return ref;
   }
 
-  /** Turns the staged folder into the package's folder, so that it need not be unpacked again. */
+  /** Uses the staged folder as the package's folder, so that the package does not have to be unpacked again. */
   async adopt(staged: Extract<Staged, { ok: true }>, { digest }: PackageRef): Promise<void> {
     if (this.#unpacked.has(digest)) {
       await staged.discard();
@@ -72,7 +72,7 @@ export class Packages implements PackageStore {
 
   async #unpack(ref: PackageRef): Promise<string> {
     const staged = await this.#folders.stage(await this.#log.read(ref));
-    // Its install accepted the package, so the limits were lowered since, or the disk is damaged.
+    // The install accepted the package, so the limits were lowered since, or the stored package is damaged.
     if (!staged.ok) throw new PackageUnreadableError(`the package ${ref.digest} cannot be unpacked: ${staged.problem}`);
     return staged.adopt(ref.digest);
   }

@@ -7,7 +7,7 @@ import type { TypeRegistry } from './type-registry.ts';
 /** The plugin of each route, by method and path shape. */
 export type RouteOwners = Map<string, string>;
 
-/** The types that another plugin or the platform already has. */
+/** Returns messages about types that another plugin or the platform already has. */
 export function typeConflicts(
   types: readonly ResourceType[],
   plugin: string,
@@ -20,11 +20,11 @@ export function typeConflicts(
       ?.type.plugin;
     return present === undefined || present === plugin
       ? []
-      : [`type ${type.kind} of ${type.group} (${type.plural}) already exists: it belongs to ${ownerText(present)}`];
+      : [`type ${type.kind} of ${type.group} (${type.plural}) already exists in ${ownerText(present)}`];
   });
 }
 
-/** The routes and sockets that the plugin must not serve, or that another plugin already has. */
+/** Returns messages about routes and sockets that the plugin must not serve, or that another plugin already has. */
 export function routeConflicts(
   endpoints: Endpoints,
   declarer: EndpointDeclarer,
@@ -33,7 +33,9 @@ export function routeConflicts(
   const refused = endpointProblems(endpoints, declarer, (group, version) => ownersOf(registry, group, version));
   const conflicting = shapesOf(endpoints).flatMap(({ shape, title }) => {
     const owner = routeOwners.get(shape);
-    return owner === undefined || owner === declarer.plugin ? [] : [`${title}: the plugin ${owner} has this route`];
+    return owner === undefined || owner === declarer.plugin
+      ? []
+      : [`${title}: the plugin ${owner} already has this route`];
   });
   return [...refused, ...conflicting];
 }

@@ -3,9 +3,9 @@ import type { TypeKey } from '../../resource/type/index-entry.ts';
 import { eraseBatchObjects } from '../lifecycle/life-limits.ts';
 
 export type FindPlugins = {
-  /** Names of the plugins in plugin folders. */
+  /** The names of the plugins in plugin folders. */
   readonly folders: Iterable<string>;
-  /** The type Plugin. */
+  /** The key of the type Plugin. */
   readonly objects: TypeKey;
   readonly namesOf: (
     type: TypeKey,
@@ -14,8 +14,8 @@ export type FindPlugins = {
 };
 
 /**
- * Visits the plugins in folders, then the plugins with only an object: installed packages, and plugins with a deleted
- * folder.
+ * Calls `take` for the plugins in folders, and then for all plugins with an object, which include installed packages
+ * and plugins with a deleted folder.
  */
 export function* takeFound({ folders, objects, namesOf }: FindPlugins, take: (name: string) => void): Steps<undefined> {
   for (const name of folders) {

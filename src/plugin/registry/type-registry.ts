@@ -2,23 +2,24 @@ import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 
 /**
- * The state of a registered type: its paths return 503 while its indexes are built, and 404 after the type is stopped.
+ * A registered type. While `serving` is false, the indexes of the type are being built, and its paths return 503. After
+ * the registration is removed, the paths return 404.
  */
 export type Registration = { readonly type: ResourceType; readonly serving: boolean };
 
 export type Registered = { readonly ok: true } | { readonly ok: false; readonly owner: string };
 
 /**
- * The types that this node knows, by path and by key, for the fold, index builds and HTTP. A type is registered before
- * its events are folded, and served once its indexes are built.
+ * The registered types of this node, by path and by key, for the fold, index builds and HTTP. A type is registered
+ * before its events are folded, and served after its indexes are built.
  */
 export class TypeRegistry {
-  /** Keyed `<group>/<version>/<plural>`; holds exactly the registrations of `#byKey`. */
+  /** The registrations in `#byKey`, by `<group>/<version>/<plural>`. */
   readonly #byPath = new Map<string, Registration>();
   readonly #byKey = new Map<TypeKey, Registration>();
-  /** Groups of plugins that are being reloaded. */
+  /** The plugins that are being reloaded, by API group. */
   readonly #reloading = new Map<string, string>();
-  /** Plugins with unknown types. */
+  /** The plugins with types that are not known yet. */
   readonly #expected = new Set<string>();
   readonly #listeners = new Set<(registration: Registration, change: 'registered' | 'serving' | 'removed') => void>();
 
@@ -31,7 +32,7 @@ export class TypeRegistry {
     return { ok: true };
   }
 
-  /** Call this once the indexes of the type are built: serves the paths of the type. */
+  /** Serves the paths of a type. Call `serve` after the indexes of the type are built. */
   serve(key: TypeKey): void {
     const present = this.#byKey.get(key);
     if (present !== undefined) this.#set({ type: present.type, serving: true }, 'serving');
@@ -45,22 +46,24 @@ export class TypeRegistry {
     this.#notify(present, 'removed');
   }
 
-  /** Until `clearReloading`, requests for these groups get 503 instead of 404: the types may be registered soon. */
+  /**
+   * Until `clearReloading`, requests for these API groups return 503 instead of 404, because types may be added soon.
+   */
   markReloading(plugin: string, groups: Iterable<string>): void {
     for (const group of groups) this.#reloading.set(group, plugin);
   }
 
-  /** Call this when the reload is complete or cancelled. */
+  /** Ends the effect of `markReloading`. Call `clearReloading` when the reload is complete or cancelled. */
   clearReloading(plugin: string): void {
     for (const [group, returning] of this.#reloading) if (returning === plugin) this.#reloading.delete(group);
   }
 
-  /** Returns the plugin of this group during a reload of the plugin. */
+  /** Returns the plugin that has this API group and is being reloaded, if any. */
   reloadingPlugin(group: string): string | undefined {
     return this.#reloading.get(group);
   }
 
-  /** Until `markKnown`, a missing type may belong to this plugin. */
+  /** Records that an unknown type may belong to this plugin, until `markKnown`. */
   expectPlugin(plugin: string): void {
     this.#expected.add(plugin);
   }

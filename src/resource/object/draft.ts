@@ -12,15 +12,16 @@ import type { Violation } from '../type/resource-type.ts';
 import { escapeToken } from '../../base/reference-token.ts';
 
 /**
- * An object as the client sent it, decoded once: server-managed members are separated, client-managed metadata is
- * checked, and the rest is left to the type's schema. All violations are collected, so that one response lists them.
+ * An object as the client sent it, decoded once. Server-managed members are separated, and the form of client-managed
+ * metadata is checked. The type's schema validates the other members. All violations are collected, so that one
+ * response lists all of them.
  */
 export type Draft = {
   readonly apiVersion: string | undefined;
   readonly kind: string | undefined;
   readonly name: string | undefined;
   readonly generateName: string | undefined;
-  /** Preconditions; null counts as absent (decision 2.2). */
+  /** A precondition, like `version` and `resourceVersion`. Null is treated as absent (decision 2.2). */
   readonly uid: string | undefined;
   readonly version: number | undefined;
   readonly resourceVersion: string | undefined;
@@ -38,8 +39,8 @@ export type Draft = {
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Ignored members, in addition to those decoded below: set by the server alone, or without meaning outside of
- * Kubernetes.
+ * Ignored members of the metadata, in addition to the members in `known`: only the server sets these members, or they
+ * have no meaning outside of Kubernetes.
  */
 const dropped = new Set([
   'creationTimestamp',
@@ -71,7 +72,8 @@ export function draftOf(body: Members): Draft {
   if (metadata !== undefined && !isObject(metadata)) addViolation('/metadata', 'must be an object');
   const meta = isObject(metadata) ? metadata : {};
   for (const member of Object.keys(members))
-    if (isPlace(member)) addViolation(`/${member}`, 'must not be a number: such members would come before apiVersion');
+    if (isPlace(member))
+      addViolation(`/${member}`, 'must not be a number: members with numbers as names would precede apiVersion');
   if (text(meta, 'namespace', addViolation) !== undefined && meta['namespace'] !== '')
     addViolation('/metadata/namespace', 'must not be set: objects have no namespace');
   const unknown = Object.keys(meta)
@@ -97,7 +99,10 @@ export function draftOf(body: Members): Draft {
   };
 }
 
-/** The members that determine a create's name, without decoding the rest; equal to the draft's. */
+/**
+ * Returns the members that determine the name of a create, without decoding the rest. The result equals these members
+ * of the draft.
+ */
 export function namesOf({ metadata }: Members): Pick<Draft, 'name' | 'generateName'> {
   if (!isObject(metadata)) return { name: undefined, generateName: undefined };
   const ignored: Broken = () => undefined;
@@ -108,14 +113,14 @@ export function namesOf({ metadata }: Members): Pick<Draft, 'name' | 'generateNa
 }
 
 export type MetadataRules = {
-  /** A `plugin` may not write reserved label keys. */
+  /** The origin of the write. A `plugin` must not write reserved label keys. */
   readonly origin: 'client' | 'plugin' | 'platform';
   readonly domain: string;
-  /** The labels of the stored object: an unchanged label is not written. */
+  /** The labels of the stored object. An unchanged label is allowed even if its key is reserved. */
   readonly storedLabels: Readonly<Record<string, string>> | undefined;
 };
 
-/** The rules of seed 2.5 for labels, annotations and finalizers. */
+/** Returns the violations of the rules for labels, annotations, finalizers and owner references (seed 2.5). */
 export function metadataViolations(draft: Draft, rules: MetadataRules): readonly Violation[] {
   const violations: Violation[] = [];
   const addViolation = (pointer: string, detail: string): void => {
@@ -125,13 +130,13 @@ export function metadataViolations(draft: Draft, rules: MetadataRules): readonly
   checkAnnotations(draft.annotations ?? {}, addViolation);
   const finalizers = draft.finalizers ?? [];
   if (finalizers.length > finalizersPerObjectMax)
-    addViolation('/metadata/finalizers', `must hold at most ${String(finalizersPerObjectMax)} entries`);
+    addViolation('/metadata/finalizers', `must have at most ${String(finalizersPerObjectMax)} entries`);
   finalizers.forEach((finalizer, index) => {
     const problem = keyProblem(finalizer);
     if (problem !== undefined) addViolation(`/metadata/finalizers/${String(index)}`, problem);
   });
   if ((draft.ownerReferences?.length ?? 0) > ownerReferencesPerObjectMax)
-    addViolation('/metadata/ownerReferences', `must hold at most ${String(ownerReferencesPerObjectMax)} entries`);
+    addViolation('/metadata/ownerReferences', `must have at most ${String(ownerReferencesPerObjectMax)} entries`);
   return violations;
 }
 
@@ -146,7 +151,7 @@ function checkLabels(
   if (entries.length > labelsPerObjectMax) {
     addViolation(
       '/metadata/labels',
-      `must hold at most ${String(labelsPerObjectMax)} labels, holds ${String(entries.length)}`,
+      `must have at most ${String(labelsPerObjectMax)} labels, has ${String(entries.length)}`,
     );
     return;
   }
@@ -155,9 +160,9 @@ function checkLabels(
     const problem = keyProblem(key);
     if (problem !== undefined) addViolation(pointer, problem);
     else if (origin === 'plugin' && storedLabels[key] !== value && isReservedLabel(key, domain))
-      addViolation(pointer, 'is reserved for the platform: plugins use a prefix of their own');
+      addViolation(pointer, 'is reserved for the platform: use a key with a prefix of the plugin');
     const valueProblem = labelValueProblem(value);
-    if (valueProblem !== undefined) addViolation(pointer, `its value ${valueProblem}`);
+    if (valueProblem !== undefined) addViolation(pointer, `the value ${valueProblem}`);
   }
 }
 
@@ -171,7 +176,7 @@ function checkAnnotations(annotations: Readonly<Record<string, string>>, addViol
   if (bytes > annotationsBytesMax)
     addViolation(
       '/metadata/annotations',
-      `must hold at most ${String(annotationsBytesMax)} bytes in all, holds ${String(bytes)}`,
+      `must have at most ${String(annotationsBytesMax)} bytes in total, has ${String(bytes)}`,
     );
 }
 
@@ -272,8 +277,8 @@ function ownerOf(
 }
 
 /**
- * Whether the member looks like an integer: JavaScript enumerates such members first, independent of the order of
- * insertion.
+ * Whether the name of the member is an array index. JavaScript enumerates such members first, independent of the order
+ * of insertion.
  */
 function isPlace(member: string): boolean {
   return /^(?:0|[1-9][0-9]*)$/u.test(member);

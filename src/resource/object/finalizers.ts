@@ -1,4 +1,4 @@
-/** All edits of finalizers. They are a set that keeps its order; an empty set is an absent member. */
+/** All edits of finalizers. Finalizers are an ordered set; if the set is empty, the member is absent. */
 import { isList, isObject } from '../../base/guards.ts';
 import type { JsonObject, JsonValue } from './object.ts';
 
@@ -12,12 +12,12 @@ export function removeFinalizers(finalizers: Finalizers, removed: readonly strin
   return (finalizers ?? []).filter((finalizer) => !removed.includes(finalizer));
 }
 
-/** The entries of `next` that `finalizers` lacks. */
+/** Returns the entries of `next` that are not in `finalizers`. */
 export function addedFinalizers(finalizers: Finalizers, next: Finalizers): readonly string[] {
   return (next ?? []).filter((finalizer) => finalizers?.includes(finalizer) !== true);
 }
 
-/** The merge patch that removes one of these finalizers; other members of the metadata stay. */
+/** Returns the merge patch of the metadata that removes one of these finalizers. */
 export function finalizerRemoval(
   finalizers: readonly JsonValue[] | undefined,
   removed: string,
@@ -28,7 +28,7 @@ export function finalizerRemoval(
 /** The merge patch that removes all finalizers. */
 export const allFinalizersRemoval: JsonObject = { metadata: { finalizers: null } };
 
-/** A parsed object with the finalizer added. */
+/** Returns the parsed object with the finalizer added. */
 export function withFinalizer(object: JsonObject, finalizer: string): JsonObject {
   const metadata = isObject(object['metadata']) ? object['metadata'] : {};
   const declared = metadata['finalizers'];
@@ -38,7 +38,7 @@ export function withFinalizer(object: JsonObject, finalizer: string): JsonObject
     : { ...object, metadata: { ...metadata, finalizers: [...finalizers, finalizer] } };
 }
 
-/** A parsed object without its finalizers. */
+/** Returns the parsed object without finalizers. */
 export function withoutFinalizers(value: JsonValue): JsonValue {
   if (!isObject(value) || !isObject(value['metadata'])) return value;
   const { finalizers: _finalizers, ...metadata } = value['metadata'];

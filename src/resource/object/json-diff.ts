@@ -6,18 +6,18 @@ export type Operation =
   | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: unknown }
   | { readonly op: 'remove'; readonly path: string };
 
-/** The number of operations in a container that are kept in any case, however small the container is. */
+/** The number of operations in a container that are kept even if the container is small. */
 const keptOperations = 16;
-/** The number of characters of these operations, including their paths. */
+/** The number of characters, including paths, up to which these operations are kept. */
 const keptCharacters = 4_096;
 /** The characters of an operation without its path and value. */
 const operationCharacters = 30;
 
 /**
- * The change between two JSON values as a JSON Patch, in steps: the time of each is bounded, and so is the patch. One
- * operation replaces a whole object or array if separate operations would take more characters than the members that
- * were compared. Elements of arrays are compared by index, after equal elements at both ends are skipped, so the work
- * is linear in the size of the values. Undefined members count as absent.
+ * Computes the change between two JSON values as a JSON Patch, in steps. The time of each step and the size of the
+ * patch are bounded. One operation replaces a whole object or array if separate operations would have more characters
+ * than the members that were compared. Elements of arrays are compared by index, after equal elements at both ends are
+ * skipped, so the work is linear in the size of the values. Undefined members are treated as absent.
  */
 export function* jsonDiff(before: unknown, after: unknown): Steps<readonly Operation[]> {
   const patch: Operation[] = [];
@@ -88,7 +88,7 @@ class Difference {
     return compared;
   }
 
-  /** The number of equal elements at the start, and then at the end. */
+  /** Returns the number of equal elements at the start, and the number of further equal elements at the end. */
   *#ends(before: readonly unknown[], after: readonly unknown[]): Steps<Ends> {
     const most = Math.min(before.length, after.length);
     let [start, end, characters] = [0, 0, 0];
@@ -106,8 +106,8 @@ class Difference {
   }
 
   /**
-   * The approximate number of characters if the values are equal; undefined otherwise. A stack of pairs replaces
-   * recursion.
+   * Returns the approximate number of characters if the values are equal; undefined otherwise. Uses a stack of pairs
+   * instead of recursion.
    */
   *#equal(before: unknown, after: unknown): Steps<number | undefined> {
     const stack: unknown[] = [before, after];
@@ -126,7 +126,7 @@ class Difference {
     return this.#visited % strideMax === 0;
   }
 
-  /** Replaces many small operations by one. */
+  /** Replaces the operations in a container by one operation if this is shorter. */
   #shorten(first: number, compared: number, whole: { readonly path: string; readonly after: unknown }): void {
     const count = this.#patch.length - first;
     if (count < 2) return;

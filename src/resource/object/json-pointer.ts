@@ -1,7 +1,7 @@
 import { isObject } from '../../base/guards.ts';
 import { unescapeToken } from '../../base/reference-token.ts';
 
-/** The value at a JSON pointer; undefined if there is none. */
+/** Returns the value at a JSON pointer; undefined if the pointer has no value. */
 export function valueAt(root: unknown, pointer: string): unknown {
   let value = root;
   for (const segment of pointer.split('/').slice(1)) {

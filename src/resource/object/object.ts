@@ -1,7 +1,4 @@
-/**
- * An object as stored and served (seed 2.1, 2.2). `apiVersion`, `kind` and `metadata` belong to the platform; every
- * other top-level member (`spec`, `status`, …) belongs to the type and its schema.
- */
+/** A JSON value. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 export type JsonObject = { readonly [member: string]: JsonValue };
 
@@ -15,8 +12,9 @@ export type OwnerReference = {
 };
 
 /**
- * `resourceVersion` is not a member: it is the position of the object's last event, known only after the append, and is
- * inserted into the response's bytes when the event is folded (`withResourceVersion` in answer.ts).
+ * The metadata of an object. `resourceVersion` is not a member: it is the position of the object's last event, which is
+ * known only after the append. `withResourceVersion` in answer.ts inserts the position into the bytes of the response
+ * when the event is folded.
  */
 export type Metadata = {
   readonly name: string;
@@ -29,13 +27,17 @@ export type Metadata = {
   /** RFC 3339, UTC, milliseconds. */
   readonly creationTimestamp: string;
   readonly deletionTimestamp?: string;
-  /** A set: keeps the order without duplicates. Absent when empty. */
+  /** An ordered set without duplicates. Absent when empty. */
   readonly finalizers?: readonly string[];
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly ownerReferences?: readonly OwnerReference[];
 };
 
+/**
+ * An object as stored and served (seed 2.1, 2.2). `apiVersion`, `kind` and `metadata` belong to the platform; every
+ * other top-level member (`spec`, `status`, …) belongs to the type and its schema.
+ */
 export type ResourceObject = {
   readonly apiVersion: string;
   readonly kind: string;

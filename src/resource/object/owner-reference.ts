@@ -1,14 +1,16 @@
 import type { OwnerReference, ResourceObject } from './object.ts';
 
-/** The group of an `apiVersion`; empty for the core group, which has only a version. */
+/**
+ * Returns the group of an `apiVersion`. The group is empty for the core group, whose `apiVersion` is only a version.
+ */
 export function groupOf(apiVersion: string): string {
   const slash = apiVersion.indexOf('/');
   return slash === -1 ? '' : apiVersion.slice(0, slash);
 }
 
 /**
- * Whether the reference names exactly this object: by group, kind, name and uid. The uid alone is not enough, since
- * anybody can write one.
+ * Whether the reference names exactly this object. Group, kind, name and uid are compared. The uid alone is not enough,
+ * because any writer can set any uid in a reference.
  */
 export function isReferenceTo({ apiVersion, kind, name, uid }: OwnerReference, owner: ResourceObject): boolean {
   const { metadata } = owner;

@@ -6,12 +6,14 @@ import type { JsonValue } from './object.ts';
 import { unescapeToken, escapeToken } from '../../base/reference-token.ts';
 
 /**
- * JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7396). Neither modifies its input, and both see only own members: not
- * those that every JavaScript object inherits.
+ * The result of a JSON Patch (RFC 6902). Both JSON Patch and JSON Merge Patch (RFC 7396) leave the input unmodified and
+ * read only own members, without the members that every JavaScript object inherits.
  */
 export type Patched =
   | { readonly ok: true; readonly document: JsonValue }
-  /** `malformed`: not a valid patch (400). `refused`: a failed test, a missing path, growth past a limit (422). */
+  /**
+   * `malformed`: the patch is invalid (400). `refused`: a test failed, a path is missing, or a limit is exceeded (422).
+   */
   | { readonly ok: false; readonly problem: 'malformed' | 'refused'; readonly detail: string };
 
 export function applyMergePatch(document: JsonValue, patch: JsonValue): JsonValue {
@@ -25,17 +27,20 @@ export function applyMergePatch(document: JsonValue, patch: JsonValue): JsonValu
   return merged;
 }
 
-/** An assignment to this member would change the prototype. */
+/** A member that patches must not set, because an assignment to this member would change the prototype. */
 const forbiddenMember = '__proto__';
 
-/** A path, split into tokens; the first token is empty and names the document within its root. */
+/** A path, split into tokens. The first token is empty and is the name of the document within `Root.document`. */
 type Path = readonly string[];
 type Operation =
   | { readonly op: 'add' | 'replace' | 'test'; readonly path: Path; readonly value: JsonValue }
   | { readonly op: 'remove'; readonly path: Path }
   | { readonly op: 'move' | 'copy'; readonly path: Path; readonly from: Path };
 
-/** Operations modify their own copy in place: a patch of a thousand moves must not copy a thousand documents. */
+/**
+ * Applies a JSON Patch. All operations modify one copy of the document in place, so that a patch with a thousand
+ * operations does not copy the document a thousand times.
+ */
 export function applyJsonPatch(document: JsonValue, operations: readonly JsonValue[]): Patched {
   if (operations.length > jsonPatchOperationsMax)
     return refused(
@@ -65,7 +70,10 @@ type Mutable = string | number | boolean | null | Mutable[] | { [member: string]
 
 type Root = {
   readonly document: { [member: string]: Mutable };
-  /** The bytes of all copies so far. They are limited, since each copy may double the document. */
+  /**
+   * The bytes of all values that `copy` operations have copied so far. The bytes are limited, because each operation
+   * may double the document.
+   */
   copiedBytes: number;
 };
 
@@ -79,7 +87,8 @@ function apply(root: Root, operation: Operation): string | undefined {
     case 'replace':
       return replace(root, operation.path, copyOf(operation.value));
     case 'test': {
-      // A missing value equals null, as in Kubernetes: clients test for null before they add the first finalizer.
+      // As in Kubernetes, a missing value equals null, because clients test for null before they add the first
+      // finalizer.
       return deepEqual(valueAt(root, operation.path) ?? null, operation.value)
         ? undefined
         : `test of ${shown(operation.path)} failed`;
@@ -114,7 +123,7 @@ function replace(root: Root, path: Path, value: Mutable): string | undefined {
   return undefined;
 }
 
-/** Removes and returns the value at `path`; undefined if there is none. */
+/** Removes and returns the value at `path`; returns undefined if the path does not exist. */
 function take(root: Root, path: Path): Mutable | undefined {
   const value = valueAt(root, path);
   if (value === undefined) return undefined;
@@ -197,10 +206,13 @@ function pathOf(pointer: JsonValue | undefined): Path | undefined {
 }
 
 function missing(path: Path): string {
-  return `there is no ${shown(path)}`;
+  return `${shown(path)} does not exist`;
 }
 
-/** The characters of a shown pointer, which may be as long as a body; these suffice to recognize it. */
+/**
+ * The number of characters of a pointer in a message. A pointer may be as long as a request body; these characters are
+ * enough to recognize the pointer.
+ */
 const shownLengthMax = 128;
 
 function shown(path: Path): string {
@@ -212,7 +224,7 @@ function refused(detail: string): Patched {
   return { ok: false, problem: 'refused', detail };
 }
 
-/** Whether arrays and objects nest more than `levels` deep. Does not descend further. */
+/** Whether arrays and objects nest deeper than `levels`. Does not descend further than `levels`. */
 function isDeeper(value: JsonValue, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values<JsonValue>(value).some((inner) => isDeeper(inner, levels - 1));

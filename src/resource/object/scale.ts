@@ -5,8 +5,8 @@ import { unescapeToken } from '../../base/reference-token.ts';
 import type { JsonObject, JsonValue } from './object.ts';
 
 /**
- * An object as `autoscaling/v1 Scale`. Its metadata are those that identify the object and its version. A number is
- * shown as 0 if it is absent or not a whole number of at least 0.
+ * Returns an object as `autoscaling/v1 Scale`. The metadata of the Scale contain only the members that identify the
+ * object and its version. A number of replicas that is absent, negative or not a whole number becomes 0.
  */
 export function scaleOf(shown: JsonObject, pointers: ScalePointers): JsonObject {
   const selector = pointers.labelSelector === undefined ? undefined : valueAt(shown, pointers.labelSelector);
@@ -22,20 +22,20 @@ export function scaleOf(shown: JsonObject, pointers: ScalePointers): JsonObject 
   };
 }
 
-/** The Scale as bytes, from the bytes of an object's response. */
+/** Returns the Scale as bytes, computed from the bytes of an object's response. */
 export function scaleBytes(answer: Uint8Array, pointers: ScalePointers): Buffer {
   const text = Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength).toString('utf8');
   return Buffer.from(JSON.stringify(scaleOf(JSON.parse(text) as JsonObject, pointers)));
 }
 
-/** The number that a Scale requests; Go clients omit a 0. */
+/** Returns the number of replicas that a Scale requests; 0 if absent, because Go clients omit a 0. */
 export function wantedReplicas(members: Readonly<Record<string, unknown>>): number {
   return replicasAt(members, '/spec/replicas');
 }
 
 /**
- * A copy of the object with this value at the pointer; missing objects on the path are created. Undefined if the path
- * leads through another kind of value, or through a missing array element.
+ * Returns a copy of the object with this value at the pointer. Missing objects on the path are created. Returns
+ * undefined if the path contains a value that is not an object or array, or a missing array element.
  */
 export function withValueAt(value: JsonValue | undefined, pointer: string, set: JsonValue): JsonValue | undefined {
   const [, token, ...rest] = pointer.split('/');

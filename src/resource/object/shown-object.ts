@@ -1,11 +1,14 @@
 import type { JsonObject, ResourceObject } from './object.ts';
 
-/** An object as readers see it: the stored object with the position of its last event as `metadata.resourceVersion`. */
+/**
+ * Returns the object for a response: the stored object with the position of its last event as
+ * `metadata.resourceVersion`.
+ */
 export function shownObject(object: ResourceObject, resourceVersion: string): JsonObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion } };
 }
 
-/** The stored object, from the bytes of its response: the inverse of `shownObject`. */
+/** Returns the stored object from the bytes of a response: the inverse of `shownObject`. */
 export function storedObject(answer: Uint8Array): ResourceObject {
   const shown = JSON.parse(
     Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength).toString('utf8'),
@@ -14,7 +17,7 @@ export function storedObject(answer: Uint8Array): ResourceObject {
   return { ...shown, metadata };
 }
 
-/** The response with `status.token`: only the write that generated a token returns it. */
+/** Returns the response with `status.token`. Only the write that generated a token returns the token. */
 export function withToken(answer: Uint8Array, token: string): Uint8Array {
   const shown = JSON.parse(
     Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength).toString('utf8'),

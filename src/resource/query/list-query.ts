@@ -12,8 +12,8 @@ export type FieldRequirement =
   | { readonly field: string; readonly operator: '<' | '<=' | '>' | '>=' | '^='; readonly value: string };
 
 /**
- * A condition of a fieldSelector bound to a type's index, with operands as keys. An operand that is not a valid key
- * matches nothing.
+ * A condition of a fieldSelector that is bound to an index of a type. The operands are keys. An operand that is not a
+ * valid key matches no object.
  */
 export type IndexRequirement =
   /** `index` is the position in the type's `indexes`. */
@@ -32,12 +32,16 @@ export type SortKey = {
   readonly index: number;
   readonly direction: 'asc' | 'desc';
   /**
-   * The place of objects without a value, if it differs from the default: last when ascending, first when descending.
+   * The place of objects without a value, if not the default. By default such objects are last in ascending order and
+   * first in descending order.
    */
   readonly nulls?: 'first' | 'last';
 };
 
-/** The place of an object in an order: its first key for each sort (undefined: no value), then the tie-breaks. */
+/**
+ * The place of an object in an order: for each sort key, the key that the order uses (undefined if the object has no
+ * value), then the members for tie-breaks.
+ */
 export type OrderPlace = {
   readonly keys: readonly (string | number | undefined)[];
   readonly created: number;
@@ -53,12 +57,15 @@ export type Window =
 
 export type ListQuery = {
   readonly selection: Selection;
-  /** Empty: creationTimestamp descending, then name ascending, which also breaks every tie (decision 4.3). */
+  /**
+   * If empty, objects are ordered by descending creationTimestamp, then by ascending name. This order also breaks every
+   * tie (decision 4.3).
+   */
   readonly sort: readonly SortKey[];
   readonly window: Window;
 };
 
-/** The position of the index of a field; undefined when the field has no index. */
+/** Returns the position of a field's index; undefined when the field has no index. */
 export function indexOf(indexes: readonly IndexDefinition[], field: string): number | undefined {
   const place = indexes.findIndex((index) => index.name === field);
   return place === -1 ? undefined : place;

@@ -2,8 +2,8 @@ import { queryParametersMax, requestTargetBytesMax } from '../../limits/requests
 import { namedBy, parseFieldSelector } from './selector.ts';
 
 /**
- * The target of a request, parsed once from its method and URL and used for authorization and routing alike, so that
- * exactly the authorized request is routed (decision 6.1).
+ * The target of a request, parsed once from the method and the URL. Authorization and routing use the same parsed
+ * target, so that exactly the authorized request is routed (decision 6.1).
  */
 export type RequestInfo = ResourceRequest | NonResourceRequest | MalformedRequest;
 
@@ -11,11 +11,11 @@ export type ResourceRequest = ResourceLocation & {
   readonly kind: 'resource';
   readonly verb: string;
   /**
-   * For a list or watch: the single name in its field selector. Rules treat it like the request's name (decision 6.5);
-   * routes ignore it.
+   * For a list or watch: the single name in the field selector. Rules treat this name like the name of a request
+   * (decision 6.5); routes ignore it.
    */
   readonly selectedName?: string;
-  /** `/` and the decoded segments joined by `/`: no segment contains one. */
+  /** A `/` and the decoded segments joined by `/`. No segment contains a `/`. */
   readonly path: string;
   readonly segments: readonly string[];
 };
@@ -23,7 +23,7 @@ export type ResourceRequest = ResourceLocation & {
 export type NonResourceRequest = {
   readonly kind: 'non-resource';
   readonly verb: string;
-  /** The method in lower case: a rule may name it in place of the verb (decision 6.4). */
+  /** The method in lower case. A rule may contain the method instead of the verb (decision 6.4). */
   readonly method: string;
   readonly path: string;
   readonly segments: readonly string[];
@@ -41,7 +41,10 @@ export type ResourceLocation = {
   readonly subresource?: string;
 };
 
-/** `watch`: the request asks for a watch (decision 5.1), whether or not its path supports one. */
+/**
+ * Parses the target of a request. `wanted` is `watch` if the request is for a watch (decision 5.1), even if the path
+ * does not support watches.
+ */
 export function requestInfo(method: string, target: string, wanted: 'watch' | 'no watch'): RequestInfo {
   if (target.length > requestTargetBytesMax)
     return malformed(`path and query must be at most ${String(requestTargetBytesMax)} bytes`);
@@ -51,7 +54,7 @@ export function requestInfo(method: string, target: string, wanted: 'watch' | 'n
   const path = `/${segments.join('/')}`;
   const place = locationOf(segments);
   const named = place?.name !== undefined;
-  // POST to an item is not a create: custom APIs are granted by their path (decision 6.3).
+  // A POST to an item is not a create but a request to a custom API, which is granted by the path (decision 6.3).
   if (place === undefined || (method === 'POST' && named && place.subresource === undefined)) {
     return { kind: 'non-resource', verb: verbOf(method, 'item'), method: method.toLowerCase(), path, segments };
   }
@@ -61,11 +64,12 @@ export function requestInfo(method: string, target: string, wanted: 'watch' | 'n
 }
 
 /**
- * The request for a resource without an HTTP path: a plugin's call, an access review, a watch that is authorized again.
+ * Returns a request for a resource that does not come from an HTTP path: for a plugin's call, an access review, or a
+ * repeated authorization of a watch.
  */
 export function resourceRequest(verb: string, place: ResourceLocation, selectedName?: string): ResourceRequest {
   const { group, version, resource, name, subresource } = place;
-  // A path with a subresource of an unspecified object has the name `-`.
+  // The path of a subresource without a name contains `-` as the name.
   const item = subresource === undefined ? [name] : [name ?? '-', subresource];
   const segments = [
     ...(group === '' ? ['api'] : ['apis', group]),
@@ -83,7 +87,7 @@ export function resourceRequest(verb: string, place: ResourceLocation, selectedN
   };
 }
 
-/** The request for a non-resource path. `verb`: a verb, or a method in lower case, which the request then has. */
+/** Returns the request for a non-resource path. `verb` is a verb, or a method in lower case. */
 export function nonResourceRequest(verb: string, path: string): NonResourceRequest {
   const segments = path.split('/').filter((segment) => segment !== '');
   const method = verb === 'create' ? 'post' : verb === 'update' ? 'put' : verb;
@@ -97,8 +101,8 @@ export function nonResourceRequest(verb: string, path: string): NonResourceReque
 }
 
 /**
- * The request with this verb, or method, to this path: a resource request if the path has the form of one (decision
- * 6.1).
+ * Returns the request with this verb or method to this path. The result is a resource request if the path has the form
+ * of a resource path (decision 6.1).
  */
 export function requestTo(verb: string, path: string): ResourceRequest | NonResourceRequest {
   const plain = nonResourceRequest(verb, path);
@@ -109,7 +113,7 @@ export function requestTo(verb: string, path: string): ResourceRequest | NonReso
   return resourceRequest(ofCollection ?? plain.verb, place);
 }
 
-/** The verbs of a collection for the verbs of one object. */
+/** The verbs of collections, by the corresponding verbs of single objects. */
 const collectionVerbs: ReadonlyMap<string, string> = new Map([
   ['get', 'list'],
   ['delete', 'deletecollection'],
@@ -119,7 +123,7 @@ function isWatchable(method: string, { subresource }: ResourceLocation): boolean
   return (method === 'GET' || method === 'HEAD') && subresource === undefined;
 }
 
-/** The single name that a list or a watch of a collection selects. */
+/** Returns the single name that a list or a watch of a collection selects, if any. */
 function selectedBy(verb: string, target: string): Pick<ResourceRequest, 'selectedName'> {
   const start = target.indexOf('?');
   if ((verb !== 'list' && verb !== 'watch') || start === -1 || !target.includes('fieldSelector', start)) return {};
@@ -128,7 +132,10 @@ function selectedBy(verb: string, target: string): Pick<ResourceRequest, 'select
   return selectedName === undefined ? {} : { selectedName };
 }
 
-/** The resource that a path names by its form, independent of the method. */
+/**
+ * Returns the resource of a path with the form of a resource path, independent of the method; undefined for any other
+ * path.
+ */
 export function locationOf(segments: readonly string[]): ResourceLocation | undefined {
   const core = segments[0] === 'api';
   if (!core && segments[0] !== 'apis') return undefined;
@@ -142,19 +149,19 @@ export function locationOf(segments: readonly string[]): ResourceLocation | unde
     : { group, version, resource, name, subresource };
 }
 
-/** The parameters of a target's query, or its problem. */
+/** Returns the parameters of a target's query, or the problem of the query as a text. */
 export function queryOf(target: string): URLSearchParams | string {
   const start = target.indexOf('?');
   if (start === -1 || start === target.length - 1) return new URLSearchParams();
   const query = new URLSearchParams(target.slice(start + 1));
   return query.size > queryParametersMax
-    ? `at most ${String(queryParametersMax)} query parameters are read, this request has ${String(query.size)}`
+    ? `a request must have at most ${String(queryParametersMax)} query parameters, this one has ${String(query.size)}`
     : query;
 }
 
 /**
- * The verb of a method (decisions 6.2 and 6.4). A method without a verb becomes its own name in lower case, which a
- * rule allows only by `*` or by that name.
+ * Returns the verb of a method (decisions 6.2 and 6.4). The verb of any other method is the method in lower case, which
+ * a rule allows only with `*` or with the method.
  */
 function verbOf(method: string, level: 'collection' | 'item'): string {
   switch (method) {
@@ -174,14 +181,17 @@ function verbOf(method: string, level: 'collection' | 'item'): string {
   }
 }
 
-/** The target without its query, and without scheme and authority in absolute form (RFC 9112, 3.2.2). */
+/**
+ * Returns the target without the query and, for a target in absolute form, without scheme and authority (RFC 9112,
+ * 3.2.2).
+ */
 function rawPath(target: string): string {
   const query = target.indexOf('?');
   const path = query === -1 ? target : target.slice(0, query);
   return path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/]*/iu, '');
 }
 
-/** The decoded segments, or the problem of one. */
+/** Returns the decoded segments of a path, or the problem of a segment as a text. */
 function segmentsOf(path: string): readonly string[] | string {
   const segments: string[] = [];
   for (const raw of path.split('/')) {
@@ -189,7 +199,7 @@ function segmentsOf(path: string): readonly string[] | string {
     const segment = raw.includes('%') ? decoded(raw) : raw;
     if (segment === undefined) return `the path segment ${JSON.stringify(raw)} is not valid percent-encoded UTF-8`;
     if (segment === '.' || segment === '..') return 'a path segment must not be "." or ".."';
-    if (/[/\\\0]/u.test(segment)) return `the path segment ${JSON.stringify(raw)} holds "/", "\\" or NUL`;
+    if (/[/\\\0]/u.test(segment)) return `the path segment ${JSON.stringify(raw)} must not contain "/", "\\" or NUL`;
     segments.push(segment);
   }
   return segments;

@@ -1,7 +1,10 @@
 import type { IndexEntry, IndexKey } from '../type/index-entry.ts';
 import type { IndexRequirement, LabelRequirement, Selection } from './list-query.ts';
 
-/** Whether an object is selected. Watches use it for every change; the indexes must give the same result. */
+/**
+ * Whether the selection matches an object. Watches call this function for every change. Lists use the indexes, which
+ * must select the same objects.
+ */
 export function matches(selection: Selection, entry: IndexEntry): boolean {
   return (
     selection.labels.every((requirement) => matchesLabels(requirement, entry.labels)) &&
@@ -10,7 +13,7 @@ export function matches(selection: Selection, entry: IndexEntry): boolean {
 }
 
 export function matchesLabels(requirement: LabelRequirement, labels: Readonly<Record<string, string>>): boolean {
-  // `Object.hasOwn`, since the naming rules allow a label key `constructor`.
+  // Only own members are labels: the naming rules allow a label key such as `constructor`.
   const value = Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined;
   switch (requirement.operator) {
     case 'in':
@@ -24,7 +27,10 @@ export function matchesLabels(requirement: LabelRequirement, labels: Readonly<Re
   }
 }
 
-/** A multi-valued index matches a positive condition if any value does, and `notIn` if none does. */
+/**
+ * A multi-valued index matches `notIn` if no value is in the set. It matches any other comparison if at least one value
+ * matches.
+ */
 export function matchesKeys(requirement: IndexRequirement, keys: readonly IndexKey[]): boolean {
   switch (requirement.operator) {
     case 'in':

@@ -3,15 +3,15 @@ import type { FieldRequirement, LabelRequirement } from './list-query.ts';
 import { keyProblem, labelValueProblem } from '../type/names.ts';
 
 /**
- * The grammar of decision 4.2, a superset of Kubernetes' selectors. The text is parsed once from left to right, so the
- * cost of a refusal is linear.
+ * The result of parsing a selector. The grammar of decision 4.2 is a superset of Kubernetes' selectors. The text is
+ * parsed once from left to right, so the cost of a refusal is linear.
  */
 export type ParsedSelector<R> =
   { readonly ok: true; readonly requirements: readonly R[] } | { readonly ok: false; readonly problem: string };
 
 /**
- * `texts`: the values of the parameter; an object must match all requirements of all of them. None, or only blanks:
- * everything matches.
+ * Parses the values of the parameter `labelSelector`. An object must match all requirements in all values. Without
+ * values, or with only blank values, every object matches.
  */
 export function parseLabelSelector(texts: readonly string[]): ParsedSelector<LabelRequirement> {
   return parse(texts, 'labelSelector', labelRequirement);
@@ -22,8 +22,8 @@ export function parseFieldSelector(texts: readonly string[]): ParsedSelector<Fie
 }
 
 /**
- * The name if `metadata.name=<name>` is the only condition: such a list or watch counts as a request for that name
- * (decision 6.5).
+ * Returns the name if `metadata.name=<name>` is the only condition. Such a list or watch is authorized like a request
+ * for that name (decision 6.5).
  */
 export function namedBy(requirements: readonly FieldRequirement[]): string | undefined {
   const [only, ...others] = requirements;
@@ -34,20 +34,20 @@ export function namedBy(requirements: readonly FieldRequirement[]): string | und
 
 type Comparison = '<' | '<=' | '>' | '>=' | '^=';
 
-/** One condition, before it is interpreted as one on a label or a field. */
+/** One condition, before it is interpreted as a label or field condition. */
 type Condition =
   | { readonly subject: string; readonly operator: 'in' | 'notIn'; readonly values: readonly string[] }
   | { readonly subject: string; readonly operator: 'exists' | 'absent' }
   | { readonly subject: string; readonly operator: Comparison; readonly value: string };
 
-/** Interprets the condition; null after a call of `refuse`. */
+/** Interprets the condition; returns null after a call of `refuse`. */
 type Reading<R> = (condition: Condition, refuse: (problem: string) => null) => R | null;
 
 function parse<R>(texts: readonly string[], parameter: string, read: Reading<R>): ParsedSelector<R> {
   const requirements: R[] = [];
   for (const text of texts) {
     if (text.length > selectorBytesMax || Buffer.byteLength(text) > selectorBytesMax) {
-      return { ok: false, problem: `${parameter}: must hold at most ${String(selectorBytesMax)} bytes` };
+      return { ok: false, problem: `${parameter}: must be at most ${String(selectorBytesMax)} bytes` };
     }
     const cursor = new Cursor(text);
     if (!parseInto(cursor, requirements, read)) return { ok: false, problem: `${parameter}: ${cursor.problem}` };
@@ -122,10 +122,10 @@ function parseValue(cursor: Cursor): string | null {
   cursor.skipBlanks();
   const value = cursor.word(valueEnds);
   if (value === null || cursor.ended() || cursor.sees(',')) return value;
-  return cursor.fail('in a value, "=", "(" and ")" are written with a backslash before them');
+  return cursor.fail('"=", "(" and ")" in a value must be escaped with a backslash');
 }
 
-/** Parses `(a, b)`. As in Kubernetes an entry may be empty, but the set may not. */
+/** Parses a set `(a, b)`. As in Kubernetes, an entry may be empty, but the set must not be empty. */
 function parseSet(cursor: Cursor): readonly string[] | null {
   const start = cursor.at;
   cursor.take('(');
@@ -143,7 +143,7 @@ function parseSet(cursor: Cursor): readonly string[] | null {
   return cursor.fail(`more than ${String(selectorSetValuesMax)} values in one set`);
 }
 
-/** Tried in this order, so `<=` comes before `<`. */
+/** The parser tries the operators in this order, so `<=` must precede `<`. */
 const comparisons = ['<=', '<', '>=', '>', '^='] as const;
 const equalities = [
   ['==', 'in'],
@@ -153,15 +153,15 @@ const equalities = [
 const blanks = ' \t\r\n';
 const subjectEnds = `=!<>^(),${blanks}`;
 const valueEnds = '=(),';
-/** Characters that can be escaped; blanks are included, so that a value may start or end with one. */
+/** Characters that can be escaped. Blanks are included, so that a value can start or end with a blank. */
 const escapable = `,=\\()${blanks}`;
 
-/** The length of the excerpt on each side of the problem. */
+/** The length of the excerpt before and after the offset of a problem. */
 const excerptLength = 24;
 
 class Cursor {
   readonly #text: string;
-  /** The offset of the next character; it never decreases. */
+  /** The offset of the next character. The offset never decreases. */
   at = 0;
   /** The first problem, with its place. */
   problem = '';
@@ -188,7 +188,7 @@ class Cursor {
     while (!this.ended() && blanks.includes(this.#text.charAt(this.at))) this.at++;
   }
 
-  /** The text up to an unescaped character of `ends`, with escapes resolved and trailing blanks removed. */
+  /** Reads the text up to an unescaped character of `ends`. Resolves escapes and removes trailing blanks. */
   word(ends: string): string | null {
     let read = '';
     let kept = 0;
@@ -238,7 +238,7 @@ function labelRequirement(condition: Condition, refuse: (problem: string) => nul
     case '>':
     case '>=':
     case '^=':
-      return refuse(`labels are not compared with "${condition.operator}", only fields are (fieldSelector)`);
+      return refuse(`labels cannot be compared with "${condition.operator}": only fields can (fieldSelector)`);
   }
 }
 

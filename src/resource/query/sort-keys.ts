@@ -3,7 +3,7 @@ import { stringKey } from '../type/index-key.ts';
 import { indexOf, type FieldRequirement, type IndexRequirement, type SortKey } from './list-query.ts';
 import type { IndexDefinition } from '../type/resource-type.ts';
 
-/** Binds selectors and sorts to a type's indexes: only indexed values can be used (seed 2.6). */
+/** Binds selectors and sorts to the indexes of a type. Only indexed values can be used (seed 2.6). */
 
 export type BoundFields =
   | { readonly ok: true; readonly requirements: readonly IndexRequirement[] }
@@ -23,7 +23,8 @@ export function bindFields(
       return {
         ok: false,
         problem:
-          'fieldSelector: "^=" compares texts, and the values of ' + `${JSON.stringify(index.name)} are ${index.type}s`,
+          'fieldSelector: "^=" compares strings, but the values of ' +
+          `${JSON.stringify(index.name)} are ${index.type}s`,
       };
     }
     bound.push(bind(requirement, place, index));
@@ -50,7 +51,7 @@ function bind(requirement: FieldRequirement, place: number, index: IndexDefiniti
     case '>':
     case '>=': {
       const key = index.keyOf(requirement.value);
-      // No value is before or after an invalid operand, so the condition matches nothing.
+      // No value is less or greater than an invalid operand, so the condition matches no object.
       return key === undefined
         ? { index: place, operator: 'in', keys: [] }
         : { index: place, operator: requirement.operator, key };
@@ -61,13 +62,16 @@ function bind(requirement: FieldRequirement, place: number, index: IndexDefiniti
 export type ParsedSort =
   { readonly ok: true; readonly sort: readonly SortKey[] } | { readonly ok: false; readonly problem: string };
 
-/** `texts`: each `<field>[,asc|desc][,nulls=first|last]` of the query, in order of precedence. */
+/**
+ * Parses the sort parameters. Each text has the form `<field>[,asc|desc][,nulls=first|last]`; the first has the highest
+ * precedence.
+ */
 export function parseSort(texts: readonly string[], indexes: readonly IndexDefinition[]): ParsedSort {
   const given = texts.filter((text) => text.trim() !== '');
   if (given.length > sortKeysMax) return { ok: false, problem: `sort: at most ${String(sortKeysMax)} fields` };
   const sort: SortKey[] = [];
   for (const text of given) {
-    // Splits into at most one part more than allowed, which suffices to detect an error in a long text.
+    // Splits off at most one part more than allowed, which is enough to detect an error in a long text.
     const [field = '', ...parts] = text.split(',', 4).map((part) => part.trim());
     const place = indexOf(indexes, field);
     const order = place === undefined ? undefined : indexes[place]?.order;
@@ -94,7 +98,9 @@ const nulls: ReadonlyMap<string, Modifiers> = new Map([
   ['nulls=last', { nulls: 'last' }],
 ]);
 
-/** Undefined for an unknown or repeated modifier, or the wrong order. */
+/**
+ * Returns the modifiers of a sort; undefined for an unknown or repeated modifier, and for modifiers in the wrong order.
+ */
 function modifiersOf(parts: readonly string[]): Modifiers | undefined {
   const [first, second, ...more] = parts.map((part) => part.toLowerCase());
   if (first === undefined) return {};
@@ -108,7 +114,7 @@ function keyOf(index: number, direction: SortKey['direction'], place: SortKey['n
   return place === undefined || place === usual ? { index, direction } : { index, direction, nulls: place };
 }
 
-/** The refusal in Kubernetes' words, for which its clients search. */
+/** Returns the refusal in Kubernetes' words, because clients of Kubernetes search for these words. */
 function notSupported(field: string, indexes: readonly IndexDefinition[]): string {
   const label = JSON.stringify(shown(field)).slice(1, -1);
   return `field label not supported: ${label}; ${indexedFields(indexes)}`;
@@ -122,7 +128,7 @@ function indexedFields(indexes: readonly IndexDefinition[]): string {
   return `the indexed fields are ${indexes.map(({ name }) => name).join(', ')}`;
 }
 
-/** A field as shown: long input is truncated. */
+/** Returns the field for a message. A long field is truncated. */
 function shown(field: string): string {
   return field.length > 128 ? `${field.slice(0, 128)}…` : field;
 }

@@ -1,8 +1,8 @@
 /** The members of Kubernetes' conditions, for the status of a type. */
 export const conditionMembers = {
-  type: { type: 'string', description: 'The aspect that the condition is about.' },
-  status: { enum: ['True', 'False', 'Unknown'], description: 'Whether the condition holds.' },
-  reason: { type: 'string', description: 'The cause of the status, as one word.' },
+  type: { type: 'string', description: 'The aspect that the condition describes.' },
+  status: { enum: ['True', 'False', 'Unknown'], description: 'Whether the condition is true.' },
+  reason: { type: 'string', description: 'The cause of the status, as one CamelCase word.' },
   message: { type: 'string', description: 'The cause of the status, as a text.' },
   lastTransitionTime: {
     type: 'string',

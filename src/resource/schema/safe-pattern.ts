@@ -1,25 +1,27 @@
 /**
- * Refuses patterns that may take exponential time: a repetition with a body that repeats as well, like `(a+)+`. Such a
- * body is accepted only if each path through it starts or ends with a character that nothing else in the body matches,
- * like `(-[a-z]+)*`: a string then splits into repetitions in only one way.
+ * Refuses patterns that may take exponential time: a repetition whose body contains another repetition, like `(a+)+`.
+ * Such a body is accepted only if each alternative of the body starts or ends with a character that no other part of
+ * the body matches, like `(-[a-z]+)*`. A string can then be split into repetitions in only one way.
  *
- * Not detected: equal alternatives (`(a|a)*`), and polynomial time (`\s+$` on a very long string). Plugins are trusted
- * code; this catches an easy mistake.
+ * Equal alternatives (`(a|a)*`) and polynomial time (`\s+$` on a very long string) are not detected. Plugins are
+ * trusted code, so the check only needs to detect common mistakes.
  */
 type Node =
-  /** One character; `source` matches exactly this. */
+  /** One character; `source` is a pattern that matches exactly this character. */
   | { readonly kind: 'set'; readonly source: string }
   | { readonly kind: 'assertion' }
   | { readonly kind: 'group'; readonly alternatives: readonly (readonly Node[])[] }
   | { readonly kind: 'repeat'; readonly body: Node; readonly unbounded: boolean };
 
-/** `pattern` must have compiled with the `u` flag. */
+/**
+ * Returns the problem of a pattern; undefined if the pattern is accepted. The pattern must compile with the `u` flag.
+ */
 export function patternProblem(pattern: string): string | undefined {
   const parsed: Node = { kind: 'group', alternatives: new PatternParser(pattern).alternatives() };
   return isSafe(parsed)
     ? undefined
-    : 'repeats a group that itself repeats, which can take exponential time; begin the group with a ' +
-        'separator its other parts cannot match';
+    : 'repeats a group that contains a repetition, which can take exponential time: begin the group with a ' +
+        'separator that no other part of the group can match';
 }
 
 function isSafe(node: Node): boolean {
@@ -51,7 +53,7 @@ function setsIn(node: Node): readonly Node[] {
   return node.kind === 'group' ? node.alternatives.flat().flatMap(setsIn) : [];
 }
 
-/** ASCII and some other characters. Two sets count as disjoint if none of these is in both. */
+/** ASCII and some other characters. Two sets are treated as disjoint if none of these characters is in both sets. */
 const probes = [
   ...Array.from({ length: 128 }, (_, code) => String.fromCodePoint(code)),
   '\u00e9',
@@ -74,7 +76,7 @@ const escapeSequence =
 const characterClass = /\[(?:\\.|[^\]\\])*\]/suy;
 const groupStart = /\((?:\?(?::|=|!|<=|<!|<[^>]+>))?/uy;
 const any = '[^]';
-/** From this count on a repetition counts as unbounded: `(a+){30}` is as bad as `(a+)+`. */
+/** A repetition with at least this count is treated as unbounded, because `(a+){30}` is as expensive as `(a+)+`. */
 const repeatsMax = 10;
 
 class PatternParser {
@@ -135,6 +137,6 @@ class PatternParser {
 
 function escapedNode(escaped: string): Node {
   if (escaped === '\\b' || escaped === '\\B') return { kind: 'assertion' };
-  // The characters that a back reference matches are unknown here.
+  // The parser does not know which characters a back reference matches, so the reference is treated as any character.
   return { kind: 'set', source: /^\\(?:k<|[1-9])/u.test(escaped) ? any : escaped };
 }

@@ -8,8 +8,8 @@ export type Schema = Readonly<Record<string, unknown>>;
 
 export type CheckedSchema =
   /**
-   * `schema` is a plain JSON copy. `extensions`: the `x-…` keywords in it, which are kept for readers and have no
-   * effect.
+   * `schema` is a plain JSON copy. `extensions`: the `x-…` keywords in the schema, which are stored for readers and
+   * have no effect.
    */
   | { readonly ok: true; readonly schema: Schema; readonly extensions: ReadonlySet<string> }
   | { readonly ok: false; readonly problems: readonly string[] };
@@ -39,7 +39,7 @@ const keywordsWithSchemasByName = new Set([
   'definitions',
 ]);
 
-/** Checks that a JSON Schema compiler does not make: size, external references, hostile patterns. */
+/** Checks the size, external references and slow patterns of a schema, which a JSON Schema compiler does not check. */
 export function checkSchema(input: unknown): CheckedSchema {
   return check(input, () => []);
 }
@@ -49,10 +49,10 @@ export function checkTypeSchema(input: unknown): CheckedSchema {
   return check(input, ({ type, properties }) => [
     ...(type === undefined || type === 'object'
       ? []
-      : ['type: must be "object" at the top: it describes the object\'s members, usually spec and status']),
+      : ['type: must be "object" at the top level: the schema describes members of objects, usually spec and status']),
     ...platformMembers
       .filter((member) => isObject(properties) && Object.hasOwn(properties, member))
-      .map((member) => `properties.${member}: is the platform's own and must not be declared`),
+      .map((member) => `properties.${member}: must not be declared: the platform defines this member`),
   ]);
 }
 
@@ -70,7 +70,10 @@ function check(input: unknown, more: (schema: Schema) => readonly string[]): Che
     : { ok: false, problems: found.problems };
 }
 
-/** A schema is stored and served as JSON, so values that JSON cannot represent are refused rather than lost. */
+/**
+ * Returns a JSON copy of the schema, or a problem. A schema is stored and served as JSON, so values that JSON cannot
+ * represent are refused instead of being dropped.
+ */
 function plainCopy(input: unknown): Schema | string {
   if (!isObject(input)) return 'must be a JSON Schema object';
   let text: string;
@@ -101,14 +104,14 @@ function walk(root: Schema, found: Findings): void {
 
 /** A schema within another. */
 export type Subschema = {
-  /** The prefix of its members' paths, such as `spec.`; empty for the schema itself. */
+  /** The prefix of the paths of the inner schema's members, such as `spec.`; empty for the outermost schema. */
   readonly at: string;
-  /** Its JSON pointer; empty for the schema itself. */
+  /** The JSON pointer of the inner schema; empty for the outermost schema. */
   readonly pointer: string;
   readonly schema: Schema;
 };
 
-/** A schema and all schemas within it. */
+/** Yields a schema and all schemas within the schema. */
 export function* subschemas(schema: unknown, at = '', pointer = ''): Generator<Subschema> {
   if (!isObject(schema)) return;
   yield { at, pointer, schema };
@@ -126,8 +129,8 @@ export function* subschemas(schema: unknown, at = '', pointer = ''): Generator<S
 }
 
 /**
- * A copy of a schema with `change` applied to the members of every schema in it, the outer ones first. Schemas deeper
- * than `depthMax` become `true`.
+ * Returns a copy of a schema with `change` applied to the members of the schema and of every schema within it, outer
+ * schemas first. Schemas deeper than `depthMax` become `true`.
  */
 export function mapSubschemas(schema: unknown, change: (schema: Schema) => Schema, depthMax: number): unknown {
   if (!isObject(schema)) return schema;
@@ -151,7 +154,8 @@ function checkReferences(schema: Schema, at: string, found: Findings): void {
       );
     }
   }
-  if (at !== '' && schema['$id'] !== undefined) found.problems.push(`${at}$id: only the top of a schema may have one`);
+  if (at !== '' && schema['$id'] !== undefined)
+    found.problems.push(`${at}$id: is allowed at the top level of a schema only`);
 }
 
 function checkPatterns(schema: Schema, at: string, found: Findings): void {

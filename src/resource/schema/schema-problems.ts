@@ -8,8 +8,8 @@ import { subschemas, type Schema } from './schema-check.ts';
 import { explain, shortJson } from './schema-violations.ts';
 
 /**
- * The problems of a schema, each with its place, the value, and the allowed values. If there are none, the schema can
- * be compiled.
+ * Returns the problems of a schema, each with the location, the value, and the allowed values. A schema without
+ * problems can be compiled.
  */
 export function schemaProblems(ajv: Ajv2020, schema: Schema): readonly string[] {
   const problems: string[] = [];
@@ -23,7 +23,8 @@ export function schemaProblems(ajv: Ajv2020, schema: Schema): readonly string[] 
 }
 
 /**
- * Accepts only keywords of JSON Schema itself; the validator also knows those of OpenAPI, which are rarely intended.
+ * Returns problems for unknown keywords and formats. Accepts only keywords of JSON Schema; the validator also has
+ * keywords of OpenAPI, which are rarely intended.
  */
 function wordProblems(ajv: Ajv2020, schema: Schema, at: string): readonly string[] {
   const keywords: Readonly<Record<string, unknown>> = ajv.RULES.keywords;
@@ -39,7 +40,9 @@ function wordProblems(ajv: Ajv2020, schema: Schema, at: string): readonly string
   return problems;
 }
 
-/** Anchors are left to the compiler. */
+/**
+ * Returns a problem if a reference does not resolve. Only JSON pointers are checked here; the compiler checks anchors.
+ */
 function referenceProblems(root: Schema, { $ref }: Schema, at: string): readonly string[] {
   if (
     typeof $ref !== 'string' ||
@@ -60,7 +63,7 @@ function found(root: unknown, pointer: string): string {
   return value === undefined ? '' : `, is ${shortJson(value)}`;
 }
 
-/** The place in dotted form: `properties.spec.anyOf[0]`. */
+/** Returns the location in dotted form, such as `properties.spec.anyOf[0]`. */
 function dotted(root: unknown, pointer: string): string {
   let place = '';
   let at = '';

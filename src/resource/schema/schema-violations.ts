@@ -6,13 +6,13 @@ import { valueAt } from '../object/json-pointer.ts';
 import { escapeToken } from '../../base/reference-token.ts';
 import type { Violation } from '../type/resource-type.ts';
 
-/** `unknown`: the violation is an unknown member, so dropping it would fix the object. */
+/** `unknown`: whether the violation is an unknown member, so that the object becomes valid without this member. */
 export type Explained = Violation & { readonly unknown: boolean };
 
 /**
- * Converts a validator's errors for people: one entry for each violation, at the member that must change. Errors inside
- * `anyOf` and `oneOf` are part of the entry of the choice, since the intended branch is unknown. For an unknown member,
- * `schema` provides similar names.
+ * Converts a validator's errors into violations for people: one entry for each violation, at the member that must
+ * change. Errors inside `anyOf` and `oneOf` are part of one entry for the whole choice, because the intended branch is
+ * unknown. `schema` is used to suggest similar names for an unknown member.
  */
 export function explain(errors: readonly ErrorObject[], schema?: unknown): readonly Explained[] {
   const kept: ErrorObject[] = [];
@@ -39,7 +39,7 @@ export function explain(errors: readonly ErrorObject[], schema?: unknown): reado
   return [...entries.values()];
 }
 
-/** The errors of a choice's branches precede its own. */
+/** Removes and returns the errors of a choice's branches. These errors directly precede the error of the choice. */
 function takeInner(kept: ErrorObject[], choice: ErrorObject): readonly ErrorObject[] {
   const branches = `${choice.schemaPath}/`;
   let from = kept.length;
@@ -56,13 +56,13 @@ function isInner(error: ErrorObject | undefined, choice: ErrorObject, branches: 
   );
 }
 
-/** The most branches of a choice in a message. */
+/** The largest number of branches of a choice in a message. */
 const reportedBranchesMax = 4;
 
 function choiceDetail(choice: ErrorObject, inner: readonly ErrorObject[]): string {
   if (inner.length === 0)
     return choice.keyword === 'oneOf'
-      ? 'must match exactly one of the allowed forms, matches several'
+      ? 'must match exactly one of the allowed forms, but matches several'
       : 'must match one of the allowed forms';
   const branches = [
     ...new Set(
@@ -76,7 +76,7 @@ function choiceDetail(choice: ErrorObject, inner: readonly ErrorObject[]): strin
   return `must match one of the allowed forms: ${branches.slice(0, reportedBranchesMax).join('; or ')}${more}`;
 }
 
-/** The pointer of a missing or unknown member names that member. */
+/** Returns the pointer of an error. For a missing or unknown member, the pointer includes the member. */
 function pointerOf(error: ErrorObject): string {
   const member =
     parameter(error, 'missingProperty') ??
@@ -98,7 +98,7 @@ function meantBy(error: ErrorObject, schema: unknown): string {
       : valueAt(schema, decodeURIComponent(error.schemaPath.slice(1, error.schemaPath.lastIndexOf('/'))));
   if (member === undefined || !isObject(declaring) || !isObject(declaring['properties'])) return '';
   const near = nearWord(member, Object.keys(declaring['properties']));
-  return near === undefined ? '' : `; is ${JSON.stringify(near)} meant?`;
+  return near === undefined ? '' : `; did you mean ${JSON.stringify(near)}?`;
 }
 
 function detailOf(error: ErrorObject): string {
@@ -110,7 +110,7 @@ function detailOf(error: ErrorObject): string {
     case 'unevaluatedProperties':
       return 'is not known';
     case 'propertyNames':
-      return 'is no allowed member name';
+      return 'is not an allowed member name';
     case 'enum':
       return `must be one of ${shortList(allowed(error))}`;
     case 'const':
@@ -143,7 +143,7 @@ export function shortJson(value: unknown): string {
   try {
     return shortened(JSON.stringify(value));
   } catch {
-    return 'what JSON cannot say';
+    return 'a value that JSON cannot represent';
   }
 }
 

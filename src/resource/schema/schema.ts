@@ -12,19 +12,22 @@ import { explain, type Explained } from './schema-violations.ts';
 import { escapeToken } from '../../base/reference-token.ts';
 
 /**
- * The JSON Schema 2020-12 of a type. It describes the object's members other than apiVersion, kind and metadata, which
- * the platform adds: `{type: 'object', properties: {spec: …, status: …}}`. At the top level unknown members are refused
- * unless the schema allows them; further inside, JSON Schema's rule applies: unknown members are kept unless
- * `additionalProperties: false`. Values are never converted, and `default` has no effect.
+ * The JSON Schema 2020-12 of a type, such as `{type: 'object', properties: {spec: …, status: …}}`. The schema describes
+ * all members of the object except apiVersion, kind and metadata, which the platform adds. At the top level, unknown
+ * members are refused unless the schema allows them. Below the top level, JSON Schema's rule applies: unknown members
+ * are allowed unless `additionalProperties` is false. Values are never converted, and `default` has no effect.
  */
 export type CompiledSchema = {
   readonly ok: true;
   /** The schema as declared: a plain JSON copy. */
   readonly schema: Schema;
-  /** All violations, at most `validationErrorsMax`. The platform's own members may be present or absent. */
+  /**
+   * Returns all violations, at most `validationErrorsMax`. The members that the platform adds may be present or absent.
+   */
   readonly violations: (object: Members) => readonly Violation[];
   /**
-   * A copy without the members that the schema refuses as unknown, with their pointers; the rest may still be invalid.
+   * Returns a copy without the members that the schema refuses as unknown, and the pointers of these members. The copy
+   * may still be invalid.
    */
   readonly prune: (object: Members) => { readonly object: Members; readonly unknown: readonly string[] };
 };
@@ -45,7 +48,7 @@ export function compileSchema(input: unknown): SchemaResult {
   };
 }
 
-/** A compiled schema for any value: for the requests and responses of a custom API. */
+/** A compiled schema for any JSON value, used for the requests and responses of custom APIs. */
 export type CompiledValueSchema =
   | { readonly ok: true; readonly schema: Schema; readonly violations: (value: unknown) => readonly Violation[] }
   | { readonly ok: false; readonly problems: readonly string[] };
@@ -61,7 +64,10 @@ export function compileValueSchema(input: unknown): CompiledValueSchema {
 
 type Validate = (value: unknown) => readonly Explained[];
 
-/** A function that returns all violations of a value, or the reason why the schema cannot be compiled. */
+/**
+ * Returns a function that returns all violations of a value, or the problems due to which the schema cannot be
+ * compiled.
+ */
 function compileValidator(
   declared: Schema,
   extensions: ReadonlySet<string>,
@@ -76,7 +82,7 @@ function compileValidator(
   } catch (error) {
     return { ok: false, problems: [messageOf(error)] };
   }
-  // Most values are valid: the validator that continues after an error is created on first need.
+  // Most values are valid, so the validator that continues after an error is created at the first invalid value.
   let every: ValidateFunction | undefined;
   const validate: Validate = (value) => {
     const errors = failuresOf(first, value);
@@ -97,14 +103,14 @@ const options = {
   strictTuple: false,
   strictRequired: false,
   allowUnionTypes: true,
-  // Only own members count: `toString` is not present although every object inherits it.
+  // Only own members are validated: an inherited member such as `toString` is treated as absent.
   ownProperties: true,
   useDefaults: false,
   coerceTypes: false,
   addUsedSchema: false,
   logger: false,
   multipleOfPrecision: 6,
-  // The optimization passes double the compile time of a schema, and the engine's result is no faster.
+  // The optimization passes double the compile time of a schema, and the compiled code is not faster.
   code: { optimize: false },
 } as const;
 const firstError = newValidator({ ...options, allErrors: false });
@@ -112,12 +118,12 @@ const everyError = newValidator({ ...options, allErrors: true });
 
 function newValidator(validatorOptions: ConstructorParameters<typeof Ajv2020>[0]): Ajv2020 {
   const ajv = new Ajv2020(validatorOptions);
-  // The package is CommonJS: its default export is a member of the module.
+  // The package is CommonJS, so the default export is a member of the imported module.
   formatsModule.default(ajv);
-  // Keywords that OpenAPI documents use beside JSON Schema.
+  // Accepts the annotations that OpenAPI documents use in addition to the keywords of JSON Schema.
   ajv.addVocabulary(['example', 'externalDocs', 'xml']);
   ajv.removeKeyword('uniqueItems');
-  // The built-in rule compares every pair, which takes minutes for a long array of objects.
+  // The built-in rule compares every pair of items, which takes minutes for a long array of objects.
   ajv.addKeyword({
     keyword: 'uniqueItems',
     type: 'array',
@@ -133,15 +139,21 @@ function compileWith(ajv: Ajv2020, schema: Schema, extensions: ReadonlySet<strin
   try {
     return ajv.compile(schema);
   } finally {
-    // The compiled function needs no cache, which would keep every schema ever loaded.
+    // Removes the schema from the validator's cache, which would otherwise keep every schema that was ever loaded.
     ajv.removeSchema(schema);
   }
 }
 
-/** Applicators at the top level may declare members, too; only `unevaluatedProperties` sees those, at a cost. */
+/**
+ * Keywords at the top level that may also declare members. Only the more expensive `unevaluatedProperties` includes
+ * these members.
+ */
 const applicators = ['$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'];
 
-/** The schema of whole objects: with the members of every object, and closed at the top unless it says otherwise. */
+/**
+ * Returns the schema of whole objects: the schema with the members that every object has, and without unknown members
+ * at the top level unless the schema declares otherwise.
+ */
 export function withPlatformMembers(schema: Schema): Schema {
   const properties = isObject(schema['properties']) ? schema['properties'] : {};
   const closed =
@@ -162,16 +174,16 @@ function failuresOf(validate: ValidateFunction, value: unknown): readonly ErrorO
   try {
     if (validate(value)) return [];
   } catch (error) {
-    // The schema may contain a reference that leads back to itself without descending into the object.
-    const message = `the schema of its type cannot validate it: ${messageOf(error)}`;
+    // The schema may contain a circular reference that does not descend into the object.
+    const message = `cannot be validated with the schema: ${messageOf(error)}`;
     return [{ keyword: 'schema', instancePath: '', schemaPath: '#', params: {}, message }];
   }
   return validate.errors ?? [];
 }
 
 /**
- * Values up to this size are checked for all errors; for larger ones the first error is returned, since each error
- * takes memory.
+ * The number of values within a value up to which all errors are collected. For larger values only the first error is
+ * returned, because each error uses memory.
  */
 const collectedValuesMax = 10_000;
 
@@ -190,8 +202,8 @@ function isLarge(whole: unknown): boolean {
 }
 
 /**
- * The highest number of rounds. Dropping a member may reveal another unknown one, if a `oneOf` takes another branch,
- * but rarely.
+ * The largest number of rounds. A further round is rarely needed: if a member is dropped, another branch of a `oneOf`
+ * may match and refuse another unknown member.
  */
 const pruneRoundsMax = 64;
 
@@ -238,7 +250,7 @@ function areDistinct(items: readonly unknown[]): boolean {
   return true;
 }
 
-/** Equal text for equal values, independent of the order of members. */
+/** Returns the same text for equal values, independent of the order of members. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_member, inner: unknown) =>
     isObject(inner)

@@ -1,14 +1,19 @@
-/** A hint for an unknown word: the similar known word, or the list of known words. */
+/**
+ * Returns a hint for an unknown word: a similar known word or the list of known words; empty if the list is too long.
+ */
 export function otherWords(word: string, known: readonly string[]): string {
   const near = nearWord(word, known);
-  if (near !== undefined) return `; is ${JSON.stringify(near)} meant?`;
-  return known.length === 0 || known.length > listedMax ? '' : `; known: ${known.join(', ')}`;
+  if (near !== undefined) return `; did you mean ${JSON.stringify(near)}?`;
+  return known.length === 0 || known.length > listedMax ? '' : `; must be one of ${known.join(', ')}`;
 }
 
-/** The most words in a list. */
+/** The largest number of words in a hint. */
 const listedMax = 16;
 
-/** Ignores case; longer words may differ in more letters. */
+/**
+ * Returns the most similar known word, regardless of case; undefined if no word is similar. Longer words may differ in
+ * more letters.
+ */
 export function nearWord(word: string, known: readonly string[]): string | undefined {
   const far = word.length < 4 ? 1 : word.length < 12 ? 2 : 3;
   const near = known
@@ -17,7 +22,10 @@ export function nearWord(word: string, known: readonly string[]): string | undef
   return near !== undefined && near.distance <= far && near.distance < word.length ? near.each : undefined;
 }
 
-/** The edit distance (insertion, deletion, substitution, transposition), computed up to a little more than `max`. */
+/**
+ * Returns the edit distance (insertion, deletion, substitution, transposition). If the lengths differ by more than
+ * `max`, returns `max + 1`.
+ */
 function distance(left: string, right: string, max: number): number {
   if (Math.abs(left.length - right.length) > max) return max + 1;
   let twoAbove: number[] = [];

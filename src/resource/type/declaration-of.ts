@@ -40,7 +40,7 @@ function keyParts({ name, type, multi, indexFunc }: IndexSpec): readonly unknown
   return [keysGeneration, name, type ?? 'string', multi ?? false, indexFunc !== undefined];
 }
 
-/** Equal for equal JSON, independent of the order of members. */
+/** Returns the same digest for equal JSON values, independent of the order of members. */
 function digestOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value, sorted)).digest('hex');
 }

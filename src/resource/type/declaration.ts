@@ -1,17 +1,18 @@
-/** One unique index: `keys` changes whenever the values that objects hold in it may change. */
+/** One unique index. `keys` changes whenever the values of objects in the index may change. */
 export type UniqueIndex = { readonly index: string; readonly keys: string };
 
 /**
- * The declaration of a type, as recorded in the log. `shape` is the SHA-256 (hex) of everything that decides whether an
- * object is valid: the schema, the indexes without their functions, the version. `code` identifies the functions by the
- * digest of the plugin's folder or package, because their source text omits captured variables.
+ * The declaration of a type, as recorded in the log. `shape` is the SHA-256 (hex) of all parts that determine whether
+ * an object is valid: the schema, the indexes without their functions, and the version. `code` is the digest of the
+ * plugin's folder or package and identifies the index functions, because the source text of a function does not include
+ * captured variables.
  */
 export type Declaration = {
   readonly shape: string;
   readonly code: string;
   /** `platform` for the platform's own types. */
   readonly plugin: string;
-  /** The plugin's version; the platform's for its own types. */
+  /** The version of the plugin; for the platform's own types, the version of the platform. */
   readonly version: string;
   readonly unique: readonly UniqueIndex[];
   /** The served versions, and the storage version. */
@@ -20,12 +21,14 @@ export type Declaration = {
 };
 
 /**
- * The origin of a declaration: a package was installed deliberately and is the same on all nodes; a folder may be
+ * The origin of a declaration. A package was installed deliberately and is the same on all nodes; a folder may be
  * outdated.
  */
 export type DeclarationSource = 'platform' | 'package' | 'folder';
 
-/** The origin of the declaration's files. Without `code` the source of the index functions is used. */
+/**
+ * The origin of the declaration's files. If `code` is absent, the source text of the index functions identifies them.
+ */
 export type DeclaredBy = {
   readonly version: string;
   readonly source: DeclarationSource;

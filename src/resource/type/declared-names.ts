@@ -1,15 +1,18 @@
 import { labelNameLengthMax, typeNamesMax } from '../../limits/objects.ts';
 import { shortJson } from '../schema/schema-violations.ts';
 
-/** Kubernetes' form of a resource's name; tools compare these names to words of a command line. */
+/** Kubernetes' form of the name of a resource. Tools compare such names with words of a command line. */
 export const resourceForm = /^[a-z](?:[a-z0-9-]*[a-z0-9])?$/u;
-export const resourceRule = 'lowercase: letters, digits and "-", the first a letter';
+export const resourceRule = 'lowercase letters, digits and "-", and start with a letter';
 
-/** `shortNames` or `categories`: distinct names. Appends every problem and returns the valid list, or none. */
+/**
+ * Decodes `shortNames` or `categories`, which are lists of distinct names. Appends every problem to `problems` and
+ * returns the valid names.
+ */
 export function decodeNames(member: string, input: unknown, problems: string[]): readonly string[] {
   if (input === undefined) return [];
   if (!Array.isArray(input) || input.length > typeNamesMax) {
-    problems.push(`${member}: must be an array of at most ${String(typeNamesMax)}`);
+    problems.push(`${member}: must be an array of at most ${String(typeNamesMax)} names`);
     return [];
   }
   const names: string[] = [];

@@ -11,7 +11,9 @@ const places: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 const pointerForm = /^(?:\/(?:[^~/]|~[01])+)+$/u;
 
-/** Appends every problem; undefined without a declaration or with an invalid one. */
+/**
+ * Decodes a declared scale. Appends every problem to `problems`. Returns undefined if `input` is undefined or invalid.
+ */
 export function decodeScale(input: unknown, problems: string[]): ScalePointers | undefined {
   if (input === undefined) return undefined;
   if (!isObject(input)) {

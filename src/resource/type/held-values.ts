@@ -7,13 +7,13 @@ import type { ResourceObject } from '../object/object.ts';
 import type { IndexDefinition } from './resource-type.ts';
 
 /**
- * A unique value that an object holds, as its claim names it: the name of the index and the SHA-256 (hex) of the key.
+ * A unique value of an object in the form that its claim has: the name of the index and the SHA-256 (hex) of the key.
  */
 export type HeldValue = { readonly index: string; readonly hash: string };
 
 /**
- * The unique values that `object` holds, without `metadata.name`, in the order in which all writers take claims.
- * Includes indexes that were unique once.
+ * Returns the unique values of `object`, without `metadata.name`, in the order in which all writers take claims.
+ * Includes the values of the indexes in `onceUnique`, which were unique in the past.
  */
 export function heldValues(
   indexes: readonly IndexDefinition[],
@@ -26,7 +26,9 @@ export function heldValues(
     .sort((a, b) => compareTexts(a.index, b.index) || compareTexts(a.hash, b.hash));
 }
 
-/** The values of unique indexes that a stored object holds; none for an index with a function that fails on it. */
+/**
+ * Returns the values of a stored object in unique indexes. An index has no values if its function fails for the object.
+ */
 export function valuesOfFact(indexes: readonly IndexDefinition[], object: ResourceObject): readonly HeldValue[] {
   const { keys } = entryOfFact(indexes, object);
   return indexes.flatMap((index, place) =>
@@ -34,7 +36,10 @@ export function valuesOfFact(indexes: readonly IndexDefinition[], object: Resour
   );
 }
 
-/** The unique values in entry `before` that entry `after` no longer has; runs no plugin code. */
+/**
+ * Returns the unique values in entry `before` that are not in entry `after`. Calls no index functions, so no plugin
+ * code runs.
+ */
 export function releasedValues(
   indexes: readonly IndexDefinition[],
   before: IndexEntry,
@@ -48,7 +53,10 @@ export function releasedValues(
   });
 }
 
-/** The hash is of the value's readable form, so that an operator can find a claim. */
+/**
+ * Returns the value of `key` in the form that claims have. The hash is computed from the readable form of the value, so
+ * that an operator can find a claim.
+ */
 export function heldValue(index: IndexDefinition, key: IndexKey): HeldValue {
   return { index: index.name, hash: createHash('sha256').update(textOfKey(index.type, key)).digest('hex') };
 }

@@ -33,8 +33,8 @@ const reservedNames = new Set([...defaultSpecs.map((spec) => spec.name), 'metada
 export const defaultIndexes: readonly IndexDefinition[] = defaultSpecs.map(definitionOf);
 
 /**
- * Validates declared indexes: returns the defaults, then `specs` in order. `specs` comes from a plugin and may be
- * anything.
+ * Validates declared indexes. Returns the default indexes followed by the indexes of `specs` in order. `specs` comes
+ * from a plugin and may be any value.
  */
 export function defineIndexes(specs: unknown): DefinedIndexes {
   if (specs !== undefined && !Array.isArray(specs))
@@ -44,8 +44,8 @@ export function defineIndexes(specs: unknown): DefinedIndexes {
     return {
       ok: false,
       problems: [
-        `indexes: a type has at most ${String(indexesPerTypeMax)} with the ` +
-          `${String(defaultSpecs.length)} default ones, ${String(raw.length)} are declared`,
+        `indexes: a type has at most ${String(indexesPerTypeMax)} indexes including the ` +
+          `${String(defaultSpecs.length)} default indexes, ${String(raw.length)} are declared`,
       ],
     };
   }
@@ -69,12 +69,15 @@ export function defineIndexes(specs: unknown): DefinedIndexes {
   };
 }
 
-/** The version of the computation of keys. Increase it when the same declaration and object result in other keys. */
+/**
+ * The version of the computation of keys. Increase this version when the same declaration and object result in other
+ * keys.
+ */
 export const keysGeneration = 1;
 
 /**
- * A hash of the index declarations, with the source of their functions; variables that a function closes over are not
- * visible.
+ * Returns a hash of the index declarations, including the source of their functions. Variables that a function captures
+ * are not included.
  */
 export function fingerprintOf(specs: readonly IndexSpec[]): string {
   const declared = specs.map(({ name, type, order, unique, multi, indexFunc }) => [
@@ -91,7 +94,7 @@ export function fingerprintOf(specs: readonly IndexSpec[]): string {
     .slice(0, 32);
 }
 
-/** The index entry of `object`. Throws `IndexValueError`. */
+/** Returns the index entry of `object`. Throws `IndexValueError` if a value cannot be indexed. */
 export function entryOf(indexes: readonly IndexDefinition[], object: ResourceObject): IndexEntry {
   const { name, creationTimestamp, labels } = object.metadata;
   const created = timestampMs(creationTimestamp);
@@ -101,8 +104,8 @@ export function entryOf(indexes: readonly IndexDefinition[], object: ResourceObj
 }
 
 /**
- * The index entry of a stored object. An event is a fact: if an index function throws for an accepted object, that
- * index gets no value, `onError` is called, and the fold continues.
+ * Returns the index entry of a stored object. An event is a fact, so the fold must continue if an index function throws
+ * for a stored object: the index gets no value, and `onError` is called.
  */
 export function entryOfFact(
   indexes: readonly IndexDefinition[],

@@ -1,30 +1,31 @@
 import type { Brand } from '../../base/brand.ts';
 
 /**
- * An object's contribution to its type's indexes. Computed once when its event is folded and stored beside its row.
- * Selectors, sorts and transitions of watches use only this, so no reader parses an object to match it.
+ * The values of an object in the indexes of its type. The entry is computed once, when the object's event is folded,
+ * and stored with the object's row. Selectors, sorts and watches use only the entry, so no reader parses an object to
+ * match it.
  */
 
 /**
- * One index value, comparable with `<` within one index: numbers for `number`, `boolean` (0, 1) and `timestamp` (epoch
- * milliseconds); for `string` a text with UTF-16 order equal to the value's code point order (`stringKey`), so that
- * sorting and searching use the engine's comparison.
+ * One index value, comparable with `<` within one index. The key is a number for the types `number`, `boolean` (0 or 1)
+ * and `timestamp` (epoch milliseconds). For `string`, the key is a text whose UTF-16 order equals the code point order
+ * of the value (`stringKey`), so that sorts and searches use the engine's comparison.
  */
 export type IndexKey = string | number;
 
 export type IndexEntry = {
   readonly name: string;
-  /** metadata.creationTimestamp in epoch milliseconds: the first tie-break of every order, descending. */
+  /** metadata.creationTimestamp in epoch milliseconds. Every order uses it, descending, as the first tie-break. */
   readonly created: number;
   readonly labels: Readonly<Record<string, string>>;
   /**
-   * The keys of each index, by its position in the type's `indexes` (defaults first): ascending, without duplicates,
-   * empty for an object without a value.
+   * The keys of each index, by the position of the index in the type's `indexes` (default indexes first). The keys are
+   * ascending and without duplicates; there are no keys if the object has no value.
    */
   readonly keys: readonly (readonly IndexKey[])[];
 };
 
-/** The identity of a type in streams, rows and indexes: `<plural>.<group>`, independent of its version. */
+/** The identity of a type in streams, rows and indexes: `<plural>.<group>`, independent of the type's version. */
 export type TypeKey = Brand<string, 'TypeKey'>;
 
 const typeKeyForm = /^[a-z][a-z0-9-]*(?:\.[a-z0-9.-]+)?$/u;

@@ -2,16 +2,22 @@ import { indexValueBytesMax } from '../../limits/objects.ts';
 import type { IndexKey } from './index-entry.ts';
 import type { IndexValueType } from './resource-type.ts';
 
-/** Index values as keys: comparable with `<` in the order of decision 4.4, which is code point order for strings. */
+/**
+ * Converts index values to keys. Keys are comparable with `<` in the order of decision 4.4, which is code point order
+ * for strings.
+ */
 
-/** Tests UTF-16 units on purpose: below U+D800 both orders agree, and nearly every string has only such units. */
+/**
+ * These patterns match UTF-16 units, without the `u` flag. Below U+D800 both orders are equal, and nearly every string
+ * contains only such units.
+ */
 const movedUnit = /[\ud800-\uffff]/;
 const movedUnits = /[\ud800-\uffff]/g;
 const loneSurrogates = /\p{Surrogate}/gu;
 
 /**
- * A text with UTF-16 order equal to the code point order of `text`: surrogates are moved behind U+E000..U+FFFF. Lone
- * surrogates count as U+FFFD, as in UTF-8, so every key starts below U+FC00 and the mapping is invertible.
+ * Returns a text whose UTF-16 order equals the code point order of `text`: surrogates are moved behind U+E000..U+FFFF.
+ * As in UTF-8, lone surrogates become U+FFFD, so every key starts below U+FC00 and the mapping is invertible.
  */
 export function stringKey(text: string): string {
   if (!movedUnit.test(text)) return text;
@@ -34,18 +40,18 @@ const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/u;
 const timestamp =
   /^(\d{4}-\d{2}-(\d{2}))[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/u;
 
-/** Epoch milliseconds of an RFC 3339 timestamp, truncated to milliseconds; undefined for anything else. */
+/** Returns the epoch milliseconds of an RFC 3339 timestamp, truncated to milliseconds; undefined for any other text. */
 export function timestampMs(text: string): number | undefined {
   const parts = timestamp.exec(text);
   if (parts === null) return undefined;
-  // The engine accepts 30 February as a day in March, so the day is compared.
+  // The engine parses 30 February as a day in March, so the day of the parsed date is compared with the text.
   if (Number(parts[2]) > 28 && new Date(`${parts[1] ?? ''}T00:00:00Z`).getUTCDate() !== Number(parts[2]))
     return undefined;
   const parsed = Date.parse(text.toUpperCase());
   return Number.isNaN(parsed) ? undefined : parsed;
 }
 
-/** A text as a key of an index of `type`; undefined if it is not valid. */
+/** Returns the key of a text in an index of `type`; undefined if the text is not valid for the type. */
 export function keyOfText(type: IndexValueType, text: string): IndexKey | undefined {
   switch (type) {
     case 'string':
@@ -63,8 +69,8 @@ export type KeyOrProblem =
   { readonly ok: true; readonly key: IndexKey } | { readonly ok: false; readonly problem: string };
 
 /**
- * One value of an object as a key. Texts are valid for every type, because index functions may return strings only
- * (seed 2.6).
+ * Returns the key of one value of an object, or a problem. A text that can be parsed is valid for every type, because
+ * index functions may return only strings (seed 2.6).
  */
 export function keyOfValue(type: IndexValueType, value: unknown): KeyOrProblem {
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
@@ -74,7 +80,7 @@ export function keyOfValue(type: IndexValueType, value: unknown): KeyOrProblem {
   if (typeof value === 'string' && isTooLong(value))
     return {
       ok: false,
-      problem: `must hold at most ${String(indexValueBytesMax)} bytes, holds ${String(Buffer.byteLength(value))}`,
+      problem: `must be at most ${String(indexValueBytesMax)} bytes, is ${String(Buffer.byteLength(value))}`,
     };
   const key =
     type === 'string'
@@ -85,7 +91,7 @@ export function keyOfValue(type: IndexValueType, value: unknown): KeyOrProblem {
   return key === undefined ? { ok: false, problem: `${shown(value)} is not a valid ${type}` } : { ok: true, key };
 }
 
-/** The readable form of a key. */
+/** Returns the readable form of a key. */
 export function textOfKey(type: IndexValueType, key: IndexKey): string {
   if (typeof key === 'string') return stringOfKey(key);
   if (type === 'boolean') return key === 1 ? 'true' : 'false';
@@ -95,11 +101,14 @@ export function textOfKey(type: IndexValueType, key: IndexKey): string {
 function keyOfPlain(type: IndexValueType, value: number | boolean): IndexKey | undefined {
   if (type === 'boolean') return typeof value === 'boolean' ? Number(value) : undefined;
   if (typeof value !== 'number') return undefined;
-  // No Date can be further from the epoch.
+  // A Date cannot be further from the epoch than this.
   return type === 'timestamp' && Math.abs(value) > 8.64e15 ? undefined : finite(value);
 }
 
-/** The number as a key: -0 and 0 are equal to `<` and must be one key. */
+/**
+ * Returns the number as a key; undefined if it is not finite. Adding 0 converts -0 to 0, since both must be the same
+ * key.
+ */
 function finite(value: number): number | undefined {
   return Number.isFinite(value) ? value + 0 : undefined;
 }

@@ -4,7 +4,7 @@ import type { ResourceObject } from '../object/object.ts';
 import type { IndexValueType } from './resource-type.ts';
 import { shortJson } from '../schema/schema-violations.ts';
 
-/** A declared index (seed 2.6). Without `indexFunc` the name is the dotted path of the value. */
+/** A declared index (seed 2.6). If `indexFunc` is absent, the name is the dotted path of the value. */
 export type IndexSpec = {
   readonly name: string;
   readonly type?: IndexValueType | undefined;
@@ -24,7 +24,7 @@ const isOneOf =
 const rules: Readonly<Record<string, { readonly valid: (value: unknown) => boolean; readonly expected: string }>> = {
   name: {
     valid: (value) => typeof value === 'string' && indexName.test(value),
-    expected: 'a text of 1 to 253 characters without spaces and = ! < > ^ ( ) , \\',
+    expected: 'a text of 1 to 253 characters without spaces and without = ! < > ^ ( ) , \\',
   },
   type: {
     valid: isOneOf(['string', 'number', 'boolean', 'timestamp']),
@@ -37,8 +37,8 @@ const rules: Readonly<Record<string, { readonly valid: (value: unknown) => boole
 };
 
 /**
- * A declared index, checked member by member; undefined if problems were added. `place`: the position of the
- * declaration in messages.
+ * Decodes a declared index. Returns undefined if problems were added. `place`: the location of the declaration for
+ * messages.
  */
 export function decodeIndexSpec(raw: unknown, place: string, problems: string[]): IndexSpec | undefined {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
@@ -58,7 +58,7 @@ export function decodeIndexSpec(raw: unknown, place: string, problems: string[])
   return problems.length === before ? copyOf(raw as IndexSpec) : undefined;
 }
 
-/** A copy, so that later changes of the declaration by the plugin have no effect. */
+/** Copies the declaration, so that later changes by the plugin have no effect. */
 function copyOf({ name, type, order, unique, multi, indexFunc }: IndexSpec): IndexSpec {
   return { name, type, order, unique, multi, indexFunc };
 }

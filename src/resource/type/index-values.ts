@@ -3,7 +3,10 @@ import type { IndexKey } from './index-entry.ts';
 import { keyOfValue, kindOf } from './index-key.ts';
 import type { IndexDefinition } from './resource-type.ts';
 
-/** An index cannot hold the object: a value is too long, there are too many, or the index function failed. */
+/**
+ * An object that cannot be indexed: a value is too long or invalid, the object has too many values, or the index
+ * function failed.
+ */
 export class IndexValueError extends Error {
   readonly index: string;
   readonly reason: string;
@@ -20,24 +23,24 @@ export class IndexValueError extends Error {
     this.reason = reason;
   }
 
-  /** The stack of the index function's error, if readable. Read it only when needed, since it is expensive. */
+  /** The stack of the index function's error, if readable. Reading the stack is expensive. */
   get trace(): string {
     return traceOf(this.cause);
   }
 }
 
 /**
- * Freezes the stored object itself, not a copy: an index function that modified it would bypass the schema. A copy
- * would cost each write the whole length of the object.
+ * Freezes a value completely and returns it. An index function gets the stored object, and could bypass the schema if
+ * it were able to modify the object. The object is not copied, because a copy would make each write slower.
  */
 export function frozen<T>(value: T): T {
-  // Freezes depth-first: a frozen value is frozen completely, so the next function returns early.
+  // Values are frozen depth-first, so a frozen value is frozen completely, and a later call returns early.
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   for (const member of Object.values(value)) if (typeof member === 'object') frozen(member);
   return Object.freeze(value);
 }
 
-/** The value at a path of members; undefined where there is none. */
+/** Returns the value at a path of members; undefined if the path does not exist. */
 export function valueAt(object: unknown, path: readonly string[]): unknown {
   let value = object;
   for (const member of path) {
@@ -51,12 +54,12 @@ type Keyed = Pick<IndexDefinition, 'name' | 'type' | 'multi'> & { readonly isCom
 
 const none: readonly IndexKey[] = Object.freeze([]);
 
-/** The keys of the result of `evaluate`, sorted and without duplicates. Throws `IndexValueError`. */
+/** Returns the keys of the result of `evaluate`, sorted and without duplicates. Throws `IndexValueError`. */
 export function keysOf(index: Keyed, evaluate: () => unknown): readonly IndexKey[] {
   try {
     const value = evaluate();
     if (value === undefined || value === null) return none;
-    // An unhandled rejection would end the process.
+    // Handles the rejection of a promise, because an unhandled rejection would end the process.
     if (value instanceof Promise) value.catch(() => undefined);
     if (!Array.isArray(value)) return [keyOrThrow(index, value)];
     if (!index.multi)
@@ -69,11 +72,11 @@ export function keysOf(index: Keyed, evaluate: () => unknown): readonly IndexKey
   } catch (error) {
     throw isIndexValueError(error)
       ? error
-      : new IndexValueError(index.name, `its function threw: ${messageOf(error)}`, true, error);
+      : new IndexValueError(index.name, `the index function threw: ${messageOf(error)}`, true, error);
   }
 }
 
-/** An error of a plugin may throw when it is inspected. */
+/** Tolerates an error object of a plugin that throws when it is inspected. */
 function isIndexValueError(error: unknown): error is IndexValueError {
   try {
     return error instanceof IndexValueError;
@@ -86,7 +89,7 @@ function manyKeys(index: Keyed, values: readonly unknown[]): readonly IndexKey[]
   if (values.length > indexValuesPerObjectMax) {
     throw new IndexValueError(
       index.name,
-      `must hold at most ${String(indexValuesPerObjectMax)} values, holds ${String(values.length)}`,
+      `must have at most ${String(indexValuesPerObjectMax)} values, has ${String(values.length)}`,
       index.isComputed,
     );
   }
@@ -106,7 +109,7 @@ function messageOf(error: unknown): string {
   try {
     return error instanceof Error && typeof error.message === 'string' ? error.message.slice(0, 256) : kindOf(error);
   } catch {
-    // An error of a plugin may throw when it is read.
+    // An error object of a plugin may throw when its members are read.
     return 'an error that cannot be printed';
   }
 }

@@ -15,13 +15,19 @@ export type IndexDefinition = {
   readonly order: 'ASC' | 'DESC';
   readonly unique: boolean;
   readonly multi: boolean;
-  /** The object's keys: ascending, without duplicates. Throws `IndexValueError` for a value that cannot be indexed. */
+  /**
+   * Returns the object's keys, ascending and without duplicates. Throws `IndexValueError` if a value cannot be indexed.
+   */
   readonly keysOf: (object: ResourceObject) => readonly IndexKey[];
-  /** A selector's operand as a key of this index; undefined when invalid (`size=abc` on a number index). */
+  /**
+   * Returns the key of a selector's operand; undefined if the operand is invalid, as in `size=abc` for a number index.
+   */
   readonly keyOf: (operand: string) => IndexKey | undefined;
 };
 
-/** One violation by an object, with its JSON pointer (RFC 6901); for a missing member, the pointer of that member. */
+/**
+ * One rule that an object breaks, with the JSON pointer (RFC 6901) of the member. A missing member has a pointer, too.
+ */
 export type Violation = { readonly pointer: string; readonly detail: string };
 
 export type PrinterColumn = {
@@ -32,21 +38,21 @@ export type PrinterColumn = {
   /** A hint for clients on how to show the values, for example `date-time`. */
   readonly format?: string;
   readonly description?: string;
-  /** 0 is always shown; higher columns only in wide output. */
+  /** A column with the priority 0 is always shown; a column with a higher priority is shown only in wide output. */
   readonly priority?: number;
 };
 
 /** JSON pointers to members of an object that the subresource `scale` reads and writes. */
 export type ScalePointers = {
-  /** The wanted number of replicas, below `/spec`. */
+  /** The desired number of replicas, below `/spec`. */
   readonly specReplicas: string;
-  /** The observed number, below `/status`. */
+  /** The observed number of replicas, below `/status`. */
   readonly statusReplicas: string;
-  /** A label selector as text, below `/spec` or `/status`: the form that autoscalers read. */
+  /** A label selector, below `/spec` or `/status`. The selector is a text, because autoscalers read it as a text. */
   readonly labelSelector?: string;
 };
 
-/** A registered group/version/kind, compiled, with everything that a request for it needs. */
+/** A registered group, version and kind, compiled for use by requests. */
 export type ResourceType = {
   readonly key: TypeKey;
   readonly group: string;
@@ -69,26 +75,26 @@ export type ResourceType = {
   readonly scale: ScalePointers | undefined;
   /** The declared JSON Schema (2020-12) of the members other than apiVersion, kind and metadata. */
   readonly schema: Readonly<Record<string, unknown>>;
-  /** All violations of the schema by `object`, at most `validationErrorsMax`. */
+  /** Returns all violations of the schema by `object`, at most `validationErrorsMax`. */
   readonly violations: (object: Readonly<Record<string, unknown>>) => readonly Violation[];
   /**
-   * A copy without the members that the schema refuses as unknown, and their pointers (for `fieldValidation`, decision
-   * 1.9).
+   * Returns a copy without the members that the schema refuses as unknown, and the pointers of these members (for
+   * `fieldValidation`, decision 1.9).
    */
   readonly prune: (object: Readonly<Record<string, unknown>>) => {
     readonly object: Readonly<Record<string, unknown>>;
     readonly unknown: readonly string[];
   };
-  /** The plugin that owns it; `platform` for the platform's own types. */
+  /** The plugin that owns the type; `platform` for the platform's own types. */
   readonly plugin: string;
   /**
-   * Changes with any change of the indexes' declarations or functions: entries made under another fingerprint are
+   * Changes with any change of the declarations or functions of the indexes. Index entries with another fingerprint are
    * computed again.
    */
   readonly fingerprint: string;
   /**
-   * The declaration for the log. Undefined for a type that is not recorded: a substitute for a missing type with
-   * objects to remove, or a type of an upload, which is only tested.
+   * The declaration for the log. Undefined for a type that is not recorded: a substitute for a missing type whose
+   * objects are to be removed, or a type of an uploaded package that is only tested.
    */
   readonly declaration: Declaration | undefined;
   readonly source: DeclarationSource;

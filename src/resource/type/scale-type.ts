@@ -2,7 +2,10 @@ import { replicasMax } from '../../limits/objects.ts';
 import type { ResourceType } from './resource-type.ts';
 import { compileType } from './type-declaration.ts';
 
-/** Kubernetes' `autoscaling/v1 Scale`, the kind of the subresource `scale`. It is not registered: it has no objects. */
+/**
+ * Kubernetes' `autoscaling/v1 Scale`, the kind of the subresource `scale`. The type is not registered, because it has
+ * no objects.
+ */
 export const scaleType: ResourceType = compiled();
 
 function compiled(): ResourceType {
@@ -22,7 +25,7 @@ function compiled(): ResourceType {
             additionalProperties: false,
             properties: { replicas: { type: 'integer', minimum: 0, maximum: replicasMax } },
           },
-          // The observed state; a client's value is ignored.
+          // The observed state. A status that a client sends is ignored.
           status: { type: 'object' },
         },
       },

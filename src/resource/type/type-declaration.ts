@@ -23,12 +23,15 @@ export type Declarer = {
 export type CompiledType =
   { readonly ok: true; readonly type: ResourceType } | { readonly ok: false; readonly problems: readonly string[] };
 
-/** The identity of a type in streams and rows, independent of its version. Types of the core group have no dot. */
+/**
+ * Returns the identity of a type in streams and rows, independent of the type's version. The identity of a type in the
+ * core group contains no dot.
+ */
 export function typeKeyOf(group: string, plural: string): TypeKey {
   return (group === '' ? plural : `${plural}.${group}`) as TypeKey;
 }
 
-/** `<group>/<version>`; only `<version>` in the core group. */
+/** Returns `<group>/<version>`, or only `<version>` in the core group. */
 export function groupVersionOf(group: string, version: string): string {
   return group === '' ? version : `${group}/${version}`;
 }
@@ -51,7 +54,7 @@ const ofNoFiles: DeclaredBy = { version: '0.0.0', source: 'folder' };
 const versionForm = /^v[1-9][0-9]{0,3}(?:(?:alpha|beta)[1-9][0-9]{0,3})?$/u;
 const kindForm = /^[A-Z][A-Za-z0-9]*$/u;
 
-/** Validates and compiles a declared type; used for the platform's own types as well. */
+/** Validates and compiles a declared type. Plugins' types and the platform's own types have the same rules. */
 export function compileType(declaration: unknown, declarer: Declarer): CompiledType {
   const { plugin, by = ofNoFiles } = declarer;
   if (!isObject(declaration)) return { ok: false, problems: ['a type must be an object'] };
@@ -63,7 +66,7 @@ export function compileType(declaration: unknown, declarer: Declarer): CompiledT
   const version = text('version', (value) =>
     versionForm.test(value) ? undefined : 'must be of the form v1, v1beta1 or v1alpha1',
   );
-  const kind = text('kind', wordProblem(kindForm, 'CamelCase: letters and digits, the first an upper-case letter'));
+  const kind = text('kind', wordProblem(kindForm, 'CamelCase: letters and digits that start with an uppercase letter'));
   const singular = text('singular', wordProblem(resourceForm, resourceRule));
   const plural = text('plural', wordProblem(resourceForm, resourceRule));
   const shortNames = decodeNames('shortNames', declaration['shortNames'], problems);
@@ -110,7 +113,10 @@ export function compileType(declaration: unknown, declarer: Declarer): CompiledT
   };
 }
 
-/** Reads a text member and records its problem; the empty text then replaces it until the problems are returned. */
+/**
+ * Returns a function that reads a text member and records the member's problem. An empty text replaces a member that is
+ * not a text.
+ */
 function textReader(
   declaration: Readonly<Record<string, unknown>>,
   problems: string[],
@@ -128,7 +134,7 @@ function groupProblem(group: string, { bundled, domain }: Declarer): string | un
   if (bundled && group === '') return undefined;
   if (!bundled && isReservedGroup(group, domain))
     return `is reserved for the platform (the empty group, ${domain} and every group ending in .${domain})`;
-  // Go clients look for versions of the core group at `/apis/<version>`.
+  // Go clients request versions of the core group at `/apis/<version>`.
   if (versionForm.test(group)) return 'must not have the form of a version';
   return subdomainProblem(group);
 }
@@ -152,7 +158,7 @@ const pointerForm = /^(?:\/(?:[^~/]|~[01])*)+$/u;
 function decodePrinterColumns(input: unknown, problems: string[]): readonly PrinterColumn[] {
   if (input === undefined) return [];
   if (!Array.isArray(input) || input.length > printerColumnsMax) {
-    problems.push(`printerColumns: must be an array of at most ${String(printerColumnsMax)}`);
+    problems.push(`printerColumns: must be an array of at most ${String(printerColumnsMax)} columns`);
     return [];
   }
   const columns = Array.from<unknown, PrinterColumn | undefined>(input, (column, index) => {

@@ -37,36 +37,33 @@ import { metadataOf } from './compose-reconcilers.ts';
 import type { Core } from './core.ts';
 
 export type AccessParts = Core & {
-  /** The plugin that serves a custom path. */
+  /** Returns the plugin that serves a custom path. */
   readonly routePluginOf: (segments: readonly string[]) => string | undefined;
-  /** The state of a plugin that serves nothing on this node. */
+  /** Returns the state of a plugin that serves nothing on this node. */
   readonly idleOf: (plugin: string) => IdlePlugin | undefined;
-  /** Ends plugins' streams that are not allowed any more. */
+  /** Ends the streams of plugins that are no longer allowed. */
   readonly recheckStreams: (allows: Allows) => void;
 };
 
 export type Access = {
   readonly authorize: Authorize;
-  /** Authorizes an open watch or stream again: also checks that the credential is still valid. */
+  /** Authorizes an open watch or stream again, and also checks that its credential is still valid. */
   readonly authorizeStanding: Authorize;
   readonly authenticator: Authenticator;
   readonly refusals: RefusalLog;
   /** The recorder of accesses; undefined if accesses are not recorded. */
   readonly accesses: AccessEvents | undefined;
   readonly routes: readonly PlatformRoute[];
-  /**
-   * Call this once the platform's types can be listed. If the log has a super administrator, requests are then
-   * authorized.
-   */
+  /** Call it once the platform's types can be listed. If a super administrator exists, requests are then authorized. */
   open(): Promise<void>;
   /** Whether a super administrator exists. */
   isAdministered(): boolean;
-  /** Creates the super administrator if there is none. */
+  /** Creates the super administrator if the log has none. */
   administer(): Promise<AdministratorReport>;
   stop(): Promise<void>;
 };
 
-/** Authentication and authorization, and the reconcilers and guards that follow their changes. */
+/** Composes authentication and authorization, with the reconcilers and guards that follow changes of rights. */
 export function composeAccess(parts: AccessParts): Access {
   const {
     accessTables: { permissions, secrets },
@@ -137,7 +134,7 @@ type RouteParts = {
   readonly accesses: AccessRecorder;
 };
 
-/** Each start of a node has a separate stream. */
+/** Composes the recorder of accesses. Each start of a node writes its own stream. */
 function composeAccessEvents(parts: AccessParts): AccessEvents | undefined {
   const { config, eventLog, node, disk, edge } = parts;
   if (config.accessEvents === 'off') return undefined;
@@ -151,7 +148,10 @@ function composeAccessEvents(parts: AccessParts): AccessEvents | undefined {
     disk,
     onState: (reason) => {
       if (reason === undefined) edge.log.info('accesses are recorded in the log again');
-      else edge.log.warn('cannot record accesses in the log: they are counted until it takes events', { reason });
+      else
+        edge.log.warn('cannot record accesses in the log: only their number is recorded until the log is available', {
+          reason,
+        });
     },
   });
 }
@@ -226,7 +226,7 @@ type AuthenticatorParts = {
   readonly unfoldedWrites: UnfoldedWrites;
 };
 
-/** Checks ADMIN_PASSWORD at the first start only. The folded log shows whether this start is the first. */
+/** Checks ADMIN_PASSWORD at the first start only. A start is the first one if the folded log has no administrator. */
 function refuseCommonPassword(password: string | undefined, permissions: PermissionTables): void {
   if (password === undefined || isHeld(permissions)) return;
   const problem = commonPasswordProblem(password, administrator);
@@ -267,8 +267,8 @@ function composeAuthenticator(parts: AccessParts, { gated, unfoldedWrites }: Aut
 const lapsed = { allowed: false, reason: 'forbidden: the credentials of this request are no longer valid' } as const;
 
 /**
- * The permission tables are updated before watchers are notified, so a subject that lost a right does not receive the
- * change that removed this right.
+ * The permission tables are updated before watchers are notified. So a subject does not receive the change that removed
+ * its right.
  */
 function guardWatches(
   { accessTables: { permissions }, hub, edge: { clock }, recheckStreams }: AccessParts,
@@ -286,7 +286,7 @@ function guardWatches(
   return guard;
 }
 
-/** Returns the plugin of the requested type or custom path. The types of the platform do not belong to a plugin. */
+/** Returns the plugin of the requested type or custom path. The types of the platform belong to no plugin. */
 function pluginOf(request: ApiRequest, { registry, routePluginOf }: AccessParts): string | undefined {
   if (request.kind !== 'resource') return routePluginOf(request.segments);
   const owner = registry.byPath(request.group, request.version, request.resource)?.type.plugin;

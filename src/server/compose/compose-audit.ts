@@ -8,6 +8,7 @@ import { TimePart } from '../../../projections/audit/time-part.ts';
 import { TreePart } from '../../../projections/audit/tree/tree-part.ts';
 import { VersionPart } from '../../../projections/audit/version-part.ts';
 import { ColumnLists } from '../../../projections/audit/columns/column-lists.ts';
+import type { ComparedTypes } from '../../../projections/audit/columns/compared-columns.ts';
 import { ColumnPart } from '../../../projections/audit/columns/column-part.ts';
 import { ObjectsAt } from '../../../projections/audit/columns/objects-at.ts';
 import type { ObjectModels } from '../../../projections/object-models.ts';
@@ -25,15 +26,15 @@ import type { TypeRegistry } from '../../plugin/registry/type-registry.ts';
 import type { ListsAt } from '../../read/lists-at.ts';
 import type { Startup } from '../startup.ts';
 
-/** The audit indexes: their parts, and the fold that keeps all of them at one position. */
+/** The audit indexes: their parts, and the fold that keeps all parts at the same position. */
 export type ComposedAudit = {
   readonly models: AuditModels;
   readonly tree: TreePart;
   readonly versions: VersionReader;
   readonly times: LogTimes;
   readonly events: EventIndex;
-  /** The columns follow the object read model from `start` to `close`. */
-  readonly columns: { start(): void; close(): Promise<void> };
+  /** `start` makes the columns follow the object read model until `close`. */
+  readonly columns: { start(): void; hold(): ComparedTypes; close(): Promise<void> };
   readonly lists: ListsAt;
 };
 
@@ -64,7 +65,7 @@ export async function composeAudit(options: AuditOptions, startup: Startup): Pro
   return { models, tree, versions, times, events, ...composeColumns({ columns, models, versions }, options) };
 }
 
-/** Composes the columns, and the lists as of a position that read these columns. */
+/** Composes the columns, and the lists as of a position that read the columns. */
 function composeColumns(
   {
     columns,
@@ -87,6 +88,7 @@ function composeColumns(
       start: () => {
         columns.start({ feed: objects, log: eventLog, folded: models.position(), onError });
       },
+      hold: () => columns.hold(),
       close: async () => columns.close(),
     },
     lists,

@@ -27,7 +27,7 @@ export function composeBackups(core: Core, tree: TreeReader): ComposedBackups {
   return { routes: backupRoutes(domain, backups), stop: async () => backups.stop() };
 }
 
-/** Returns a signed checkpoint that includes all events acknowledged now, and the raw position of its last leaf. */
+/** Returns a signed checkpoint that includes all events acknowledged so far, and the raw position of its last leaf. */
 async function signedEnd(
   { audit, eventLog }: Core,
   tree: TreeReader,

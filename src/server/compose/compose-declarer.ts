@@ -5,7 +5,7 @@ import { retryingLog } from '../../write/retrying-log.ts';
 import { metadataOf } from './compose-reconcilers.ts';
 import type { Core } from './core.ts';
 
-/** Declares types in the log. */
+/** Composes the part that declares types in the log. */
 export function composeDeclarer(core: Core): Declarer {
   const {
     registry,
@@ -32,7 +32,7 @@ export function composeDeclarer(core: Core): Declarer {
         .filter(({ serving }) => serving)
         .map(({ type }) => type),
     onOther: ({ key, plugin, declaration }, { version, code }) => {
-      log.warn('the log has another declaration of a type: this server refuses writes of its objects', {
+      log.warn('the log has another declaration of a type: this server rejects writes to objects of the type', {
         type: key,
         plugin,
         here: declaration?.version,

@@ -15,10 +15,10 @@ import type { Allows } from '../../watch/guard.ts';
 import { WatchHub } from '../../watch/hub.ts';
 import type { Core } from './core.ts';
 
-/** The audit stream: its routes and its watches. */
+/** The audit stream: its routes and watches. */
 export type ComposedEvents = {
   readonly routes: readonly PlatformRoute[];
-  /** Call this after a change of rights: ends the watches that would now show other events. */
+  /** Ends the watches that may not continue with the same events. Call it after a change of rights. */
   recheck(allows: Allows): void;
   /** Asks all watchers to connect again. */
   closeAll(): void;
@@ -35,7 +35,7 @@ export function composeEvents(core: Core, authorize: Authorize): ComposedEvents 
     const types = audit.events.objectTypes().length;
     if (types === typeCount) return;
     typeCount = types;
-    hub.closeWhere((watched) => !watches.isCurrent(watched, allows), 'a type has its first events; watch again');
+    hub.closeWhere((watched) => !watches.isCurrent(watched, allows), 'a type has its first events; open a new watch');
   });
   return {
     routes: eventRoutes({
@@ -56,7 +56,7 @@ export function composeEvents(core: Core, authorize: Authorize): ComposedEvents 
   };
 }
 
-/** `onBatch` is called before watchers get the events of a commit. */
+/** `onBatch` is called before the events of a commit are sent to watchers. */
 function composeHub({ audit, eventLog, models, hub, edge }: Core, type: ResourceType, onBatch: () => void): WatchHub {
   const { log, clock } = edge;
   const categories = auditedCategories;
@@ -64,7 +64,7 @@ function composeHub({ audit, eventLog, models, hub, edge }: Core, type: Resource
     subscribe: (listener) =>
       audit.models.subscribe((batch) => {
         if (own.size > 0) onBatch();
-        // Without watches, nothing reads the changes, and the last event is enough.
+        // Without watches, no subscriber reads the changes, so only the last event is converted, for its position.
         listener(changesOf(own.size > 0 ? batch : batch.slice(-1), type));
       }),
   };

@@ -4,7 +4,7 @@ import { exportRoutes } from '../../http/platform/export-routes.ts';
 import type { TreeReader } from '../../read/tree.ts';
 import type { Core } from './core.ts';
 
-/** The export of the log, with the proof of its events. */
+/** Composes the export of the log, which includes the proof of its events. */
 export function composeExport(
   { audit, edge, eventLog: log, models }: Core,
   tree: TreeReader,

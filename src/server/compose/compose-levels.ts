@@ -11,8 +11,8 @@ import type { Core } from './core.ts';
 /** The heartbeat of this node, and the level of the log. */
 export type NodeLevels = {
   /**
-   * Call this when the read models have caught up. On a single node, the promise resolves when the log has the highest
-   * level that the node reads.
+   * Call it when the read models have caught up. On a single node, the promise resolves once the log has the highest
+   * level that this node can read.
    */
   open(): Promise<void>;
   stop(): Promise<void>;
@@ -30,7 +30,7 @@ export function composeLevels(core: Core): NodeLevels {
   const given = { log, clock, uuid: randomUUID, node, reads: levelRead, metadata: metadataOf('node', core) };
   const drain = drainOf(core);
   const drained = (): LogPosition => {
-    // The drain is not awaited: its result is part of the next heartbeat, and an unavailable log must not delay this
+    // The drain is not awaited, since an unavailable log must not delay this heartbeat. Its result is part of the next
     // heartbeat.
     void drain();
     return core.unsettled.drained();
@@ -44,7 +44,7 @@ export function composeLevels(core: Core): NodeLevels {
     isAlone,
     onRaised: (level) => {
       logger.info(
-        'raised the level of the log: versions that do not support it stop, and a downgrade to them is not possible',
+        'raised the level of the log: platform versions that cannot read this level stop and can no longer be started',
         { level },
       );
     },

@@ -13,7 +13,7 @@ type MetricsParts = {
   readonly certificates: Pick<Certificates, 'current'> | undefined;
 };
 
-/** The sources of the metrics at `/metrics`. */
+/** Composes the metrics at `/metrics` from their sources. */
 export function composeMetrics(
   core: Core,
   { readiness, accesses, eventLoop, pluginRoutes, certificates }: MetricsParts,

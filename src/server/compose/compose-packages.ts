@@ -26,7 +26,7 @@ export type InstallParts = Core & LoadDependencies & { readonly host: PluginHost
 export type Installs = {
   readonly routes: readonly PlatformRoute[];
   /**
-   * Call this once the plugins of this node are reconciled. Until then installs are refused with a Retry-After time.
+   * Call it once the plugins of this node are reconciled. Earlier install requests are refused with a Retry-After time.
    */
   open(): Promise<void>;
 };
@@ -53,7 +53,7 @@ export function composeInstalls(parts: InstallParts): Installs {
   const unready = (): string | undefined => (isOpen ? undefined : 'the plugins of this node are starting');
   const noRoom = (archiveBytes: number): Problem | undefined => {
     if (disk.claim(packageDiskBytes(archiveBytes))) return undefined;
-    const detail = 'not enough free disk space for the package above the reserve';
+    const detail = 'not enough free disk space for the package: it must fit above the reserve';
     return problem('insufficient-storage', detail, { retryAfterSeconds: diskRetryAfterSeconds });
   };
   return {
@@ -74,16 +74,16 @@ export function composeInstalls(parts: InstallParts): Installs {
 }
 
 /**
- * The disk bytes that a package may need: its base64 in the log, and its unpacked files. The ratio of deflate and the
- * limit of packages bound the unpacked bytes.
+ * The disk bytes that a package may need: its base64 in the log, and its unpacked files. The unpacked bytes are limited
+ * by the maximum ratio of deflate and by the limit of packages.
  */
 function packageDiskBytes(archiveBytes: number): number {
   return Math.ceil((archiveBytes * 4) / 3) + Math.min(archiveBytes * deflateRatioMax, packageUnpackedBytesMax);
 }
 
 /**
- * Yields between objects and returns the digests of all packages that a plugin names. This node keeps the folders of
- * these packages only; the log keeps all packages.
+ * Returns the digests of all packages that plugins name, and yields between objects. This node stores only the folders
+ * of these packages; the log stores all packages.
  */
 function* namedPackages(host: PluginHost, models: ObjectModels): Steps<ReadonlySet<string>> {
   const { key } = host.objects;

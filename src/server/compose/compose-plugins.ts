@@ -20,7 +20,7 @@ import type { UniqueSteps } from '../../read/uniqueness.ts';
 import type { Core } from './core.ts';
 
 export type PluginParts = Core & {
-  /** Plugin folders with the privileges of bundled plugins; by default those beside the sources. */
+  /** Plugin folders with the privileges of bundled plugins. The default is the folder of plugins beside the sources. */
   readonly bundledPlugins: readonly string[] | undefined;
   readonly suspects: CodeFolders;
   readonly declarer: TypeDeclarer;
@@ -35,7 +35,7 @@ export type Plugins = {
   readonly installs: Installs;
 };
 
-/** Composes plugins and their environment: the host, their routes, and clients bound to rights. */
+/** Composes the plugins and their environment: the host, the routes, and clients with limited rights. */
 export function composePlugins(parts: PluginParts): Plugins {
   const { config, bundledPlugins = [besideSources], suspects, registry, models, packages } = parts;
   const { edge, loggerOf, patiently, hub, leadership, declarer, unique } = parts;
@@ -80,9 +80,9 @@ export function composePlugins(parts: PluginParts): Plugins {
 }
 
 type Clients = {
-  /** Clients with the rights of a request's caller, and with the plugin's own. */
+  /** Creates two clients for a request: one with the rights of the caller, and one with the rights of the plugin. */
   readonly ofRequest: CallPorts['clientsOf'];
-  /** A client with the plugin's rights, for the step of a reconciler, until the plugin has stopped. */
+  /** Creates a client with the plugin's rights for one step of a reconciler. Its rights end when the plugin stops. */
   readonly ofStep: (plugin: string, step: PluginStep) => Client;
 };
 
@@ -104,11 +104,11 @@ function createClients({ registry, models, execute, authorize }: PluginParts): C
           subject,
           cause: () => cause,
         }),
-        // A plugin may keep its client, so that later writes are not known to be those of the caller.
+        // The plugin may use its client after the request; later writes are not attributed to the caller.
         pluginClient: createClient(ports, {
           ...own,
           cause: () => (isOver() ? own.cause() : onBehalf),
-          // A plugin's write on behalf of a caller is charged to the caller, whichever rights it uses.
+          // A plugin's write on behalf of a caller is charged to the caller, even if it uses the plugin's rights.
           chargedTo: subject,
           chargedFrom: request.address ?? '',
         }),
@@ -135,5 +135,5 @@ function composeRoutes(
   });
 }
 
-/** Compiled, this file is dist/src/server/compose/compose-plugins.js: the bundled plugins are in dist/plugins. */
+/** The compiled file is dist/src/server/compose/compose-plugins.js, and the bundled plugins are in dist/plugins. */
 const besideSources = resolve(import.meta.dirname, '../../../plugins');

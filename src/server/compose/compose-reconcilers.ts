@@ -18,7 +18,7 @@ import type { ResourceType } from '../../resource/type/resource-type.ts';
 import type { Core } from './core.ts';
 
 export type Reconcilers = {
-  /** Call this once the read models have caught up and the platform's types can be listed. */
+  /** Call it once the read models have caught up and the platform's types can be listed. */
   open(): void;
   stop(): Promise<void>;
 };
@@ -112,7 +112,7 @@ function composeAccountReconcilers(core: Core): readonly { open(): void; stop():
   ];
 }
 
-/** The metadata of events that a part of the platform appends itself. */
+/** The metadata of events that a part of the platform appends without a request. */
 export function metadataOf(
   part: string,
   { models, edge: { clock } }: Pick<Core, 'models' | 'edge'>,

@@ -12,12 +12,13 @@ export function composeReplays(core: Core, authorize: Authorize): ComposedReplay
     config,
     models,
     audit,
+    eventLog,
     registry,
     disk,
     accessTables: { permissions },
     edge: { domain, clock },
   } = core;
-  const live = { models, permissions, audit: audit.models, domain, clock, disk };
+  const live = { models, permissions, audit: audit.models, columns: audit.columns, log: eventLog, domain, clock, disk };
   const replays = new Replays({ config, clock, live, reserveBytes: disk.reserveBytes });
   const isKnownType = (text: string): boolean => {
     if (!/^[a-z][a-z0-9-]*(?:\.[a-z0-9.-]+)?$/u.test(text)) return false;

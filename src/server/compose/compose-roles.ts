@@ -8,8 +8,8 @@ import { applyBuiltInRoles } from '../../plugin/objects/built-in-roles.ts';
 import type { Core } from './core.ts';
 
 /**
- * Applies the platform's own roles. While nodes of another platform version declare the type Role differently, the
- * roles of that version stay.
+ * Applies the platform's built-in roles. While nodes of another platform version declare the type Role differently, the
+ * roles of that version remain.
  */
 export async function applyRoles(
   { models, registry, edge, patiently: execute }: Core,
@@ -28,5 +28,5 @@ export async function applyRoles(
   else await applied;
 }
 
-/** Compiled, this file is dist/src/server/compose/compose-roles.js: the package's own files are above dist. */
+/** The compiled file is dist/src/server/compose/compose-roles.js, and the folder `roles` is beside dist. */
 const builtInRoles = resolve(import.meta.dirname, '../../../../roles');

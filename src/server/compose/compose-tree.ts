@@ -18,17 +18,17 @@ import { composeExport } from './compose-export.ts';
 import { metadataOf } from './compose-reconcilers.ts';
 import type { Core } from './core.ts';
 
-/** The node's key, and the tree over the log's events, which this key signs. */
+/** The node's key, and the tree of the log's events whose checkpoints the key signs. */
 export type ComposedTree = {
   readonly routes: readonly PlatformRoute[];
   readonly reader: TreeReader;
-  /** Call this once the read models have caught up. */
+  /** Call it once the read models have caught up. */
   open(): void;
   stop(): Promise<void>;
 };
 
 /**
- * Rejects with `StartError` if the key, or the record of its signatures, is damaged. `onLeftOut` is called if the tree
+ * Rejects with `StartError` if the key or the record of its signatures is damaged. `onLeftOut` is called if the tree
  * lacks an event of the log.
  */
 export async function composeTree(core: Core, onLeftOut: (error: LeftOutError) => void): Promise<ComposedTree> {
@@ -95,19 +95,19 @@ function composeKeys(core: Core, signer: NodeSigner): NodeKeys {
     metadata: () => ({ ...metadata(), verb: 'create' }),
     changes: audit.models,
     onAnew: () => {
-      edge.log.warn('no node has a key that the log trusts: the key of this node begins a chain of its own', {
+      edge.log.warn('no node has a key that the log trusts: the key of this node starts a new chain', {
         key: signer.key,
       });
     },
     onError: (error) => {
-      edge.log.warn('the keys of nodes cannot be read or written now; retrying until they can', {
+      edge.log.warn('could not read or write the keys of nodes; retrying', {
         error: String(error),
       });
     },
   });
 }
 
-/** A log in this process's files has no server that could leave out an event. */
+/** Composes the check for events that a log server has left out. An embedded log has no server and needs no check. */
 function composeLeafCheck(
   { audit, edge, eventLog: log }: Core,
   onLeftOut: (error: LeftOutError) => void,
@@ -120,7 +120,7 @@ function composeLeafCheck(
     clock: edge.clock,
     onLeftOut,
     onFault: (detail) => {
-      edge.log.error('the tree is not equal to the log', { reason: detail });
+      edge.log.error('the tree differs from the log', { reason: detail });
     },
   });
 }
@@ -159,7 +159,7 @@ function composeHeads(core: Core, signer: CheckpointSigner): TreeHeads {
     uuid: randomUUID,
     metadata: () => ({ ...metadata(), verb: 'create' }),
     onError: (error) => {
-      edge.log.warn('the root of the tree cannot be appended to the log now', { error: String(error) });
+      edge.log.warn('could not append the root of the tree to the log', { error: String(error) });
     },
   });
 }

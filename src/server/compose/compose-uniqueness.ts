@@ -12,20 +12,20 @@ import type { UniqueStep, UniqueSteps } from '../../read/uniqueness.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 
 export type UniqueIndexes = UniqueSteps & {
-  /** Call this when the read models have caught up. */
+  /** Call it when the read models have caught up. */
   open(): void;
   stop(): Promise<void>;
 };
 
 /**
- * Resolves pending appends that an earlier declaration decided, then returns the position up to which this node is
- * drained.
+ * Returns a function that resolves pending appends decided under an earlier declaration, and then returns the position
+ * up to which this node is drained.
  */
 export function drainOf(core: Core): () => Promise<LogPosition> {
   const { unsettled, eventLog: log } = core;
   const fencing = { log, uuid: randomUUID, metadata: metadataOf('uniqueness', core) };
   return async () => {
-    // An unavailable log is reported elsewhere; appends that remain unresolved hold the position back.
+    // An unavailable log is reported elsewhere. The position does not pass appends that remain unresolved.
     await unsettled.fenceStale(fencing).catch(() => undefined);
     return unsettled.drained();
   };
@@ -51,7 +51,7 @@ export function composeUniqueness(core: Core): UniqueIndexes {
       subscriptions.push(
         models.declarations.onLate(({ type, ...late }) => {
           log.warn(
-            'an event by an older declaration was appended after an index became unique: its value may be a duplicate',
+            'an event of an older declaration was appended after an index became unique: its value may be a duplicate',
             { type, ...late },
           );
         }),
@@ -113,7 +113,7 @@ function createUniqueness(core: Core, reporter: StepReporter): Uniqueness {
     onDuplicates: ({ type: { key, plugin }, duplicates, duplicateCount: count }) => {
       if (count > 0)
         log.warn(
-          'objects have a duplicate value in a unique index: writes of them are refused until the value changes',
+          'objects have a duplicate value in a unique index: their writes are rejected until the value changes',
           { type: key, plugin, count, first: duplicates[0] },
         );
     },
@@ -126,10 +126,7 @@ function createUniqueness(core: Core, reporter: StepReporter): Uniqueness {
   });
 }
 
-/**
- * Reports the steps of a plugin `uniquenessReportMs` after their start. Most steps have ended by then and are not
- * reported.
- */
+/** Reports the steps of a plugin after `uniquenessReportMs`. Most steps have ended by then and are not reported. */
 class StepReporter {
   readonly #clock: Clock;
   readonly #listeners = new Set<(plugin: string) => void>();

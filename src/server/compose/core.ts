@@ -21,19 +21,19 @@ import { writeRates } from '../../write/admission/writer.ts';
 import { Writers } from '../../write/admission/writers.ts';
 import type { Stores } from './stores.ts';
 
-/** The shared parts of everything between the stores and the edge. */
+/** The parts that all layers between the stores and the HTTP server share. */
 export type Core = Stores & {
   readonly config: Config;
   readonly edge: { readonly domain: string; readonly clock: Clock; readonly log: PluginLogger };
-  /** The log lines of one plugin. */
+  /** Creates a logger for the lines of one plugin. */
   readonly loggerOf: (plugin: string) => PluginLogger;
-  /** The id of this process among the nodes of its log: random, and new at each start. */
+  /** The random id of this process among the nodes of its log. Each start has a new id. */
   readonly node: string;
   readonly memory: RequestMemory;
-  /** Pending appends of this process to objects. */
+  /** The pending appends of this process to streams of objects. */
   readonly unsettled: Unsettled;
   readonly execute: Execute;
-  /** The write path for the node's own writes: it retries while the log is unavailable. */
+  /** The write path for the node's own writes, which retries while the log is unavailable. */
   readonly patiently: Execute;
   readonly hub: WatchHub;
   readonly leadership: Elector;

@@ -17,7 +17,7 @@ import { composeUniqueness, type UniqueIndexes } from './compose-uniqueness.ts';
 import type { Core } from './core.ts';
 import type { Startup } from '../startup.ts';
 
-/** The parts that are composed before anything is served, and stopped after everything else. */
+/** The parts that are composed before the server listens, and stopped after the server has closed. */
 export type Parts = {
   readonly levels: NodeLevels;
   readonly declarer: Declarer;
@@ -139,7 +139,7 @@ async function openReplays(core: Core, { authorize }: Access, startup: Startup):
   );
 }
 
-/** Composes the tree and then backups, because a backup ends at a signed checkpoint of the tree. */
+/** Composes the tree first and then the backups, because a backup ends at a signed checkpoint of the tree. */
 async function openProving(
   core: Core,
   follower: AuditFollower,
@@ -154,7 +154,10 @@ async function openProving(
   return { tree, backups };
 }
 
-/** Access control needs the plugin of a path, and plugins need access control, so both are composed here. */
+/**
+ * Composes access control and plugins together, because each needs the other: access control reads the plugin of a
+ * path, and plugins are authorized.
+ */
 function composeGuarded(
   core: Core,
   declared: Pick<Parts, 'declarer' | 'unique'>,

@@ -36,7 +36,7 @@ export type Stores = {
   readonly logName: OpenedLog['name'];
   /** Whether this is the only node. An embedded log has a single node, because DATA_DIR is locked. */
   readonly isAlone: boolean;
-  /** The number of renewals of lost subscriptions to the log. */
+  /** The number of times that a lost subscription to the log was renewed. */
   readonly resubscriptions: () => number;
   readonly models: ObjectModels;
   readonly audit: ComposedAudit;
@@ -120,7 +120,7 @@ async function openEventLog(
     resubscriptions += 1;
   };
   const onState = (state: LogState): void => {
-    if (state.reachable) log.info('the event log answers');
+    if (state.reachable) log.info('the event log is available');
     else log.warn({ reason: state.reason }, 'the event log is unreachable');
   };
   const opened = await startup.phase(
@@ -142,7 +142,7 @@ function openTables({ dataDir }: Config): LmdbTables {
   return new LmdbTables(dir, prepareStoreFiles);
 }
 
-/** Opens the packages of installed plugins. The log has each package, and DATA_DIR has the unpacked files. */
+/** Opens the packages of installed plugins. The log stores each package, and DATA_DIR its unpacked files. */
 async function openPackages(
   { dataDir }: Config,
   ports: { readonly log: FoundedLog; readonly clock: Clock; readonly lastEventTime: () => number },

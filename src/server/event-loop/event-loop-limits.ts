@@ -1,15 +1,15 @@
 /**
- * The interval at which the event loop signals progress, and at which that is checked: ten writes to memory a second
- * cost nothing.
+ * The interval at which the event loop signals progress, and at which the watcher checks this signal. Ten writes to
+ * shared memory per second have no measurable cost.
  */
 export const eventLoopBeatMs = 100;
-/** A longer block affects every client: it is logged, with the name of the plugin that caused it. */
+/** The duration of a block that affects every client. Such a block is logged with the name of its plugin. */
 export const eventLoopHeldMs = 500;
 /**
- * The factor by which a block must grow until it is logged again, and the longest interval: an endless block stays in
- * the latest lines.
+ * A block is logged again after its duration has grown by this factor, or by the maximum below. So the latest log lines
+ * always show an endless block.
  */
 export const eventLoopReportFactor = 4;
 export const eventLoopReportMsMax = 60_000;
-/** If the watcher itself is later than this, the whole process was suspended, and no plugin caused the delay. */
+/** If the watcher itself is later than this, the whole process was suspended, so no plugin caused the delay. */
 export const eventLoopWatcherLateMs = 250;

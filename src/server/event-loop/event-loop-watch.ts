@@ -17,12 +17,13 @@ import type { CodeFolder } from '../../plugin/errors/error-attribution.ts';
 export type EventLoopWatchOptions = {
   readonly log: Logger;
   readonly clock: Clock;
-  /** The log of the process. */ readonly fd: number;
+  /** The file descriptor of the process's log. */
+  readonly fd: number;
 };
 
 /**
- * Detects that the event loop is blocked, and names the plugin that blocks it. During a block the watcher's thread logs
- * it; afterwards one line reports its duration. Suspensions of the whole process are attributed to nobody.
+ * Detects that the event loop is blocked, and names the plugin that blocks it. The watcher's thread logs a block while
+ * it lasts. Afterwards, one line reports the duration. A suspension of the whole process is attributed to no plugin.
  */
 export class EventLoopWatch {
   readonly #log: Logger;
@@ -33,7 +34,7 @@ export class EventLoopWatch {
   #timer: Timer | undefined;
   #beatAt: number;
   #watchedMs = 0;
-  /** The number of blocks by plugin; '' for the platform itself. */
+  /** The number of blocks of each plugin. The key '' is the platform itself. */
   readonly #held = new Map<string, number>();
   #delays: IntervalHistogram | undefined;
 
@@ -52,25 +53,22 @@ export class EventLoopWatch {
     });
     this.#worker.unref();
     this.#worker.on('error', (error) => {
-      log.warn(
-        { err: error },
-        'the event loop watch has failed: code that blocks the event loop is not reported any more',
-      );
+      log.warn({ err: error }, 'the event loop watch has failed: blocks of the event loop are no longer reported');
     });
     this.#beat();
   }
 
-  /** The folders of code that runs. */
+  /** Sets the folders of the running plugins. */
   know(suspects: readonly CodeFolder[]): void {
     this.#port.postMessage(suspects);
   }
 
-  /** The number of blocks by plugin; '' for the platform itself. */
+  /** The number of blocks of each plugin. The key '' is the platform itself. */
   held(): ReadonlyMap<string, number> {
     return this.#held;
   }
 
-  /** The delay of timers since the last call, in seconds, by quantile. Measured from the first call on. */
+  /** The delay of timers since the last call, in seconds, by quantile. The first call starts the measurement. */
   lag(): ReadonlyMap<string, number> {
     const delays = (this.#delays ??= monitorEventLoopDelay({ resolution: lagResolutionMs }));
     delays.enable();
@@ -100,7 +98,7 @@ export class EventLoopWatch {
     const now = this.#clock.monotonic();
     const lateMs = now - this.#beatAt - eventLoopBeatMs;
     const watchedMs = Atomics.load(this.#cells, watchedMsCell);
-    // Excludes time in which the watcher was also suspended, or did not exist.
+    // Excludes the time in which the watcher was suspended too or had not started.
     const heldMs = Math.min(lateMs, (watchedMs - this.#watchedMs) | 0);
     if (heldMs >= eventLoopHeldMs) this.#report(Math.round(heldMs));
     this.#beatAt = now;

@@ -14,24 +14,24 @@ import {
 import { ownerOf, type CodeFolder } from '../../plugin/errors/error-attribution.ts';
 
 /**
- * Watches the event loop from its own thread, which can log while the loop is blocked. The inspector is used only once
- * the loop is late, so there is no cost otherwise.
+ * Watches the event loop from a separate thread, which can log while the loop is blocked. The inspector is used only
+ * while the loop is late, so it costs nothing otherwise.
  */
 export type WatcherStart = {
   readonly port: MessagePort;
-  /** Cells in shared memory. Each thread writes its own cells and reads those of the other thread. */
+  /** Cells in shared memory. Each thread writes its own cell and reads the other thread's cell. */
   readonly cells: Int32Array;
   /** The lowest log level. */
   readonly level: number;
   readonly fd: number;
 };
 export const cellCount = 2;
-/** The cell of the number of beats of the loop. */
+/** The index of the cell with the number of beats of the event loop. */
 export const beatCell = 0;
-/** The cell of the milliseconds of observation, wrapping around, without suspensions of the whole process. */
+/** The index of the cell with the milliseconds of observation, without suspensions of the process. It wraps around. */
 export const watchedMsCell = 1;
 
-/** The plugin found while the loop was at this beat. */
+/** The plugin that blocked the event loop at this beat. */
 export type Found = { readonly beat: number; readonly plugin: string | undefined };
 
 export function isFound(message: unknown): message is Found {
@@ -48,11 +48,11 @@ class Watcher {
   readonly #inspector: typeof Inspector | undefined;
   #suspects: readonly CodeFolder[] = [];
   #beat = 0;
-  /** The time since that beat, without suspensions of this thread. */
+  /** The time since the last beat, without suspensions of this thread. */
   #heldMs = 0;
   #reportAtMs = eventLoopHeldMs;
   #tickedAt = systemClock.monotonic();
-  /** Open while the inspector is queried. */
+  /** Defined while the inspector is queried. */
   #session: Inspector.Session | undefined;
 
   constructor(start: WatcherStart, inspector: typeof Inspector | undefined) {
@@ -79,7 +79,7 @@ class Watcher {
       this.#reportAtMs = eventLoopHeldMs;
       this.#hangUp();
     }
-    // A beat is late by the time since its due time.
+    // The next beat is due after `eventLoopBeatMs`, so only the time beyond this interval is a delay.
     if (beat > 0 && this.#heldMs - eventLoopBeatMs >= this.#reportAtMs && this.#session === undefined) this.#pause();
     systemClock.after(eventLoopBeatMs, () => {
       this.tick();
@@ -99,7 +99,7 @@ class Watcher {
       urls.set(scriptId, url);
     });
     session.on('Debugger.paused', ({ params: { callFrames } }) => {
-      // A debugger paused the loop before the request, and must resume it.
+      // A pause before the request comes from another debugger, which must resume the event loop.
       if (isRequested) session.post('Debugger.resume');
       if (session !== this.#session) return;
       const isHeld = Atomics.load(this.#start.cells, beatCell) === this.#beat;
@@ -114,7 +114,7 @@ class Watcher {
     });
     try {
       session.connectToMainThread();
-      // Sends both requests at once: a call of native code may end between them.
+      // Both requests are sent before a reply arrives, since a call of native code may end between them.
       session.post('Debugger.enable', () => {
         isRequested = true;
       });
@@ -124,14 +124,14 @@ class Watcher {
     }
   }
 
-  /** Also cancels a requested pause that has not happened. */
+  /** Disconnects the inspector, which also cancels a requested pause that has not happened yet. */
   #hangUp(): void {
     const session = this.#session;
     this.#session = undefined;
     session?.disconnect();
   }
 
-  /** `frames`: innermost first; undefined when they could not be determined. */
+  /** `frames`: the call stack, innermost frame first; undefined if it could not be determined. */
   #report(frames: readonly Frame[] | undefined): void {
     const owned = frames?.map((frame) => ({ frame, suspect: ownerOf(frame.url, this.#suspects) })) ?? [];
     const { frame = frames?.[0], suspect } = owned.find((each) => each.suspect !== undefined) ?? {};
@@ -147,12 +147,12 @@ class Watcher {
           : { at: placeOf(frame, suspect), function: frame.functionName === '' ? 'anonymous' : frame.functionName }),
       },
       suspect === undefined
-        ? 'the event loop is blocked: nothing else runs'
-        : 'a plugin blocks the event loop: nothing else runs',
+        ? 'the event loop is blocked: no other code runs'
+        : 'a plugin blocks the event loop: no other code runs',
     );
   }
 
-  /** Writes directly to the file: all other ways go through the blocked thread. */
+  /** Writes directly to the file, since all other writes need the blocked thread. */
   #write(members: Readonly<Record<string, unknown>>, msg: string): void {
     const { level, fd } = this.#start;
     if (level > warnLevel) return;
@@ -163,20 +163,20 @@ class Watcher {
         `${JSON.stringify({ level: warnLevel, time, pid: process.pid, hostname: hostname(), ...members, msg })}\n`,
       );
     } catch {
-      // The reader of the log has closed it or is stalled, so the line is lost.
+      // The reader of the log has closed the file or is stalled, so the line is lost.
     }
   }
 }
 
-/** A plugin's path within its folder. */
+/** The position in a file. The path is relative to the plugin's folder if the frame belongs to a plugin. */
 function placeOf({ url, line, column }: Frame, suspect: CodeFolder | undefined): string {
-  // URLs of plugin modules have the digest of their files as a query.
+  // The URL of a plugin's module has the digest of the plugin's files as its query.
   const path = decodeURI(url.replace(/^file:\/\//u, '').replace(/[?#].*$/u, ''));
   const inner = suspect !== undefined && path.startsWith(suspect.folder) ? path.slice(suspect.folder.length + 1) : path;
   return `${inner}:${String(line)}:${String(column)}`;
 }
 
-/** A runtime may lack the inspector: then only the duration is logged. */
+/** Loads the inspector. Without one, only the duration of a block is logged. */
 async function inspectorIfAny(): Promise<typeof Inspector | undefined> {
   return import('node:inspector').catch(() => undefined);
 }

@@ -7,6 +7,8 @@ import type { Summary, ReplayMessage } from './replay-task.ts';
 export type AuditComparisonResult = {
   readonly difference: Difference | undefined;
   readonly compared: Compared;
+  /** The types that have columns for lists of the past. */
+  readonly columnTypes: readonly string[];
   readonly summary: Summary;
 };
 
@@ -28,7 +30,7 @@ export class AuditComparison {
       if (message === undefined) throw new NotHeldError('the replay of the audit indexes ended before its last line');
       if (message.kind === 'failed' || message.kind === 'refused') throw new NotHeldError(message.detail);
       if (message.kind === 'progress' && !this.#thread.hasNext()) yield message;
-      if (message.kind === 'compared') comparison = message;
+      if (message.kind === 'compared') comparison = { columnTypes: [], ...message };
       if (message.kind === 'done') return { ...must(comparison, 'it was compared'), summary: message.summary };
     }
   }

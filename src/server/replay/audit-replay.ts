@@ -1,7 +1,8 @@
 import { AuditModels, auditedCategories } from '../../../projections/audit/audit-models.ts';
 import type { AuditPart } from '../../../projections/audit/audit-part.ts';
-import { AuditTables } from '../../../projections/audit/audit-tables.ts';
+import { AuditTables, type AuditTableName } from '../../../projections/audit/audit-tables.ts';
 import { AuditView, type AuditSnapshot } from '../../../projections/audit/audit-view.ts';
+import { columnsTable } from '../../../projections/audit/columns/column-tables.ts';
 import { EventPart } from '../../../projections/audit/event-part.ts';
 import { TimePart } from '../../../projections/audit/time-part.ts';
 import { TreePart } from '../../../projections/audit/tree/tree-part.ts';
@@ -10,19 +11,13 @@ import { encodeCheckpoint, type Checkpoint } from '../../../projections/checkpoi
 import { differenceAt } from '../../../projections/replay/audit-place.ts';
 import { compareAudit, type CountedParts } from '../../../projections/replay/compare-audit.ts';
 import { differenceOfBytes } from '../../../projections/replay/differing-bytes.ts';
-import { gathered } from '../../../projections/replay/gathered.ts';
-import { rebuild } from '../../../projections/replay/rebuild.ts';
+import { rebuildInBatches } from '../../../projections/replay/rebuild-in-batches.ts';
 import { delay, systemClock } from '../../base/clock.ts';
 import { must } from '../../base/unreachable.ts';
 import { prepareStoreFiles } from '../../disk/store-files.ts';
-import {
-  replayAuditBatchBytesMin,
-  replayAuditBatchEventsMin,
-  replayMeetingsMax,
-  replayMeetPauseMs,
-} from '../../limits/replay.ts';
+import { replayAuditBatchBytesMax, replayMeetingsMax, replayMeetPauseMs } from '../../limits/replay.ts';
 import type { FoundedLog } from '../../log/founded-log.ts';
-import { epochShift, logPosition, type EventLog, type LogIdentity, type LogPosition } from '../../log/log.ts';
+import { epochShift, logPosition, logStart, type LogIdentity, type LogPosition } from '../../log/log.ts';
 import type { Difference } from '../../read/replay.ts';
 import { RefusedError } from './replay-errors.ts';
 import { bytesOfTables, ReplayProgress } from './replay-progress.ts';
@@ -35,7 +30,8 @@ export type AuditReplayTask = Omit<ReplayTask, 'work'> & {
 
 /**
  * Folds the log into separate audit tables by the rules of the server's fold, and compares both. All tables of one
- * snapshot have the position of its checkpoint. The columns are not among them: code of plugins computes their values.
+ * snapshot have the position of its checkpoint. The columns are not among them: code of plugins computes their values,
+ * and the server's thread compares them (`check-columns.ts`).
  */
 export class AuditReplay {
   isAccepted = false;
@@ -60,7 +56,7 @@ export class AuditReplay {
     const tables = new AuditTables(dir, parts, prepareStoreFiles);
     this.#tables = tables;
     const models = new AuditModels({ tables, parts, identity, clock: systemClock });
-    const view = this.#view(work.live);
+    const view = this.#view(work.live, [columnsTable]);
     const until = this.#begin(view, parts, identity());
     this.#progress.assertRoom(bytesOfTables(work.live));
     this.isAccepted = true;
@@ -84,8 +80,8 @@ export class AuditReplay {
     return this.#log;
   }
 
-  #view(dir: string): AuditView {
-    const view = new AuditView(dir, must(this.#tables, 'the tables are open').names());
+  #view(dir: string, more: readonly AuditTableName[] = []): AuditView {
+    const view = new AuditView(dir, [...must(this.#tables, 'the tables are open').names(), ...more]);
     this.#views.push(view);
     return view;
   }
@@ -108,11 +104,12 @@ export class AuditReplay {
     const log = await this.#openLog();
     const { epoch } = log.identity();
     const onBatch = (): void => {
-      this.#progress.report(models, { until, epoch });
+      this.#progress.report(models.progress(), { until, epoch });
     };
-    const size = { eventsMin: replayAuditBatchEventsMin, bytesMin: replayAuditBatchBytesMin };
-    const larger: Pick<EventLog, 'readAll'> = { readAll: (options) => gathered(log.readAll(options), size) };
-    await rebuild(larger, models, { until, onBatch, categories: auditedCategories });
+    // The thread that compares the objects scans the log at least up to this position, and checks its index.
+    const indexedUntil = this.#task.work.atLeast ?? logStart;
+    const bytesMax = replayAuditBatchBytesMax;
+    await rebuildInBatches(log, models, { until, onBatch, categories: auditedCategories, bytesMax, indexedUntil });
   }
 
   async #compare(models: AuditModels, view: AuditView): Promise<void> {
@@ -126,7 +123,7 @@ export class AuditReplay {
         differenceOfCheckpoints(checkpoint, replayed.checkpoint()) ??
         (await this.#firstDifference([live, replayed], counted));
       replayed.release();
-      this.#ports.post({ kind: 'compared', difference, compared: counted });
+      this.#ports.post({ kind: 'compared', difference, compared: counted, columnTypes: live.columnTypes() });
     } finally {
       live.release();
     }

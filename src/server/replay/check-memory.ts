@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
+import type { ComparedTypes } from '../../../projections/audit/columns/compared-columns.ts';
+import { checkColumns, type CheckedColumns } from '../../../projections/replay/check-columns.ts';
 import type { HeldModels } from '../../../projections/replay/held-models.ts';
 import { checkIndex } from '../../../projections/replay/check-index.ts';
 import { checkPermissions } from '../../../projections/replay/check-permissions.ts';
@@ -15,11 +17,16 @@ import {
   replayPauseMs,
   replaySliceMs,
 } from '../../limits/replay.ts';
+import type { FoundedLog } from '../../log/founded-log.ts';
+import { epochShift, logPosition, logStart } from '../../log/log.ts';
 import type { AuditProgress } from '../../read/audit-progress.ts';
 import type { Difference } from '../../read/replay.ts';
 import type { ReplayThread } from './replay-thread.ts';
 
 export type LiveModels = {
+  /** The log, from which the values of columns are computed again. */
+  readonly log: Pick<FoundedLog, 'readAll' | 'readStream' | 'identity'>;
+  readonly columns: { hold(): ComparedTypes };
   readonly models: ObjectModels;
   readonly permissions: PermissionTables;
   readonly audit: AuditProgress;
@@ -60,7 +67,7 @@ export type CheckedMemory = { readonly difference: Difference | undefined; reado
 
 /** Compares indexes and permission tables with the rows in slices, and releases the held models. */
 export async function checkMemory(held: HeldModels, live: LiveModels, signal: AbortSignal): Promise<CheckedMemory> {
-  const slices = new PacedSlices(live, signal);
+  const slices = new PacedSlices(live, signal, replayHoldMsMax);
   try {
     if (held.difference !== undefined) return { difference: held.difference, indexes: 0 };
     for (const [indexes, checked] of held.indexes.entries()) {
@@ -75,6 +82,27 @@ export async function checkMemory(held: HeldModels, live: LiveModels, signal: Ab
   return { difference, indexes: held.indexes.length };
 }
 
+/**
+ * Compares the columns with the log in slices. Nothing is held during the comparison, so its time has no limit.
+ *
+ * `onProgress` gets the compared share of the log in percent.
+ */
+export async function checkLiveColumns(
+  live: LiveModels,
+  signal: AbortSignal,
+  onProgress: (percent: number) => void,
+): Promise<CheckedColumns> {
+  const { log, columns } = live;
+  const shift = epochShift(log.identity().epoch);
+  return checkColumns(columns.hold(), {
+    log,
+    slices: new PacedSlices(live, signal, Infinity),
+    within: (position) => (position === logStart ? 0 : Number(position - shift)),
+    inLog: (within) => (within === 0 ? logStart : logPosition(BigInt(within) + shift)),
+    onProgress,
+  });
+}
+
 /** Leaves most of the time of a busy event loop to requests. */
 class PacedSlices {
   readonly #live: Pick<LiveModels, 'clock' | 'disk'>;
@@ -82,11 +110,11 @@ class PacedSlices {
   readonly #endsAt: number;
   #begunMs: number;
 
-  constructor(live: Pick<LiveModels, 'clock' | 'disk'>, signal: AbortSignal) {
+  constructor(live: Pick<LiveModels, 'clock' | 'disk'>, signal: AbortSignal, msMax: number) {
     this.#live = live;
     this.#signal = signal;
     this.#begunMs = live.clock.monotonic();
-    this.#endsAt = this.#begunMs + replayHoldMsMax;
+    this.#endsAt = this.#begunMs + msMax;
   }
 
   isOver(): boolean {

@@ -10,12 +10,8 @@ import { epochShift, type LogPosition } from '../../log/log.ts';
 import { RefusedError, StoppedError } from './replay-errors.ts';
 import type { ReplayPorts, ReplayTask } from './replay-task.ts';
 
-/** A fold of the log into tables of the replay. */
-export type ProgressingFold = {
-  position(): LogPosition;
-  /** The number of folded events. */
-  folded(): number;
-};
+/** The position of the last event that a fold has taken, and the number of these events. */
+type Folded = { readonly position: LogPosition; readonly events: number };
 
 /** Reports the progress of a thread, and ends the thread on request or if the disk is nearly full. */
 export class ReplayProgress {
@@ -34,15 +30,18 @@ export class ReplayProgress {
   }
 
   /** Call it after each batch of a fold. @throws StoppedError or RefusedError if the thread must end. */
-  report(fold: ProgressingFold, { until, epoch }: { readonly until: LogPosition; readonly epoch: number }): void {
+  report(
+    { position, events }: Folded,
+    { until, epoch }: { readonly until: LogPosition; readonly epoch: number },
+  ): void {
     this.goOn();
     if (systemClock.monotonic() - this.#reportedAt < replayReportMs) return;
     this.#reportedAt = systemClock.monotonic();
     this.assertRoom(0);
     const start = epochShift(epoch);
-    const [done, all] = [fold.position() - start, until - start];
+    const [done, all] = [position - start, until - start];
     const percent = done >= all ? 100 : Number((done * 100n) / all);
-    this.#ports.post({ kind: 'progress', position: fold.position().toString(), events: fold.folded(), percent });
+    this.#ports.post({ kind: 'progress', position: position.toString(), events, percent });
   }
 
   /** @throws RefusedError unless `needed` bytes are free beside the reserve. */

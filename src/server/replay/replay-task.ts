@@ -52,7 +52,13 @@ export type ReplayMessage =
   | { readonly kind: 'progress'; readonly position: string; readonly events: number; readonly percent: number }
   /** The thread waits at the gate. */
   | { readonly kind: 'waits' }
-  | { readonly kind: 'compared'; readonly difference: Difference | undefined; readonly compared: Compared }
+  | {
+      readonly kind: 'compared';
+      readonly difference: Difference | undefined;
+      readonly compared: Compared;
+      /** The types that have columns for lists of the past; of audit indexes only. */
+      readonly columnTypes?: readonly string[];
+    }
   /** Whole lines of the response, about objects of one type. The thread then waits for `more`. */
   | { readonly kind: 'lines'; readonly type: string; readonly bytes: Uint8Array }
   | { readonly kind: 'done'; readonly summary: Summary };

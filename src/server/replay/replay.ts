@@ -157,7 +157,7 @@ export class Replay {
     const log = await this.#openLog();
     const { epoch } = log.identity();
     const onBatch = (): void => {
-      this.#progress.report(models, { until, epoch });
+      this.#progress.report({ position: models.position(), events: models.folded() }, { until, epoch });
     };
     await models.rebuild(log, { until, onBatch });
   }

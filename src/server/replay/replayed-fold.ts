@@ -1,6 +1,7 @@
 import type { LmdbTables } from '../../../projections/lmdb-tables.ts';
 import { ObjectModels } from '../../../projections/object-models.ts';
-import { LastEvents, type ScannedLog } from '../../../projections/replay/last-events.ts';
+import { LastEvents } from '../../../projections/replay/last-events.ts';
+import { scannedLog } from '../../../projections/replay/scanned-log.ts';
 import { rebuild, type RebuildOptions } from '../../../projections/replay/rebuild.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import { must } from '../../base/unreachable.ts';
@@ -30,7 +31,7 @@ export function openReplayedFold(tables: LmdbTables, log: FoundedLog): ReplayedF
     return {
       position: () => fold.position(),
       folded: () => fold.folded(),
-      rebuild: async (each, options) => fold.rebuild(scanned(each), options),
+      rebuild: async (each, options) => fold.rebuild(must(scannedLog(each), 'the log is of the same kind'), options),
     };
   }
   const models = new ObjectModels({
@@ -45,9 +46,4 @@ export function openReplayedFold(tables: LmdbTables, log: FoundedLog): ReplayedF
     folded: () => models.folded(),
     rebuild: async (each, options) => rebuild(each, models, options),
   };
-}
-
-function scanned(log: EventLog): ScannedLog {
-  const scan = must(log.scan, 'the log is of the same kind');
-  return { scan: async (options) => scan.call(log, options), readAt: async (position) => log.readAt(position) };
 }

@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { messageOf } from '../../base/error-message.ts';
 import { jsonLine } from '../../base/json-line.ts';
 import { must } from '../../base/unreachable.ts';
+import type { CheckedColumns } from '../../../projections/replay/check-columns.ts';
 import type { HeldModels } from '../../../projections/replay/held-models.ts';
 import type { Config } from '../../config/config.ts';
 import type {
   Compared,
   Difference,
+  NotCompared,
   RefusalReason,
   Replayer,
   ReplayAnswer,
@@ -17,6 +19,7 @@ import type {
 import { OneAtATime, type Run } from '../threads/one-at-a-time.ts';
 import { AuditComparison, type AuditComparisonResult } from './audit-comparison.ts';
 import { checkMemory, holdWith, NotHeldError, type CheckedMemory, type LiveModels } from './check-memory.ts';
+import { ColumnComparison } from './column-comparison.ts';
 import { ReplayThread } from './replay-thread.ts';
 import type { ReplayTask, ReplayWork, ReplayMessage, Summary } from './replay-task.ts';
 
@@ -97,6 +100,7 @@ class ReplayRun implements Run<RefusalReason> {
   readonly #signal: AbortSignal;
   #held: HeldModels | undefined;
   #memory: Checked | undefined;
+  #columns: ColumnComparison | undefined;
   #comparison: { readonly difference: Difference | undefined; readonly compared: Compared } | undefined;
 
   constructor({ main, audit }: Tasks, request: ReplayRequest, options: RunOptions) {
@@ -141,7 +145,7 @@ class ReplayRun implements Run<RefusalReason> {
 
   async stop(): Promise<void> {
     if (!this.#left.signal.aborted) this.#left.abort();
-    await this.#memory;
+    await this.#columns?.ended();
     await Promise.all([this.#thread.stop(), this.#auditThread?.stop()]);
   }
 
@@ -169,6 +173,7 @@ class ReplayRun implements Run<RefusalReason> {
     this.#memory = checkMemory(this.#held, live, this.#signal).catch((error: unknown) => ({
       failed: messageOf(error),
     }));
+    this.#columns = new ColumnComparison(this.#memory, live, this.#signal);
     return undefined;
   }
 
@@ -185,15 +190,29 @@ class ReplayRun implements Run<RefusalReason> {
     const compared = { ...tables.compared, ...(memory === undefined ? {} : { indexes: memory.indexes }) };
     yield jsonLine({ ...result, kind: 'Compared', compared, equal: found === undefined });
     const audit = yield* this.#auditResult();
-    const difference = found ?? audit.difference;
+    const columns = yield* this.#columnResult(audit.columnTypes);
+    const difference = found ?? audit.difference ?? columns.difference;
     const { position, events } = audit.summary;
     yield jsonLine({
       ...result,
       audit: { position, events },
-      compared: { ...compared, ...audit.compared },
+      compared: { ...compared, ...audit.compared, ...(this.#columns === undefined ? {} : { columns: columns.rows }) },
+      ...(columns.notCompared.length === 0 ? {} : { notCompared: columns.notCompared }),
       equal: difference === undefined,
       ...(difference === undefined ? {} : { difference }),
     });
+  }
+
+  /** `stored`: the types that have columns in the tables. */
+  async *#columnResult(stored: readonly string[]): AsyncGenerator<Uint8Array, CheckedColumns> {
+    if (this.#columns === undefined) return { difference: undefined, rows: 0, notCompared: withoutPlugins(stored) };
+    const steps = this.#columns.result();
+    for (;;) {
+      const step = await steps.next();
+      this.#signal.throwIfAborted();
+      if (step.done === true) return step.value;
+      yield jsonLine({ kind: 'Progress', of: 'columns', percent: step.value });
+    }
   }
 
   async *#auditResult(): AsyncGenerator<Uint8Array, AuditComparisonResult> {
@@ -205,6 +224,15 @@ class ReplayRun implements Run<RefusalReason> {
       yield jsonLine({ ...step.value, kind: 'Progress', of: 'audit' });
     }
   }
+}
+
+/** What a replay of a stopped server leaves out. */
+function withoutPlugins(columnTypes: readonly string[]): readonly NotCompared[] {
+  const reason = 'the server is stopped: code of plugins computes the values';
+  return ['index entries of rows', ...columnTypes.map((type) => `columns of ${type}`)].map((table) => ({
+    table,
+    reason,
+  }));
 }
 
 function failure(message: string): Uint8Array {

@@ -1,11 +1,12 @@
 import { parentPort } from 'node:worker_threads';
 
-/** The message that asks a thread to end at once, whatever it waits for. */
+/** The message that requests the immediate end of a thread, even if the thread waits for something. */
 export const endNow = 'end now';
 
 /**
- * Lets this thread end on request between two of its turns. `Worker.terminate` would also end it within a transaction
- * of LMDB: the cleanup then waits for the end of that transaction for ever, and the main thread waits for the cleanup.
+ * Lets this thread end on request, between two of its turns. `Worker.terminate` could end the thread within an LMDB
+ * transaction. The cleanup would then wait forever for the end of this transaction, and the main thread for the
+ * cleanup.
  */
 export function endOnRequest(): void {
   parentPort?.on('message', (message) => {

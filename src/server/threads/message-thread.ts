@@ -4,14 +4,14 @@ import { within, type Clock } from '../../base/clock.ts';
 import { threadStopMsMax } from '../../limits/threads.ts';
 import { endNow } from './end-on-request.ts';
 
-/** The messages that every thread may send first, and the message about an error that ended the thread. */
+/** The messages that every thread may send first, and the message after an error that ended the thread. */
 export type ThreadMessage<Reason> =
-  /** The request cannot be served, and the thread has written nothing. */
+  /** The thread rejects the request and has written nothing. */
   | { readonly kind: 'refused'; readonly reason: Reason; readonly detail: string }
   | { readonly kind: 'accepted' }
   | Failed;
 
-/** The messages after `accepted`, whose other members each kind of thread declares. */
+/** The messages after `accepted`. Each kind of thread declares their other members. */
 export type LaterMessage = { readonly kind: 'progress' | 'waits' | 'compared' | 'lines' | 'done' };
 
 export type Failed = { readonly kind: 'failed'; readonly detail: string };
@@ -25,7 +25,9 @@ export type ThreadOptions = {
   readonly clock: Clock;
 };
 
-/** A thread that serves one request, sends messages about it, and ends. Its module calls `endOnRequest`. */
+/**
+ * A thread that serves one request, sends messages about it, and ends. The thread's module must call `endOnRequest`.
+ */
 export class MessageThread<Message> {
   readonly #clock: Clock;
   readonly #worker: Worker;
@@ -46,7 +48,7 @@ export class MessageThread<Message> {
       this.#messages.push(message);
       this.#wake();
     });
-    // The usual cause of an error is a lack of memory.
+    // The usual cause of this event is that the thread has exceeded its memory limit.
     this.#worker.on('error', (error) => {
       this.#messages.push({ kind: 'failed', detail: error.message });
       this.#wake();
@@ -69,7 +71,7 @@ export class MessageThread<Message> {
     return this.#messages.shift();
   }
 
-  /** Whether a message waits to be taken. */
+  /** Whether `next` returns a message immediately. */
   hasNext(): boolean {
     return this.#messages.length > 0;
   }
@@ -79,8 +81,8 @@ export class MessageThread<Message> {
   }
 
   /**
-   * Waits for the end of the thread, which was asked to end. A thread that takes too long ends at the end of its turn
-   * (`endOnRequest`).
+   * Waits for the end of the thread, which was asked to end. If this takes too long, the thread is ended after its
+   * current turn (`endOnRequest`).
    */
   async end(): Promise<void> {
     const { signal } = new AbortController();

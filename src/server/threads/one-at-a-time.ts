@@ -4,36 +4,36 @@ import type { LaterMessage, ThreadMessage } from './message-thread.ts';
 export type Run<Reason> = {
   /** The next message of the thread; undefined after the last one. */
   next(): Promise<ThreadMessage<Reason> | LaterMessage | undefined>;
-  /** The lines of the response, if the first message accepts the request. */
+  /** Returns the lines of the response. Call it only if the first message is `accepted`. */
   lines(): AsyncIterable<Uint8Array>;
-  /** Ends the thread, and resolves after its end. May be called repeatedly. */
+  /** Ends the thread. Resolves after its end. May be called repeatedly. */
   stop(): Promise<void>;
 };
 
 type Refusal<Reason> = { readonly ok: false; readonly reason: Reason; readonly detail: string };
 type Answer = { readonly ok: true; readonly lines: AsyncIterable<Uint8Array> };
 
-/** Serves one request at a time. */
+/** Serves requests of one kind, one at a time. */
 export class OneAtATime {
   readonly #name: string;
   readonly #stopping = new AbortController();
   #running: Promise<void> | undefined;
 
-  /** `name`: the name of a run in messages. */
+  /** `name`: the name of a request in messages. */
   constructor(name: string) {
     this.#name = name;
   }
 
-  /** The refusal of a request while another one is served. */
+  /** Returns the refusal of a request while another one is served. */
   busy(): Refusal<'too-many-requests'> | undefined {
     if (this.#running === undefined) return undefined;
-    const detail = `another ${this.#name} is running: one runs at a time`;
+    const detail = `another ${this.#name} is running: only one runs at a time`;
     return { ok: false, reason: 'too-many-requests', detail };
   }
 
   /**
-   * Serves a request; call this when `busy` returns undefined. `begin` starts the run, which ends when its signal
-   * aborts: the caller has disconnected, or the server stops. The returned lines must be iterated.
+   * Serves a request. Call it only if `busy` returns undefined. `begin` starts the run. The run ends when the signal of
+   * `begin` aborts, because the caller has disconnected or the server stops. The returned lines must be iterated.
    */
   async serve<Reason>(
     signal: AbortSignal,
@@ -49,7 +49,7 @@ export class OneAtATime {
       throw error;
     }
     const end = async (): Promise<void> => run.stop().finally(over);
-    // The lines, or the refusal, report an error: both wait for the end too.
+    // The response or the refusal reports an error of the run, since both await the same end.
     const leave = (): void => void end().catch(() => undefined);
     ending.addEventListener('abort', leave);
     if (ending.aborted) leave();
@@ -61,7 +61,7 @@ export class OneAtATime {
     return { ok: false, reason: 'unavailable', detail };
   }
 
-  /** Ends the request that is served, and resolves after its end. */
+  /** Ends the current request. Resolves after its end. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;

@@ -3,14 +3,14 @@ import { setPriority } from 'node:os';
 const niceness = 10;
 
 /**
- * Gives requests priority over this thread: on Linux this lowers the priority of the thread; elsewhere it would lower
- * that of the process.
+ * Lowers the priority of this thread below that of requests. Works on Linux only: on other systems the call would lower
+ * the priority of the whole process.
  */
 export function yieldToRequests(): void {
   if (process.platform !== 'linux') return;
   try {
     setPriority(niceness);
   } catch {
-    // Without the permission, this thread and requests have equal priority.
+    // Without the permission, this thread keeps the priority of requests.
   }
 }

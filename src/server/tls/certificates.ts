@@ -10,21 +10,21 @@ import { isDue, ownCertificate } from './own-certificate.ts';
 
 export type CertificatesEdge = { readonly clock: Clock; readonly log: Pick<PluginLogger, 'info' | 'warn' | 'error'> };
 
-/** The server's certificate, which it replaces while it runs. */
+/** The certificate of the server, which may be replaced while the server runs. */
 export type Certificates = {
   readonly current: CertificatePair;
   /** Calls `use` with every later certificate. */
   follow(use: (pair: CertificatePair) => void): void;
-  /** Reads the files now, and reports the outcome. */
+  /** Reads the files now and logs the outcome. */
   reload(): void;
-  /** Stops following the files; resolves when no read is in progress. */
+  /** Stops following the files. Resolves when no read is in progress. */
   stop(): Promise<void>;
 };
 
 /**
- * The server's certificate; undefined without TLS.
+ * Returns the server's certificate; undefined without TLS.
  *
- * @throws StartError if there is no certificate to start with.
+ * @throws StartError if there is no valid certificate at the start.
  */
 export async function openCertificates(config: Config, edge: CertificatesEdge): Promise<Certificates | undefined> {
   const { tls } = config;
@@ -36,9 +36,7 @@ export async function openCertificates(config: Config, edge: CertificatesEdge): 
 type Source = {
   readonly lookMs: number;
   first(): Promise<CertificatePair>;
-  /**
-   * A valid certificate that replaces `current`, or undefined. If a changed certificate is invalid, logs the reason.
-   */
+  /** Returns a valid certificate that replaces `current`, or undefined. Logs why a changed certificate is invalid. */
   next(current: CertificatePair, isRequested: boolean): Promise<CertificatePair | undefined>;
 };
 
@@ -79,7 +77,7 @@ class FollowedCertificate implements Certificates {
     });
   }
 
-  /** One check at a time: a slow disk delays the next one. */
+  /** Runs one check at a time. If a disk is slow, the next check is delayed. */
   #check(isRequested: boolean): void {
     this.#timer?.cancel();
     this.#looking = this.#looking.then(async () => {
@@ -88,7 +86,9 @@ class FollowedCertificate implements Certificates {
         const next = await this.#source.next(this.current, isRequested);
         if (next !== undefined) this.#take(next);
       } catch (error) {
-        this.#edge.log.error('could not renew the TLS certificate; the present one stays', { error: String(error) });
+        this.#edge.log.error('could not renew the TLS certificate; the current certificate remains in use', {
+          error: String(error),
+        });
       }
       this.#timer?.cancel();
       this.#wait();
@@ -112,7 +112,7 @@ function ownSource(config: Config, { clock }: CertificatesEdge): Source {
   };
 }
 
-/** The operator's files. Their state is compared, so that an invalid pair is reported once. */
+/** Reads the operator's files. Compares their state, so that an invalid pair is reported only once. */
 async function fileSource(files: CertificateFiles, { clock, log }: CertificatesEdge): Promise<Source> {
   let seen = await stateOf(files);
   return {
@@ -131,7 +131,7 @@ async function fileSource(files: CertificateFiles, { clock, log }: CertificatesE
       const read = readPair(files);
       const problems = read.ok ? expiryProblems(read.pair, clock.now()) : read.problems;
       if (read.ok && problems.length === 0) return isSame(read.pair, current) ? undefined : read.pair;
-      log.warn('the new TLS files cannot be used; the present certificate stays', { problems });
+      log.warn('the new TLS files are invalid; the current certificate remains in use', { problems });
       return undefined;
     },
   };
@@ -145,7 +145,7 @@ function isSame(one: CertificatePair, other: CertificatePair): boolean {
   return one.certificate === other.certificate && one.key === other.key;
 }
 
-/** A text that differs after one of the files was written or replaced. */
+/** Returns a string that changes when one of the files is written or replaced. */
 async function stateOf({ certificate, key }: CertificateFiles): Promise<string> {
   const states = [certificate, key].map(async (path) => {
     try {

@@ -34,11 +34,11 @@ const id = {
   extendedKeyUsage: '2.5.29.37',
   serverAuth: '1.3.6.1.5.5.7.3.1',
 } as const;
-/** The bits digitalSignature, and keyCertSign with cRLSign (RFC 5280, 4.2.1.3). */
+/** The key usage bits: digitalSignature, and keyCertSign with cRLSign (RFC 5280, 4.2.1.3). */
 const signsHandshakes = 0b1000_0000;
 const signsCertificates = 0b0000_0110;
 
-/** Creates an authority with a unique name, so that clients do not mistake an earlier one for it. */
+/** Creates an authority with a unique name, so that clients do not confuse it with an earlier authority. */
 export async function makeAuthority(validity: Validity): Promise<Issued> {
   const keys = await newKeys();
   const name = `Ledgerplane authority ${randomBytes(4).toString('hex')}`;
@@ -52,7 +52,7 @@ export async function makeAuthority(validity: Validity): Promise<Issued> {
   return signed(certificate, keys, keys.privateKey);
 }
 
-/** A server's certificate with a new key, signed by `authority`. */
+/** Issues a server certificate with a new key, signed by `authority`. */
 export async function issueCertificate(
   authority: Issued,
   { names, validity }: { readonly names: CertificateNames; readonly validity: Validity },
@@ -91,7 +91,7 @@ async function newCertificate(
   { subject, validity }: { readonly subject: string; readonly validity: Validity },
 ): Promise<Certificate> {
   const certificate = new Certificate({ version: 2 });
-  // The serial is positive, and its first byte is not zero.
+  // The serial number must be positive, and its first byte must not be zero.
   const serial = randomBytes(16);
   serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40;
   certificate.serialNumber = new Integer({ valueHex: arrayBufferOf(serial) });
@@ -115,13 +115,13 @@ async function signed(
   };
 }
 
-/** A common name has at most 64 characters (RFC 5280, appendix A.1); clients verify the alternative names. */
+/** Sets the common name, at most 64 characters (RFC 5280, appendix A.1). Clients verify the alternative names. */
 function setName(certificate: Certificate, of: 'subject' | 'issuer', name: string): void {
   const value = new Utf8String({ value: name.slice(0, 64) });
   certificate[of].typesAndValues.push(new AttributeTypeAndValue({ type: id.commonName, value }));
 }
 
-/** The time in one of two forms: years from 2050 have another one (RFC 5280, 4.1.2.5). */
+/** Years from 2050 on need GeneralizedTime instead of UTCTime (RFC 5280, 4.1.2.5). */
 function timeOf(at: number): Time {
   const value = new Date(at);
   return new Time({ type: value.getUTCFullYear() < 2050 ? TimeType.UTCTime : TimeType.GeneralizedTime, value });
@@ -139,13 +139,13 @@ function usage(bits: number): BitString {
   return new BitString({ valueHex: new Uint8Array([bits]).buffer, unusedBits });
 }
 
-/** The digest of the public key (RFC 5280, 4.2.1.2, method 1): a name, not a protection. */
+/** Returns the digest of the public key (RFC 5280, 4.2.1.2, method 1), which only identifies the key. */
 function keyIdentifier({ subjectPublicKeyInfo }: Certificate): ArrayBuffer {
   const key = subjectPublicKeyInfo.subjectPublicKey.valueBlock.valueHexView;
   return arrayBufferOf(createHash('sha1').update(key).digest());
 }
 
-/** The four or sixteen bytes of an address in its shortest form. */
+/** Returns the four or sixteen bytes of an IP address. An IPv6 address must be in its shortest form. */
 function bytesOf(address: string): ArrayBuffer {
   if (isIP(address) === 4) return new Uint8Array(address.split('.').map(Number)).buffer;
   const [before = '', after] = address.split('::');

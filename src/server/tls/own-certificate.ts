@@ -16,8 +16,8 @@ import type { Issued } from './issue-certificate.ts';
 const dayMs = 86_400_000;
 
 /**
- * The certificate in DATA_DIR/tls, with its authority in the same folder. Missing ones are created. The certificate is
- * replaced when it is due for renewal, or has other names.
+ * Returns the certificate in DATA_DIR/tls, which the authority in the same folder has signed. Creates both if they are
+ * missing. Replaces the certificate when it is due for renewal or when the names of the server have changed.
  *
  * @throws StartError if only the operator can fix the problem.
  */
@@ -35,11 +35,11 @@ export async function ownCertificate(
   const end = new X509Certificate(authority.certificate).validTo;
   const to = Math.min(now + certificateDays * dayMs, Date.parse(end));
   const issued = await issueCertificate(authority, { names, validity: { from: now - clockSkewMs, to } });
-  // After a crash in between there is no pair, and the next start makes another one.
+  // If the process is killed between both writes, the pair is invalid, and the next start creates a new one.
   await writeDurably(files.key, issued.key);
   await writeDurably(files.certificate, issued.certificate);
   const made = presentIn(files);
-  if (made === undefined) throw new Error(`the certificate in ${dir} cannot be read back`);
+  if (made === undefined) throw new Error(`the certificate in ${dir} was written but cannot be read`);
   return made;
 }
 
@@ -68,24 +68,27 @@ function isGood(pair: CertificatePair, { authority, names, now }: Wanted): boole
   );
 }
 
-/** The authority, created if missing. It is never replaced without the operator, since clients trust it for years. */
+/**
+ * Returns the authority; creates it if it is missing. Only the operator may replace the authority, since clients trust
+ * it for years.
+ */
 async function authorityIn(dataDir: string, now: number): Promise<Issued> {
   const files = { certificate: authorityFile(dataDir), key: join(dataDir, 'tls', 'ca.key') };
   if (!existsSync(files.certificate)) {
     const { makeAuthority } = await import('./issue-certificate.ts');
     const made = await makeAuthority({ from: now - clockSkewMs, to: yearsAfter(now, authorityYears) });
-    // The certificate is written last: without it no client trusts the key.
+    // The certificate is written last, since a client trusts the key only by its certificate.
     await writeDurably(files.key, made.key);
     await writeDurably(files.certificate, made.certificate);
     return made;
   }
   const read = readPair(files);
-  const problem = read.ok ? expiryProblem(read.pair, now) : 'it cannot be used with ca.key';
+  const problem = read.ok ? expiryProblem(read.pair, now) : 'the certificate or the key in ca.key is invalid';
   if (problem !== undefined)
     throw new StartError(
       `the authority in ${files.certificate} cannot be used: ${problem}; ` +
         `restore ${join(dataDir, 'tls')} from a backup, ` +
-        'or remove it for a new authority, which every client must then be given',
+        'or remove the folder: the next start creates a new authority, which you must add to every client',
       { exitCode: 2 },
     );
   return { certificate: readFileSync(files.certificate, 'utf8'), key: readFileSync(files.key, 'utf8') };

@@ -18,7 +18,7 @@ const ownRates = writeRates(ownWritesPerUser, ownWriteBytesPerUser);
 /** Admits writes, with limits on rate, concurrency and memory. */
 export class Admission {
   readonly #dependencies: AdmissionDependencies;
-  /** The number of writes in flight: those of super administrators and the platform, and all others. */
+  /** The number of writes in flight: of super administrators and the platform (`#trusted`), and of all others. */
   #trusted = 0;
   #others = 0;
 
@@ -47,8 +47,8 @@ export class Admission {
   }
 
   /**
-   * Refuses a writer without a free slot. A writer that shares slots may hold at most as many as are free, so that
-   * later writers find one.
+   * Refuses a write without a free slot. A writer that is not trusted may use at most as many slots as are free, so
+   * that later writers get a slot.
    */
   #refusePlace({ kind, writesInFlight }: Writer): Refusal | undefined {
     const left = writesInFlightMax - (kind === 'trusted' ? this.#trusted : this.#others);
@@ -73,7 +73,7 @@ export class Admitted {
     this.#held = held;
   }
 
-  /** Reserves `bytes` of memory until the write ends, in place of its earlier reservation. */
+  /** Reserves `bytes` of memory until the write ends. The reservation replaces an earlier reservation of the write. */
   hold(bytes: number): Refusal | undefined {
     this.#held.release(this.writer, this.#bytesHeld);
     const isHeld = this.#held.hold(this.writer, bytes);
@@ -91,7 +91,7 @@ export class Admitted {
     return this.#chargeEvents(events.reduce((sum, { metadata }) => sum + metadata.length, dataBytes));
   }
 
-  /** Charges the events. A repeated decision is charged only for additional bytes. */
+  /** Charges the bytes of the events. If the command is decided again, only additional bytes are charged. */
   #chargeEvents(bytes: number): Refusal | undefined {
     const added = Math.max(0, bytes - this.#bytesCharged);
     const refused = this.charge(added);
@@ -99,7 +99,7 @@ export class Admitted {
     return refused;
   }
 
-  /** Charges an append besides the object's event, which is not refunded. */
+  /** Charges an append other than that of the object's event. The charge is not refunded. */
   charge(bytes: number): Refusal | undefined {
     const {
       writer: { allowance, ownAllowance },
@@ -116,10 +116,10 @@ export class Admitted {
     const ownSeconds = own?.takeBytes(bytes, now) ?? 0;
     if (ownSeconds === 0) return undefined;
     allowance.giveBackBytes(bytes);
-    return tooFast(`${String(ownWriteBytesPerUser)} bytes of their own tokens and profile`, ownSeconds);
+    return tooFast(`${String(ownWriteBytesPerUser)} bytes of the user's own tokens and profile`, ownSeconds);
   }
 
-  /** Charges an append that happens in any case: later writes wait for the debt. */
+  /** Charges an append that cannot be refused. If the rate is exceeded, later writes wait. */
   owe(bytes: number): void {
     const {
       writer: { allowance, ownAllowance },
@@ -141,8 +141,8 @@ export class Admitted {
 }
 
 /**
- * Counts and possibly refuses a request. Every request counts, including dry runs and writes without changes, since
- * they cost time.
+ * Counts a request, and refuses it if the rate is exceeded. Dry runs and writes without changes are counted, too,
+ * because they cost time.
  */
 function refuseWrite(writer: Writer, { isOwn, admitted }: WriteContext, clock: Clock): Refusal | undefined {
   const { allowance } = writer;
@@ -155,12 +155,12 @@ function refuseWrite(writer: Writer, { isOwn, admitted }: WriteContext, clock: C
   const ownSeconds = (isOwn === true ? writer.ownAllowance?.takeWrite(now) : undefined) ?? 0;
   if (ownSeconds === 0) return undefined;
   allowance.giveBackWrite();
-  return tooFast(`${String(ownWritesPerUser)} writes of their own tokens, sessions and profile`, ownSeconds);
+  return tooFast(`${String(ownWritesPerUser)} writes of the user's own tokens, sessions and profile`, ownSeconds);
 }
 
 function tooFast(what: string, seconds: number): Refusal {
   return tooMany(
-    `the limit for a user is ${what} a second, with bursts of ten times that: try again in ${String(seconds)} s`,
+    `the limit for a user is ${what} per second, with bursts of ten times the rate: retry after ${String(seconds)} s`,
     seconds,
   );
 }

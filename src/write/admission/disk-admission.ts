@@ -2,13 +2,13 @@ import type { Command, WriteContext } from '../../command/command.ts';
 import type { State } from '../../command/evolve.ts';
 import type { ResourceObject } from '../../resource/object/object.ts';
 
-/** The disk as writers see it. */
+/** The state of the disk for the admission of writes. */
 export type WriterDisk = {
-  /** Little space is free: only writes that free space, and the platform's own, are accepted. */
+  /** Whether little space is free. Then only writes that free space and the platform's own writes are accepted. */
   isShort(): boolean;
-  /** Less than half of the reserve is free: platform writes that clients cause are refused as well. */
+  /** Whether less than half of the reserve is free. Then platform writes that clients cause are refused, too. */
   isScarce(): boolean;
-  /** Takes one of the few log-ins that super administrators have while `isScarce`; false when none is left. */
+  /** Takes one of the few log-ins for super administrators while `isScarce`. Returns false if no log-in is left. */
   takeLogIn(): boolean;
   /** Records that an event of this size is about to be appended. */
   take(eventBytes: number): void;
@@ -20,20 +20,23 @@ type Write = {
   readonly state: State;
   /** The object after the write. */
   readonly object: ResourceObject;
-  /** The write is charged to a super administrator or to the platform. */
+  /** Whether the write is charged to a super administrator or to the platform. */
   readonly isTrusted: boolean;
-  /** Whether an earlier attempt was accepted and has appended something. */
+  /** Whether an earlier attempt of the write was accepted and has appended a secret. */
   readonly isBegun: boolean;
 };
 
-/** Room for numbers that become a digit longer when a finalizer is removed. */
+/**
+ * The bytes by which an object may grow when a finalizer is removed, because numbers in the metadata may get another
+ * digit.
+ */
 const grownBytesMax = 64;
 
 /**
- * Whether a write is refused because the disk is nearly full. Accepted are deletions, removals of finalizers during a
- * deletion, objects of installed plugins and the platform's own writes. This does not depend on rights: a super
- * administrator's create takes the same space. Log-ins are the exception: they depend on rights, since an administrator
- * must be able to log in and free space.
+ * Whether a write is refused because the disk is nearly full. Deletions, removals of finalizers during a deletion,
+ * objects of installed plugins and the platform's own writes are accepted. This does not depend on rights, because a
+ * super administrator's create needs the same space. Only log-ins depend on rights, because an administrator must be
+ * able to log in and free space.
  */
 export function isHeldBack(disk: WriterDisk | undefined, write: Write): boolean {
   return disk !== undefined && disk.isShort() && !isCarriedOut(disk, write);
@@ -53,8 +56,8 @@ function isCarriedOut(disk: WriterDisk, write: Write): boolean {
 }
 
 /**
- * Whether a write continues when space is scarce. Platform writes that clients cause do not: log-ins of other users,
- * and records of token use.
+ * Whether a platform write is accepted while space is scarce. Platform writes that clients cause are refused: log-ins
+ * of users other than super administrators, and records of token use.
  */
 function isDoneWhenScarce(disk: WriterDisk, { context: { subject }, isTrusted, isBegun }: Write): boolean {
   const part = subject.kind === 'platform' ? subject.part : undefined;

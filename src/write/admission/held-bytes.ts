@@ -10,8 +10,8 @@ export class HeldBytes {
   }
 
   /**
-   * False, without a reservation, if the writer would hold more than is left for all others: a single writer may hold
-   * half, and later writers still find room.
+   * Reserves memory. Returns false, without a reservation, if the writer would use more than is left for all others.
+   * Thus a single writer may use half of the memory, and later writers can still reserve some.
    */
   hold(writer: Writer, bytes: number): boolean {
     const sum = this.#sum + bytes;

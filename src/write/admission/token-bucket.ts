@@ -1,4 +1,4 @@
-/** The refill in one second, and the capacity. */
+/** The refill in one second, and the capacity of the bucket. */
 export type Rate = { readonly perSecond: number; readonly burst: number };
 
 /** A token bucket with a constant refill. Times are monotonic milliseconds. */
@@ -13,17 +13,20 @@ export class TokenBucket {
     this.#at = now;
   }
 
-  /** Takes `amount` and returns 0; or takes nothing and returns the seconds until it is available. */
+  /**
+   * Takes `amount` and returns 0 if the amount is available. Otherwise takes nothing and returns the seconds until the
+   * amount is available.
+   */
   take(amount: number, now: number): number {
     this.#refill(now);
-    // An amount above the capacity needs only a full bucket; later calls wait for the debt.
+    // An amount above the capacity needs only a full bucket. The balance becomes negative, so later calls wait.
     const missing = Math.min(amount, this.#rate.burst) - this.#balance;
     if (missing > 0) return Math.max(1, Math.ceil(missing / this.#rate.perSecond));
     this.#balance -= amount;
     return 0;
   }
 
-  /** Takes `amount` in any case, with a debt if necessary. */
+  /** Takes `amount` even if the balance becomes negative. */
   charge(amount: number, now: number): void {
     this.#refill(now);
     this.#balance -= amount;
@@ -33,7 +36,7 @@ export class TokenBucket {
     this.#balance = Math.min(this.#rate.burst, this.#balance + amount);
   }
 
-  /** Whether the bucket is full: a new bucket would then be equal. */
+  /** Whether the bucket is full, and thus equal to a new bucket. */
   isFull(now: number): boolean {
     this.#refill(now);
     return this.#balance >= this.#rate.burst;

@@ -1,10 +1,10 @@
 import { writeBurstSeconds } from '../../limits/writes.ts';
 import { TokenBucket, type Rate } from './token-bucket.ts';
 
-/** The write rates of one user. Undefined: unlimited. */
+/** The write rates of one user. An undefined rate is unlimited. */
 export type WriteRates = { readonly writes: Rate | undefined; readonly bytes: Rate | undefined };
 
-/** The rates from settings, where 0 means unlimited. */
+/** Returns the rates for settings in which 0 means unlimited. */
 export function writeRates(writesPerSecond: number, bytesPerSecond: number): WriteRates {
   return { writes: rateOf(writesPerSecond), bytes: rateOf(bytesPerSecond) };
 }
@@ -32,7 +32,7 @@ export class Allowance {
     return this.#rates;
   }
 
-  /** Both take nothing if they return the seconds to wait. */
+  /** Takes one write. Like `takeBytes`, returns 0, or takes nothing and returns the seconds to wait. */
   takeWrite(now: number): number {
     return this.#writes?.take(1, now) ?? 0;
   }
@@ -58,12 +58,12 @@ export class Allowance {
   }
 }
 
-/** One user, address or plugin: its writes in flight, reserved memory and remaining rate. */
+/** A user, network or plugin with its writes in flight, reserved memory and remaining rate. */
 export class Writer {
   readonly kind: WriterKind;
   /** The buckets of a limited writer; undefined for others. */
   readonly allowance: Allowance | undefined;
-  /** For its own tokens, sessions and profile; created by the first such write. */
+  /** The buckets for writes of the user's own tokens, sessions and profile; created by the first such write. */
   ownAllowance: Allowance | undefined;
   writesInFlight = 0;
   bytesHeld = 0;

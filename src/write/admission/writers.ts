@@ -11,7 +11,10 @@ export type WritersDependencies = {
   readonly isSuperAdministrator: (subject: Subject) => boolean;
 };
 
-/** Writers by name or network, bounded: when full, it drops an unused writer, preferably one with full buckets. */
+/**
+ * A bounded number of writers, by name or network. When the limit is reached, an unused writer is dropped, preferably a
+ * writer with full buckets.
+ */
 class KnownWriters {
   readonly #make: (now: number) => Writer;
   readonly #writers = new Map<string, Writer>();
@@ -31,8 +34,8 @@ class KnownWriters {
   }
 
   /**
-   * Drops one writer. Scans only a few entries, oldest first, and moves the others to the end. Writers with writes in
-   * flight always stay.
+   * Drops one writer. Checks only a few entries, oldest first, and moves the entries that are kept to the end. Writers
+   * with writes in flight are always kept.
    */
   #makeRoom(now: number): void {
     let unused: string | undefined;
@@ -49,7 +52,7 @@ class KnownWriters {
   }
 }
 
-/** The writers on this node; all credentials of a user belong to one writer. Nodes do not share them. */
+/** The writers on this node. All credentials of a user belong to one writer. Nodes do not share writers. */
 export class Writers {
   readonly #dependencies: WritersDependencies;
   readonly #users: KnownWriters;
@@ -68,12 +71,12 @@ export class Writers {
     this.#plugins = new KnownWriters(unlimited('plugin'));
   }
 
-  /** Every writer is unlimited, like the platform. */
+  /** Returns writers without limits, like the platform. */
   static unlimited(clock: Clock): Writers {
     return new Writers({ clock, rates: { writes: undefined, bytes: undefined }, isSuperAdministrator: () => true });
   }
 
-  /** The writer of a subject; `address` distinguishes visitors. */
+  /** Returns the writer of a subject. `address` distinguishes visitors. */
   of(subject: Subject, address: string | undefined): Writer {
     const { clock, isSuperAdministrator } = this.#dependencies;
     switch (subject.kind) {

@@ -5,8 +5,8 @@ import type { RecordedEvent } from '../../log/log.ts';
 import type { ResourceObject } from '../../resource/object/object.ts';
 
 /**
- * Repeats the whole object at the next revision, or takes the first revision of an absent name: the pending append is
- * then refused.
+ * Returns a fence, which makes the log refuse a pending append. The fence repeats the whole object at the next
+ * revision, or takes the next revision of a name without an object.
  */
 export function fenceOf(head: RecordedEvent | undefined): DomainEvent {
   if (head === undefined) return { type: 'NameFenced', values: [] };
@@ -23,10 +23,10 @@ export function fenceOf(head: RecordedEvent | undefined): DomainEvent {
 export function claimOf(recorded: RecordedEvent): ClaimEvent {
   const { event } = decodeEvent(recorded);
   if (event.type === 'ValueClaimed' || event.type === 'ValueReleased') return event;
-  throw new Error(`the claim stream ${recorded.stream} holds a ${event.type}`);
+  throw new Error(`the claim stream ${recorded.stream} contains an event of the type ${event.type}`);
 }
 
-/** Whether the object's last event holds the value. */
+/** Whether the value is in `head`, the last event of an object. */
 export function holds(head: RecordedEvent, value: HeldValue): boolean {
   const { event } = decodeEvent(head);
   return isObjectEvent(event) && event.values.some(({ index, hash }) => index === value.index && hash === value.hash);

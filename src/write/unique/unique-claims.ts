@@ -17,19 +17,19 @@ import type { TypeKey } from '../../resource/type/index-entry.ts';
 import { claimOf, fenceOf, holds } from './claim-events.ts';
 
 /**
- * Rules over several streams without transactions (consistency protocol, 1; model-checked there: no step may be
- * omitted). The last event of a claim stream names the holder that may append, and the highest revision at which an
- * attempt of that holder may still succeed. A unique value is held as long as the holder's last event contains it; a
- * guard is held only by a pending append.
+ * Claims enforce rules over several streams without transactions (consistency protocol, 1). The protocol is
+ * model-checked, and every step is needed. The last event of a claim stream names the holder that may append, and the
+ * highest revision at which an attempt of that holder may still succeed. An object holds a unique value while its last
+ * event contains the value. A guard is held only by a pending append.
  */
 
 export type Claim = {
   /** The claim stream. */
   readonly stream: StreamName;
-  /** The object stream of the claim, and the expected revision of its append. */
+  /** The object stream for which the claim is made, and the expected revision of the append to this stream. */
   readonly me: StreamName;
   readonly base: ExpectedRevision;
-  /** Whether a stream's last event holds the claimed value. */
+  /** Whether the last event of an object stream contains the claimed value. */
   readonly holds: (head: RecordedEvent) => boolean;
 };
 
@@ -39,8 +39,8 @@ export type Claimed = {
   readonly revision: StreamRevision;
   readonly position: LogPosition;
   /**
-   * Whether no other attempt under this claim can still succeed: the claim started with this one, or all others have
-   * earlier revisions.
+   * Whether no other attempt under this claim can still succeed: this attempt is the first under the claim, or all
+   * other attempts have earlier revisions.
    */
   readonly isSole: boolean;
 };
@@ -57,7 +57,7 @@ export type ClaimsDependencies = {
   readonly metadata: () => EventMetadata;
 };
 
-/** An expected revision as a comparable number: -1 for absent. */
+/** Returns an expected revision as a comparable number: -1 for absent. */
 function ordinal(expected: ExpectedRevision): number {
   return expected === 'absent' ? -1 : expected;
 }
@@ -66,7 +66,7 @@ export function claimStream(type: TypeKey, value: HeldValue): StreamName {
   return streamName(`claim:${type}/${value.index}/${value.hash}`);
 }
 
-/** Claims `value` for an append to `me` that expects `base`. That append may be sent only after 'claimed'. */
+/** Claims `value` for an append to `me` that expects `base`. The append may be sent only after the result 'claimed'. */
 export async function claimValue(
   dependencies: ClaimsDependencies,
   {
@@ -80,8 +80,8 @@ export async function claimValue(
 }
 
 /**
- * Claims the values. The caller may append to `me` only after the result 'claimed', and only with `base` as the
- * expected revision.
+ * Makes a claim. The caller may append to `me` only after the result 'claimed', and only with `base` as the expected
+ * revision.
  */
 export async function claim(dependencies: ClaimsDependencies, wanted: Claim): Promise<ClaimResult> {
   const { stream, me } = wanted;
@@ -92,7 +92,7 @@ export async function claim(dependencies: ClaimsDependencies, wanted: Claim): Pr
     const standing = last === undefined ? undefined : claimOf(last);
     const next = await decideClaim(dependencies, wanted, { standing, waited });
     if (typeof next === 'object') return next;
-    // Time, and not the number of attempts, limits the wait for a pending append: the wait must last until the fence.
+    // A wait for a pending append does not count as an attempt, because the wait must last until the fence.
     if (next === 'wait') continue;
     attempt += 1;
     if (next === 'again') continue;
@@ -107,13 +107,14 @@ export async function claim(dependencies: ClaimsDependencies, wanted: Claim): Pr
       };
     if (appended.reason !== 'conflict') return { outcome: 'unavailable', cause: appended.cause };
   }
-  return { outcome: 'unavailable', cause: new Error(`the claim ${stream} stayed contended`) };
+  return { outcome: 'unavailable', cause: new Error(`the claim ${stream} changed in every attempt`) };
 }
 
 /**
  * Releases a claim for an append that was never sent, so that the next writer need not wait and fence. Only a sole
- * claim that is still the last event can be released: otherwise another attempt under it may still succeed. Values held
- * by the event at `base` are never released: the claim names their holder.
+ * claim that is still the last event can be released, because otherwise another attempt under the claim may still
+ * succeed. The caller must not release a value that the event at `base` contains, because the object still holds this
+ * value.
  */
 export async function releaseClaim(
   dependencies: ClaimsDependencies,
@@ -124,7 +125,7 @@ export async function releaseClaim(
     await append(dependencies, stream, { type: 'ValueReleased', holder: me, through: ordinal(base) }, revision);
 }
 
-/** The highest expected revision of any attempt under this holder's claim. */
+/** Returns the highest expected revision of any attempt under this holder's claim. */
 function throughOf(standing: ClaimEvent | undefined, me: StreamName, base: number): number {
   return isMine(standing, me) ? Math.max(standing.through, base) : base;
 }
@@ -133,7 +134,9 @@ function isMine(standing: ClaimEvent | undefined, me: StreamName): standing is C
   return standing?.type === 'ValueClaimed' && standing.holder === me;
 }
 
-/** The object that holds the value now, if it is another one; appends nothing. */
+/**
+ * Returns the stream of another object that holds the value; undefined if no other object holds it. Appends nothing.
+ */
 export async function findOtherHolder(
   log: Pick<EventLog, 'readLast'>,
   claimed: { readonly type: TypeKey; readonly value: HeldValue; readonly me: StreamName },
@@ -146,7 +149,7 @@ export async function findOtherHolder(
   return head !== undefined && holds(head, claimed.value) ? holder : undefined;
 }
 
-/** The object with the claim in force, whether or not it holds the value. */
+/** Returns the stream of the object with the claim in force, whether or not the object holds the value. */
 export async function claimantOf(
   log: Pick<EventLog, 'readLast'>,
   { type, value }: { readonly type: TypeKey; readonly value: HeldValue },
@@ -157,16 +160,16 @@ export async function claimantOf(
 }
 
 export type ClaimReconciliation =
-  /** The value is no longer claimed, or the claimant holds it. */
+  /** The value is no longer claimed, or the claimant holds the value. */
   | { readonly outcome: 'settled' }
   /**
-   * The claimant's append may still succeed, or the read of the claimant is older than the claim: `claim` is its
-   * revision.
+   * The claimant's append may still succeed, or the read of the claimant is older than the claim. `claim` is the
+   * revision of the claim.
    */
   | { readonly outcome: 'pending'; readonly claim: StreamRevision; readonly isStale: boolean }
   | { readonly outcome: 'unavailable'; readonly cause: unknown };
 
-/** `fenceOf`: the revision of the claim with a pending append that has used up its time. */
+/** `fenceOf`: the revision of a claim whose pending append has exceeded the time limit and must be fenced. */
 type Settlement = {
   readonly stream: StreamName;
   readonly value: HeldValue;
@@ -174,8 +177,8 @@ type Settlement = {
 };
 
 /**
- * Releases a claim of an object that does not hold the value. If an append of that object may still succeed, a fence
- * takes its revision first. Performs one step, after which the caller checks again.
+ * Releases a claim of an object that does not hold the value. If an append of that object may still succeed, it is
+ * fenced first. Performs one step; the caller then calls the function again.
  */
 export async function reconcileClaim(
   dependencies: ClaimsDependencies,
@@ -213,12 +216,12 @@ async function settleUnheld(
   return outcomeOfAppend(await appendFence(dependencies, streamName(holder), head), pending);
 }
 
-/** A conflict is no failure here, since the next check reads its result. */
+/** A conflict is not a failure here, because the next check reads the changed stream. */
 function outcomeOfAppend(outcome: AppendOutcome, then: ClaimReconciliation): ClaimReconciliation {
   return outcome.ok || outcome.reason === 'conflict' ? then : { outcome: 'unavailable', cause: outcome.cause };
 }
 
-/** The type and value of a claim stream; undefined for other streams. */
+/** Returns the type and value of a claim stream; undefined for other streams. */
 export function claimedValueOf(stream: string): { readonly type: string; readonly value: HeldValue } | undefined {
   const [, type, index, hash] = /^claim:([^/]+)\/(.+)\/([0-9a-f]{64})$/u.exec(stream) ?? [];
   return type === undefined || index === undefined || hash === undefined ? undefined : { type, value: { index, hash } };
@@ -240,12 +243,12 @@ async function decideClaim(
   if (head !== undefined && wanted.holds(head)) return { outcome: 'taken', holder };
   if (revision > standing.through) return 'append';
   if (revision === standing.through) return waitThenFence(dependencies, { holder, head }, waited);
-  // The read is older than the claim's base: a later read will be newer.
+  // The read of the holder's stream is older than the base of the claim. A later read will be newer.
   await delay(clock, 1);
   return 'again';
 }
 
-/** The holder's append may still succeed: waits for its time limit, then takes its revision with a fence. */
+/** Waits for the holder's append, which may still succeed. After the time limit, fences the append. */
 async function waitThenFence(
   dependencies: ClaimsDependencies,
   { holder, head }: { readonly holder: StreamName; readonly head: RecordedEvent | undefined },
@@ -262,7 +265,7 @@ async function waitThenFence(
   return fenced.ok || fenced.reason === 'conflict' ? 'again' : { outcome: 'unavailable', cause: fenced.cause };
 }
 
-/** Appends a fence after `head`. Its values and its declaration are those of the event that it repeats. */
+/** Appends a fence after `head`. The fence has the values and the declaration of `head`. */
 export async function appendFence(
   dependencies: Pick<ClaimsDependencies, 'log' | 'uuid' | 'metadata'>,
   holder: StreamName,

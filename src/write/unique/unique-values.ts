@@ -34,13 +34,13 @@ export type ValuesWanted = {
   readonly metadata: EventMetadata;
   /** The declaration of the decision. */
   readonly by?: DecidedBy;
-  /** True: only checks whether another object has the values, and claims nothing. */
+  /** If true, only checks whether another object has the values, and claims nothing. */
   readonly dryRun: boolean;
-  /** Whether the object can be written without a value that another object has claimed. */
+  /** Whether the object may be written without this value if another object has claimed the value. */
   readonly mayLack?: ((value: HeldValue) => boolean) | undefined;
 };
 
-/** The append may be sent. Other objects hold the values of `lacking`, so the event must not contain them. */
+/** The append may be sent. Other objects hold the values in `lacking`, so the event must not contain these values. */
 export type ValuesClaimed = { readonly outcome: 'claimed'; readonly lacking: readonly HeldValue[] };
 
 export type ValuesRefused =
@@ -51,14 +51,18 @@ export type ValuesRefused =
 export type ValuesDependencies = Omit<ClaimsDependencies, 'metadata'> & {
   /** Called before appending this number of claims; returns a refusal if the writer's limits do not allow them. */
   readonly charge: (claims: number) => Refusal | undefined;
-  /** Charges the release of claims. It cannot be refused, since other writers would have to wait for the claims. */
+  /**
+   * Charges the release of claims. A release cannot be refused, because other writers would have to wait for the
+   * claims.
+   */
   readonly owe: (claims: number) => void;
 };
 
 const allClaimed: ValuesClaimed = { outcome: 'claimed', lacking: [] };
 
 /**
- * Claims every unique value that the event newly holds, in sorted order. After a refusal, the claims made are released.
+ * Claims every unique value that the event adds, in sorted order. After a refusal, the claims that were made are
+ * released.
  */
 export async function claimValues(
   dependencies: ValuesDependencies,
@@ -116,7 +120,9 @@ type GivingUp = {
   readonly owe: ValuesDependencies['owe'];
 };
 
-/** Releases claims. A failure is harmless: the next writer waits for the remaining claim and fences it. */
+/**
+ * Releases claims. A failure is harmless, because the next writer waits for the remaining claim and fences its append.
+ */
 async function giveUpAll(claims: ClaimsDependencies, { made, wanted: { me, base }, owe }: GivingUp): Promise<void> {
   const sole = made.filter(({ claimed }) => claimed.isSole);
   if (sole.length > 0) owe(sole.length);
@@ -141,13 +147,17 @@ function refusedBy(result: Exclude<ClaimResult, Claimed>, value: HeldValue): Val
   return result.outcome === 'taken' ? { outcome: 'taken', value, holder: result.holder } : { outcome: 'unavailable' };
 }
 
-/** `mayGiveUp`: the base event did not hold the value. */
+/**
+ * The values to claim. `mayGiveUp`: whether a claim of the value may be released, because the base event does not
+ * contain the value.
+ */
 type Gained = { readonly values: readonly HeldValue[]; readonly mayGiveUp: (value: HeldValue) => boolean };
 
 /**
- * The event's values without those that its base event holds. Uses events only, not index functions. If the log's last
- * event is not the base (one of them is stale), no value counts as held. A value from before the index was unique, or
- * from another function, has no claim: it is claimed now.
+ * Returns the event's values except the values that the base event contains and that have a claim. Reads only events
+ * and calls no index functions. If the last event in the log is not the base, because one of the reads is stale, all
+ * values are returned. A value that was stored before the index was unique, or by another function, has no claim and is
+ * claimed now.
  */
 async function newlyHeld(
   { log }: Pick<ClaimsDependencies, 'log'>,
@@ -171,8 +181,8 @@ function textOf({ index, hash }: HeldValue): string {
 }
 
 /**
- * Whether the values of an event had claims when it was appended. They had none if the index became unique later, until
- * its enforcement.
+ * Returns whether a value of an event had a claim when the event was appended. If the index became unique later, the
+ * value has no claim until the index is enforced.
  */
 function claimedOf(recorded: RecordedEvent, by: DecidedBy): (value: HeldValue) => boolean {
   if (by === undefined || Object.keys(by.since).every((index) => isEnforced(by, index))) return () => true;
@@ -180,7 +190,10 @@ function claimedOf(recorded: RecordedEvent, by: DecidedBy): (value: HeldValue) =
   return ({ index }) => declared >= (by.since[index] ?? 0) || isEnforced(by, index);
 }
 
-/** Whether an object under deletion had the value before the write, so that the write does not add it. */
+/**
+ * Returns whether a marked object had a value before the write, so that the write does not add the value; undefined for
+ * an object that is not marked.
+ */
 export function heldOnItsWayOut(
   type: Pick<ResourceType, 'indexes'>,
   before: ResourceObject | undefined,
@@ -204,16 +217,16 @@ export type ValuesGained = {
   readonly by: DecidedBy;
 };
 
-/** An object with the value, and the revision at which it was found. */
+/** An object with the value, and the revision of the object at which the value was found. */
 export type StoredHolder = { readonly value: HeldValue; readonly name: string; readonly revision: StreamRevision };
 
 type Reader = Pick<ObjectReader, 'holderOf' | 'get'>;
 
 /**
- * Until an index is enforced, objects with values from before it was unique may hold them without a claim. So for each
- * value that the write adds, the read model is searched for another object with it. If there is one, and this object
- * does not have the claim in force, the log must confirm that the other object is still at that revision (consistency
- * protocol, 1).
+ * Returns another object that has one of the values that the write adds, without having the claim in force. Until a
+ * unique index is enforced, objects may have values without claims from before the index was unique. The read model is
+ * searched for such objects, so the caller must confirm with the log that the found object is still at the returned
+ * revision (consistency protocol, 1).
  */
 export async function storedHolder(
   { log, reader }: { readonly log: Pick<WriterLog, 'readLast'>; readonly reader: Reader },
@@ -226,7 +239,10 @@ export async function storedHolder(
   return undefined;
 }
 
-/** Lazy: each holder is found in the turn in which it is consumed, so its revision is current. */
+/**
+ * Yields the other holders. Each holder is read in the turn in which the caller consumes it, so its revision is
+ * current.
+ */
 function* otherHolders(reader: Reader, { type, name, before, after, by }: ValuesGained): Generator<StoredHolder> {
   for (const [place, index] of type.indexes.entries()) {
     if (!mayBeUnclaimed(index, by)) continue;

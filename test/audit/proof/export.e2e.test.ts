@@ -143,7 +143,7 @@ test('parts of the log are verified alone, by leaf, position and time', async (t
     ['until=2999-01-01T00:00:00Z', 400, /is in the future/u],
     ['after=leaf:5&until=leaf:2', 400, /after is later than until/u],
     ['after=yesterday', 400, /after must be a position/u],
-    ['after=leaf:1&after=leaf:2', 400, /once/u],
+    ['after=leaf:1&after=leaf:2', 400, /must not be repeated/u],
     ['untl=leaf:2', 400, /did you mean .{1,2}until/u],
     ['After=leaf:2', 400, /did you mean .{1,2}after/u],
     ['fieldSelector=actor=admin', 400, /fieldSelector: is not a parameter of an export/u],
@@ -164,8 +164,11 @@ test('an export that was interrupted goes on after its last whole line, gzipped 
     const whole = readFileSync(path);
     const plain = name.endsWith('.gz') ? gunzipSync(whole) : whole;
     truncateSync(path, Math.floor(whole.length * 0.6));
-    t.match(await run('verify', name, '--key', key), { code: 1, err: /cut short/u });
-    t.match(await run('export', '--output', name), { code: 2, err: /exists: use --resume to continue it/u });
+    t.match(await run('verify', name, '--key', key), { code: 1, err: /truncated/u });
+    t.match(await run('export', '--output', name), {
+      code: 2,
+      err: /already exists: use --resume to continue the file/u,
+    });
     t.match(await run('export', '--output', name, '--resume'), { code: 0, err: /from leaf \d+ on/u });
     t.match(await run('verify', name, '--key', key), { code: 0 });
     const resumed = name.endsWith('.gz') ? gunzipSync(readFileSync(path)) : readFileSync(path);
@@ -214,7 +217,7 @@ test('a witness keeps checkpoints, and reports two that do not agree', async (t)
   const variables = { LEDGERPLANE_SERVER: other.server.url, LEDGERPLANE_PASSWORD: testPassword };
   const elsewhere = async (...args: readonly string[]): Promise<CommandRun> =>
     runCommand(['audit', 'witness', '--dir', 'w', '--user', 'admin', ...args], { folder, variables });
-  t.match(await elsewhere(), { code: 1, err: /no known key has signed the checkpoint/u });
+  t.match(await elsewhere(), { code: 1, err: /no trusted key has signed the checkpoint/u });
   t.match(await elsewhere('--key', other.key), { code: 1, err: /another tree than before[^]*stored:[^]*shown now:/u });
   t.match(await elsewhere('--key', other.key, '--new-tree'), { code: 0, out: /the first checkpoint of this tree/u });
 });
@@ -294,11 +297,11 @@ test('a witness verifies what it has kept, and names a damaged file', async (t) 
     [path, 'nothing', /\.note is damaged: it is not a checkpoint/u],
     [path, '', /\.note is damaged: it is not a checkpoint/u],
     [path, forged, /\.note is damaged: the signature of its checkpoint is wrong/u],
-    [path, stranger, /\.note is damaged: none of the known keys has signed its checkpoint/u],
-    [path, signed({ size: 1 }), /\.note is damaged: its checkpoint is of another tree or size/u],
-    [join(folder, 'w', 'last'), 'x', /last is damaged: it names no tree of the folder/u],
+    [path, stranger, /\.note is damaged: no trusted key has signed its checkpoint/u],
+    [path, signed({ size: 1 }), /\.note is damaged: its checkpoint has another tree or size/u],
+    [join(folder, 'w', 'last'), 'x', /last is damaged: it does not contain the name of a tree/u],
     [keys, `${kept}none\n`, /keys is damaged: line 2 is not a verifier key/u],
-    [keys, '', /the folder has checkpoints and no keys: name the trusted keys with --key/u],
+    [keys, '', /the folder has checkpoints but no keys: set the trusted keys with --key/u],
   ];
   for (const [file, content, detail] of cases) {
     writeFileSync(file, content);

@@ -66,7 +66,7 @@ test('an event that only the audit subscription lacks is noticed before a signat
   t.equal(refused.status, 503);
   t.match(await refused.text(), /object:widgets\.example\.com\/lost at position \d+, which the subscription/u);
   const error = await fatal;
-  t.match(error, { name: 'StartError', exitCode: 1, message: /the next start builds the audit indexes again/u });
+  t.match(error, { name: 'StartError', exitCode: 1, message: /the next start rebuilds the audit indexes/u });
   t.equal((await server.call(events)).status, 503, 'no request reads the empty indexes');
 
   store.faults.leftOut = undefined;

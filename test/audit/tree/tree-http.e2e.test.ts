@@ -42,7 +42,7 @@ async function untilServed(server: TestServer, path: string): Promise<Response> 
   }
 }
 
-/** A checkpoint whose signature is by a key that the server lists. */
+/** A checkpoint with a signature by a key that the server lists. */
 async function checkpoint(server: TestServer): Promise<Signed> {
   const note = must(parseNote(await (await untilServed(server, `${tree}/checkpoint`)).text()), 'it is a note');
   const { items } = (await (await server.call(`${tree}/keys`)).json()) as {
@@ -142,22 +142,22 @@ test('what is not in the tree, or cannot be meant, is refused', async (t) => {
     ['inclusion?index=5&size=5', 400, /index: must be below the size, 5/u],
     ['inclusion?index=-1', 400, /index: must be below/u],
     ['inclusion?index=1e3', 400, /index: must be below/u],
-    ['inclusion', 400, /either index is needed, or position and id/u],
-    ['inclusion?index=1&id=x', 400, /either index is needed, or position and id/u],
+    ['inclusion', 400, /either index, or position and id, must be given/u],
+    ['inclusion?index=1&id=x', 400, /either index, or position and id, must be given/u],
     ['inclusion?id=x', 400, /position and id: /u],
     ['inclusion?id=x&position=abc', 400, /position and id: /u],
     [`inclusion?id=x&position=${position}`, 404, /the tree has no event "x" at this position/u],
     [`inclusion?id=x&position=${String(BigInt(position) + 900n)}`, 404, /has no event/u],
-    [`inclusion?id=x&position=${String(10n ** 19n + 4n)}`, 410, /of another epoch/u],
-    [`inclusion?id=x&position=${'9'.repeat(30)}`, 410, /of another epoch/u],
-    [`consistency?from=5&to=4`, 400, /from is 5 and to is 4: the older tree is the smaller one/u],
-    [`consistency?to=4`, 400, /from: the size of the older tree is needed/u],
+    [`inclusion?id=x&position=${String(10n ** 19n + 4n)}`, 410, /belongs to another epoch/u],
+    [`inclusion?id=x&position=${'9'.repeat(30)}`, 410, /belongs to another epoch/u],
+    [`consistency?from=5&to=4`, 400, /from is 5 and to is 4: from must not be larger than to/u],
+    [`consistency?to=4`, 400, /from: the size of the older tree is required/u],
     [`consistency?from=1&to=${String(all)}`, 400, /to: must be a whole number/u],
     [`consistency?from=x`, 400, /from: must be a whole number/u],
-    ['tile/0/000', 404, /has no such tile/u],
-    [`tile/0/000.p/255`, 404, /has no such tile/u],
-    ['tile/7/000.p/1', 404, /has no such tile/u],
-    ['tile/0/x999/x999/999', 404, /has no such tile/u],
+    ['tile/0/000', 404, /does not contain this tile/u],
+    [`tile/0/000.p/255`, 404, /does not contain this tile/u],
+    ['tile/7/000.p/1', 404, /does not contain this tile/u],
+    ['tile/0/x999/x999/999', 404, /does not contain this tile/u],
     ['tile/0/000.p/256', 400, /a tile is named/u],
     ['tile/0/000.p/0', 400, /a tile is named/u],
     ['tile/64/000', 400, /a tile is named/u],

@@ -197,7 +197,7 @@ test('the refusal names the user and the rights that the writer lacks', async (t
   const outcome = await access.as('mary').patch('users', 'walt', { spec: { disabled: true } });
   t.equal(
     outcome.ok ? '' : outcome.rejection.detail,
-    'users "walt" is forbidden: User "mary" cannot act on a user with more permissions than their own: ' +
+    'users "walt" is forbidden: User "mary" cannot act on a user with permissions that the caller does not have: ' +
       '{"apiGroups":["example.com"],"resources":["posts"],"verbs":["create"]}',
   );
 });

@@ -293,8 +293,8 @@ test('a refusal names the missing rights', async (t) => {
   const outcome = await access.as('rita').create(role('a', [rule('get', 'posts'), rule('delete', 'posts')]));
   t.equal(
     outcome.ok ? '' : outcome.rejection.detail,
-    'roles "a" is forbidden: User "rita" cannot grant permissions they do not have: {"apiGroups":["example.com"],' +
-      '"resources":["posts"],"verbs":["delete"]}',
+    'roles "a" is forbidden: User "rita" cannot grant permissions that the user does not have: ' +
+      '{"apiGroups":["example.com"],"resources":["posts"],"verbs":["delete"]}',
   );
 });
 

@@ -73,7 +73,7 @@ test('names without the form of names are refused, and so are other documents', 
 test('a schema that the document leaves out is named, not guessed', async (t) => {
   const left = documentWith({ 'x-kubernetes-group-version-kind': undefined });
   t.throws(() => servedTypes(left), {
-    message: "the server's API document leaves out the schema of Thing (things.a.b)",
+    message: "the server's API document omits the schema of Thing (things.a.b)",
   });
 });
 

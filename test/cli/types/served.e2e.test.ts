@@ -140,11 +140,11 @@ test('what cannot be answered says why', async (t) => {
   t.match(await run(['--type', 'wodgets\u001b']), {
     code: 1,
     out: '',
-    err: /^ledgerplane: the server has no type "wodgets.*"; it has .*users.*widgets\.example\.com/u,
+    err: /^ledgerplane: the server has no type "wodgets.*": use one of .*users.*widgets\.example\.com/u,
   });
   t.match(await run(['--group', 'nothing.example']), {
     code: 1,
-    err: /has no group "nothing\.example"; it has "", .*example\.com/u,
+    err: /has no group "nothing\.example": use one of "", .*example\.com/u,
   });
   t.match(await run([], { LEDGERPLANE_PASSWORD: 'another password' }), {
     code: 1,

@@ -24,7 +24,7 @@ test("every write of a user refuses a common password and the user's own name", 
       await as('admin')('PATCH', `${users}/jane-doe?dryRun=All`, { spec }, merge),
     ];
     for (const [index, { status, text }] of answers.entries()) {
-      // Creating a user whose name exists conflicts first.
+      // Creating a user with an existing name conflicts first.
       if (index === 0 && status === 409) continue;
       t.equal(status, 422, `${String(index)} ${password}`);
       t.match(text, /"#?\/spec\/password"/u);

@@ -9,7 +9,7 @@ import { adminAuthorization, startTestServer, testPassword } from '../../support
 
 /** Hashes that wait for the test once it holds them, counted. */
 class HeldPasswords extends Passwords {
-  /** The passwords whose verification began, in order. */
+  /** The passwords in the order in which their verifications began. */
   readonly begun: string[] = [];
   readonly #ends = new Set<() => void>();
   #isHeld = false;

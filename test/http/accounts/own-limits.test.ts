@@ -13,7 +13,7 @@ test('of many simultaneous token creations at most the quota succeeds, and a rev
   for (let index = 0; index < tokensPerUserMax - 20; index += 1) t.equal((await make('admin', index)).status, 201);
   const replies = await Promise.all(Array.from({ length: 40 }, async (_, index) => make('admin', 100 + index)));
   t.equal(replies.filter(({ status }) => status === 201).length, 20);
-  const full = { status: 422, text: /is invalid: a user may have at most 100 tokens: delete one first/u };
+  const full = { status: 422, text: /is invalid: a user may have at most 100 tokens: delete a token first/u };
   for (const refused of replies.filter(({ status }) => status !== 201)) t.match(refused, full);
   t.equal((await server.as('admin')('GET', tokens)).body.total, tokensPerUserMax);
   t.equal((await make('bob', 0)).status, 201, 'each user has their own');

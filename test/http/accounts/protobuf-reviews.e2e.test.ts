@@ -98,9 +98,9 @@ test('protobuf that is not the review of the path is refused with the reason', a
   const whole = enveloped({ apiVersion: authorization, kind: 'SelfSubjectAccessReview' }, raw);
   const withoutResource = message([[2, message([[1, message([[2, 'get']])]])]]);
   const cases: readonly (readonly [body: Uint8Array, status: number, message: RegExp])[] = [
-    [whole.subarray(0, -1), 400, /the body is not valid: the message is cut short/u],
-    [enveloped({ apiVersion: 'v1', kind: 'Pod' }, raw), 400, /its apiVersion must be/u],
-    [enveloped({ apiVersion: authorization, kind: 'SelfSubjectReview' }, raw), 400, /its kind must be/u],
+    [whole.subarray(0, -1), 400, /the body is not valid: the message is truncated/u],
+    [enveloped({ apiVersion: 'v1', kind: 'Pod' }, raw), 400, /the apiVersion of the body must be/u],
+    [enveloped({ apiVersion: authorization, kind: 'SelfSubjectReview' }, raw), 400, /the kind of the body must be/u],
     [Buffer.from('{"spec":{}}'), 400, /begins with "k8s"/u],
     [Buffer.alloc(0), 400, /begins with "k8s"/u],
     [enveloped({}, withoutResource), 422, /spec\.resourceAttributes\.resource: is required/u],

@@ -49,7 +49,8 @@ test('a refused review names the existing roles', async (t) => {
   t.strictSame(body.status, {
     allowed: false,
     reason:
-      'no rule of the roles anonymous, authenticated, content-own-comments, content-public, widget-reader allows it',
+      'no rule of the roles anonymous, authenticated, content-own-comments, content-public, widget-reader ' +
+      'allows the request',
   });
 });
 
@@ -85,11 +86,11 @@ test('a review of another user names that user', async (t) => {
   t.equal((await other({ ...asked, user: 'bob' })).body.status.allowed, false);
   t.match((await other({ ...asked, user: 'system:anonymous' })).body.status, {
     allowed: false,
-    reason: 'no rule of the roles anonymous, content-public allows it',
+    reason: 'no rule of the roles anonymous, content-public allows the request',
   });
   t.match((await other({ ...asked, user: 'oidc:nobody' })).body.status, {
     allowed: false,
-    reason: 'no rule of the roles anonymous, authenticated, content-own-comments, content-public allows it',
+    reason: 'no rule of the roles anonymous, authenticated, content-own-comments, content-public allows the request',
   });
   t.strictSame(pointers((await other(asked)).body), ['/spec/user']);
 });

@@ -86,7 +86,7 @@ test('reading ends at the first fault: the library makes no error for any other'
     ['[ ' + '] '.repeat(2_000), /Unexpected flow-seq-end token/u],
     ['%FOO\n'.repeat(2_000), /./u],
     ['...\n'.repeat(2_000), /./u],
-    ['--- a\n'.repeat(2_000), /^the body holds several documents, at line 2, column 1$/u],
+    ['--- a\n'.repeat(2_000), /^the body contains several documents, at line 2, column 1$/u],
     ['- !!js/function x\n'.repeat(2_000), /^Unresolved tag/u],
     ['- *\n'.repeat(2_000), /^Alias cannot be an empty string, at line 1/u],
   ];

@@ -78,11 +78,11 @@ test('a body of another kind, form or encoding is refused with the reason', asyn
   const cases: readonly (readonly [what: string, bytes: Uint8Array, detail: RegExp])[] = [
     ['nothing', new Uint8Array(), /begins with "k8s" and a zero byte/u],
     ['JSON', Buffer.from('{"kind":"SelfSubjectAccessReview"}'), /begins with "k8s" and a zero byte/u],
-    ['another kind', review(message([]), 'Pod'), /its kind must be "SelfSubjectAccessReview" here, is "Pod"/u],
+    ['another kind', review(message([]), 'Pod'), /the kind of the body must be "SelfSubjectAccessReview", is "Pod"/u],
     [
       'another version',
       enveloped({ apiVersion: 'v1' }, message([])),
-      /its apiVersion must be "authorization.k8s.io\/v1"/u,
+      /the apiVersion of the body must be "authorization.k8s.io\/v1"/u,
     ],
     ['an encoding', enveloped({}, message([]), [[3, 'gzip']]), /without an encoding/u],
     ['JSON within', enveloped({}, Buffer.from('{}'), [[4, 'application/json']]), /must be protobuf/u],
@@ -108,17 +108,17 @@ test('a body of another kind, form or encoding is refused with the reason', asyn
     ],
     ['malformed UTF-8', spec([1, message([[2, Uint8Array.of(0xff)]])]), /verb is not valid UTF-8/u],
     ['an overlong encoding', spec([1, message([[2, Uint8Array.of(0xc0, 0x80)]])]), /verb is not valid UTF-8/u],
-    ['a group', review(Uint8Array.of(0x0b, 0x0c)), /wire type 3, which is not known/u],
-    ['an end of a group', review(Uint8Array.of(0x0c)), /wire type 4, which is not known/u],
-    ['a wire type that does not exist', review(Uint8Array.of(0x0f)), /wire type 7, which is not known/u],
+    ['a group', review(Uint8Array.of(0x0b, 0x0c)), /the unknown wire type 3/u],
+    ['an end of a group', review(Uint8Array.of(0x0c)), /the unknown wire type 4/u],
+    ['a wire type that does not exist', review(Uint8Array.of(0x0f)), /the unknown wire type 7/u],
     ['field 0', review(Uint8Array.of(0x02, 0x00)), /field 0/u],
     ['a number of 11 bytes', review(Uint8Array.of(0x08, ...Array<number>(10).fill(0x80), 1)), /longer than 10 bytes/u],
     ['a tag of 6 bytes', review(Uint8Array.of(...Array<number>(5).fill(0x80), 1)), /longer than 5 bytes/u],
     ['a tag of 35 bits', review(Uint8Array.of(0x8a, 0x80, 0x80, 0x80, 0x7f, 0)), /more than 32 bits/u],
-    ['a length past the end', review(Uint8Array.of(0x12, 0x7f, 0x00)), /cut short/u],
-    ['a length of 4 GiB', review(Uint8Array.of(0x12, 0xff, 0xff, 0xff, 0xff, 0x0f)), /cut short/u],
-    ['a number without its end', review(Uint8Array.of(0x08, 0x80, 0x80, 0x80, 0x80)), /cut short/u],
-    ['half of a fixed number', review(Uint8Array.of(0x0d, 1, 2)), /cut short/u],
+    ['a length past the end', review(Uint8Array.of(0x12, 0x7f, 0x00)), /truncated/u],
+    ['a length of 4 GiB', review(Uint8Array.of(0x12, 0xff, 0xff, 0xff, 0xff, 0x0f)), /truncated/u],
+    ['a number without its end', review(Uint8Array.of(0x08, 0x80, 0x80, 0x80, 0x80)), /truncated/u],
+    ['half of a fixed number', review(Uint8Array.of(0x0d, 1, 2)), /truncated/u],
   ];
   for (const [what, bytes, detail] of cases) {
     const decoded = decodeKubernetesMessage(bytes, ownAccessReview);

@@ -95,7 +95,7 @@ test('the options of a deletion may be protobuf, as typed Go clients send them',
   });
   t.equal((await read('typed')).status, 200);
   const wrong = await send('DELETE', `${widgets}/typed`, enveloped({ kind: 'Pod' }, message([])), protobuf);
-  t.match(wrong, { status: 400, body: { message: /its kind must be "DeleteOptions" here, is "Pod"/u } });
+  t.match(wrong, { status: 400, body: { message: /the kind of the body must be "DeleteOptions", is "Pod"/u } });
   const matching = message([
     [2, message([[1, body.metadata.uid]])],
     [3, 0],
@@ -123,20 +123,20 @@ test('YAML that two readers could understand differently, or that grows, is refu
     ],
     [`${head}spec: {title: a}\n"spec": {}`, 400, /the key "spec" appears twice/u],
     [`${head}---\n${head}`, 400, /several documents, at line 2/u],
-    [`${head}1: a`, 400, /the key 1 is no text: write it in quotes/u],
-    [`${head}? [a, b]\n: c`, 400, /a key must be a text/u],
+    [`${head}1: a`, 400, /the key 1 is not a string: write the key in quotes/u],
+    [`${head}? [a, b]\n: c`, 400, /a key must be a string/u],
     [`${head}<<: {spec: {}}`, 400, /merge keys/u],
     [`${head}__proto__: {}`, 400, /"__proto__" is not allowed/u],
     [`${head}spec: {title: !!js/function "x"}`, 400, /Unresolved tag: tag:yaml\.org,2002:js\/function/u],
     [`${head}spec: {title: !!binary aGk=}`, 400, /Unresolved tag/u],
     [`${head}spec: {title: !!timestamp 2026-01-01}`, 400, /Unresolved tag/u],
-    [`${head}spec: {size: .nan}`, 400, /no number like this \(\/spec\/size\)/u],
-    [`${head}spec: {size: -.inf}`, 400, /no number like this/u],
-    [`${head}spec: {size: 1e999}`, 400, /no number like this/u],
+    [`${head}spec: {size: .nan}`, 400, /cannot represent this number \(\/spec\/size\)/u],
+    [`${head}spec: {size: -.inf}`, 400, /cannot represent this number/u],
+    [`${head}spec: {size: 1e999}`, 400, /cannot represent this number/u],
     [`%YAML 1.1\n---\n${head}`, 400, /only YAML 1\.2/u],
     [`${head}spec: *gone`, 400, /no anchor precedes the alias "gone"/u],
-    [`${head}spec: &a {b: *a}`, 400, /names a value around itself/u],
-    [`${head}${laughs.join('\n')}`, 400, /aliases expand it to more than/u],
+    [`${head}spec: &a {b: *a}`, 400, /refers to a value that contains the alias/u],
+    [`${head}${laughs.join('\n')}`, 400, /aliases expand the body to more than/u],
     [`${head}spec: ${'['.repeat(5_000)}`, 400, /nests deeper than 128 levels/u],
     [`${head}spec: ${'{a: '.repeat(129)}1${'}'.repeat(129)}`, 400, /nests deeper than 128 levels/u],
     [`${head}spec:\n\t- a`, 400, /Tabs are not allowed as indentation, at line 3, column 1/u],
@@ -168,7 +168,7 @@ test('YAML whose JSON is longer than a body of JSON is refused', async (t) => {
   const text = `metadata: {name: long}\na: &a "${'\u0001'.repeat(60_000)}"\nb: [*a, *a, *a]`;
   t.ok(6 * 4 * 60_000 > requestBodyBytesMax);
   const refused = await send('POST', widgets, text);
-  t.match(refused, { status: 400, body: { message: /as JSON it has more than 1048576 bytes/u } });
+  t.match(refused, { status: 400, body: { message: /the body has more than 1048576 bytes as JSON/u } });
 });
 
 test('the largest body is read beside others, which are answered meanwhile', async (t) => {

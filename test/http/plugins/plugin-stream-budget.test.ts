@@ -50,7 +50,7 @@ async function edgeOf(t: Test, { events, socket }: Served, changes: Partial<type
     await rm(folder, { recursive: true });
   });
   await once(local, 'listening');
-  /** A socket whose client reads nothing. */
+  /** A socket of a client that reads nothing. */
   const open = async (user: string): Promise<WebSocket> => {
     const opened = new WebSocket(`ws+unix://${path}:${base}/socket`, { headers: { authorization: user } });
     await once(opened, 'open');

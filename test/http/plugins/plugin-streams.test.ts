@@ -83,7 +83,7 @@ for (const [what, events, expected] of [
       yield { data: 1 };
       await Promise.reject(new Error('broken feed'));
     },
-    /the iterator of its events threw an error/u,
+    /the iterator of the events threw an error/u,
   ],
   [
     'yields no event',
@@ -91,7 +91,7 @@ for (const [what, events, expected] of [
       yield { data: 1 };
       yield 7;
     },
-    /yielded a value that is not an event/u,
+    /a yielded value is not an event object/u,
   ],
   [
     'yields no data',
@@ -99,7 +99,7 @@ for (const [what, events, expected] of [
       yield { data: 1 };
       yield {};
     },
-    /data of an event it yielded is undefined/u,
+    /data of a yielded event is undefined/u,
   ],
   [
     'yields a name of two lines',
@@ -107,7 +107,7 @@ for (const [what, events, expected] of [
       yield { data: 1 };
       yield { data: 1, event: 'a\nid: 2' };
     },
-    /name of an event/u,
+    /name of a yielded event/u,
   ],
   [
     'yields an id with NUL',
@@ -115,7 +115,7 @@ for (const [what, events, expected] of [
       yield { data: 1 };
       yield { data: 1, id: 'a\0' };
     },
-    /id of an event/u,
+    /id of a yielded event/u,
   ],
   [
     'yields too much',

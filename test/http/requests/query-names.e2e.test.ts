@@ -100,7 +100,8 @@ test('a nearly known name is refused with the probable one', async (t) => {
   const twice = meantBy('label%53elector=a&labelselector=b');
   t.match(twice, /no query parameter "labelselector"; did you mean "labelSelector"/u);
   t.match(meantBy('%20limit=1'), /did you mean "limit"/u);
-  for (const at of ['at', 'At', 'AT', '%61t']) t.match(meantBy(`${at}=1`), /^at: this path has no past states$/u, at);
+  for (const at of ['at', 'At', 'AT', '%61t'])
+    t.match(meantBy(`${at}=1`), /^at: this path does not support past states$/u, at);
 });
 
 test('the own parameters of a path are among the probable ones there', async (t) => {
@@ -188,7 +189,7 @@ test("the platform's paths refuse such names, and plugins' own routes receive th
       const { status, text } = await call(`${path}?${query}`, { ...asked, headOnly: false });
       t.equal(status, 400, `${what}?${query}`);
       const isWatch = asked.upgrade === true || asked.headers?.['accept'] === 'text/event-stream';
-      const past = isWatch ? /a watch cannot start in the past with at; resourceVersion/u : /has no past states/u;
+      const past = isWatch ? /a watch does not support at; to start it/u : /does not support past states/u;
       const detail = query === 'at=5' ? past : /did you mean /u;
       if (asked.method !== 'HEAD') t.match(text, detail, what);
     }

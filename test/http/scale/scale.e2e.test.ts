@@ -93,7 +93,7 @@ test('missing objects on the way to the number are made', async (t) => {
   t.strictSame((await call('GET', 'nests/deep')).body.spec, { color: 'blue', pool: { 'a/b': { replicas: 2 } } });
   await given('nests/blocked', { spec: { pool: { 'a/b': 'full' } } });
   const blocked = await call('PATCH', 'nests/blocked/scale', { spec: { replicas: 2 } }, merge);
-  t.match([blocked.status, blocked.body['message']], [422, /the object has no place for it/]);
+  t.match([blocked.status, blocked.body['message']], [422, /the path leads through a value that is not an object/]);
 });
 
 test('a PUT of a scale honours the version and the uid that it names', async (t) => {

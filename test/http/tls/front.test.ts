@@ -72,7 +72,7 @@ test('what is not TLS gets a 400 that says so, whatever it is', async (t) => {
     socket.write(first, 'latin1');
     const { answers, rest } = readAnswers(await textOf(socket));
     t.equal(rest, '');
-    t.match(answers, [{ status: 400, body: /"this port speaks HTTPS only: use https:\/\/ in the address"/u }]);
+    t.match(answers, [{ status: 400, body: /"this port accepts HTTPS only: use https:\/\/ in the URL"/u }]);
     t.equal(answers[0]?.headers.get('connection'), 'close');
   }
   const silent = connect({ port: edge.port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => undefined);

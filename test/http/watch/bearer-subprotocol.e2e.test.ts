@@ -59,7 +59,7 @@ test('a token of no use is refused, and no part of it is answered or logged', as
     [[offerOf('pat_unknown'), other], 401, /the token is unknown, expired or revoked/u],
     [[offerOf(token), offerOf('pat_unknown'), other], 400, /more than one bearer token/u],
     [[offerOf(token), offerOf(`${token}x`), other], 400, /more than one bearer token/u],
-    [[offerOf(token)], 400, /missing additional subprotocol/u],
+    [[offerOf(token)], 400, /has only a token: offer another subprotocol/u],
     [[offerOf(token), other, 'a.third'], 400, /exactly one other subprotocol/u],
     [[prefix, other], 400, /must have a token in base64url without padding/u],
     [[`${prefix}${encoded}!`, other], 400, /must have a token in base64url/u],

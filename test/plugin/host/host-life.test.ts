@@ -85,12 +85,15 @@ test('a chain of three plugins follows its first one, and a version out of range
     ['a', 'b', 'good'].map((name) => stage.phase(name)),
     ['started', 'started', 'started'],
   );
-  t.match(stage.ready('lost'), /^DependencyMissing: it needs the plugin nowhere/);
+  t.match(stage.ready('lost'), /^DependencyMissing: requires the plugin nowhere/);
   await writePlugins(place.root, {
     good: { 'plugin.yaml': manifestYaml('good', { main: 'main.mjs', version: '2.0.0' }) },
   });
   await untilCondition(stage, 'a', (ready) => ready.startsWith('DependencyNotStarted'));
-  t.match(stage.ready('b'), /^DependencyVersion: it needs version \^1.0.0 of the plugin good, which is 2.0.0/);
+  t.match(
+    stage.ready('b'),
+    /^DependencyVersion: requires version \^1.0.0 of the plugin good; the present version is 2.0.0/,
+  );
   await writePlugins(place.root, { good: { 'plugin.yaml': good['plugin.yaml'] } });
   await untilCondition(stage, 'a', (_ready, phase) => phase === 'started');
   await stage.close();
@@ -197,7 +200,7 @@ test('a slow stop and a slow load are reported while they last', async (t) => {
   await untilCondition(
     stage,
     'good',
-    (ready, phase) => phase === 'not-started' && ready === 'Loading: loading its module',
+    (ready, phase) => phase === 'not-started' && ready === "Loading: loading the plugin's module",
   );
   held.get('load')?.();
   await untilCondition(stage, 'good', (_ready, phase) => phase === 'started');

@@ -264,7 +264,7 @@ test('stored objects on which an index function throws are reported at each star
   t.equal(failing(first), undefined);
   await first.close();
   await writePlugins(place.root, { good: { 'main.mjs': indexing('good.spec.color > 6 ? {} : good.spec.color') } });
-  const why = 'goods.goods.example: 2 values are missing, the first of "b": index "made": ';
+  const why = 'goods.goods.example: 2 index values are missing, the first for the object "b": index "made": ';
   for (const round of ['anew', 'again']) {
     const stage = await open(t, place);
     t.ok(failing(stage)?.startsWith(why), `${round}: ${String(failing(stage))}`);
@@ -362,7 +362,7 @@ test('a plugin disabled by the operator is not run, its status says so, and it c
     ['good', 'looping', 'needy'].map((name) => stage.phase(name)),
     ['started', 'stopped', 'failed'],
   );
-  t.equal(stage.ready('looping'), 'KeptOff: this server does not load it: PLUGINS_DISABLED contains its name');
+  t.equal(stage.ready('looping'), 'KeptOff: disabled on this server: PLUGINS_DISABLED contains the name of the plugin');
   t.match(stage.ready('needy'), /^DependencyNotStarted: /);
   t.same(
     stage.logLines.filter(({ message }) => message.startsWith('PLUGINS_DISABLED')).map(({ fields }) => fields),
@@ -401,8 +401,8 @@ test('dependents follow their dependencies', async (t) => {
     ['started', 'started', 'started'],
   );
   await stage.setEnabled('good', false);
-  t.match(stage.ready('b'), /^DependencyNotStarted: it needs the plugin good, which is stopped/);
-  t.match(stage.ready('a'), /^DependencyNotStarted: it needs the plugin b, which is failed/);
+  t.match(stage.ready('b'), /^DependencyNotStarted: requires the plugin good, which is stopped/);
+  t.match(stage.ready('a'), /^DependencyNotStarted: requires the plugin b, which is failed/);
   await stage.setEnabled('good', true);
   t.same(
     ['a', 'b', 'good'].map((name) => stage.phase(name)),

@@ -117,7 +117,7 @@ test('stored objects on which an index function throws stay without a value, and
       type: 'odds.odd.example',
       count: Object.keys(acts).length,
       first: 'odd-0',
-      problem: /its function threw: boom/u,
+      problem: /the index function threw: boom/u,
     },
   ]);
   const failing = async (on: TestServer): Promise<string | undefined> => {
@@ -128,8 +128,8 @@ test('stored objects on which an index function throws stay without a value, and
   };
   t.equal(
     await failing(again),
-    `odds.odd.example: ${String(Object.keys(acts).length)} values are missing, the first of "odd-0": index ` +
-      '"odd": its function threw: boom (at wild.mjs:2)',
+    `odds.odd.example: ${String(Object.keys(acts).length)} index values are missing, the first for the object ` +
+      '"odd-0": index "odd": the index function threw: boom (at wild.mjs:2)',
   );
   t.equal((await again.call(`${odds}?fieldSelector=odd=a`)).status, 200);
   t.equal((await again.call(`${odds}/odd-0`, { method: 'DELETE' })).status, 200, 'such an object can go');

@@ -64,7 +64,7 @@ const broken: Readonly<Record<string, readonly [PluginFiles[string], RegExp]>> =
   ],
   'newer-platform': [
     { 'plugin.yaml': manifestYaml('newer-platform', { requires: '>=2.0.0' }) },
-    /^PlatformVersion: it requires platform >=2\.0\.0; this is 1\.2\.0/,
+    /^PlatformVersion: requires platform >=2\.0\.0; the version of this platform is 1\.2\.0/,
   ],
   'main-missing': [
     { 'plugin.yaml': manifestYaml('main-missing', { main: 'nowhere.mjs' }) },
@@ -96,7 +96,7 @@ const broken: Readonly<Record<string, readonly [PluginFiles[string], RegExp]>> =
   ],
   'no-default': [
     withMain('no-default', 'export const a = 1;'),
-    /^DefinitionRefused: the default export must be an object/,
+    /^DefinitionRefused: the default export must be a plugin definition/,
   ],
   'text-default': [withMain('text-default', 'export default "x";'), /^DefinitionRefused: /],
   'array-default': [withMain('array-default', 'export default [];'), /^DefinitionRefused: /],
@@ -137,7 +137,7 @@ const broken: Readonly<Record<string, readonly [PluginFiles[string], RegExp]>> =
   ],
   'zz-duplicate': [
     withMain('zz-duplicate', moduleText('goods')),
-    /^TypesRefused: type Goods of goods\.example \(goods\) already exists: it belongs to the plugin good/,
+    /^TypesRefused: type Goods of goods\.example \(goods\) already exists in the plugin good/,
   ],
   'api-path': [withRoute('api-path', '/api/v1/things'), /^DefinitionRefused: .*is under \/api/],
   'apis-short': [
@@ -145,8 +145,11 @@ const broken: Readonly<Record<string, readonly [PluginFiles[string], RegExp]>> =
     /^DefinitionRefused: .*must begin with \/apis\/<group>\/<version>\//,
   ],
   'other-path': [withRoute('other-path', '/things'), /^DefinitionRefused: .*must begin with/],
-  'dots-path': [withRoute('dots-path', '/apis/api.example/v1/../x'), /^DefinitionRefused: .*holds the segment "\.\."/],
-  'wild-path': [withRoute('wild-path', '/apis/api.example/v1/(.*)'), /^DefinitionRefused: .*holds the segment/],
+  'dots-path': [
+    withRoute('dots-path', '/apis/api.example/v1/../x'),
+    /^DefinitionRefused: .*contains the segment "\.\."/,
+  ],
+  'wild-path': [withRoute('wild-path', '/apis/api.example/v1/(.*)'), /^DefinitionRefused: .*contains the segment/],
   method: [
     withMain('method', 'export default { routes: [{ method: "get", path: "/apis/a.example/v1/x", handler() {} }] };'),
     /^DefinitionRefused: routes\[0\]\.method/,
@@ -205,7 +208,7 @@ const broken: Readonly<Record<string, readonly [PluginFiles[string], RegExp]>> =
   ],
   'objects-bad-name': [
     withObject('objects-bad-name', 'apiVersion: v1alpha1\nkind: Role\nmetadata: {name: A.b}\n'),
-    /^ObjectsRefused: .*metadata\.name must hold only/,
+    /^ObjectsRefused: .*metadata\.name must contain only/,
   ],
   'objects-untyped': [
     withObject('objects-untyped', 'apiVersion: v9\nkind: Thing\nmetadata: {name: a}\n'),
@@ -229,19 +232,19 @@ const broken: Readonly<Record<string, readonly [PluginFiles[string], RegExp]>> =
   ],
   'objects-user': [
     withObject('objects-user', 'apiVersion: v1alpha1\nkind: User\nmetadata: {name: a}\n'),
-    /^ObjectsRefused: .*hold secrets/,
+    /^ObjectsRefused: .*contain secrets/,
   ],
   'needs-missing': [
     { 'plugin.yaml': manifestYaml('needs-missing', { pluginDependencies: { ghost: '*' } }) },
-    /^DependencyMissing: it needs the plugin ghost, which does not exist/,
+    /^DependencyMissing: requires the plugin ghost, which does not exist/,
   ],
   'needs-newer': [
     { 'plugin.yaml': manifestYaml('needs-newer', { pluginDependencies: { good: '>=2.0.0' } }) },
-    /^DependencyVersion: it needs version >=2\.0\.0 of the plugin good, which is 1\.0\.0/,
+    /^DependencyVersion: requires version >=2\.0\.0 of the plugin good; the present version is 1\.0\.0/,
   ],
   'needs-broken': [
     { 'plugin.yaml': manifestYaml('needs-broken', { pluginDependencies: { throws: '*' } }) },
-    /^DependencyNotStarted: it needs the plugin throws, which is failed/,
+    /^DependencyNotStarted: requires the plugin throws, which is failed/,
   ],
   'cycle-a': [
     { 'plugin.yaml': manifestYaml('cycle-a', { pluginDependencies: { 'cycle-b': '*' } }) },
@@ -328,7 +331,7 @@ test('a module that never settles fails at the limit, and not before', async (t)
   t.notOk(isOpen);
   clock.advance(1);
   const stage = await opening;
-  t.match(stage.ready('hangs'), /^StartTimeout: its module did not load within 10 s/);
+  t.match(stage.ready('hangs'), /^StartTimeout: the plugin's module did not load within 10 s/);
   t.match(stage.ready('dawdles'), /^StartTimeout: /);
   t.equal(stage.phase('good'), 'started');
   await stage.close();

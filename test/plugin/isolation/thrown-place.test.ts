@@ -26,7 +26,7 @@ async function placeOf(t: Test, files: Readonly<Record<string, string>>): Promis
 test('a syntax error is reported with its file, line and source text', async (t) => {
   t.equal(
     await placeOf(t, { 'main.mjs': 'export const a = 1;\n  export const b = = 2;\n' }),
-    "its module failed: SyntaxError: Unexpected token '=' (at main.mjs:2: export const b = = 2;)",
+    "the plugin's module failed: SyntaxError: Unexpected token '=' (at main.mjs:2: export const b = = 2;)",
   );
   t.equal(
     await placeOf(t, {
@@ -34,7 +34,7 @@ test('a syntax error is reported with its file, line and source text', async (t)
       'lib/other.mjs': 'export const good = 1;',
       'lib/deep er.mjs': '\nimport "../main.mjs";\n\nx y;\n',
     }),
-    "its module failed: SyntaxError: Unexpected identifier 'y' (at lib/deep er.mjs:4: x y;)",
+    "the plugin's module failed: SyntaxError: Unexpected identifier 'y' (at lib/deep er.mjs:4: x y;)",
     'in an imported file, also in a cycle',
   );
   t.match(
@@ -75,7 +75,7 @@ test('other errors are reported with their place in the plugin, too', async (t) 
   );
   t.equal(
     await placeOf(t, { 'main.mjs': 'import "./gone.mjs";\n' }),
-    "its module failed: Error: Cannot find module 'gone.mjs' imported from main.mjs",
+    "the plugin's module failed: Error: Cannot find module 'gone.mjs' imported from main.mjs",
   );
   t.match(
     await placeOf(t, { 'main.mjs': 'import x from "./x.json" with { type: "json" };\n', 'x.json': '{\n,' }),

@@ -23,9 +23,10 @@ const { signal } = new AbortController();
 class Counter implements AuditPart {
   readonly name = 'counter';
   readonly format: number;
-  /** The stream whose events cannot be counted. */
+  /** The stream with events that cannot be counted. */
   refused: string | undefined;
   inMemory = 0;
+  #added: string[] = [];
   #pending = 0;
   #counts!: Database<string, string>;
 
@@ -37,8 +38,13 @@ class Counter implements AuditPart {
     this.#counts = environment.openTable('counts', { encoding: 'string' });
   }
 
-  write(batch: readonly RecordedEvent[]): void {
-    for (const { stream } of batch) {
+  add({ stream }: RecordedEvent): number {
+    this.#added.push(stream);
+    return stream.length;
+  }
+
+  write(): void {
+    for (const stream of this.#added.splice(0)) {
       if (stream === this.refused) throw new Error(`${stream} cannot be counted`);
       this.#counts.putSync(stream, String(this.count(stream) + 1));
       this.#pending += 1;
@@ -51,7 +57,7 @@ class Counter implements AuditPart {
   }
 
   rolledBack(): void {
-    this.#pending = 0;
+    [this.#added, this.#pending] = [[], 0];
   }
 
   cleared(): void {

@@ -213,6 +213,7 @@ test('a batch that another part cannot fold leaves the tree as it was', (t) => {
     name: 'other',
     format: 1,
     open: () => undefined,
+    add: () => 0,
     write: () => {
       if (isRefused) throw new Error('refused');
     },

@@ -37,7 +37,7 @@ test('a request holds the turn until its lines end or are abandoned', async (t) 
     t.equal(turns.busy(), undefined);
     const run = new Lines();
     const answer = await turns.serve(never, () => run);
-    t.match(turns.busy(), { reason: 'too-many-requests', detail: 'another count is running: one runs at a time' });
+    t.match(turns.busy(), { reason: 'too-many-requests', detail: 'another count is running: only one runs at a time' });
     const seen: Uint8Array[] = [];
     for await (const line of answer.ok ? answer.lines : []) {
       seen.push(line);

@@ -1,10 +1,10 @@
 import { must } from '../../../src/base/unreachable.ts';
 import { visitor } from '../../../src/command/subject.ts';
-import type { Exchange } from '../../../src/http/exchange.ts';
 import { logPosition, logStart, type LogPosition } from '../../../src/log/log.ts';
 import { clientOf } from '../../../src/read/client.ts';
 import type { Shown } from '../../support/writing.ts';
 import { RecordingSink, type Seen } from '../../watch/recording-sink.ts';
+import { exchangeOf } from '../exchange.ts';
 import type { SimNode } from '../node/sim-node.ts';
 import { nameOfStream } from '../history.ts';
 import { type, type World } from '../world.ts';
@@ -85,7 +85,7 @@ export class SimLister {
     for (let tried = 0; tried < triesMax && !this.#isOver(); tried += 1) {
       const node = random.pick(this.#nodes);
       const asked = await node.ask(async ({ collections, models }) => ({
-        page: await collections.list(exchangeOf(query), type),
+        page: await collections.list(exchangeOf(query, timeline), type),
         position: models.position(),
       }));
       const page = asked?.answer.page;
@@ -190,19 +190,4 @@ function positionOf(resourceVersion: string | undefined): LogPosition {
 
 function textOf(labels: unknown, spec: unknown): string {
   return `${JSON.stringify(labels ?? {})} ${JSON.stringify(spec)}`;
-}
-
-/** The context of a list, with a caller that never disconnects. */
-function exchangeOf(rawQuery: string): Exchange {
-  const res = { closed: false, once: () => undefined };
-  return {
-    rawQuery,
-    query: new URLSearchParams(rawQuery),
-    subject: visitor,
-    sender: { address: '', isSecure: false },
-    // Lists show no ages here.
-    clock: { now: () => 0 },
-    req: { headers: {} },
-    res,
-  } as unknown as Exchange;
 }

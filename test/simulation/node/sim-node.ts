@@ -13,9 +13,9 @@ import type { Watcher } from '../../../src/watch/watcher.ts';
 import type { WatchPlan } from '../../../src/watch/watch-plan.ts';
 import { domain } from '../../support/sample.ts';
 import type { RecordingSink } from '../../watch/recording-sink.ts';
-import { foldTree } from './tree-fold.ts';
+import { foldAudit, type SimPast } from './audit-fold.ts';
 import type { SignedTree } from './sim-signing.ts';
-import type { SimTree } from './tree-pool.ts';
+import type { SimAudit } from './audit-pool.ts';
 import { nodeParts, type NodeParts, type Serving } from './node-parts.ts';
 import type { Link } from '../passage.ts';
 import type { SimLeadership } from './sim-leadership.ts';
@@ -39,9 +39,12 @@ export class SimNode {
   readonly link: Link;
   readonly #world: World;
   #tables: LmdbTables;
-  #tree: SimTree;
-  /** A subscription left out an event since the tree was empty. */
-  #treeHasGap = false;
+  #audit: SimAudit;
+  #past: SimPast | undefined;
+  /** When a list of the past was last answered correctly, in ms of the run. */
+  pastMs = -1;
+  /** Whether a subscription left out an event since the audit tables were empty. */
+  #auditHasGap = false;
   readonly #signed: SignedTree = { last: undefined, atMs: -1 };
   #skewMs: number;
   #life: Life;
@@ -66,7 +69,7 @@ export class SimNode {
     this.#life = new Life(world.timeline);
     this.#life.end();
     this.#tables = world.openTables();
-    this.#tree = world.openTree();
+    this.#audit = world.openAudit();
   }
 
   get alive(): boolean {
@@ -77,9 +80,19 @@ export class SimNode {
     return this.#serving;
   }
 
+  /** The type as the node's files declare it. */
+  get type(): ResourceType {
+    return this.#type;
+  }
+
   /** When it has last signed a tree, in ms of the run. */
   get signedMs(): number {
     return this.#signed.atMs;
+  }
+
+  /** The requests about the past; read it within `ask`. */
+  get past(): SimPast | undefined {
+    return this.#past;
   }
 
   /** The bytes of a row, as they are stored. */
@@ -104,11 +117,11 @@ export class SimNode {
     coverage.note(`started with read models ${how}`);
     const life = (this.#life = new Life(timeline));
     if (how !== 'kept') this.#tables = this.#world.openTables();
-    if (this.#way?.hasAuditGap() === true) this.#treeHasGap = true;
+    if (this.#way?.hasAuditGap() === true) this.#auditHasGap = true;
     this.#way = undefined;
     if (how === 'lost') {
-      this.#tree = this.#world.openTree();
-      this.#treeHasGap = false;
+      this.#audit = this.#world.openAudit();
+      this.#auditHasGap = false;
     }
     // Before the read models are opened, which begin where the tables end.
     if (how === 'behind') this.#foldSome();
@@ -146,6 +159,7 @@ export class SimNode {
     if (this.#serving !== undefined) this.#served = this.#serving.models.position();
     this.#serving = undefined;
     this.#leadership = undefined;
+    this.#past = undefined;
     this.#parts = undefined;
     this.#life.end();
     for (const { watcher, sink } of this.#open) {
@@ -177,6 +191,7 @@ export class SimNode {
     if (this.#type === released) return;
     this.#world.timeline.add(() => `${this.name} has ${String(released.declaration?.version)}`);
     this.#type = released;
+    this.#past?.redeclare(released);
     const parts = this.#parts;
     if (parts === undefined) return;
     if (this.#serving !== undefined) this.#served = parts.serving.models.position();
@@ -270,7 +285,7 @@ export class SimNode {
   }
 
   async #follow(
-    { serving: { models }, agreement }: NodeParts,
+    { serving, agreement }: NodeParts,
     { log, clock, way }: { readonly log: FoundedLog; readonly clock: Clock; readonly way: WayToLog },
   ): Promise<void> {
     const config = { platformDomain: domain, dataDir: '' } as Config;
@@ -287,7 +302,7 @@ export class SimNode {
     const follower = new LogFollower({
       config,
       log,
-      models,
+      models: serving.models,
       clock,
       logger: silent,
       readiness: new Readiness(log),
@@ -295,19 +310,21 @@ export class SimNode {
       onFatal,
     });
     await follower.start();
-    foldTree(this.#world, {
+    if (!life.alive) return;
+    this.#past = foldAudit(this.#world, {
       name: this.name,
       log,
       clock,
       logger: silent,
-      folded: this.#tree,
-      hasGap: () => this.#treeHasGap || way.hasAuditGap(),
+      serving,
+      folded: this.#audit,
+      hasGap: () => this.#auditHasGap || way.hasAuditGap(),
       signed: this.#signed,
       onLeftOut: () => {
         if (!life.alive) return;
         this.#way = undefined;
-        this.#treeHasGap = false;
-        this.crash('its tree lacked an event', ['kept']);
+        this.#auditHasGap = false;
+        this.crash('its audit indexes lacked an event', ['kept']);
       },
       isOver: () => !life.alive,
     });

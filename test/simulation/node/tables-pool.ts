@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { LmdbTables } from '../../../projections/lmdb-tables.ts';
-import { TreePool } from './tree-pool.ts';
+import { AuditPool } from './audit-pool.ts';
 
 /** In memory where there is such a place. */
 const folder = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
@@ -13,7 +13,7 @@ export class TablesPool {
   readonly #dir = mkdtempSync(join(folder, 'ledgerplane-simulation-'));
   readonly #all: LmdbTables[] = [];
   readonly #free: LmdbTables[] = [];
-  readonly trees = new TreePool(this.#dir);
+  readonly audits = new AuditPool(this.#dir);
 
   take(): LmdbTables {
     const free = this.#free.pop();
@@ -28,12 +28,12 @@ export class TablesPool {
     const used = this.#all.filter((tables) => !this.#free.includes(tables));
     for (const tables of used) tables.clear();
     this.#free.push(...used);
-    this.trees.takeBack();
+    this.audits.takeBack();
   }
 
   async close(): Promise<void> {
     for (const tables of this.#all) await tables.close();
-    await this.trees.close();
+    await this.audits.close();
     rmSync(this.#dir, { recursive: true, force: true });
   }
 }

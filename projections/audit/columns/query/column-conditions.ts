@@ -1,4 +1,3 @@
-import { must } from '../../../../src/base/unreachable.ts';
 import type { IndexKey } from '../../../../src/resource/type/index-entry.ts';
 import type { IndexRequirement, LabelRequirement, Selection } from '../../../../src/resource/query/list-query.ts';
 import { labelTerm } from '../../../index/index-orders.ts';
@@ -91,27 +90,30 @@ export function keepHolding(segment: Segment, conditions: readonly ColumnConditi
   for (const { column, negated, ranges } of conditions) {
     if (!holding.includes(1)) return;
     const values = segment.column(column);
-    const wanted = new Uint8Array(values.keys.size + 1);
-    for (const [low, high] of ranges(values.keys)) if (low < high) wanted.fill(1, low, high);
-    if (values.starts === undefined) keepSingle(holding, values.ids, { wanted, negated });
-    else keepMulti(holding, values, { wanted, negated });
+    keepWanted(holding, values, { isWanted: idTest(ranges(values.keys), values.keys.size), negated });
   }
 }
 
-type Kept = { readonly wanted: Uint8Array; readonly negated: boolean };
+type Kept = { readonly isWanted: (id: number) => boolean; readonly negated: boolean };
 
-function keepSingle(holding: Uint8Array, ids: SegmentColumn['ids'], { wanted, negated }: Kept): void {
-  const rejected = negated ? 1 : 0;
-  for (let row = 0; row < holding.length; row++) if (wanted[ids[row] ?? 0] === rejected) holding[row] = 0;
-}
-
-function keepMulti(holding: Uint8Array, { starts, ids }: SegmentColumn, { wanted, negated }: Kept): void {
-  const ends = must(starts, 'the column is multi-valued');
+function keepWanted(holding: Uint8Array, { starts, ids }: SegmentColumn, { isWanted, negated }: Kept): void {
   for (let row = 0; row < holding.length; row++) {
     if (holding[row] === 0) continue;
     let found = false;
-    const end = ends[row + 1] ?? 0;
-    for (let at = ends[row] ?? 0; at < end && !found; at++) found = wanted[ids[at] ?? 0] === 1;
+    const end = starts === undefined ? row + 1 : (starts.at(row + 1) ?? 0);
+    for (let at = starts?.at(row) ?? row; at < end && !found; at++) found = isWanted(ids.at(at));
     if (found === negated) holding[row] = 0;
   }
+}
+
+/** The number of ranges up to which comparing an id with each is faster than an array with an entry for each id. */
+const rangesComparedMax = 2;
+
+/** Whether an id is in one of the ranges. `size`: the number of ids. */
+function idTest(ranges: readonly IdRange[], size: number): (id: number) => boolean {
+  const some = ranges.filter(([low, high]) => low < high);
+  if (some.length <= rangesComparedMax) return (id) => some.some(([low, high]) => low <= id && id < high);
+  const wanted = new Uint8Array(size + 1);
+  for (const [low, high] of some) wanted.fill(1, low, high);
+  return (id) => wanted[id] === 1;
 }

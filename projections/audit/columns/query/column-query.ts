@@ -1,10 +1,11 @@
 import { inStrides, type Steps } from '../../../../src/base/steps.ts';
 import type { ListQuery, Window } from '../../../../src/resource/query/list-query.ts';
 import type { QueryResult } from '../../../index/index-choice.ts';
+import { lastThat } from '../../last-that.ts';
 import { conditionsOf, keepHolding } from './column-conditions.ts';
 import type { ColumnLayout } from '../segment/column-layout.ts';
-import { LatestRows } from './latest-rows.ts';
 import { Matches, MatchOrder } from './matched-rows.ts';
+import { SeenOrdinals } from './seen-ordinals.ts';
 import { Segment, type Segments } from '../segment/segment.ts';
 import { sortWindow } from './sorted-window.ts';
 
@@ -47,62 +48,60 @@ function* windowOf(
   return { selected, skip, take: Math.max(0, Math.min(size, selected.length - skip)) };
 }
 
-/** The latest row of each object up to the position, if this row meets all conditions. */
+/**
+ * The latest row of each object up to the position, if this row meets all conditions. The changes are read from the
+ * last one backwards, then the snapshot: the first row of an object is its latest one, so each segment is read once.
+ */
 function* matchesAt(held: HeldColumns, position: number, { selection, sort }: ListQuery): Steps<Matches> {
   const { layout, snapshot, changes } = held;
   const conditions = conditionsOf(selection, layout.length - 1);
-  const latest = new LatestRows();
+  const seen = new SeenOrdinals();
   const matches = new Matches(layout, sort);
-  let base = 1;
-  for (const [number, rows] of (yield* changedRows(held, position, latest)).entries()) {
+  const scratch = new Scratch();
+  for (let number = lastUpTo(held, position); number >= 0; number--) {
+    yield;
     const segment = new Segment(changes.read(number), layout);
-    const first = base;
-    const holding = aliveRows(segment, rows, (row, ordinal) => latest.get(ordinal) === first + row);
+    const holding = scratch.cleared(segment.rowsUpTo(position));
+    markLatest(holding, segment, seen);
     keepHolding(segment, conditions, holding);
     matches.add(changes, number, { segment, holding });
-    base += rows;
-    yield;
   }
   for (let number = 0; number < snapshot.count; number++) {
+    yield;
     const segment = new Segment(snapshot.read(number), layout);
-    const holding = aliveRows(segment, segment.rows, (_row, ordinal) => latest.get(ordinal) === 0);
+    const holding = scratch.cleared(segment.rows);
+    markUnseen(holding, segment, seen);
     keepHolding(segment, conditions, holding);
     matches.add(snapshot, number, { segment, holding });
-    yield;
   }
   return matches;
 }
 
-/**
- * The number of rows of each segment of changes up to the position. Writes the last row of each object to `latest`.
- * Rows count from 1, over all segments.
- */
-function* changedRows(
-  { layout, changes }: HeldColumns,
-  position: number,
-  latest: LatestRows,
-): Steps<readonly number[]> {
-  const counts: number[] = [];
-  let base = 1;
-  for (let number = 0; number < changes.count; number++) {
-    const segment = new Segment(changes.read(number), layout);
-    const rows = segment.rowsUpTo(position);
-    for (let row = 0; row < rows; row++) latest.set(segment.ordinals[row] ?? 0, base + row);
-    counts.push(rows);
-    base += rows;
-    if (rows < segment.rows) break;
-    yield;
-  }
-  return counts;
+/** The number of the last segment of changes with a row up to the position; -1 if there is none. */
+function lastUpTo({ layout, changes }: HeldColumns, position: number): number {
+  const isUpTo = (number: number): boolean =>
+    number < changes.count && new Segment(changes.read(number), layout).firstPosition <= position;
+  return lastThat(isUpTo) ?? -1;
 }
 
-/** For each of the first `rows` rows: 1 if the row has an object and is the latest one of the object. */
-function aliveRows(
-  { alive, ordinals }: Segment,
-  rows: number,
-  isLatest: (row: number, ordinal: number) => boolean,
-): Uint8Array {
-  const found = new Uint8Array(rows);
-  for (let row = 0; row < rows; row++) if (alive[row] === 1 && isLatest(row, ordinals[row] ?? 0)) found[row] = 1;
-  return found;
+/** Bytes that the segments of one query share: an array for each would be garbage that delays all requests. */
+class Scratch {
+  #bytes = new Uint8Array(1_024);
+
+  /** An array of zeros, valid until the next call. */
+  cleared(length: number): Uint8Array {
+    if (length > this.#bytes.length) this.#bytes = new Uint8Array(length);
+    return this.#bytes.subarray(0, length).fill(0);
+  }
+}
+
+/** Sets each of the first rows to 1 that has an object and is the latest one of the object. */
+function markLatest(found: Uint8Array, { alive, ordinals }: Segment, seen: SeenOrdinals): void {
+  for (let row = found.length - 1; row >= 0; row--)
+    if (seen.add(ordinals.at(row)) && alive.at(row) === 1) found[row] = 1;
+}
+
+/** Sets each row of a snapshot to 1 for whose object no change was seen. */
+function markUnseen(found: Uint8Array, { alive, ordinals }: Segment, seen: SeenOrdinals): void {
+  for (let row = 0; row < found.length; row++) if (alive.at(row) === 1 && !seen.has(ordinals.at(row))) found[row] = 1;
 }

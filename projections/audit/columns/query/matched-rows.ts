@@ -2,6 +2,7 @@ import { strideMax, type Steps } from '../../../../src/base/steps.ts';
 import { must } from '../../../../src/base/unreachable.ts';
 import type { IndexKey } from '../../../../src/resource/type/index-entry.ts';
 import type { OrderPlace, SortKey } from '../../../../src/resource/query/list-query.ts';
+import { lastThat } from '../../last-that.ts';
 import { missingText } from '../../../index/index-columns.ts';
 import type { ColumnLayout } from '../segment/column-layout.ts';
 import { Segment, type SegmentColumn, type Segments } from '../segment/segment.ts';
@@ -28,8 +29,8 @@ export class Matches {
   readonly sort: readonly KeyOrder[];
   readonly created = new Numbers();
   readonly #layout: readonly ColumnLayout[];
-  readonly #parts: { readonly source: Segments; readonly number: number; names: SegmentColumn | undefined }[] = [];
-  readonly #partOf = new Numbers();
+  /** The segments with matches, in the order of their matches. */
+  readonly #parts: Part[] = [];
   readonly #rowOf = new Numbers();
 
   constructor(layout: readonly ColumnLayout[], sort: readonly SortKey[]) {
@@ -46,9 +47,8 @@ export class Matches {
 
   /** Adds the selected rows of the segment of `source` with this number. */
   add(source: Segments, number: number, { segment, holding }: SelectedRows): void {
-    const part = this.#parts.length;
+    const first = this.size;
     for (let row = holding.indexOf(1); row !== -1; row = holding.indexOf(1, row + 1)) {
-      this.#partOf.push(part);
       this.#rowOf.push(row);
       this.created.push(Number(keyAt(segment.column(createdColumn), row, 'least')));
       for (const { index, direction, keys, missing } of this.sort) {
@@ -57,23 +57,36 @@ export class Matches {
         else keys.push(String(key));
       }
     }
-    if (this.#partOf.at(this.size - 1) === part) this.#parts.push({ source, number, names: undefined });
+    if (this.size > first) this.#parts.push({ source, number, first, names: undefined });
   }
 
   name(match: number): string {
-    const part = must(this.#parts[this.#partOf.at(match)], 'a match is of a segment');
+    const part = this.#partOf(match);
     part.names ??= new Segment(part.source.read(part.number), this.#layout).copyOf(nameColumn);
     return String(keyAt(part.names, this.#rowOf.at(match), 'least'));
   }
+
+  #partOf(match: number): Part {
+    const last = lastThat((part) => (this.#parts[part]?.first ?? Infinity) <= match);
+    return must(last === undefined ? undefined : this.#parts[last], 'a match is of a segment');
+  }
 }
+
+type Part = {
+  readonly source: Segments;
+  readonly number: number;
+  /** The first match of the segment. */
+  readonly first: number;
+  names: SegmentColumn | undefined;
+};
 
 function keyAt({ keys, starts, ids }: SegmentColumn, row: number, end: 'least' | 'greatest'): IndexKey | undefined {
   if (starts === undefined) {
-    const id = ids[row] ?? keys.size;
+    const id = ids.at(row);
     return id === keys.size ? undefined : keys.key(id);
   }
-  const [from, to] = [starts[row] ?? 0, starts[row + 1] ?? 0];
-  return from === to ? undefined : keys.key(ids[end === 'least' ? from : to - 1] ?? 0);
+  const [from = 0, to = 0] = [starts.at(row), starts.at(row + 1)];
+  return from === to ? undefined : keys.key(ids.at(end === 'least' ? from : to - 1));
 }
 
 /** The order of matches: the sort keys, then newest first, then by name, as in a live list. */

@@ -1,6 +1,9 @@
-/** A growing list of numbers, outside of the heap. */
+/** The count of numbers in a page. */
+const pageSize = 4_096;
+
+/** A growing list of numbers, outside of the heap. Pages grow it without copies, which would be garbage. */
 export class Numbers {
-  #numbers = new Float64Array(1_024);
+  readonly #pages: Float64Array[] = [];
   #length = 0;
 
   get length(): number {
@@ -8,17 +11,15 @@ export class Numbers {
   }
 
   push(number: number): void {
-    if (this.#length === this.#numbers.length) {
-      const larger = new Float64Array(this.#length * 2);
-      larger.set(this.#numbers);
-      this.#numbers = larger;
-    }
-    this.#numbers[this.#length] = number;
+    const place = this.#length % pageSize;
+    if (place === 0) this.#pages.push(new Float64Array(pageSize));
+    const page = this.#pages.at(-1);
+    if (page !== undefined) page[place] = number;
     this.#length += 1;
   }
 
   /** The number at a place below `length`. */
   at(place: number): number {
-    return this.#numbers[place] ?? NaN;
+    return this.#pages[Math.floor(place / pageSize)]?.[place % pageSize] ?? NaN;
   }
 }

@@ -1,7 +1,7 @@
 /** Whole numbers >= 0, in the narrowest array that holds all of them. */
-export type Integers = Uint8Array | Uint16Array | Uint32Array | Float64Array;
+type Integers = Uint8Array | Uint16Array | Uint32Array | Float64Array;
 
-const constant = 0;
+const constantWidth = 0;
 
 /** `u8 width in bytes, u32 count, values`, little-endian; of equal values (width 0) only the first as `f64`. */
 export function packIntegers(values: ArrayLike<number>): Buffer {
@@ -15,7 +15,7 @@ export function packIntegers(values: ArrayLike<number>): Buffer {
   }
   const narrow = isConstant ? Float64Array.of(values[0] ?? 0) : narrowest(values, greatest);
   const packed = Buffer.allocUnsafe(5 + narrow.byteLength);
-  packed[0] = isConstant ? constant : narrow.BYTES_PER_ELEMENT;
+  packed[0] = isConstant ? constantWidth : narrow.BYTES_PER_ELEMENT;
   packed.writeUInt32LE(count, 1);
   packed.set(new Uint8Array(narrow.buffer, narrow.byteOffset, narrow.byteLength), 5);
   return packed;
@@ -27,31 +27,47 @@ function narrowest(values: ArrayLike<number>, greatest: number): Integers {
   return greatest < 0x1_0000_0000 ? Uint32Array.from(values) : Float64Array.from(values);
 }
 
-/** The numbers at offset `at`, and the offset after them. The array is a copy. */
-export function unpackIntegers(bytes: Buffer, at: number): { readonly values: Integers; readonly end: number } {
-  const width = bytes[at] ?? constant;
-  const count = bytes.readUInt32LE(at + 1);
-  const start = at + 5;
-  if (width === constant) {
-    const value = bytes.readDoubleLE(start);
-    const end = start + 8;
-    return { values: value < 0x100 ? filledBytes(count, value) : new Float64Array(count).fill(value), end };
-  }
-  const end = start + count * width;
-  const { buffer } = Uint8Array.prototype.slice.call(bytes, start, end);
-  switch (width) {
-    case 1:
-      return { values: new Uint8Array(buffer), end };
-    case 2:
-      return { values: new Uint16Array(buffer), end };
-    case 4:
-      return { values: new Uint32Array(buffer), end };
-    default:
-      return { values: new Float64Array(buffer), end };
-  }
-}
+/**
+ * Packed numbers, read where they lie: a list reads hundreds of segments, and copies of their numbers would make the
+ * garbage collector visit the whole heap each second. They are valid as long as their bytes.
+ */
+export class PackedIntegers {
+  readonly length: number;
+  /** The offset after the numbers. */
+  readonly end: number;
+  /** The value of all numbers; undefined if they differ. */
+  readonly constant: number | undefined;
+  readonly #bytes: Buffer;
+  readonly #start: number;
+  readonly #width: number;
 
-function filledBytes(count: number, value: number): Uint8Array {
-  const bytes = new Uint8Array(count);
-  return value === 0 ? bytes : bytes.fill(value);
+  /** Reads the numbers at offset `at`. @throws RangeError if the bytes are cut short. */
+  constructor(bytes: Buffer, at: number) {
+    this.#bytes = bytes;
+    this.#width = bytes.readUInt8(at);
+    this.length = bytes.readUInt32LE(at + 1);
+    this.#start = at + 5;
+    this.constant = this.#width === constantWidth ? bytes.readDoubleLE(this.#start) : undefined;
+    this.end = this.#start + (this.constant === undefined ? this.length * this.#width : 8);
+    if (this.end > bytes.length) throw new RangeError('packed numbers are cut short');
+  }
+
+  /** The number at an index below `length`. */
+  at(index: number): number {
+    const bytes = this.#bytes;
+    switch (this.#width) {
+      case constantWidth:
+        return this.constant ?? 0;
+      case 1:
+        return bytes[this.#start + index] ?? 0;
+      case 2: {
+        const at = this.#start + 2 * index;
+        return (bytes[at] ?? 0) + (bytes[at + 1] ?? 0) * 0x100;
+      }
+      case 4:
+        return bytes.readUInt32LE(this.#start + 4 * index);
+      default:
+        return bytes.readDoubleLE(this.#start + 8 * index);
+    }
+  }
 }

@@ -2,16 +2,19 @@ import { must } from '../../../../src/base/unreachable.ts';
 import type { IndexEntry, IndexKey } from '../../../../src/resource/type/index-entry.ts';
 import type { ColumnLayout } from './column-layout.ts';
 import { decodeKeys, type KeyDictionary } from './key-dictionary.ts';
-import { unpackIntegers, type Integers } from './packed-integers.ts';
+import { PackedIntegers } from './packed-integers.ts';
 
 /** The values of one column, by row. */
 export type SegmentColumn = {
   readonly keys: KeyDictionary;
-  /** The ids of the row's values are `ids[starts[row]]` up to `starts[row + 1]`. Undefined: each row has one id. */
-  readonly starts: Uint32Array | undefined;
+  /** The ids of the row's values are those from `starts.at(row)` up to `starts.at(row + 1)`. Undefined: one each. */
+  readonly starts: RowStarts | undefined;
   /** The ids of the rows' values, ascending within a row. A single-valued row without a value has `keys.size`. */
-  readonly ids: Integers;
+  readonly ids: PackedIntegers;
 };
+
+/** The places of the rows' first values among the values of all rows. */
+type RowStarts = { at(row: number): number | undefined };
 
 /** Encoded segments, numbered from 0. The bytes of `read` are valid until its next call, and in the same turn. */
 export type Segments = {
@@ -21,33 +24,39 @@ export type Segments = {
 
 /** A segment. It reads its texts and numbers from `bytes`, which must not change while it is used. */
 export class Segment {
-  readonly ordinals: Integers;
+  readonly ordinals: PackedIntegers;
   readonly #bytes: Buffer;
   readonly #layout: readonly ColumnLayout[];
   readonly #columns = new Map<number, SegmentColumn>();
-  #alive: Integers | undefined;
+  #alive: PackedIntegers | undefined;
 
   /** `bytes`: a segment from `encodeSegment`. */
   constructor(bytes: Buffer, layout: readonly ColumnLayout[]) {
     this.#bytes = bytes;
     this.#layout = layout;
-    this.ordinals = unpackIntegers(bytes, blockAt(bytes, 0)).values;
+    this.ordinals = new PackedIntegers(bytes, blockAt(bytes, 0));
   }
 
   get rows(): number {
     return this.ordinals.length;
   }
 
+  /** The position of the first row. */
+  get firstPosition(): number {
+    return this.#bytes.readDoubleLE(blockAt(this.#bytes, 1));
+  }
+
   /** The position of each row. */
   positions(): Float64Array {
     const at = blockAt(this.#bytes, 1);
     const first = this.#bytes.readDoubleLE(at);
-    return Float64Array.from(unpackIntegers(this.#bytes, at + 8).values, (distance) => first + distance);
+    const distances = new PackedIntegers(this.#bytes, at + 8);
+    return Float64Array.from({ length: distances.length }, (_none, row) => first + distances.at(row));
   }
 
   /** For each row: 1 if the row has an object, 0 for a deletion. */
-  get alive(): Integers {
-    return (this.#alive ??= unpackIntegers(this.#bytes, blockAt(this.#bytes, 2)).values);
+  get alive(): PackedIntegers {
+    return (this.#alive ??= new PackedIntegers(this.#bytes, blockAt(this.#bytes, 2)));
   }
 
   column(place: number): SegmentColumn {
@@ -69,12 +78,12 @@ export class Segment {
   rowsUpTo(position: number): number {
     const at = blockAt(this.#bytes, 1);
     const distance = position - this.#bytes.readDoubleLE(at);
-    const distances = unpackIntegers(this.#bytes, at + 8).values;
+    const distances = new PackedIntegers(this.#bytes, at + 8);
     let low = 0;
     let high = this.rows;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((distances[middle] ?? 0) <= distance) low = middle + 1;
+      if (distances.at(middle) <= distance) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -87,27 +96,35 @@ function blockAt(bytes: Buffer, place: number): number {
 
 function columnOf(bytes: Buffer, at: number, { isText, multi }: ColumnLayout): SegmentColumn {
   const { keys, end } = decodeKeys(bytes, at, isText);
-  const first = unpackIntegers(bytes, end);
-  if (!multi) return { keys, starts: undefined, ids: first.values };
-  const starts = new Uint32Array(first.values.length + 1);
-  for (let row = 0; row < first.values.length; row++) starts[row + 1] = (starts[row] ?? 0) + (first.values[row] ?? 0);
-  return { keys, starts, ids: unpackIntegers(bytes, first.end).values };
+  const first = new PackedIntegers(bytes, end);
+  if (!multi) return { keys, starts: undefined, ids: first };
+  return { keys, starts: startsOf(first), ids: new PackedIntegers(bytes, first.end) };
+}
+
+/** `counts`: the number of values of each row. */
+function startsOf(counts: PackedIntegers): RowStarts {
+  const { constant } = counts;
+  if (constant !== undefined) return { at: (row) => row * constant };
+  const starts = new Uint32Array(counts.length + 1);
+  for (let row = 0; row < counts.length; row++) starts[row + 1] = (starts[row] ?? 0) + counts.at(row);
+  return { at: (row) => starts[row] };
 }
 
 /** The values of a row, ascending. */
-function valuesAt({ keys, starts, ids }: SegmentColumn, row: number): readonly IndexKey[] {
+export function valuesAt({ keys, starts, ids }: SegmentColumn, row: number): readonly IndexKey[] {
   if (starts === undefined) {
-    const id = ids[row] ?? keys.size;
+    const id = ids.at(row);
     return id === keys.size ? [] : [keys.key(id)];
   }
   const values: IndexKey[] = [];
-  for (let at = starts[row] ?? 0; at < (starts[row + 1] ?? 0); at++) values.push(keys.key(ids[at] ?? 0));
+  const end = starts.at(row + 1) ?? 0;
+  for (let at = starts.at(row) ?? 0; at < end; at++) values.push(keys.key(ids.at(at)));
   return values;
 }
 
 /** The index entry of a row; undefined for a deletion. `columns`: the number of columns. */
 export function entryAt(segment: Segment, row: number, columns: number): IndexEntry | undefined {
-  if (segment.alive[row] !== 1) return undefined;
+  if (segment.alive.at(row) !== 1) return undefined;
   const labels: Record<string, string> = {};
   for (const term of valuesAt(segment.column(columns - 1), row)) {
     const [key = '', value = ''] = String(term).split('\0');

@@ -12,7 +12,7 @@ import { fromLog, type TreePorts } from './tree-ports.ts';
 type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem };
 
 /**
- * Answers with the proof that an event is in the tree. The request names the leaf index, or the position and id of the
+ * Returns the proof that an event is in the tree. The request names the leaf index, or the position and id of the
  * event.
  */
 export async function answerInclusion({ query }: Exchange, ports: TreePorts): Promise<Answer> {
@@ -34,16 +34,16 @@ export async function answerInclusion({ query }: Exchange, ports: TreePorts): Pr
   });
 }
 
-/** Answers with the proof that the tree of `to` leaves begins with the tree of `from` leaves. */
+/** Returns the proof that the tree of `from` leaves is a prefix of the tree of `to` leaves. */
 export function answerConsistency({ query }: Exchange, { tree, signer }: TreePorts): Answer {
   const to = sizeIn(query, 'to', tree.size());
   if (!to.ok) return refusal(to.problem);
-  if (!query.has('from')) return refusal(problem('bad-request', 'from: the size of the older tree is needed'));
+  if (!query.has('from')) return refusal(problem('bad-request', 'from: the size of the older tree is required'));
   const from = sizeIn(query, 'from', tree.size());
   if (!from.ok) return refusal(from.problem);
   if (from.value > to.value) {
     const sizes = `from is ${String(from.value)} and to is ${String(to.value)}`;
-    return refusal(problem('bad-request', `${sizes}: the older tree is the smaller one`));
+    return refusal(problem('bad-request', `${sizes}: from must not be larger than to`));
   }
   return jsonAnswer({
     apiVersion: 'v1alpha1',
@@ -61,7 +61,7 @@ type Leaf = { readonly index: number; readonly recorded: RecordedEvent };
 
 async function leafIn(query: URLSearchParams, size: number, ports: TreePorts): Promise<Decoded<Leaf>> {
   const isNamed = query.has('id') || query.has('position');
-  if (query.has('index') === isNamed) return refused('either index is needed, or position and id');
+  if (query.has('index') === isNamed) return refused('either index, or position and id, must be given');
   if (isNamed) return namedLeaf(query, size, ports);
   const index = numberIn(query, 'index');
   if (index === undefined || index >= size) return refused(`index: must be below the size, ${String(size)}`);
@@ -71,17 +71,17 @@ async function leafIn(query: URLSearchParams, size: number, ports: TreePorts): P
 async function namedLeaf(query: URLSearchParams, size: number, ports: TreePorts): Promise<Decoded<Leaf>> {
   const [id, text] = [query.get('id') ?? '', query.get('position') ?? ''];
   if (id === '' || !/^[1-9]\d{0,29}$/u.test(text))
-    return refused('position and id: the position of an event in the log and its id are needed');
+    return refused('position and id: the position of an event in the log and its id are required');
   const position = logPosition(BigInt(text));
   if (!ports.reader.isKnown(position))
-    return { ok: false, problem: problem('expired', `position ${text} is of another epoch of the log`) };
+    return { ok: false, problem: problem('expired', `position ${text} belongs to another epoch of the log`) };
   const index = ports.tree.indexOf(position);
   const leaf = index === undefined ? undefined : await leafAt(index, ports);
   if (leaf?.ok === false) return leaf;
   if (leaf?.value.recorded.id !== id)
     return { ok: false, problem: problem('not-found', `the tree has no event ${shown(id)} at this position`) };
   const isSmaller = size <= leaf.value.index;
-  return isSmaller ? refused(`size: the event is leaf ${String(index)}, a larger tree is needed`) : leaf;
+  return isSmaller ? refused(`size: the event is leaf ${String(index)}, so size must be larger`) : leaf;
 }
 
 async function leafAt(index: number, { tree, log }: Pick<TreePorts, 'tree' | 'log'>): Promise<Decoded<Leaf>> {
@@ -91,7 +91,9 @@ async function leafAt(index: number, { tree, log }: Pick<TreePorts, 'tree' | 'lo
   return { ok: false, problem: problem('unavailable', detail, { retryAfterSeconds: 1 }) };
 }
 
-/** Decodes the size of an existing tree; the default is the size of the whole tree. */
+/**
+ * Decodes the size of a tree, which is at most the size of the whole tree. The default is the size of the whole tree.
+ */
 function sizeIn(query: URLSearchParams, name: string, all: number): Decoded<number> {
   const size = query.has(name) ? numberIn(query, name) : all;
   if (size !== undefined && size <= all) return { ok: true, value: size };

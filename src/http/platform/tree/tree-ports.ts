@@ -17,7 +17,7 @@ export type TreePorts = {
   readonly keys: { chain(): Promise<KeyChain> };
 };
 
-/** The log does not answer, or its answer is wrong. */
+/** The log is unavailable, or returned a wrong event. */
 export class UnreadLogError extends Error {
   constructor(cause: unknown) {
     super('the event log cannot be read now', { cause });
@@ -25,7 +25,7 @@ export class UnreadLogError extends Error {
   }
 }
 
-/** @throws UnreadLogError if the read rejects, or ChangedLeafError if a leaf was changed. */
+/** @throws UnreadLogError if the read rejects for another reason than a ChangedLeafError, which is thrown unchanged. */
 export async function fromLog<T>(read: Promise<T>): Promise<T> {
   return read.catch((error: unknown) => {
     throw error instanceof ChangedLeafError ? error : new UnreadLogError(error);

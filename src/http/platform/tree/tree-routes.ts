@@ -18,8 +18,8 @@ const prefix = '/audit/tree';
 const tilePatterns = ['{level}/{a}', '{level}/{a}/{b}', '{level}/{a}/{b}/{c}', '{level}/{a}/{b}/{c}/{d}'];
 
 /**
- * The tree over the log's events as a C2SP `tlog-tiles` log, with its keys and proofs as JSON (docs/audit-proof.md).
- * All routes are below one path, which rules grant as `nonResourceURLs`.
+ * The routes of the tree over the log's events: a C2SP `tlog-tiles` log, with keys and proofs as JSON
+ * (docs/audit-proof.md). All routes are below one path, which rules can grant as `nonResourceURLs`.
  */
 export function treeRoutes(ports: TreePorts): readonly PlatformRoute[] {
   const route = (path: string, answer: (exchange: Exchange) => Answer | Promise<Answer>): PlatformRoute => ({
@@ -36,7 +36,10 @@ export function treeRoutes(ports: TreePorts): readonly PlatformRoute[] {
   ];
 }
 
-/** Answers after the tree has all events that the read models show. An unreadable log is a 503 response. */
+/**
+ * Handles a request when the tree contains all events that the read models have folded. If the log cannot be read, the
+ * response is a 503.
+ */
 function whenFolded(
   { audit, reader }: TreePorts,
   answer: (exchange: Exchange) => Answer | Promise<Answer>,
@@ -88,7 +91,7 @@ async function answerTile(exchange: Exchange, ports: TreePorts): Promise<Answer>
   const { tree } = ports;
   const existing = Math.floor(tree.size() / tileWidth ** (level === 'entries' ? 0 : level));
   if (first + width > existing)
-    return refusal(problem('not-found', `the tree of ${String(tree.size())} leaves has no such tile`));
+    return refusal(problem('not-found', `the tree of ${String(tree.size())} leaves does not contain this tile`));
   const bytes =
     level === 'entries' ? await readEntries(exchange, ports, path) : Buffer.from(tree.hashes(level, first, width));
   if (bytes === undefined) return refusal(tooManyReading);

@@ -22,13 +22,14 @@ export type MomentPorts = {
   readonly audit: Pick<PastIndexes, 'models' | 'times'>;
 };
 
-/** A position that the audit indexes of this node have folded, or the refusal. */
+/** A position that this node has folded, or a refusal. */
 export type Resolved =
   { readonly ok: true; readonly position: LogPosition } | { readonly ok: false; readonly answer: Answer };
 
 /**
- * Resolves the parameter `at`: a position of this epoch, or a time, which means the last position at that time. Unlike
- * replays and exports (`read/moment-problem.ts`), it waits for a position that this node has not folded yet.
+ * Resolves the parameter `at`, which is a position of this epoch or a time. A time means the last position at or before
+ * it. Unlike for replays and exports (`read/moment-problem.ts`), a position that this node has not folded yet is waited
+ * for.
  */
 export async function resolveMoment(exchange: Exchange, ports: MomentPorts): Promise<Resolved> {
   const [text = '', ...more] = exchange.query.getAll('at');
@@ -36,7 +37,7 @@ export async function resolveMoment(exchange: Exchange, ports: MomentPorts): Pro
   if (moment === undefined || moment === 'invalid')
     return refused(
       'bad-request',
-      `at: must be one position of the log or one time (RFC 3339), got ${shown([text, ...more].join(', '))}`,
+      `at: must be one position of the log or one time (RFC 3339), is ${shown([text, ...more].join(', '))}`,
     );
   for (const other of ['resourceVersion', 'resourceVersionMatch'])
     if (exchange.query.has(other)) return refused('bad-request', `at cannot be combined with ${other}`);
@@ -52,7 +53,7 @@ export async function resolvePosition(
   { reader, audit: { models, times } }: MomentPorts,
 ): Promise<Resolved> {
   const asked = position.toString();
-  if (!reader.isKnown(position)) return refused('expired', `at: ${asked} is of another epoch of the event log`);
+  if (!reader.isKnown(position)) return refused('expired', `at: ${asked} belongs to another epoch of the event log`);
   const behind = await awaitAudit(models, reader.position(), exchange);
   if (behind !== undefined) return { ok: false, answer: behind };
   if (models.position() < position) {
@@ -69,8 +70,9 @@ export async function resolvePosition(
 }
 
 /**
- * Waits until the read models of this node have folded the position too. Over EventStoreDB they have a subscription of
- * their own and may be behind the audit indexes: they would not know a new name, and columns would lack its values.
+ * Waits until the read models of this node have folded the position too. With EventStoreDB, the read models have a
+ * subscription of their own, and may be behind the audit indexes. They would then lack new names, and new values for
+ * columns.
  */
 async function known(
   position: LogPosition,

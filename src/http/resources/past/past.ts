@@ -14,7 +14,7 @@ import { resolveMoment, type PastIndexes } from './moment.ts';
 
 export type PastPorts = HistoryPorts & { readonly audit: PastIndexes };
 
-/** The JSON of an object after the event with this revision, as a GET returned the object then. */
+/** The JSON of an object after the event with this revision, in the form that a GET returned then. */
 export type PastObject = { readonly revision: StreamRevision; readonly bytes: Buffer };
 
 export type FoundPast =
@@ -23,8 +23,8 @@ export type FoundPast =
 const asTheyAre: RequestedForm = { ok: true, form: undefined };
 
 /**
- * Answers GET of `/{name}?at=` with the object at a moment (decision 10.3). The object may be deleted since. Without
- * `type` (the type is no longer served) the answer is always the stored JSON.
+ * Handles GET of `/{name}?at=`: returns the object at a moment (decision 10.3). The object may have been deleted since.
+ * Without `type` (the type is no longer served), the response is always the stored JSON.
  */
 export async function answerPast(
   exchange: Exchange,
@@ -40,7 +40,7 @@ export async function answerPast(
   return answerStored(exchange, found.object, requested.form);
 }
 
-/** Finds the object at the moment in `at`, with one seek in the version index and one read of the log. */
+/** Finds the object at the moment in `at`, with one look-up in the version index and one read of the log. */
 export async function findPast(exchange: Exchange, target: HistoryTarget, ports: PastPorts): Promise<FoundPast> {
   const moment = await resolveMoment(exchange, ports);
   if (!moment.ok) return moment;

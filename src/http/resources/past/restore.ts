@@ -17,15 +17,15 @@ import { findPast, type PastPorts } from './past.ts';
 export type RestorePorts = ResourcePorts & { readonly past: PastPorts; readonly authorize: Authorize };
 
 /**
- * POST of `/{name}/restore?at=`: writes labels, annotations and members of an earlier state as a new version, or
- * creates a deleted object again. The request needs `create` of the subresource, and also `update` or `create` of the
- * object.
+ * Handles POST of `/{name}/restore?at=`: writes the labels, annotations and members of an earlier state as a new
+ * version, or creates a deleted object again. The request requires the right `create` on the subresource, and also
+ * `update` or `create` on the object.
  */
 export async function restoreItem(exchange: Exchange, target: ItemTarget, ports: RestorePorts): Promise<Answer> {
   const context = writeContext(exchange, { hasPast: true });
   if (!context.ok) return refusal(context.problem);
   if (!exchange.query.has('at'))
-    return refusal(problem('bad-request', 'at is missing: it names the moment to restore'));
+    return refusal(problem('bad-request', 'at is required: the position or time of the state to restore'));
   const body = await readBody(exchange);
   if (!body.ok) return unread(body);
   if (body.value.length > 0)
@@ -34,7 +34,7 @@ export async function restoreItem(exchange: Exchange, target: ItemTarget, ports:
   const isGone = ports.reader.get(type.key, name) === undefined;
   if (!mayWrite(exchange, target, { isGone, authorize: ports.authorize }))
     return refusal(
-      problem('forbidden', `this restore also needs the right to ${isGone ? 'create' : 'update'} the object`),
+      problem('forbidden', `this restore also requires the right to ${isGone ? 'create' : 'update'} the object`),
     );
   if (isGone && ifMatchOf(exchange.req) !== undefined)
     return refusal(problem('precondition-failed', 'If-Match: there is no object with this name'));

@@ -8,7 +8,7 @@ export type ClientList<T = PluginObject> = {
 
 /** The query parameters of a list, by name. */
 export type ClientListQuery = {
-  /** An object must match all of several selectors, as for a repeated parameter. */
+  /** If the value is an array, an object must match all selectors, as for a repeated query parameter. */
   readonly labelSelector?: string | readonly string[];
   readonly fieldSelector?: string | readonly string[];
   readonly sort?: string | readonly string[];
@@ -17,42 +17,46 @@ export type ClientListQuery = {
 };
 
 /**
- * The generated API in-process. Every call has the rights of the caller (`client`) or of the plugin (`pluginClient`),
- * and rejects with a `ClientError` where HTTP would return an error. With a result of `defineType`, calls return that
- * type's objects.
+ * Calls the generated API in-process. A call has the rights of the caller (`client`) or of the plugin (`pluginClient`),
+ * and rejects with a `ClientError` where HTTP would return an error. If `type` is a result of `defineType`, a call
+ * returns objects with the TypeScript type of the declaration.
  */
 export type Client = {
   get<T = PluginObject>(type: TypeName & Typed<T>, name: string): Promise<T | undefined>;
   list<T = PluginObject>(type: TypeName & Typed<T>, query?: ClientListQuery): Promise<ClientList<T>>;
   create<T = PluginObject>(type: TypeName & Typed<T>, object: object): Promise<T>;
   update<T = PluginObject>(type: TypeName & Typed<T>, object: object, preconditions?: ClientPreconditions): Promise<T>;
-  /** A merge patch (RFC 7396). */
+  /** Applies a merge patch (RFC 7396). */
   patch<T = PluginObject>(
     type: TypeName & Typed<T>,
     name: string,
     patch: object,
     preconditions?: ClientPreconditions,
   ): Promise<T>;
-  /** The same for `{status}` only, for a type with `statusSubresource`: other writes do not change the status. */
+  /**
+   * Applies a merge patch of the form `{status}` to an object of a type with `statusSubresource`. No other write
+   * changes the status of such an object.
+   */
   patchStatus<T = PluginObject>(
     type: TypeName & Typed<T>,
     name: string,
     patch: object,
     preconditions?: ClientPreconditions,
   ): Promise<T>;
-  /** Returns the object, marked for deletion. */
+  /** Returns the object, which is marked for deletion. */
   delete<T = PluginObject>(type: TypeName & Typed<T>, name: string, preconditions?: ClientPreconditions): Promise<T>;
 };
 
 /**
- * The object must still have this uid and version; otherwise the call is refused with `Conflict`. Applies in addition
- * to the body's own metadata.
+ * If the object no longer has this uid and version, the call is refused with `Conflict`. The uid and version in the
+ * body's `metadata` are checked in addition.
  */
 export type ClientPreconditions = { readonly uid?: string; readonly resourceVersion?: string };
 
 export type ClientErrorMembers = {
-  /** The reason from the table of errors, and its HTTP status. */
+  /** The reason from the table of errors in the API documentation. */
   readonly reason: string;
+  /** The HTTP status of the reason. */
   readonly status: number;
   /** The invalid values, by JSON pointer. */
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
@@ -60,8 +64,8 @@ export type ClientErrorMembers = {
 };
 
 /**
- * The rejection of a `Client` call. A route's handler may rethrow it, or throw its own: the response is that of the
- * generated API for the same refusal.
+ * The error of a refused `Client` call. A route's handler may rethrow the error, or throw a new `ClientError`: the
+ * response is then the same as the response of the generated API to such a refusal.
  */
 export class ClientError extends Error {
   override readonly name = 'ClientError';

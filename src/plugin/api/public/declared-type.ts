@@ -3,7 +3,7 @@ import type { PluginObject, Typed } from './object.ts';
 /** JSON Schema 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** How an index value is compared; the default is `string`, by code point. */
+/** The type by which index values are compared. The default is `string`, which compares code points. */
 export type IndexType = 'string' | 'number' | 'boolean' | 'timestamp';
 
 export type IndexSpec<T = PluginObject> = {
@@ -15,8 +15,8 @@ export type IndexSpec<T = PluginObject> = {
   /** Whether the function returns an array of values. */
   readonly multi?: boolean;
   /**
-   * Computes the indexed value or values; by default the value at the dotted path `name`. Must be pure: the object is
-   * frozen. undefined or null: no value.
+   * Returns the indexed value or values; undefined and null mean no value. The default returns the value at the dotted
+   * path `name`. The function must be pure; its argument is frozen.
    */
   readonly indexFunc?: (object: T) => IndexValue | readonly IndexValue[] | null | undefined;
 };
@@ -34,7 +34,7 @@ export type TypeDeclaration<T = PluginObject> = {
   readonly schema: Readonly<Record<string, unknown>>;
   readonly indexes?: readonly IndexSpec<T>[];
   readonly statusSubresource?: boolean;
-  /** The columns of tables between the name and the age. A `date` is shown as the time since then. */
+  /** The columns of tables between the name and the age. A `date` is shown as the time elapsed since the date. */
   readonly printerColumns?: readonly {
     readonly name: string;
     readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
@@ -45,13 +45,15 @@ export type TypeDeclaration<T = PluginObject> = {
     readonly description?: string;
     readonly priority?: number;
   }[];
-  /** Other words for the type on kubectl's command line: `wd` for widgets. */
+  /** Alternative names of the type on kubectl's command line, for example `wd` for widgets. */
   readonly shortNames?: readonly string[];
-  /** `kubectl get <category>` lists the objects of all types of a category. */
+  /** The categories of the type. `kubectl get <category>` lists the objects of all types in a category. */
   readonly categories?: readonly string[];
   /**
-   * Adds the subresource `/scale`, which tools for any type with replicas read and write. JSON pointers: the wanted
-   * number of replicas below `/spec`, the observed one below `/status`, and a label selector as text below either.
+   * Adds the subresource `/scale`, which tools for any type with replicas read and write. The members are JSON
+   * pointers: `specReplicas`, below `/spec`, points to the desired number of replicas; `statusReplicas`, below
+   * `/status`, points to the observed number; `labelSelector`, below `/spec` or `/status`, points to a label selector
+   * as text.
    */
   readonly scale?: {
     readonly specReplicas: string;
@@ -61,7 +63,7 @@ export type TypeDeclaration<T = PluginObject> = {
 };
 
 /**
- * The result of `defineType`: a declaration that also carries the type's name and the TypeScript type of its objects,
- * for calls of clients.
+ * The result of `defineType`: a declaration with the TypeScript type of its objects. Pass the result to the calls of a
+ * `Client` to receive typed objects.
  */
 export type DefinedType<T = PluginObject> = TypeDeclaration<T> & Typed<T>;

@@ -12,7 +12,7 @@ export type ObjectMetadata = {
   readonly ownerReferences?: readonly OwnerReference[];
 };
 
-/** An owner of this object: once the last owner is deleted, the platform deletes this object. */
+/** An owner of the object. When the last owner of an object is deleted, the platform deletes the object. */
 export type OwnerReference = {
   readonly apiVersion: string;
   readonly kind: string;
@@ -21,7 +21,7 @@ export type OwnerReference = {
   readonly blockOwnerDeletion?: boolean;
 };
 
-/** An object as a plugin sees it; `Spec` and `Status` are the author's own types. */
+/** An object in plugin code. The plugin's author chooses the types `Spec` and `Status`. */
 export type PluginObject<Spec = Record<string, unknown>, Status = Record<string, unknown>> = {
   readonly apiVersion: string;
   readonly kind: string;
@@ -30,13 +30,13 @@ export type PluginObject<Spec = Record<string, unknown>, Status = Record<string,
   readonly status?: Status;
 };
 
-/** Names a type in a client's calls. */
+/** The name of a type in a client's calls. */
 export type TypeName = { readonly group: string; readonly version: string; readonly plural: string };
 
 declare const objectOf: unique symbol;
 
-/** Carries the TypeScript type of the objects; it does not exist at run time. */
+/** Adds the TypeScript type of the objects to a declaration, at compile time only. */
 export type Typed<T> = { readonly [objectOf]?: T };
 
-/** The object type of a result of `defineType`. */
+/** The TypeScript type of the objects of `Type`, which is the type of a result of `defineType`. */
 export type ObjectOf<Type> = Type extends Typed<infer T> ? Exclude<T, undefined> : never;

@@ -2,20 +2,20 @@ import type { Client } from './client.ts';
 import type { PluginLogger } from './logger.ts';
 import type { PluginObject, TypeName } from './object.ts';
 
-/** The result of one step. Returning nothing means `settled`; a step that throws is retried with growing delays. */
+/** The result of one step; undefined means `settled`. A step that throws is retried with increasing delays. */
 export type ReconcileOutcome =
-  /** The actual state matches the object, or the step waits for a change that will trigger it. */
+  /** The actual state matches the object, or a later change will trigger another step. */
   | { readonly type: 'settled' }
-  /** Runs the step again after this time, in milliseconds, without a change. */
+  /** Runs the step again after `afterMs` milliseconds, even if nothing changes. */
   | { readonly type: 'again'; readonly afterMs: number };
 
 export type ReconcileRequest<T = PluginObject> = {
   readonly name: string;
-  /** The object as the read models have it now; undefined when it is deleted. */
+  /** The object in the read models at the start of the step; undefined if the object is deleted. */
   readonly object: T | undefined;
-  /** Acts with the plugin's own rights. */
+  /** A client with the rights of the plugin. */
   readonly pluginClient: Client;
-  /** RFC 3339, UTC, milliseconds. */
+  /** The time of the step: RFC 3339, UTC, milliseconds. */
   readonly time: string;
   /** Aborts when the plugin stops, this node loses leadership, or the time limit passes. */
   readonly signal: AbortSignal;
@@ -23,15 +23,15 @@ export type ReconcileRequest<T = PluginObject> = {
 };
 
 /**
- * A method rather than a function-valued member, so that an implementation may narrow the parameter to objects of
- * `type`.
+ * Another type of the plugin. Changes of its objects trigger steps. `names` is a method and not a function-valued
+ * member, so that an implementation may narrow its parameter to objects of `type`.
  */
 export type WatchDeclaration = { readonly type: TypeName; names(object: PluginObject): readonly string[] };
 
 /**
- * Level-triggered: a step receives a name, reads the current state and takes one step towards the desired state. It may
- * run twice at any time, also on another node. Only the leader runs steps, one at a time for each name; at start every
- * name is reconciled.
+ * A level-triggered reconciler: a step receives a name, reads the current state and makes one change towards the
+ * desired state. Steps must be idempotent: a step may be repeated at any time, also on another node. Only the leader
+ * runs steps, one at a time for each name. When the reconciler starts, every name is reconciled.
  */
 export type ReconcilerDeclaration<T = PluginObject> = {
   /** One of this plugin's types. */
@@ -39,13 +39,13 @@ export type ReconcilerDeclaration<T = PluginObject> = {
   readonly reconcile: (
     request: ReconcileRequest<T>,
   ) => ReconcileOutcome | undefined | Promise<ReconcileOutcome | undefined>;
-  /** Unique in the plugin; `<plural>.<group>` by default. */
+  /** The reconciler's name, unique in the plugin; `<plural>.<group>` by default. */
   readonly name?: string;
   /**
-   * Other types of this plugin that affect objects of `type`. `names` maps an object, before and after its change, to
-   * the affected names.
+   * Other types of this plugin that affect objects of `type`. `names` is called with a changed object before and after
+   * the change, and returns the names of the affected objects of `type`.
    */
   readonly watches?: readonly WatchDeclaration[];
-  /** Names reconciled concurrently; 1 by default, at most 16. */
+  /** The maximum number of names that are reconciled concurrently; 1 by default, at most 16. */
   readonly concurrency?: number;
 };

@@ -8,7 +8,7 @@ export type RouteRequest = {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string | readonly string[]>>;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Decoded JSON; undefined without a body. */
+  /** The decoded JSON body; undefined if the request has no body. */
   readonly body: unknown;
   /** The caller; `system:anonymous` for a visitor. No user can have this name. */
   readonly user: { readonly name: string };
@@ -22,38 +22,45 @@ export type RouteRequest = {
 };
 
 export type RouteResponse = {
-  /** 200 by default, 204 without a body. */
+  /** The HTTP status. The default is 200, or 204 if there is no body. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON, unless it is a string or bytes and `headers` names another content type. */
+  /** The body. It is sent as JSON, unless it is a string or bytes and `headers` contains another content type. */
   readonly body?: unknown;
   /**
-   * In place of a body: server-sent events, until the iteration ends, the caller disconnects or loses the right, or the
-   * plugin stops. The next event is requested once the last one is written.
+   * Server-sent events, which are sent instead of a body. The stream ends when the iteration ends, when the caller
+   * disconnects or loses the right to the route, or when the plugin stops. An event is requested from the iterator
+   * after the previous event is written.
    */
   readonly events?: AsyncIterable<ServerSentEvent>;
 };
 
-/** One event of `text/event-stream` (WHATWG HTML, 9.2): `data` is sent as JSON unless it is a string. */
+/** One event of a `text/event-stream` (WHATWG HTML, 9.2). `data` is sent as JSON unless `data` is a string. */
 export type ServerSentEvent = { readonly data: unknown; readonly event?: string; readonly id?: string };
 
 export type RouteHandler = (request: RouteRequest) => RouteResponse | undefined | Promise<RouteResponse | undefined>;
 
-/** `path` is absolute in a functional route, `/apis/<group>/<version>/…`; `{name}` is a parameter. */
+/**
+ * A route. In `PluginDefinition.routes`, `path` is absolute: `/apis/<group>/<version>/…`. A segment `{name}` is a
+ * parameter.
+ */
 export type RouteDeclaration = {
   readonly method: RouteMethod;
   readonly path: string;
   readonly handler: RouteHandler;
   readonly summary?: string;
-  /** The request's schemas: a mismatch is refused with 400 (parameters) or 422 (the body) before the handler runs. */
+  /**
+   * The schemas of the request. Before the handler runs, invalid parameters are refused with 400, and an invalid body
+   * is refused with 422.
+   */
   readonly request?: {
-    /** JSON Schemas of query parameters; their values are text. Other parameters are passed on unchecked. */
+    /** The JSON Schemas of query parameters. The values are strings. Other parameters are not checked. */
     readonly query?: Readonly<Record<string, JsonSchema>>;
     readonly body?: JsonSchema;
   };
   /**
-   * Response schemas by status. A response that does not match is a bug of the plugin: it becomes a 500, and the log
-   * has the details.
+   * The response schemas by status. A response that does not match its schema is a bug of the plugin: the caller
+   * receives a 500, and the server logs the details.
    */
   readonly responses?: Readonly<Record<number, { readonly description?: string; readonly schema?: JsonSchema }>>;
 };
@@ -61,32 +68,33 @@ export type RouteDeclaration = {
 /** An open WebSocket. */
 export type PluginSocket = {
   /**
-   * Sends text as it is, bytes as a binary message, anything else as JSON. False: the buffer is full, and the message
-   * was not accepted.
+   * Sends a string as a text message, bytes as a binary message, and any other value as JSON. Returns false if the
+   * buffer is full; the message is then not sent.
    */
   readonly send: (message: unknown) => boolean;
-  /** Resolves when the buffer is written, or the socket is closed. */
+  /** Resolves when the buffer is written or the socket is closed. */
   readonly drained: () => Promise<void>;
-  /** Incoming messages; text arrives as a string. Ends when the socket closes. */
+  /** The incoming messages; a text message is a string. The iteration ends when the socket closes. */
   readonly messages: AsyncIterable<string | Uint8Array>;
-  /** A code of 1000 or 3000–4999 (RFC 6455, 7.4). */
+  /** Closes the socket. `code` must be 1000 or 3000–4999 (RFC 6455, 7.4). */
   readonly close: (code?: number, reason?: string) => void;
 };
 
 /**
- * Serves one connection. When the handler returns, the socket is closed (1000; 1011 after an error). `request.signal`
- * aborts when the socket closes.
+ * Serves one connection. When the handler returns, the socket is closed with code 1000; when the handler fails, with
+ * code 1011. `request.signal` aborts when the socket closes.
  */
 export type SocketHandler = (socket: PluginSocket, request: RouteRequest) => void | Promise<void>;
 
 /**
- * A WebSocket endpoint. It is authorized as a GET of its path, and again whenever roles change (then closed with 4403).
+ * A WebSocket endpoint. A connection is authorized like a GET of the path, and again whenever roles change. A
+ * connection that is no longer authorized is closed with code 4403.
  */
 export type SocketDeclaration = { readonly path: string; readonly handler: SocketHandler; readonly summary?: string };
 
 /**
- * Routes under `/apis/<apiVersion>/<path>`. A controller without an apiVersion is never served, and the Plugin's
- * condition `ControllersIgnored` lists it.
+ * Routes under `/apis/<apiVersion>/<path>`. A controller without an apiVersion is not served, and is listed in the
+ * condition `ControllersIgnored` of the Plugin object.
  */
 export type ControllerDeclaration = {
   readonly apiVersion?: string;

@@ -1,9 +1,10 @@
 import type { ObjectMetadata, PluginObject } from './object.ts';
 
 /**
- * The TypeScript type of a JSON Schema written `as const`. Keywords other than `type`, `properties`, `required`,
- * `nullable`, `additionalProperties`, `items`, `enum`, `const`, `anyOf` and `oneOf` restrict values, not the type. A
- * schema without any of these keywords has the type `unknown`.
+ * The TypeScript type of the values of a JSON Schema, which must be written `as const`. The type is derived from
+ * `type`, `properties`, `required`, `nullable`, `additionalProperties`, `prefixItems`, `items`, `enum`, `const`,
+ * `anyOf` and `oneOf`. Other keywords restrict values and do not affect the type. A schema without `type`, `enum`,
+ * `const`, `anyOf` and `oneOf` has the type `unknown`.
  */
 export type FromSchema<Schema> = Schema extends { readonly const: infer Value }
   ? Value
@@ -19,7 +20,9 @@ export type FromSchema<Schema> = Schema extends { readonly const: infer Value }
 
 type NullOf<Schema> = Schema extends { readonly nullable: true } ? null : never;
 
-/** A `type` with several names is a union. A name that is not a literal gives `unknown`. */
+/**
+ * The TypeScript type of a schema's `type` keyword. Several names result in a union, a non-literal name in `unknown`.
+ */
 type OfType<Name, Schema> = string extends Name
   ? unknown
   : Name extends 'string'
@@ -31,7 +34,7 @@ type OfType<Name, Schema> = string extends Name
         : Name extends 'null'
           ? null
           : Name extends 'array'
-            ? // Equal lists are one type; as `readonly T[]` they would be repeated in a union.
+            ? // TypeScript merges equal types `Readonly<T[]>` in a union, and repeats equal types `readonly T[]`.
               Readonly<ItemOf<Schema>[]>
             : Name extends 'object'
               ? MembersOf<Schema>
@@ -43,7 +46,7 @@ type ItemOf<Schema> = Schema extends { readonly prefixItems: unknown }
     ? FromSchema<Item>
     : unknown;
 
-/** Undeclared members may exist, but are not part of the type, so that a misspelt one is an error. */
+/** Undeclared members may exist, but are not part of the type, so that a misspelt member name is an error. */
 type MembersOf<Schema> = Schema extends { readonly properties: infer Properties }
   ? Shown<
       {
@@ -65,7 +68,7 @@ type RequiredOf<Schema> = Schema extends { readonly required: readonly (infer Na
 /** Flattens an intersection into one object type, for editors. */
 type Shown<Members> = { [Name in keyof Members]: Members[Name] };
 
-/** The object of a type with this schema; any object if the schema is not known in detail. */
+/** The TypeScript type of objects with this schema; `PluginObject` if the property names are not known. */
 export type ObjectOfSchema<Schema> = Schema extends { readonly properties: infer Properties }
   ? string extends keyof Properties
     ? PluginObject

@@ -11,11 +11,11 @@ type Running = {
   readonly troubles: readonly ReconcilerTrouble[];
   /** The plugin's unique indexes that are not enforced. */
   readonly unique: readonly UniqueStep[];
-  /** Returns the position in the plugin's code at which a stack trace starts. */
+  /** Returns the position in the plugin's code at which an error was thrown, from the stack of the error. */
   readonly placeOf: (stack: string) => string;
 };
 
-/** The notices about a running plugin. */
+/** Returns the notices about a running plugin. */
 export function noticesOf({ incarnation, kept, troubles, unique, placeOf }: Running): readonly Notice[] {
   return [
     ...(incarnation === undefined ? [] : loadedNotices(incarnation, placeOf)),
@@ -41,7 +41,7 @@ function loadedNotices(
     notices.push({
       type: 'ControllersIgnored',
       reason: 'NoApiVersion',
-      message: `not served because they have no apiVersion: ${ignored.join(', ')}`,
+      message: `controllers without an apiVersion are not served: ${ignored.join(', ')}`,
     });
   if (version !== undefined && packageVersion !== undefined && version !== packageVersion) {
     notices.push({
@@ -54,8 +54,8 @@ function loadedNotices(
   }
   const missing = [...unindexed].map(
     ([type, { count, first, problem = '', trace = '' }]) =>
-      `${type}: ${String(count)} values are missing, ` +
-      `the first of ${JSON.stringify(first)}: ${problem}${placeOf(trace)}`,
+      `${type}: ${String(count)} index values are missing, ` +
+      `the first for the object ${JSON.stringify(first)}: ${problem}${placeOf(trace)}`,
   );
   if (missing.length > 0)
     notices.push({ type: 'IndexFunctionFailing', reason: 'StoredObjects', message: missing.join('; ') });
@@ -72,7 +72,7 @@ function keptNotices(kept: KeptChanges): readonly Notice[] {
         {
           type: 'ChangesKept',
           reason: 'ChangedByPeople',
-          message: `changed by users and by the plugin; the users' values are kept: ${changed.join('; ')}`,
+          message: `values changed by both users and the plugin; the users' values are kept: ${changed.join('; ')}`,
         },
       ];
 }
@@ -92,7 +92,7 @@ const steps: Readonly<Record<UniqueStep['step'], string>> = {
   claiming: 'the values of stored objects are being claimed',
 };
 
-/** An enforced index has no notice. */
+/** Returns the notice about unique indexes that are not enforced, if any. */
 function uniqueNotices(unique: readonly UniqueStep[]): readonly Notice[] {
   if (unique.length === 0) return [];
   const reason = unique.some(({ duplicateCount }) => duplicateCount > 0)

@@ -4,15 +4,15 @@ import { pluginMessageLengthMax } from '../../../limits/plugins.ts';
 import type { JsonObject, JsonValue } from '../../../resource/object/object.ts';
 import type { PluginPhase } from '../../objects/plugin-type.ts';
 
-/** The reason why a plugin does not run: a fixed reason, and a message with advice. */
+/** The reason why a plugin does not run: an identifier, and a message with advice. */
 export type Failure = {
   readonly reason: string;
   readonly message: string;
-  /** Other plugins' changes may resolve it. */
+  /** Set if a change of another plugin may resolve the failure. */
   readonly isTransient?: true;
 };
 
-/** A problem of a plugin that does not stop it. */
+/** A problem of a plugin that does not prevent the plugin from running. */
 export type Notice = {
   readonly type:
     | 'ControllersIgnored'
@@ -33,9 +33,9 @@ export type PluginReport = {
   readonly notices: readonly Notice[];
   /** The running version. */
   readonly version?: string | undefined;
-  /** The share of the indexes that are built, in percent. */
+  /** The progress of the index build, in percent. */
   readonly progress?: number | undefined;
-  /** Its module is still loading. */
+  /** Whether the plugin's module is still loading. */
   readonly isLoading?: boolean;
   /** The generation of the observed object; undefined while another version still runs. */
   readonly generation?: JsonValue | undefined;
@@ -44,20 +44,20 @@ export type PluginReport = {
 const ready: Readonly<
   Record<PluginPhase, { readonly status: string; readonly reason: string; readonly message: string }>
 > = {
-  discovered: { status: 'False', reason: 'Discovered', message: 'it is known but not read yet' },
+  discovered: { status: 'False', reason: 'Discovered', message: 'the plugin is found but not loaded yet' },
   'not-started': {
     status: 'False',
     reason: 'Starting',
-    message: 'its indexes are being built and its objects applied',
+    message: 'building the indexes and applying the objects of the plugin',
   },
-  started: { status: 'True', reason: 'Started', message: 'its types and routes are served' },
-  stopping: { status: 'False', reason: 'Stopping', message: 'its registrations are being removed' },
+  started: { status: 'True', reason: 'Started', message: 'the types and routes of the plugin are served' },
+  stopping: { status: 'False', reason: 'Stopping', message: 'removing the registrations of the plugin' },
   stopped: { status: 'False', reason: 'Disabled', message: 'spec.enabled is false' },
-  failed: { status: 'False', reason: 'Failed', message: 'it failed to start' },
-  uninstalling: { status: 'False', reason: 'Uninstalling', message: 'its objects are being removed' },
+  failed: { status: 'False', reason: 'Failed', message: 'the plugin failed to start' },
+  uninstalling: { status: 'False', reason: 'Uninstalling', message: 'removing the objects of the plugin' },
 };
 
-/** The status as a merge patch: unknown members stay. */
+/** Returns the status as a merge patch, which keeps unknown members of the status. */
 export function statusPatch(report: PluginReport, before: JsonObject, now: string): JsonObject {
   const observed = report.generation === undefined ? {} : { observedGeneration: report.generation };
   return {
@@ -69,7 +69,7 @@ export function statusPatch(report: PluginReport, before: JsonObject, now: strin
   };
 }
 
-/** Whether the status already contains the patch. */
+/** Returns whether the status already contains the patch. */
 export function isReported(patch: JsonObject, status: JsonValue | undefined): boolean {
   const current = isObject(status) ? status : {};
   return Object.entries(patch).every(([member, value]) =>
@@ -77,7 +77,7 @@ export function isReported(patch: JsonObject, status: JsonValue | undefined): bo
   );
 }
 
-const loading = { status: 'False', reason: 'Loading', message: 'loading its module' };
+const loading = { status: 'False', reason: 'Loading', message: "loading the plugin's module" };
 
 function conditionsOf({ phase, failure, notices, progress, isLoading }: PluginReport): readonly JsonObject[] {
   const { status, reason, message } = isLoading === true ? loading : ready[phase];
@@ -97,7 +97,7 @@ function shortened(message: string): string {
   return message.length > pluginMessageLengthMax ? `${message.slice(0, pluginMessageLengthMax)}…` : message;
 }
 
-/** An unchanged condition keeps its time. */
+/** Adds the transition times. An unchanged condition keeps its time. */
 function withTimes(
   conditions: readonly JsonObject[],
   before: readonly JsonValue[],

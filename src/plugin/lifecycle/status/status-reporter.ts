@@ -12,7 +12,7 @@ import type { ReconcilerMounts } from '../../api/reconciler-mounts.ts';
 export type StatusReporterDependencies = {
   readonly objects: PluginObjects;
   readonly reconcilers: Pick<ReconcilerMounts, 'health'>;
-  /** The unique indexes that are not enforced; absent: unknown. */
+  /** The unique indexes that are not enforced; undefined if unknown. */
   readonly unique?: Pick<UniqueSteps, 'of'>;
   readonly suspects: Pick<CodeFolders, 'placeOf'>;
   readonly leadership: { isLeader(): boolean };
@@ -20,10 +20,10 @@ export type StatusReporterDependencies = {
   readonly log: PluginLogger;
 };
 
-/** Reports the state of plugins: in the log of each node, and, on the leader, in their objects. */
+/** Reports the state of plugins: on every node in the server's log, and on the leader also in the Plugin objects. */
 export class StatusReporter {
   readonly #dependencies: StatusReporterDependencies;
-  /** The failure of each plugin that was last logged. */
+  /** The last logged failure of each plugin. */
   readonly #logged = new WeakMap<HostedPlugin, string>();
 
   constructor(dependencies: StatusReporterDependencies) {
@@ -55,7 +55,7 @@ export class StatusReporter {
     await objects.report(name, report, { uid, causedBy: reconciliation.cause });
   }
 
-  /** Reports a fast step by its result, and a slow one also while it runs, with its progress. */
+  /** Runs a step. While the step runs longer than `slowStepMs`, reports the state and its progress repeatedly. */
   async reportWhile<Result>(plugin: HostedPlugin, step: () => Promise<Result>): Promise<Result> {
     const { clock, log } = this.#dependencies;
     let reported = Promise.resolve();
@@ -76,7 +76,7 @@ export class StatusReporter {
     }
   }
 
-  /** Logs each failure once, however often the plugin is reconciled. */
+  /** Logs each failure once, even if the plugin is reconciled repeatedly. */
   #logFailure(plugin: HostedPlugin): void {
     const { name, phase, failure } = plugin;
     const failed = phase === 'failed' ? `${failure?.reason ?? ''}: ${failure?.message ?? ''}` : undefined;

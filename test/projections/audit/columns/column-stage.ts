@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Test } from 'tap';
 
 import { AuditModels } from '../../../../projections/audit/audit-models.ts';
@@ -10,12 +11,19 @@ import { ColumnLists } from '../../../../projections/audit/columns/column-lists.
 import { ColumnPart } from '../../../../projections/audit/columns/column-part.ts';
 import { ObjectsAt } from '../../../../projections/audit/columns/objects-at.ts';
 import { VersionPart } from '../../../../projections/audit/version-part.ts';
+import { checkColumns, type CheckedColumns } from '../../../../projections/replay/check-columns.ts';
 import { LmdbTables } from '../../../../projections/lmdb-tables.ts';
 import { ObjectModels } from '../../../../projections/object-models.ts';
 import { catchUp } from '../../../../projections/runner.ts';
 import type { ObjectEvent } from '../../../../src/command/event.ts';
 import { encodeEvent } from '../../../../src/log/event-codec.ts';
-import { streamRevision, type LogPosition, type RecordedEvent, type StreamName } from '../../../../src/log/log.ts';
+import {
+  logPosition,
+  streamRevision,
+  type LogPosition,
+  type RecordedEvent,
+  type StreamName,
+} from '../../../../src/log/log.ts';
 import type { ListPage } from '../../../../src/read/objects.ts';
 import type { ListQuery } from '../../../../src/resource/query/list-query.ts';
 import { defineIndexes } from '../../../../src/resource/type/index-definition.ts';
@@ -166,6 +174,18 @@ export class ColumnStage {
   async request(key: TypeKey): Promise<void> {
     const type = this.type(key);
     if (type !== undefined) await this.opened.part.ready(type, 0, AbortSignal.abort());
+  }
+
+  /** Compares the columns with the log, as a replay does. */
+  async compare(): Promise<CheckedColumns> {
+    const held = this.opened.part.hold();
+    return checkColumns(held, {
+      log: this.log,
+      slices: { isOver: () => true, next: nextTurn },
+      within: Number,
+      inLog: (within) => logPosition(BigInt(within)),
+      onProgress: () => undefined,
+    });
   }
 
   async fold(): Promise<void> {

@@ -97,7 +97,8 @@ async function perform({ stage, history, t }: Performed, step: Step): Promise<vo
     case 'fold':
       return stage.fold();
     case 'request':
-      return stage.request(key);
+      await stage.request(key);
+      return compareNow(t, stage);
     case 'rebuild':
       return stage.rebuild();
     case 'close':
@@ -119,6 +120,16 @@ async function perform({ stage, history, t }: Performed, step: Step): Promise<vo
 
 /** The answers to lists during the histories. */
 const asked = { served: 0, refused: 0 };
+
+/** The rows that comparisons during the histories have read. */
+const compared = { rows: 0 };
+
+/** Columns that are complete are those of the log, whatever has written them. */
+async function compareNow(t: Test, stage: ColumnStage): Promise<void> {
+  const { difference, rows } = await stage.compare();
+  t.strictSame(difference, undefined);
+  compared.rows += rows;
+}
 
 /** A list during the history is refused, or it is the replay. */
 async function askNow(
@@ -240,11 +251,13 @@ test('a list at a position has the objects of that moment, whatever happened to 
         await checkObjects(t, stage, state, plural);
         await checkPresent(t, stage, plural, query);
       }
+      await compareNow(t, stage);
       t.same(stage.errors, []);
       await stage.close();
     }),
     { numRuns },
   );
+  t.ok(compared.rows > 0, 'rows are compared');
   t.ok(asked.served > 0, `${String(asked.served)} lists during the histories, ${String(asked.refused)} refused`);
 });
 

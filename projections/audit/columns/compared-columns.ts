@@ -1,0 +1,58 @@
+import type { IndexEntry, TypeKey } from '../../../src/resource/type/index-entry.ts';
+import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
+import type { ColumnLayout } from './segment/column-layout.ts';
+import type { Segments } from './segment/segment.ts';
+
+/** A row in memory. `name` is undefined for a deletion that was read from the tables. */
+export type LatestRow = {
+  readonly position: number;
+  readonly name: string | undefined;
+  readonly ordinal: number | undefined;
+  readonly entry: IndexEntry | undefined;
+};
+
+/**
+ * The columns of a type as of one turn, for a comparison with the log. Positions are within the epoch. To read dropped
+ * columns throws NotServedError.
+ */
+export type ComparedColumns = {
+  readonly type: ResourceType;
+  readonly layout: readonly ColumnLayout[];
+  /** The position up to which no change is missing. */
+  readonly through: number;
+  /** The full segments of changes, which never change. */
+  readonly sealed: Segments;
+  /** The stored segment that is not full: its rows are the first ones of `latest`. */
+  readonly open: { readonly rows: number; readonly bytes: Buffer } | undefined;
+  /** The rows in memory, which follow the full segments. */
+  readonly latest: readonly LatestRow[];
+  readonly snapshots: readonly {
+    readonly position: number;
+    /** The number of full segments of changes before the snapshot. */
+    readonly from: number;
+    readonly stored: Segments;
+    /** The segments that the changes before the snapshot give; undefined for a pause. */
+    readonly expected: () => Generator<Buffer | undefined, undefined, undefined>;
+  }[];
+  /** The number of objects at `through`. */
+  readonly objects: number;
+  /** The number of rows in full segments since the last snapshot, and the position of the last row in full segments. */
+  readonly changed: number;
+  readonly sealedThrough: number;
+  /** Whether the columns are still those of the type: others may have replaced them. */
+  readonly isCurrent: () => boolean;
+  /** The number of ordinals, which are those below it. */
+  readonly ordinals: number;
+  readonly ordinal: (name: string) => number | undefined;
+  /** Up to `limit` names after a name, with their ordinals. An ordinal is undefined in a damaged entry. */
+  readonly names: (
+    after: string | undefined,
+    limit: number,
+  ) => readonly { readonly name: string; readonly ordinal: number | undefined }[];
+};
+
+/** The columns of all types that have columns, and the reason for each type whose columns cannot be compared now. */
+export type ComparedTypes = {
+  readonly columns: readonly ComparedColumns[];
+  readonly others: readonly { readonly type: TypeKey; readonly reason: string }[];
+};

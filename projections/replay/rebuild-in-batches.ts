@@ -1,0 +1,72 @@
+import type { EventLog, LogPosition, RecordedEvent } from '../../src/log/log.ts';
+import { FoldError } from '../runner.ts';
+import { wholeAppends, type RebuildOptions } from './rebuild.ts';
+import { endOfAppends, scannedLog } from './scanned-log.ts';
+
+/** A fold that takes events into memory, and writes many of them in one transaction. */
+export type BatchFold = {
+  position(): LogPosition;
+  /** Takes an event, and returns the estimated bytes in memory of all events since the last commit. */
+  add(recorded: RecordedEvent): number;
+  commit(): void;
+};
+
+type BatchOptions = RebuildOptions & {
+  readonly categories: readonly string[];
+  /** The bytes at which the open batch is written. */
+  readonly bytesMax: number;
+  /** Another reader checks the log's index of streams for the events up to this position (`ScanOptions`). */
+  readonly indexedUntil: LogPosition;
+};
+
+/**
+ * Folds the log's events from the fold's position on, in batches that are as large as `bytesMax` allows. Of a log in
+ * files of this process it scans the events where they lie. A commit before the last one may split an append: so the
+ * tables are for readers after the end only.
+ */
+export async function rebuildInBatches(
+  log: Pick<EventLog, 'readAll' | 'readAt' | 'scan'>,
+  fold: BatchFold,
+  { until, onBatch, categories, bytesMax, indexedUntil }: BatchOptions,
+): Promise<void> {
+  const after = fold.position();
+  if (until <= after) return;
+  let bytes = 0;
+  const add = (recorded: RecordedEvent): void => {
+    bytes = ofFold(() => fold.add(recorded));
+  };
+  const endBatch = async (): Promise<void> => {
+    if (bytes >= bytesMax) {
+      commit(fold);
+      bytes = 0;
+    }
+    await onBatch();
+  };
+  const scanned = scannedLog(log);
+  if (scanned === undefined) {
+    const turn = (): Promise<void> => Promise.resolve();
+    for await (const batch of log.readAll({ after, until, categories, turn })) {
+      for (const recorded of wholeAppends(batch)) add(recorded);
+      await endBatch();
+    }
+  } else {
+    const last = await endOfAppends(scanned, { after, until });
+    const options = { categories, indexedUntil, visit: add, onBatch: endBatch };
+    if (last > after) await scanned.scan({ ...options, after, until: last });
+  }
+  commit(fold);
+}
+
+function commit(fold: BatchFold): void {
+  ofFold(() => {
+    fold.commit();
+  });
+}
+
+function ofFold<T>(step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    throw new FoldError(error);
+  }
+}

@@ -1,0 +1,21 @@
+import { logPosition, type EventLog, type LogPosition } from '../../src/log/log.ts';
+
+/** A log in files of this process. */
+export type ScannedLog = Pick<EventLog, 'readAt'> & { scan: NonNullable<EventLog['scan']> };
+
+/** The log, if it is in files of this process. */
+export function scannedLog(log: Pick<EventLog, 'readAt' | 'scan'>): ScannedLog | undefined {
+  const { scan } = log;
+  if (scan === undefined) return undefined;
+  return { scan: async (options) => scan.call(log, options), readAt: async (position) => log.readAt(position) };
+}
+
+/** The last position up to `until` that ends an append: no reader has seen a part of an append. */
+export async function endOfAppends(
+  log: Pick<EventLog, 'readAt'>,
+  { after, until }: { readonly after: LogPosition; readonly until: LogPosition },
+): Promise<LogPosition> {
+  let position = until;
+  while (position > after && (await log.readAt(position))?.endsAppend !== true) position = logPosition(position - 1n);
+  return position;
+}
