@@ -61,7 +61,12 @@ const withoutEffect: ReadonlySet<DomainEvent['type']> = new Set([
   'KeySigned',
 ]);
 
-/** Writes the effects of one event and returns the change of an object; undefined if no object changed. */
+/**
+ * Writes the effects of one event and returns the change of an object; undefined if no object changed.
+ *
+ * @throws LogCorruptError for an event that does not belong to its stream or does not follow the previous one;
+ * LogReplacedError if a new epoch has begun.
+ */
 export function foldEvent(recorded: RecordedEvent, writer: Writer, known: FoldContext): Change | undefined {
   if (isOfObject(recorded)) return foldObject(recorded, writer, known);
   foldOther(recorded, writer, known);
@@ -261,7 +266,11 @@ function marks(object: ResourceObject): { readonly deletionRequested: boolean; r
   };
 }
 
-/** Splits `object:<plural>.<group>/<name>`. */
+/**
+ * Splits `object:<plural>.<group>/<name>`.
+ *
+ * @throws LogCorruptError for any other name of a stream.
+ */
 export function objectStream({ stream }: RecordedEvent): { readonly type: TypeKey; readonly name: string } {
   const slash = stream.indexOf('/');
   if (!stream.startsWith('object:') || slash === -1)

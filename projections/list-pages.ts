@@ -68,7 +68,11 @@ export class ListPages {
     };
   }
 
-  /** Returns the objects in batches, in the state of this turn, even if selecting and reading take several turns. */
+  /**
+   * Returns the objects in batches, in the state of this turn, even if selecting and reading take several turns.
+   *
+   * @throws SnapshotsExhaustedError if `snapshotsMax` snapshots are in use.
+   */
   async objects({ type, choice, position }: Listing, signal?: Wanted): Promise<ListedObjects> {
     let snapshot: Snapshot | undefined;
     try {
@@ -161,6 +165,8 @@ export class ListPages {
   /**
    * Limits the time of a snapshot, since LMDB reuses no pages while a stalled reader has a snapshot. After the limit,
    * the snapshot is released and the list fails.
+   *
+   * @throws SnapshotsExhaustedError if `snapshotsMax` snapshots are in use; `snapshot` is then released.
    */
   #hold(snapshot: Snapshot): Snapshot {
     if (this.#held >= snapshotsMax) {

@@ -130,9 +130,9 @@ export class LmdbTables {
   }
 
   /**
-   * Reads the rows of a type in order of name, starting after the name `after`. `read` receives each row in a shared
-   * buffer that is valid only during the call, so that a scan of a million rows copies no row. The scan ends when
-   * `read` returns false.
+   * Reads up to `limit` rows of a type in the order of their names, from the first name after `after`. `read` receives
+   * each row in a shared buffer that is valid only during the call, so that a scan of a million rows copies no row. The
+   * scan ends when `read` returns false.
    */
   scan(
     type: TypeKey,
@@ -145,7 +145,7 @@ export class LmdbTables {
       if (!read(value, key.slice(prefix.length))) return;
   }
 
-  /** The names of a type's objects in order, starting after `after`. */
+  /** Up to `limit` names of a type's objects, in the order of the names, from the first after `after`. */
   names(
     type: TypeKey,
     { after, limit }: { readonly after: string | undefined; readonly limit: number },

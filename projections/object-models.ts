@@ -177,7 +177,10 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return this.#pages.objects(this.#listing(type, query), signal);
   }
 
-  /** The names of a type's objects in order. The type need not be registered, and its indexes need not be built. */
+  /**
+   * Up to `limit` names of a type's objects, in the order of the names, from the first after `after`. The type need not
+   * be registered, and its indexes need not be built.
+   */
   namesOf(type: TypeKey, page: { readonly after: string | undefined; readonly limit: number }): readonly string[] {
     return this.#tables.names(type, page);
   }

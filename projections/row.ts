@@ -47,7 +47,7 @@ export function encodeRow(row: Row): Buffer {
   return bytes;
 }
 
-/** Decodes a row. The returned arrays share the memory of `bytes`. */
+/** Decodes a row. The returned arrays share the memory of `bytes`. Throws for a row of another format. */
 export function decodeRow(bytes: Buffer): Row {
   const answerAt = answerStart(bytes);
   const flags = bytes[1] ?? 0;

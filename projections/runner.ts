@@ -118,6 +118,8 @@ function percentOf(fold: Fold, head: LogPosition): number {
 
 /**
  * Verifies that the read models belong to this log (consistency protocol, 5). Clears them if a new epoch has started.
+ *
+ * @throws CheckpointMismatchError if they belong to another log, or to a longer version of it.
  */
 export async function verifyCheckpoint(log: EventLog, fold: Fold): Promise<void> {
   const checkpoint = fold.checkpoint();

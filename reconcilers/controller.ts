@@ -38,7 +38,7 @@ export class Controller implements Measured {
   #workers = 0;
   /** The number of steps in `#steps` that have exceeded their time limit. */
   #stuck = 0;
-  /** The number of lists of keys that are being read. */
+  /** The number of calls of `enqueueAll` whose keys are still being read. */
   #lists = 0;
 
   constructor(options: ControllerOptions) {

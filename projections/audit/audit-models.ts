@@ -29,8 +29,8 @@ export type AuditModelDependencies = {
 };
 
 /**
- * The indexes over the whole log that audit requests read. The fold of these indexes runs after that of the object
- * read model and has its own checkpoint, so no write waits for the indexes. All parts show the same position.
+ * The indexes over the whole log that audit requests read. The fold of these indexes is independent of that of the
+ * object read model, with its own checkpoint, so no write waits for the indexes. All parts show the same position.
  */
 export class AuditModels implements Fold, AuditProgress {
   readonly categories = auditedCategories;

@@ -12,7 +12,7 @@ type AuditEntry = { readonly key: AuditKey; readonly value: Buffer };
 /** The tables of the audit models in one committed state; valid until `release`. */
 export type AuditSnapshot = {
   checkpoint(): Checkpoint | undefined;
-  /** The formats of the parts, by name. */
+  /** The stored format number of each part of the audit models, by the part's name. */
   formats(): ReadonlyMap<string, number>;
   /** The types that have columns for lists of the past, if `columnsTable` is one of the tables. */
   columnTypes(): readonly string[];

@@ -64,7 +64,10 @@ export type Build = {
   /** The counters of failed index functions, which the build increments. */
   readonly unindexed: { -readonly [Member in keyof Unindexed]: Unindexed[Member] };
   readonly onProgress?: BuildProgress | undefined;
-  /** The number of objects of other types. */
+  /**
+   * Returns the number of rows of the other types with ready indexes. It is subtracted from the number of all rows to
+   * estimate the total for the progress.
+   */
   readonly others: () => number;
   /** Returns false once the type is stopped or a new build of the type has started. */
   readonly isWanted: () => boolean;

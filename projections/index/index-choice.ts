@@ -9,7 +9,7 @@ import { countUpTo, placeOf, sliceOf, totalOf, type Ordering } from './index-win
 export type QueryResult = {
   /** The number of all matching objects, inside and outside the window. */
   readonly total: number;
-  /** The names of the window's objects, in order. */
+  /** The names of the window's objects, in the order of the query. */
   readonly names: readonly string[];
   /** The number of matching objects after the window. */
   readonly remaining: number;

@@ -37,7 +37,7 @@ export function totalOf(orders: OrdersView, selected: Selected): number {
   }
 }
 
-/** The ordinals of one window, in order. */
+/** The ordinals of one window, in the order of the query. */
 export function* sliceOf(ordering: Ordering, selected: Selected, slice: Slice): Steps<readonly number[]> {
   if (slice.take <= 0) return [];
   const source = yield* sourceOf(ordering, selected);

@@ -65,7 +65,7 @@ async function rowOf(stream: StreamName, { revision, position }: Last, log: Pick
   const row = recorded?.stream === stream && recorded.revision === revision ? rowAfter(recorded) : undefined;
   if (row === undefined)
     throw new LogCorruptError(
-      `the event of ${stream} at position ${String(position)} differs now from the replayed event`,
+      `the log changed during the replay: position ${String(position)} no longer has the replayed event of ${stream}`,
     );
   return row;
 }

@@ -20,7 +20,7 @@ export type HeartbeatDependencies = {
   readonly node: string;
   /** The highest level of a log that this node can read. */
   readonly reads: number;
-  /** The position up to which this node is drained (`NodeSeen`). */
+  /** Returns the position up to which this node is drained (see `NodeEvent`). */
   readonly drained: () => LogPosition;
 };
 
@@ -32,8 +32,8 @@ export function nodeOf(stream: StreamName): string | undefined {
 }
 
 /**
- * Appends heartbeats to the log at the interval of lease renewals. A heartbeat records that this node runs and which
- * level it can read. Only the last heartbeat is in force.
+ * Appends a heartbeat to this node's stream at the interval of lease renewals: the node runs, can read logs up to the
+ * level `reads`, and is drained up to the position `drained`. A later heartbeat replaces the earlier ones.
  */
 export class Heartbeat {
   readonly #dependencies: HeartbeatDependencies;

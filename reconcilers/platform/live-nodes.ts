@@ -16,8 +16,8 @@ export type LiveNode = {
   /** The highest level that the node can read. */
   readonly reads: number;
   /**
-   * The position up to which the node is drained: it has no pending append that a declaration before this position
-   * decided. Undefined if the version of the node does not report the position.
+   * The position up to which the node is drained: it has no pending append that a declaration replaced at or before
+   * this position decided. Undefined if the version of the node does not report the position.
    */
   readonly drained: LogPosition | undefined;
 };

@@ -52,7 +52,7 @@ export function changedRoles(
   };
 }
 
-/** The rules of a super administrator, whatever rules the role object contains. */
+/** The rules of a super administrator, whatever rules the Role object contains. */
 export const everything: readonly Rule[] = [
   { kind: 'resource', apiGroups: ['*'], resources: ['*'], resourceNames: undefined, verbs: ['*'] },
   { kind: 'non-resource', nonResourceURLs: ['*'], verbs: ['*'] },

@@ -68,7 +68,7 @@ export class RoleTable {
     this.#anyGroup = this.#groups.get('*');
   }
 
-  /** The rules with a matching group and resource, in order; a rule may appear twice. */
+  /** The rules with a matching group and resource, in the order of the role's rules; a rule may appear twice. */
   candidates(request: RequestedResource): readonly Candidate[] {
     const found: Candidate[] = [];
     const text = resourceText(request.resource, request.subresource);
@@ -79,8 +79,8 @@ export class RoleTable {
   }
 
   /**
-   * The first rule that allows the request. `text` is the request's main text. A role without rules for the group is
-   * the usual case, and allocates nothing.
+   * The first rule that allows the request. `text`: the request's `resourceText`. Usually the role has no rule for the
+   * group; the search then allocates nothing.
    */
   findResource(decision: RuleDecision, text: string): Grant | undefined {
     const own = this.#groups.get(decision.request.group);
@@ -90,7 +90,7 @@ export class RoleTable {
     return first?.grant;
   }
 
-  /** The first rule that allows the request. `texts` are the result of `pathTexts` for the request. */
+  /** The first rule that allows the request. `texts`: the request's `pathTexts`. */
   findPath(request: NonResourceRequest, texts: readonly string[]): Grant | undefined {
     if (this.#paths.size === 0) return undefined;
     let first: ReadyRule | undefined;

@@ -144,8 +144,8 @@ async function ensureBinding(options: AdministratorOptions): Promise<readonly st
   return isHeld(options.permissions)
     ? []
     : [
-        `"${administrator}" is not a super administrator yet: "${bindingName}" or the user is being ` +
-          'deleted; start again once the deletion is complete',
+        `the user "${administrator}" is not a super administrator yet, because the user or the role binding ` +
+          `"${bindingName}" is being deleted; restart the server when the deletion is complete`,
       ];
 }
 

@@ -14,7 +14,10 @@ export function identityMismatch(draft: Draft, name: string, type: ResourceType)
     : `the body's metadata.name is ${JSON.stringify(draft.name ?? null)}, the path has ${JSON.stringify(name)}`;
 }
 
-/** Checks the preconditions of the request. `If-Match` (412) is checked before the other preconditions (409). */
+/**
+ * Checks the preconditions of a write. `If-Match` (412) is checked before the other preconditions (409). The syntax of
+ * `If-Match`, and reads with `If-Match`, are checked in `http/resources/conditional-requests.ts`.
+ */
 export function checkPreconditions(state: LiveState, preconditions: Preconditions, facts: Facts): Refused | undefined {
   const { ifMatch, uid, resourceVersion } = preconditions;
   if (ifMatch !== undefined && ifMatch !== 'any' && !ifMatch.includes(state.revision)) {

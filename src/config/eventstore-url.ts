@@ -57,7 +57,8 @@ type TextOption = (typeof textOptions)[number];
 
 /** The options of the driver that this program does not support, with the reason. */
 const refusedOptions: Readonly<Record<string, string>> = {
-  tlsVerifyCert: 'has no effect: set tlsCAFile to the certificate of the authority that signed the certificate',
+  tlsVerifyCert:
+    "has no effect: set tlsCAFile to the certificate of the authority that signed the server's certificate",
   throwOnAppendFailure: 'is not supported',
 };
 
@@ -157,7 +158,8 @@ type Settings = Pick<
 function settingsOf(options: ReadonlyMap<string, string>): Settings {
   const text = (name: TextOption): string | undefined => options.get(name);
   const tls = text('tls') ?? 'true';
-  if (tls !== 'true' && tls !== 'false') throw new UrlProblem('has the option tls, which must be true or false');
+  if (tls !== 'true' && tls !== 'false')
+    throw new UrlProblem('has an invalid value for the option tls: it must be true or false');
   const files = { tlsCAFile: text('tlsCAFile'), userCertFile: text('userCertFile'), userKeyFile: text('userKeyFile') };
   if (tls === 'false' && Object.values(files).some((file) => file !== undefined))
     throw new UrlProblem('has certificate options, but also tls=false');
@@ -175,7 +177,9 @@ function preferenceOf(given: string | undefined): NodePreference | undefined {
   if (given === undefined) return undefined;
   const found = Object.entries(nodePreferences).find(([name]) => name === flat(given));
   if (found === undefined)
-    throw new UrlProblem('has the option nodePreference, which must be leader, follower, random or readOnlyReplica');
+    throw new UrlProblem(
+      'has an invalid value for the option nodePreference: it must be leader, follower, random or readOnlyReplica',
+    );
   return found[1];
 }
 
@@ -189,7 +193,7 @@ function numbersOf(options: ReadonlyMap<string, string>): EventStoreUrl['numbers
     if (value !== or && !(value >= min && value <= numberMax)) {
       const except = or === undefined ? '' : `, or ${or.toString()}`;
       throw new UrlProblem(
-        `has the option ${name}, which must be a whole number from ${min.toString()} to ` +
+        `has an invalid value for the option ${name}: it must be a whole number from ${min.toString()} to ` +
           `${numberMax.toString()}${except}`,
       );
     }

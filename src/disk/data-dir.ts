@@ -99,8 +99,8 @@ async function listen(path: string): Promise<Server | undefined> {
         reject(new StartError(`DATA_DIR cannot be locked at ${path}: ${error.message}`, { exitCode: 2, cause: error }));
     });
     server.listen(path, () => {
-      // Other servers connect to check the lock. Accepting a connection fails without a free file descriptor, but the
-      // other server is connected by then.
+      // Ignores errors. Other servers connect only to check the lock, and are connected even if accepting their
+      // connection fails, for example without a free file descriptor.
       server.on('error', () => undefined);
       if (!path.startsWith('\0')) chmodSync(path, 0o600);
       resolve(server);

@@ -30,6 +30,7 @@ export async function nodeKey(dir: string): Promise<Uint8Array> {
 
 function damaged(path: string, why: string): StartError {
   const remedy =
-    'restore it from a backup; or remove it: this node then generates a key that auditors must add as a new one';
+    'restore the file from a backup of DATA_DIR/keys, or remove it: this node then makes a new key, which auditors ' +
+    'must add to their trusted keys';
   return new StartError(`${path} cannot be used: ${why}; ${remedy}`, { exitCode: 2 });
 }

@@ -52,8 +52,9 @@ function entriesIn(path: string): readonly (readonly [string, TreeSize])[] {
     // Reported below.
   }
   throw new StartError(
-    `${path} is damaged, so this node cannot check which trees it has signed; restore it from a backup, or remove it ` +
-      'together with node.key: this node then generates a new key',
+    `${path} is damaged, so this node cannot check which trees it has signed; restore the file from a backup of ` +
+      'DATA_DIR/keys, or remove it together with node.key: this node then makes a new key, which auditors must add ' +
+      'to their trusted keys',
     { exitCode: 2 },
   );
 }

@@ -41,7 +41,8 @@ export function refuseUnfinishedRestore(dataDir: string): void {
   const path = join(dataDir, restoringFolder);
   if (!existsSync(path)) return;
   throw new StartError(
-    `${path} belongs to an unfinished restore: run ledgerplane restore again, or remove it to start without a restore`,
+    `${path} belongs to an unfinished restore: run ledgerplane restore again, or remove the folder to start without ` +
+      'a restore',
     { exitCode: 2 },
   );
 }

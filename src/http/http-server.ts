@@ -114,7 +114,8 @@ export function createHttpServer(dependencies: HttpDependencies): HttpServer {
       else resumeBehind({ server, connections, socket, head, guard });
     });
   };
-  // Without these listeners, Node closes a CONNECT without a response.
+  // Node emits `upgrade` or `connect` with the rest of a connection (`upgrade-requests.ts`). After `upgrade`, only this
+  // listener reads the connection; without a listener of `connect`, Node closes it without a response.
   server.on('upgrade', leave).on('connect', leave);
   server.on('connection', (socket: Socket) => {
     connections.add(socket);

@@ -41,7 +41,10 @@ export const problems = {
   'insufficient-storage': { status: 507, word: 'InsufficientStorage', title: 'The disk is nearly full' },
 } as const satisfies Record<ProblemReason, { readonly status: number; readonly word: string; readonly title: string }>;
 
-/** A refusal, before its format is chosen. */
+/**
+ * A refusal, before its format is chosen. A 422 about an object is made by `invalid` in `command/refuse.ts`, mostly for
+ * `refuseViolations` in `command/validation.ts`.
+ */
 export type Problem = {
   readonly reason: ProblemReason;
   readonly detail: string;

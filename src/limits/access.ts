@@ -10,31 +10,32 @@
 export const basicCacheMs = 60_000;
 export const basicCacheEntriesMax = 2_048;
 /**
- * Failed log-ins before the status 429. `loginFailuresMax` applies to one user from one network (an IPv4 address or an
- * IPv6 /64). `loginFailuresInAllMax` applies to one network in total, and to one user from all networks from which this
- * user has not logged in. A failure counts for `loginFailureWindowMs`.
+ * The most failed log-ins before the status 429. `loginFailuresMax` applies to one user from one network (an IPv4
+ * address or an IPv6 /64). `loginFailuresInAllMax` applies to one network in total, and to one user from all networks
+ * from which this user has not logged in. A failure counts for `loginFailureWindowMs`.
  */
 export const loginFailuresMax = 20;
 export const loginFailuresInAllMax = 100;
 export const loginFailureWindowMs = 60_000;
 /**
- * Unsuccessful log-ins of a user from one network within `loginFailureWindowMs`, including refused log-ins. Above this
- * limit the cached password is not used. Otherwise a correct guess would succeed despite any number of refusals.
+ * The most unsuccessful log-ins of a user from one network within `loginFailureWindowMs`, including refused log-ins.
+ * Above this limit the cached password is not used. Otherwise a correct guess would succeed despite any number of
+ * refusals.
  */
 export const loginGuessesMax = 100;
-/** Concurrent password hashes. Each hash uses tens of milliseconds of a core and 16 MiB of memory. */
+/** The most concurrent password hashes. Each hash uses tens of milliseconds of a core and 16 MiB of memory. */
 export const passwordHashesMax = 2;
 /**
- * Users and networks with counted failures. Above this limit, the entry with the oldest failure is dropped. With 100
- * failures each, the entries use 10 MB.
+ * The most users and networks with counted failures. Above this limit, the entry with the oldest failure is dropped.
+ * With 100 failures each, the entries use 10 MB.
  */
 export const loginFailuresCountedMax = 10_000;
 /** The most memory of a stored hash's parameters: 128 MiB. */
 export const passwordHashMemoryBytesMax = 134_217_728;
 /**
- * Queued password hashes of one network, and the total for all known networks and for all unknown networks each. Above
- * these limits, requests are rejected at once. With slow hashes the queue is shorter, so that no request waits longer
- * than `passwordHashWaitMs`.
+ * The most queued password hashes of one network, and the total for all known networks and for all unknown networks
+ * each. Above these limits, requests are rejected at once. With slow hashes the queue is shorter, so that no request
+ * waits longer than `passwordHashWaitMs`.
  */
 export const passwordHashesWaitingPerNetworkMax = 32;
 export const passwordHashesWaitingMax = 64;
@@ -47,8 +48,8 @@ export const passwordHashRequestsWindowMs = 60_000;
 export const passwordHashRequestSitesMax = 10_000;
 export const passwordHashRequestsPerSiteMax = 100;
 /**
- * Log lines about failed log-ins and refusals in a minute, and the length of a reason: enough to detect an attack, too
- * few to fill a disk.
+ * The most log lines about failed log-ins and refusals in a minute, and the length of a reason: enough to detect an
+ * attack, too few to fill a disk.
  */
 export const refusalLinesMax = 60;
 export const refusalLinesMs = 60_000;
@@ -68,22 +69,22 @@ export const accessSourcesMax = 256;
  */
 export const accessEntryBytesPerSecond = 1_024;
 export const accessEntryBytesBurst = 65_536;
-/** Bytes of log-ins and log-outs in one event: each needs a password hash, or ends a session. */
+/** The most bytes of log-ins and log-outs in one event: each needs a password hash, or ends a session. */
 export const accessCertainBytesMax = 262_144;
-/** The length of a path in an entry. */
+/** The maximum length of a path in an entry. */
 export const accessPathLengthMax = 512;
-/** The networks recorded for each user, and the number of users: about 8 MB in total. */
+/** The most networks recorded for each user, and the most users with recorded networks: about 8 MB in total. */
 export const knownNetworksPerUserMax = 8;
 export const knownNetworksUsersMax = 8_192;
 /** The maximum number of roles that one call binds to a user; each binding is a write. */
 export const assignedRolesMax = 256;
-/** Attempts to replace a user's bindings while other writers change them. */
+/** The most attempts to replace a user's bindings while other writers change them. */
 export const bindingAttemptsMax = 8;
-/** Roles that an access review lists if no role allows the request. */
+/** The most roles that an access review lists if no role allows the request. */
 export const reviewedRolesShownMax = 32;
 /**
- * Comparisons in the check whether the writer of rules has all these rules: about twenty milliseconds. Above this
- * limit, the check treats the rules as missing. A plugin's role needs some hundreds of comparisons.
+ * The most comparisons in the check whether the writer of rules has all these rules: about twenty milliseconds. Above
+ * this limit, the check treats the rules as missing. A plugin's role needs some hundreds of comparisons.
  */
 export const coverageChecksMax = 500_000;
 /**
@@ -92,33 +93,33 @@ export const coverageChecksMax = 500_000;
  */
 export const roleListEntriesMax = 256;
 /**
- * Cached candidates of request kinds, over all role sets, about 200 bytes each. Above this limit the whole cache is
- * dropped.
+ * The most cached candidates of request kinds, over all role sets, about 200 bytes each. Above this limit the whole
+ * cache is dropped.
  */
 export const rememberedCandidatesMax = 65_536;
 /** The number of roles above which the cache is faster than a scan of all roles. */
 export const rememberingRolesMin = 8;
 /**
- * Roles with a recorded time of change. Above this limit the recorded times are dropped, and every role set is treated
- * as changed once.
+ * The most roles with a recorded time of change. Above this limit the recorded times are dropped, and every role set is
+ * treated as changed once.
  */
 export const changedRolesMax = 8_192;
 /**
- * Rules of one role, and entries of one list of a rule. These are more than a person can review, and cheap to evaluate
- * for a request.
+ * The most rules of one role, and the most entries of one list of a rule. These are more than a person can review, and
+ * cheap to evaluate for a request.
  */
 export const roleRulesMax = 512;
 export const ruleEntriesMax = 256;
-/** The length of a path or a resource in a rule: the longest `plugin/resource/subresource` fits. */
+/** The maximum length of a path or a resource in a rule: the longest `plugin/resource/subresource` fits. */
 export const ruleTextLengthMax = 1_024;
-/** Users of one role binding: each is an index value. */
+/** The most users of one role binding: each is an index value. */
 export const roleBindingSubjectsMax = 256;
 /**
- * The length of a user's name: `oidc:` and the longest claim. A name of this length fits into an index value of 1,024
- * bytes.
+ * The maximum length of a user's name: `oidc:` and the longest claim. A name of this length fits into an index value of
+ * 1,024 bytes.
  */
 export const subjectNameLengthMax = 258;
-/** Roles in the list to which a personal access token is limited. */
+/** The most roles in the list to which a personal access token is limited. */
 export const tokenRolesMax = 256;
 export const displayNameLengthMax = 253;
 export const descriptionLengthMax = 1_024;
@@ -127,8 +128,8 @@ export const emailLengthMax = 254;
 /** A text about a user, such as a biography, in characters. */
 export const profileTextLengthMax = 8_192;
 /**
- * The length of a password. Shorter passwords can be guessed (NIST SP 800-63B); longer passwords only increase the cost
- * of hashing.
+ * The minimum and the maximum length of a password. Shorter passwords can be guessed (NIST SP 800-63B); longer
+ * passwords only increase the cost of hashing.
  */
 export const passwordLengthMin = 8;
 export const passwordLengthMax = 1_024;
@@ -140,8 +141,8 @@ export const sessionLifetimeMs = 86_400_000;
 export const tokenUseRecordMs = 60_000;
 export const tokenUsesRememberedMax = 10_000;
 /**
- * The size of a document of an identity provider (the discovery document and the keys have a few KiB), and the longest
- * time that a log-in waits for a document.
+ * The maximum size of a document of an identity provider (the discovery document and the keys have a few KiB), and the
+ * longest time that a log-in waits for a document.
  */
 export const oidcDocumentBytesMax = 262_144;
 export const oidcFetchMs = 5_000;
@@ -152,18 +153,18 @@ export const oidcUnknownKeyMs = 30_000;
 export const oidcRetryMs = 5_000;
 /** The tolerated difference to the identity provider's clock. */
 export const oidcLeewayMs = 30_000;
-/** The length of the claim. The claim with the prefix `oidc:` is the user's name in bindings and events. */
+/** The maximum length of the claim. The claim with the prefix `oidc:` is the user's name in bindings and events. */
 export const oidcClaimLengthMax = 253;
-/** The length of a rule in the text of a refusal: enough to identify the rule. */
+/** The maximum length of a rule in the text of a refusal: enough to identify the rule. */
 export const ruleShownLengthMax = 1_024;
 /**
- * Bytes of annotations (keys and values) that users may set on their own tokens, and the same limit for labels: enough
- * to describe a purpose.
+ * The most bytes of annotations (keys and values) that users may set on their own tokens, and the same limit for
+ * labels: enough to describe a purpose.
  */
 export const ownTextBytesMax = 4_096;
 /**
- * Tokens and sessions of one user. Above these limits, the creation of a token is refused, and a log-in ends the oldest
- * session.
+ * The most tokens and sessions of one user. Above these limits, the creation of a token is refused, and a log-in ends
+ * the oldest session.
  */
 export const tokensPerUserMax = 100;
 export const sessionsPerUserMax = 100;

@@ -3,7 +3,9 @@
  * message states the limit.
  */
 
-/** Proxies in a chain, read from the right. Bounds the look-ups for a header that lists only trusted addresses. */
+/**
+ * The most proxies in a chain, read from the right. Bounds the look-ups for a header that lists only trusted addresses.
+ */
 export const forwardedHopsMax = 32;
-/** One hop of `Forwarded` or `X-Forwarded-For`: an address, a port and other parameters. */
+/** The maximum length of one hop of `Forwarded` or `X-Forwarded-For`: an address, a port and other parameters. */
 export const forwardedHopLengthMax = 512;

@@ -3,9 +3,9 @@
 /** Entries of one page of an object's history, by default and at most. */
 export const historyEntriesDefault = 50;
 export const historyEntriesMax = 500;
-/** The size of a page in bytes. The page ends with the entry that reaches this size. */
+/** The maximum size of a page in bytes. The page ends with the entry that reaches this size. */
 export const historyPageBytesMax = 4_194_304;
-/** Events and bytes read for one page, including those of earlier and later objects of the name. */
+/** The most events and bytes read for one page, including those of earlier and later objects of the name. */
 export const historyReadEventsMax = 2_000;
 export const historyReadBytesMax = 8_388_608;
 /** Bytes of one read of the log. This limit plus the largest event is the memory of a page's events. */
@@ -29,7 +29,7 @@ export const exportLineBytesMax = 16_777_216;
  */
 export const exportUnpackedRatioMax = 250;
 export const exportUnpackedFreeBytes = 67_108_864;
-/** Lines of an export that are sent together. */
+/** The bytes of lines of an export that are sent together. */
 export const exportPieceBytes = 65_536;
 /**
  * An export has a signed checkpoint before each leaf whose index is a multiple of this number. Thus a changed leaf can
@@ -49,7 +49,7 @@ export const witnessRetryMs = 1_000;
  */
 export const treeSigningMs = 60_000;
 export const treeHeadMs = 3_600_000;
-/** Leaves that are compared with the log in one step, before a signature. */
+/** The most leaves that are compared with the log in one step, before a signature. */
 export const comparedLeavesMax = 8_192;
 /** The interval at which new leaves are compared without a request for a signature. */
 export const treeComparisonMs = 60_000;
@@ -64,13 +64,14 @@ export const auditEventsMax = 500;
 /** A page of the audit stream ends with the event that reaches this size in bytes. */
 export const auditPageBytesMax = 4_194_304;
 /**
- * Events read for one page: when reading in the order of the log, and when reading single events found by the index.
+ * The most events read for one page: when reading in the order of the log, and when reading single events found by the
+ * index.
  */
 export const auditScannedEventsMax = 10_000;
 export const auditFoundEventsMax = 2_000;
-/** Steps over the index for one page. */
+/** The most steps over the index for one page. */
 export const auditIndexStepsMax = 20_000;
-/** Bytes of events read for one page. */
+/** The most bytes of events read for one page. */
 export const auditReadBytesMax = 33_554_432;
-/** Events found by the index that are read concurrently. */
+/** The most events found by the index that are read concurrently. */
 export const auditReadsAtOnceMax = 16;

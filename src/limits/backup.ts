@@ -4,18 +4,21 @@
  * Above this size, a backup begins a new segment file, so that no file is too large for the tools that copy backups.
  */
 export const backupSegmentBytesMax = 268_435_456;
-/** Records that are read from the log in one transaction, and written together: the memory of a backup. */
+/**
+ * The most bytes of records that are read from the log in one transaction, and written together: the memory of a
+ * backup.
+ */
 export const backupPieceBytesMax = 1_048_576;
-/** Files of one backup: 2.4 TiB of records. */
+/** The most files of one backup: 2.4 TiB of records. */
 export const backupSegmentsMax = 9_999;
 /**
- * Backups in one folder. Each backup adds to the backups before it. With one backup an hour, the limit is reached after
- * eleven centuries.
+ * The most backups in one folder. Each backup adds to the backups before it. With one backup an hour, the limit is
+ * reached after eleven centuries.
  */
 export const backupsMax = 9_999_999;
-/** The size of a manifest. A manifest with `backupSegmentsMax` segments fits. */
+/** The maximum size of a manifest. A manifest with `backupSegmentsMax` segments fits. */
 export const backupManifestBytesMax = 4_194_304;
-/** The memory of the thread that writes a backup. */
+/** The maximum memory of the thread that writes a backup. */
 export const backupHeapMegabytesMax = 256;
 /** How often a backup reports its progress, and reads the free space of the disk. */
 export const backupReportMs = 250;
@@ -23,6 +26,6 @@ export const backupReportMs = 250;
 export const backupTreeMs = 5_000;
 /** The Retry-After for a client that is refused because another backup runs. */
 export const backupRetryAfterSeconds = 5;
-/** The number and the bytes of the records that a restore writes in one transaction. */
+/** The maximum number and the most bytes of the records that a restore writes in one transaction. */
 export const restoreBatchRecordsMax = 4_096;
 export const restoreBatchBytesMax = 8_388_608;

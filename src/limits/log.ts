@@ -3,7 +3,7 @@
  * and each error message states the limit.
  */
 
-/** Events read in one batch of the log's own stream: each copy and each restore adds one or two. */
+/** The most events read in one batch of the log's own stream: each copy and each restore adds one or two. */
 export const platformEventsReadMax = 256;
 /**
  * The shortest and longest delay between attempts to reach the log at the start. The server connects within seconds
@@ -21,25 +21,30 @@ export const clockAlarmMs = 60_000;
 /** The interval of progress messages of a long catch-up. */
 export const catchUpReportMs = 5_000;
 /**
- * Bytes of data, metadata and type names of one append. This is EventStoreDB's limit; the stream of its driver fails if
- * an append is much larger.
+ * The most bytes of data, metadata and type names of one append. This is EventStoreDB's limit; the stream of its driver
+ * fails if an append is much larger.
  */
 export const appendBytesMax = 1_048_576;
 /** The size of the mark on each event of a multi-event append. */
 export const appendOverheadBytes = 64;
-/** Events of one read model transaction. A commit of 64 rows takes 0.7 ms. The limit thus bounds the delay of reads. */
+/**
+ * The most events of one read model transaction. A commit of 64 rows takes 0.7 ms. The limit thus bounds the delay of
+ * reads.
+ */
 export const projectionBatchEventsMax = 64;
-/** Events that a subscription reads ahead of its consumer. */
+/** The most events that a subscription reads ahead of its consumer. */
 export const logReadAheadEventsMax = 512;
-/** Bytes of a stream name in UTF-8. The name and the revision must fit into LMDB's key limit of 1,978 bytes. */
+/**
+ * The most bytes of a stream name in UTF-8. The name and the revision must fit into LMDB's key limit of 1,978 bytes.
+ */
 export const streamNameBytesMax = 1_900;
 /**
- * Recent events in memory for all subscribers. The limit exceeds the number of writes that may be in flight, so an
- * up-to-date subscriber never reads recent events from the disk. The number is a power of two, because the index is
- * computed with a bit mask.
+ * The most recent events in memory for all subscribers. The limit exceeds the number of writes that may be in flight,
+ * so an up-to-date subscriber never reads recent events from the disk. The number is a power of two, because the index
+ * is computed with a bit mask.
  */
 export const logRecentEventsMax = 16_384;
-/** The bytes of these recent events. */
+/** The most bytes of these recent events. */
 export const logRecentBytesMax = 33_554_432;
 /**
  * The maximum number of bytes in one batch that is read ahead. The batch ends with the append that exceeds this number.

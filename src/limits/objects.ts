@@ -3,11 +3,14 @@
  * each error message states the limit.
  */
 
-/** Bytes of one object's JSON. The rest of EventStoreDB's limit of 1 MiB for an append is for the event's metadata. */
+/**
+ * The most bytes of one object's JSON. The rest of EventStoreDB's limit of 1 MiB for an append is for the event's
+ * metadata.
+ */
 export const objectBytesMax = 786_432;
-/** The length of metadata.name, and of the prefix of a label key (a DNS subdomain, RFC 1123). */
+/** The maximum length of metadata.name, and of the prefix of a label key (a DNS subdomain, RFC 1123). */
 export const nameLengthMax = 253;
-/** The length of the name part of a label key (a DNS label). */
+/** The maximum length of the name part of a label key (a DNS label). */
 export const labelNameLengthMax = 63;
 export const labelValueLengthMax = 253;
 export const labelsPerObjectMax = 256;
@@ -17,25 +20,28 @@ export const ownerReferencesPerObjectMax = 64;
 /** The longest generateName prefix. A longer prefix is truncated, so that the five random characters fit. */
 export const generateNameLengthMax = nameLengthMax - 5;
 /**
- * Attempts to create an object with a random name after name collisions. With 36^5 names even one collision is rare.
+ * The most attempts to create an object with a random name after name collisions. With 36^5 names even one collision is
+ * rare.
  */
 export const generateNameAttemptsMax = 8;
-/** Bytes of one index value in UTF-8. The rest of an LMDB key of 1,978 bytes is for the other parts of the key. */
+/**
+ * The most bytes of one index value in UTF-8. The rest of an LMDB key of 1,978 bytes is for the other parts of the key.
+ */
 export const indexValueBytesMax = 1_024;
-/** Values of one object in one multi-valued index. */
+/** The most values of one object in one multi-valued index. */
 export const indexValuesPerObjectMax = 256;
-/** The length of the stack of an index function's error. */
+/** The maximum length of the stack of an index function's error. */
 export const indexTraceLengthMax = 8_192;
 export const indexesPerTypeMax = 32;
 export const typesPerPluginMax = 64;
-/** Columns of a type's table: more than a screen can show. */
+/** The most columns of a type's table: more than a screen can show. */
 export const printerColumnsMax = 32;
-/** Short names of a type, and categories of a type. Usually a type has one or two of each. */
+/** The most short names of a type, and the most categories of a type. Usually a type has one or two of each. */
 export const typeNamesMax = 8;
-/** The number in a Scale: clients read it as a 32-bit integer. */
+/** The greatest number in a Scale: clients read it as a 32-bit integer. */
 export const replicasMax = 2_147_483_647;
-/** The length of a JSON pointer in a type's `scale`. */
+/** The maximum length of a JSON pointer in a type's `scale`. */
 export const scalePointerLengthMax = 256;
 export const schemaBytesMax = 262_144;
-/** Operations of one JSON Patch. Each operation may affect the whole document. */
+/** The most operations of one JSON Patch. Each operation may affect the whole document. */
 export const jsonPatchOperationsMax = 1_000;

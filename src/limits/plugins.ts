@@ -10,23 +10,31 @@ export const pluginManifestBytesMax = 65_536;
 export const pluginObjectFileBytesMax = 4_194_304;
 export const pluginObjectsMax = 1_000;
 export const routesPerPluginMax = 1_000;
-/** Aliases of a YAML file. An alias repeats its anchor, so a few bytes of nested aliases could expand to gigabytes. */
+/**
+ * The most aliases of a YAML file. An alias repeats its anchor, so a few bytes of nested aliases could expand to
+ * gigabytes.
+ */
 export const yamlAliasesMax = 100;
 /**
- * The bytes of a list that a plugin can read at once. A plugin must read a larger list in pages. A hundred of the
+ * The most bytes of a list that a plugin can read at once. A plugin must read a larger list in pages. A hundred of the
  * largest objects fit.
  */
 export const clientListBytesMax = 96 * 1_048_576;
-/** The length of a plugin's message. A message with a thousand problems is truncated. */
+/** The maximum length of a plugin's message. A message with a thousand problems is truncated. */
 export const pluginMessageLengthMax = 8_192;
 /**
  * The longest time that a starting server waits for its plugins before the server is ready: the time limit of one load.
  */
 export const pluginsWaitMs = 10_000;
 
-/** The heap of the process that first runs an uploaded module: modules and their top-level values are a few MiB. */
+/**
+ * The maximum heap of the process that first runs an uploaded module: modules and their top-level values are a few MiB.
+ */
 export const trialHeapMebibytesMax = 256;
 /** The time after which a trial's process exits by itself, in case the waiting server was killed. */
 export const trialProcessMs = 20_000;
-/** Unfinished loads of the same files, each in another process, after which the server does not load them again. */
+/**
+ * The most unfinished loads of the same files, each in another process. After them, the server does not load these
+ * files again.
+ */
 export const unfinishedLoadsMax = 2;

@@ -3,7 +3,7 @@
  * states the limit.
  */
 
-/** Objects that garbage collection removes concurrently. */
+/** The most objects that garbage collection removes concurrently. */
 export const collectorConcurrencyMax = 128;
 /**
  * The time for which a node is the leader after it sent a renewal, and the interval of renewals. Two renewals may be
@@ -22,7 +22,8 @@ export const leaseLookMs = 1_000;
  */
 export const leaseReleaseMs = 2_000;
 /**
- * Ended sessions that are removed concurrently, and the shortest and longest interval of checks for expired sessions.
+ * The most ended sessions that are removed concurrently, and the shortest and longest interval of checks for expired
+ * sessions.
  */
 export const sessionEndsConcurrencyMax = 8;
 export const sessionSweepMsMin = 1_000;

@@ -1,12 +1,13 @@
 /** Limits of replays. Each name ends with the unit. The limits pace the work; no request can exceed them. */
 
 /**
- * The memory of the thread that replays. The thread folds without indexes, so it needs little memory besides one batch.
+ * The maximum memory of the thread that replays. The thread folds without indexes, so it needs little memory besides
+ * one batch.
  */
 export const replayHeapMegabytesMax = 512;
 /**
- * The memory of the thread that replays the audit indexes. The thread needs memory for one batch and for the last
- * blocks of 4,096 terms.
+ * The maximum memory of the thread that replays the audit indexes. The thread needs memory for one batch and for the
+ * last blocks of 4,096 terms.
  */
 export const replayAuditHeapMegabytesMax = 384;
 /**
@@ -15,11 +16,11 @@ export const replayAuditHeapMegabytesMax = 384;
  */
 export const replayAuditBatchBytesMax = 134_217_728;
 /**
- * The memory of the names that a replay of an embedded log collects before it writes them. A name uses about 300 bytes,
- * so more than half a million objects fit, and each of them is written only once.
+ * The maximum memory of the names that a replay of an embedded log collects before it writes them. A name uses about
+ * 300 bytes, so more than half a million objects fit, and each of them is written only once.
  */
 export const replayNamesBytesMax = 201_326_592;
-/** The rows of one transaction. */
+/** The bytes of rows at which one transaction ends. */
 export const replayWriteBytesMax = 4_194_304;
 /** How often a replay reports its progress, and reads the free space of the disk. */
 export const replayReportMs = 250;
@@ -29,7 +30,7 @@ export const replayReportMs = 250;
  */
 export const replayMeetMsMax = 20;
 /**
- * The attempts to open the view, and the pause between two attempts. After the last attempt, the comparison fails
+ * The most attempts to open the view, and the pause between two attempts. After the last attempt, the comparison fails
  * because the machine is too busy.
  */
 export const replayMeetingsMax = 600;
@@ -44,7 +45,7 @@ export const replayHoldMsMax = 600_000;
 export const replaySliceMs = 2;
 export const replayIdleTurnMs = 0.2;
 export const replayPauseMs = 4;
-/** Bytes of objects or changes that are sent together. */
+/** The most bytes of objects or changes that are sent together. */
 export const replayPieceBytesMax = 65_536;
 /** The Retry-After while a replay runs, or while indexes are built. */
 export const replayRetryAfterSeconds = 5;

@@ -3,11 +3,11 @@
  * error message states the limit.
  */
 
-/** Bytes of one request body: an indented object of 768 KiB fits. */
+/** The most bytes of one request body: an indented object of 768 KiB fits. */
 export const requestBodyBytesMax = 1_048_576;
-/** Bytes of a protobuf body. Such bodies are reviews and options of deletions, with a few hundred bytes. */
+/** The most bytes of a protobuf body. Such bodies are reviews and options of deletions, with a few hundred bytes. */
 export const protobufBodyBytesMax = 65_536;
-/** Bytes of a YAML body. The parser needs some milliseconds for each KiB, in a separate thread. */
+/** The most bytes of a YAML body. The parser needs some milliseconds for each KiB, in a separate thread. */
 export const yamlBodyBytesMax = 262_144;
 /**
  * The longest time for reading one YAML body, and thus the longest time that another user's body waits. The slowest
@@ -17,22 +17,23 @@ export const yamlBodyBytesMax = 262_144;
 export const yamlReadMs = 5_000;
 /** The time without YAML bodies after which the parser's thread ends. */
 export const yamlIdleMs = 30_000;
-/** The heap of the YAML parser's thread, in MiB. The parser uses up to a kilobyte for a byte of YAML. */
+/** The maximum heap of the YAML parser's thread, in MiB. The parser uses up to a kilobyte for a byte of YAML. */
 export const yamlHeapMegabytesMax = 512;
-/** Nesting of a JSON body. Deeper input has no legitimate use and endangers recursive readers. */
+/** The deepest nesting of a JSON body. Deeper input has no legitimate use and endangers recursive readers. */
 export const jsonDepthMax = 128;
-/** The total bytes of the headers and the request line. The longest percent-encoded selector fits. */
+/** The maximum total bytes of the headers and the request line. The longest percent-encoded selector fits. */
 export const requestHeadersBytesMax = 131_072;
-/** The bytes of path and query of one request. Above this limit, the status is 400. The longest selector fits. */
+/** The most bytes of path and query of one request. Above this limit, the status is 400. The longest selector fits. */
 export const requestTargetBytesMax = 65_536;
-/** Query parameters of one request. */
+/** The most query parameters of one request. */
 export const queryParametersMax = 64;
-/** Validation errors in one response: enough to correct a body in one attempt. */
+/** The most validation errors in one response: enough to correct a body in one attempt. */
 export const validationErrorsMax = 64;
-/** Media ranges that are read from one Accept header; further ranges are ignored. Clients send at most ten. */
+/** The most media ranges that are read from one Accept header; further ranges are ignored. Clients send at most ten. */
 export const acceptedRangesMax = 64;
 /**
- * The number of cached parsed Accept headers, and the longest header that is cached. The cache uses at most a megabyte.
+ * The maximum number of cached parsed Accept headers, and the longest header that is cached. The cache uses at most a
+ * megabyte.
  */
 export const acceptHeadersKeptMax = 64;
 export const acceptHeaderKeptLengthMax = 512;
@@ -49,7 +50,10 @@ export const requestTimeoutMs = 60_000;
 export const keepAliveTimeoutMs = 65_000;
 /** The time for which a connection stays open after its last response, so that the peer can read it. */
 export const lingerMs = 1_000;
-/** Bytes that are read ahead on a connection while its parser is stopped until the earlier requests have responses. */
+/**
+ * The most bytes that are read ahead on a connection while its parser is stopped until the earlier requests have
+ * responses.
+ */
 export const readAheadBytesMax = 65_536;
 /**
  * The interval at which connections are checked against these time limits. A late request ends at most this long after

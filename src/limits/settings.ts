@@ -3,20 +3,22 @@
  * each error message states the limit.
  */
 
-/** The length of PLATFORM_DOMAIN. The domain and the platform's longest group prefix fit into 253 characters. */
+/**
+ * The maximum length of PLATFORM_DOMAIN. The domain and the platform's longest group prefix fit into 253 characters.
+ */
 export const platformDomainLengthMax = 190;
 export const adminPasswordLengthMax = 1_024;
-/** The length of a setting with free text, such as an audience or the name of a claim. */
+/** The maximum length of a setting with free text, such as an audience or the name of a claim. */
 export const settingLengthMax = 1_024;
-/** The length of EVENTSTORE_PREFIX: a name and a UUID fit. */
+/** The maximum length of EVENTSTORE_PREFIX: a name and a UUID fit. */
 export const eventStorePrefixLengthMax = 64;
-/** Plugins that PLUGINS_DISABLED may list. */
+/** The most plugins that PLUGINS_DISABLED may list. */
 export const pluginsDisabledMax = 256;
-/** Entries of TRUSTED_PROXIES. The published ranges of the largest content delivery networks fit. */
+/** The most entries of TRUSTED_PROXIES. The published ranges of the largest content delivery networks fit. */
 export const trustedProxiesMax = 256;
-/** Entries of ALLOWED_HOSTS. */
+/** The most entries of ALLOWED_HOSTS. */
 export const allowedHostsMax = 256;
-/** The length of a password that is typed or piped into the command line. The server's limit is not higher. */
+/** The maximum length of a password that is typed or piped into the command line. The server's limit is not higher. */
 export const typedSecretLengthMax = 1_024;
 /**
  * The time that the command line waits for a response, and the bytes of a response. Responses contain roles and tokens,

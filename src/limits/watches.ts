@@ -5,7 +5,7 @@
 
 export const watchersMax = 10_000;
 /**
- * Unread bytes of one watcher above which the watcher is disconnected. A slow browser tab must not use unlimited
+ * The unread bytes of one watcher above which the watcher is disconnected. A slow browser tab must not use unlimited
  * memory.
  */
 export const watchBufferedBytesMax = 4_194_304;
@@ -13,14 +13,15 @@ export const watchBufferedBytesMax = 4_194_304;
 export const watchKeepAliveMs = 10_000;
 export const watchBookmarkMs = 15_000;
 export const watchTimeoutSecondsMax = 86_400;
-/** The bytes of one frame from a watching client. The content of the frame is ignored. */
+/** The most bytes of one frame from a watching client. The content of the frame is ignored. */
 export const watchClientFrameBytesMax = 4_096;
 /** The time that a watch waits for a position ahead of the log. After this time, the status is 410. */
 export const watchAheadWaitMs = 2_000;
 /** The retry interval of a watch that needs an unavailable log. */
 export const watchLogRetryMs = 1_000;
 /**
- * Digits of a resourceVersion: enough for 10¹⁹ positions in each epoch, and for more epochs than a log will ever have.
+ * The most digits of a resourceVersion: enough for 10¹⁹ positions in each epoch, and for more epochs than a log will
+ * ever have.
  */
 export const resourceVersionDigitsMax = 24;
 /**
@@ -28,13 +29,13 @@ export const resourceVersionDigitsMax = 24;
  */
 export const watchGuardMs = 5_000;
 /**
- * Watchers that catch up concurrently; further watchers queue. Each of them may hold a batch of the log and a slice of
- * frames.
+ * The most watchers that catch up concurrently; further watchers queue. Each of them may hold a batch of the log and a
+ * slice of frames.
  */
 export const watchCatchUpsMax = 32;
 /**
- * Streams for which a catch-up caches whether the watch selects the stream's object, so that most changes need no
- * second read.
+ * The most streams for which a catch-up caches whether the watch selects the stream's object, so that most changes need
+ * no second read.
  */
 export const watchRememberedStreamsMax = 8_192;
 /**
@@ -49,12 +50,16 @@ export const watchCatchUpStallMs = 10_000;
 export const watchStreamEndMs = 5_000;
 /** How long a closing handshake may take before the connection is closed. */
 export const watchSocketCloseMs = 5_000;
-/** Fragments of one client message, and received chunks that are not parsed yet. Clients need few of them. */
+/**
+ * The most fragments of one message from a client, and the most unparsed chunks of one connection. Clients need few of
+ * both.
+ */
 export const watchClientFragmentsMax = 64;
 export const watchClientChunksMax = 1_024;
 /**
- * Unread bytes of all watches on this node, and of one user (of one address for visitors). Above either limit, the
- * watcher that is furthest behind is disconnected. A buffer that several watchers share is counted once.
+ * The most unread bytes of all watches on this node, and of all watches of one user (for visitors, of one address).
+ * Above either limit, the watcher that is furthest behind is disconnected. A buffer that several watchers share is
+ * counted once.
  */
 export const watchBuffersBytesMax = 268_435_456;
 export const watchUserBuffersBytesMax = 67_108_864;
@@ -81,7 +86,7 @@ export const watchTurnMs = 8;
 export const watchCatchUpTurnMs = 4;
 export const watchCatchUpSliceMs = 2;
 export const watchCatchUpSliceBytes = 65_536;
-/** Unread bytes of a peer at which its catch-up pauses and releases its slot. */
+/** The unread bytes of a peer at which its catch-up pauses and releases its slot. */
 export const watchCatchUpUnreadBytesMax = 262_144;
 /**
  * The smallest size of an object whose table row or bare metadata is cached for a second, and the total size of this

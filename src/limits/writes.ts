@@ -3,7 +3,7 @@
  * states the limit.
  */
 
-/** Attempts of a write without preconditions if other writers change the object first. */
+/** The most attempts of a write without preconditions if other writers change the object first. */
 export const writeAttemptsMax = 16;
 /**
  * The time that a write waits for another writer's unacknowledged claim before it fences the claim (consistency
@@ -11,14 +11,14 @@ export const writeAttemptsMax = 16;
  */
 export const claimPendingWaitMs = 2_000;
 /**
- * Writes queued for the log. Above this limit, the status is 429, so that memory stays bounded when the disk stalls.
- * Super administrators and the platform have a separate queue of this size. Every other writer may have at most as many
- * queued writes as the queue has free slots.
+ * The most writes queued for the log. Above this limit, the status is 429, so that memory stays bounded when the disk
+ * stalls. Super administrators and the platform have a separate queue of this size. Every other writer may have at most
+ * as many queued writes as the queue has free slots.
  */
 export const writesInFlightMax = 4_096;
 /**
- * Total bytes of the bodies being read, and of the writes in flight with their derived data. A writer may use at most
- * as many bytes as are free.
+ * The most bytes, in total, of the bodies being read and of the writes in flight with their derived data. A writer may
+ * use at most as many bytes as are free.
  */
 export const heldBytesMax = 268_435_456;
 /** The memory of a parsed value in addition to its text. The worst case, an empty object in an array, uses 64 bytes. */
@@ -35,14 +35,14 @@ export const ownWriteBytesPerUser = 1_048_576;
 /** The size of an event without an object: a claim of a unique value, a password hash or a token digest. */
 export const smallEventBytes = 512;
 /**
- * Writers with a recorded rate (one limit for users and one for networks), and the number of writers that are checked
- * when one of them must be dropped.
+ * The most writers with a recorded rate (one limit for users and one for networks), and the number of writers that are
+ * checked when one of them must be dropped.
  */
 export const writersKnownMax = 16_384;
 export const writersLookedAtMax = 8;
 /**
- * Writes of one object that a node queues (above this limit, the status is 429), and the longest time that a queued
- * write waits before it proceeds.
+ * The most writes of one object that a node queues (above this limit, the status is 429), and the longest time that a
+ * queued write waits before it proceeds.
  */
 export const writesWaitingPerObjectMax = 1_024;
 export const writeTurnWaitMs = 10_000;
@@ -53,8 +53,8 @@ export const writeTurnWaitMs = 10_000;
 export const writeLossesAtOnce = 3;
 export const writeLossWaitMsMax = 250;
 /**
- * Appends with unknown outcome that a node records until their outcome is known. Above this limit, a write is refused
- * with the status 503 before its event is sent.
+ * The most appends with unknown outcome that a node records until their outcome is known. Above this limit, a write is
+ * refused with the status 503 before its event is sent.
  */
 export const unsettledMax = 8_192;
 /**
@@ -67,8 +67,8 @@ export const freshnessWaitMs = 2_000;
  */
 export const writeFoldWaitMs = freshnessWaitMs * 4;
 /**
- * Objects of a collection that are marked before their part of the response is sent, and the number of objects that are
- * marked concurrently. The log commits concurrent marks together.
+ * The most objects of a collection that are marked before their part of the response is sent, and the number of objects
+ * that are marked concurrently. The log commits concurrent marks together.
  */
 export const deleteCollectionBatchObjectsMax = 256;
 export const deleteCollectionConcurrencyMax = 32;

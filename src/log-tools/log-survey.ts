@@ -46,7 +46,7 @@ export async function describeLog(
   const agrees = options.checkpoint && agreement(options.checkpoint, { there: tree.there, size });
   if (founding === undefined)
     return [
-      ['id', 'none: no server has used it yet'],
+      ['id', 'none: no server has used this log yet'],
       ['events', events.toString()],
     ];
   const { logId, domain, epoch, reason, finished, copyOf } = founding;

@@ -179,9 +179,8 @@ export function answerBytes(decoded: ObjectOffsets, data: Uint8Array, resourceVe
 const valuesOpening = Buffer.from('{"values":');
 
 /**
- * Returns the response JSON of an event's object, with the position of this or of another event. The object is sliced
- * out of the event without parsing, for readers that read the whole log. Returns undefined for an event without an
- * object.
+ * Returns the response JSON of an event's object with `at` as its resourceVersion. The object is sliced out of the
+ * event without parsing, for readers that read the whole log. Returns undefined for an event without an object.
  */
 export function objectAnswer(recorded: RecordedEvent, at: LogPosition): Buffer | undefined {
   const data = buffer(recorded.data);

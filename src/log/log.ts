@@ -141,7 +141,7 @@ export type BackwardReadOptions = {
   readonly after?: LogPosition;
   readonly categories?: CategoryFilter;
   readonly signal?: AbortSignal;
-  /** Like `turn` of `SubscribeOptions`. */
+  /** Awaited between batches by a log that reads in this process. The default waits for one turn of the event loop. */
   readonly turn?: () => Promise<void>;
 };
 
@@ -157,7 +157,10 @@ export type ScanOptions = {
    * events only. `logStart` by default.
    */
   readonly indexedUntil?: LogPosition;
-  /** The offset that is added to the position of each event; 0 by default. */
+  /**
+   * The offset that is added to the position of each event; 0 by default. Set by `FoundedLog`: in a later epoch, a
+   * position is that of the underlying log plus an offset.
+   */
   readonly shift?: bigint;
   readonly visit: (recorded: RecordedEvent) => void;
   /** Awaited after at most `logReadAheadEventsMax` events; may throw to end the scan. */

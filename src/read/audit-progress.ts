@@ -1,6 +1,9 @@
 import type { LogPosition } from '../log/log.ts';
 
-/** The progress of the audit indexes, which are folded after the object read model. */
+/**
+ * The progress of the audit indexes. Their position is usually behind that of the object read model, but may be ahead
+ * of it with EventStoreDB, where both have a subscription of their own.
+ */
 export type AuditProgress = {
   /** The position of the last folded event. */
   position(): LogPosition;

@@ -59,7 +59,7 @@ export type WrittenObject = {
   readonly bytes: Uint8Array;
 };
 
-/** Names in order. `next`: the start of the next page; undefined on the last page. */
+/** Names in ascending order. `next`: the start of the next page; undefined on the last page. */
 export type OlderPage = { readonly names: readonly string[]; readonly next: string | undefined };
 
 /** Finds objects by the declaration that decided their last write. */

@@ -14,11 +14,10 @@ export function decodeReplay(body: Body): DecodedReplay {
   const problem = memberProblem(body, ['until', 'print', 'type', 'name']);
   if (problem !== undefined) return refused(problem);
   const { print = false, type, name } = body;
-  if (typeof print !== 'boolean') return refused('print must be true or false');
-  if (!print && (type !== undefined || name !== undefined))
-    return refused('type and name need print: they select the objects to print');
+  if (typeof print !== 'boolean') return refused('"print" must be true or false');
+  if (!print && (type !== undefined || name !== undefined)) return refused('"type" and "name" require "print": true');
   const until = momentOf(body['until']);
-  if (until === 'invalid') return refused(`until ${notAMoment}`);
+  if (until === 'invalid') return refused(`"until" ${notAMoment}`);
   return { ok: true, value: { until, print: print ? selectedIn(body) : undefined } };
 }
 
@@ -27,8 +26,9 @@ export function decodeDiff(body: Body): DecodedReplay {
   const problem = memberProblem(body, ['from', 'to', 'type', 'name']);
   if (problem !== undefined) return refused(problem);
   const [from, until] = [momentOf(body['from']), momentOf(body['to'])];
-  if (from === undefined || until === undefined) return refused('from and to are required');
-  if (from === 'invalid' || until === 'invalid') return refused(`from and to each ${notAMoment}`);
+  if (from === undefined || until === undefined) return refused('"from" and "to" are required');
+  if (from === 'invalid') return refused(`"from" ${notAMoment}`);
+  if (until === 'invalid') return refused(`"to" ${notAMoment}`);
   return { ok: true, value: { from, until, print: selectedIn(body) } };
 }
 
@@ -38,10 +38,10 @@ const notAMoment = 'must be a position of the log, or a time (RFC 3339)';
 function memberProblem(body: Body, known: readonly string[]): string | undefined {
   for (const [member, value] of Object.entries(body)) {
     if (!known.includes(member)) return `the member ${JSON.stringify(member)} is not known`;
-    if (member !== 'print' && typeof value !== 'string') return `${member} must be a text`;
+    if (member !== 'print' && typeof value !== 'string') return `"${member}" must be a string`;
   }
   return body['name'] !== undefined && body['type'] === undefined
-    ? 'name needs type: a name is unique only within its type'
+    ? '"name" requires "type": a name is unique only within its type'
     : undefined;
 }
 

@@ -101,7 +101,7 @@ export type ObjectReader = {
   head(type: TypeKey, name: string): StreamHead;
   /** Throws if the type's indexes are not ready. Call it in a turn that has time for it (`snapshots.turn`). */
   list(type: TypeKey, query: ListQuery): ListPage | LongList;
-  /** The names of all matching objects, in order, in the state of this turn. */
+  /** The names of all matching objects in the default order (newest first, then by name), in the state of this turn. */
   names(type: TypeKey, selection: ListQuery['selection'], signal?: Wanted): Promise<readonly string[]>;
   /**
    * The names of all matching objects, page by page. Each page is read when it is consumed, so that other work can run

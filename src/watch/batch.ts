@@ -57,7 +57,7 @@ export class SelectedFrames {
     this.#runs.push(encoded);
   }
 
-  /** The frames in order. `begun`: the first frame starts a stream. */
+  /** The frames, in the order of the changes. `begun`: the first frame starts a stream. */
   frames(begun: boolean): readonly Frames[] {
     this.#endRun();
     return this.#runs.map((run, index) => (begun && index === 0 ? run.begun : run.frames));

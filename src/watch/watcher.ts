@@ -115,7 +115,10 @@ export class Watcher implements Reviewed {
     this.#awaitsFirst = false;
   }
 
-  /** Encodes the next event for this watcher only. */
+  /**
+   * Encodes an event that no other watcher shares: an object of the initial state, a past change or a bookmark. The
+   * first event of the stream may have a form of its own.
+   */
   encode(event: WatchEvent, into: Uint8Array[]): void {
     const { encoding } = this.sink;
     if (this.#awaitsFirst && encoding.encodeFirst !== undefined) encoding.encodeFirst(event, into);

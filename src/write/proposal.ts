@@ -42,8 +42,7 @@ function withoutRemoval({ removal: _removal, ...decision }: Made): Made {
 const unbounded: ReadonlySet<ObjectEvent['type']> = new Set(['ObjectDeletionRequested', 'ObjectDeleted', 'NameFenced']);
 
 /**
- * Returns the proposal without some of the object's values: a marked object loses the values that another object has
- * claimed.
+ * Returns the proposal with `values` removed from its event: other objects claimed them before this marked object did.
  */
 export function lackingIn(proposal: Proposal, values: readonly HeldValue[], proposing: Proposing): Proposal {
   const { decision } = proposal;

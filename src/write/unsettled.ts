@@ -70,8 +70,8 @@ export class Unsettled {
   }
 
   /**
-   * Returns the position up to which this node is drained. No append is pending whose declaration had been replaced by
-   * another declaration at that position.
+   * Returns the position up to which this node is drained: no append is pending that was decided by a declaration
+   * replaced at or before this position.
    */
   drained(): LogPosition {
     this.#forgetSettled();

@@ -177,9 +177,9 @@ test('mistaken queries are refused, and say what is wrong', async (t) => {
   const cases: Readonly<Record<string, readonly [status: number, message: RegExp]>> = {
     'lamp/history?limit=x': [400, /limit: must be a whole number/u],
     'lamp/history?limit=-1': [400, /limit: must be a whole number/u],
-    'lamp/history?sort=time': [400, /sort: must be position/u],
-    'lamp/history?sort=position&sort=position': [400, /sort: must be position/u],
-    'lamp/history?include=all': [422, /include: must be object/u],
+    'lamp/history?sort=time': [400, /sort: must be "position"/u],
+    'lamp/history?sort=position&sort=position': [400, /sort: must be "position"/u],
+    'lamp/history?include=all': [422, /include: must be "object"/u],
     'lamp/history?Include=object': [400, /did you mean "include"/u],
     'lamp/history?labelSelector=a': [400, /labelSelector: is not a parameter of a history/u],
     'lamp/history?continue=x': [400, /continue: the value is not a token of this query/u],

@@ -63,7 +63,7 @@ const mistakes: Readonly<Record<string, RegExp>> = {
   'esdb://admin:pa#ss@a': /percent-encoded/u,
   'esdb://admin:pa/ss@a': /percent-encoded/u,
   'esdb://admin:%zz@a': /invalid percent-encoding in the password/u,
-  'esdb://a?tls=maybe': /tls, which must be true or false/u,
+  'esdb://a?tls=maybe': /invalid value for the option tls: it must be true or false/u,
   'esdb://a?tls=true&tls=true': /twice/u,
   'esdb://a?tls': /without a value/u,
   'esdb://a?tls=': /without a value/u,

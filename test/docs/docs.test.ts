@@ -180,7 +180,7 @@ test('README.md lists the settings that are read, with their defaults', async (t
   await help.exited();
   const read = [...help.stdout().matchAll(/^ {2}([A-Z][A-Z_]+) /gmu)].map(([, name]) => name ?? '');
   t.same(rows.map(([name]) => name).sort(), read.sort());
-  const defaults = Object.fromEntries(rows.filter(([, value]) => value !== '' && value !== 'drawn'));
+  const defaults = Object.fromEntries(rows.filter(([, value]) => value !== '' && value !== 'random'));
   t.same(decodeConfig(defaults, '/anywhere'), decodeConfig({}, '/anywhere'), 'a default written out changes nothing');
 });
 

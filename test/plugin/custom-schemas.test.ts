@@ -20,11 +20,11 @@ test('an invalid schema refuses the plugin and names the route', (t) => {
     [{ request: { body: { pattern: '(a+)+$' } } }, /request\.body: pattern: /u],
     [{ request: { body: { $ref: 'https://elsewhere.example/' } } }, /must stay inside the schema/u],
     [{ request: { query: { size: { type: 'integer' } } } }, /request\.query\.size\.type: must be "string"/u],
-    [{ request: { headers: {} } }, /request\.headers: must be query or body/u],
+    [{ request: { headers: {} } }, /request\.headers: is not known; must be one of query, body/u],
     [{ request: [] }, /request: must be an object/u],
     [{ responses: { 99: {} } }, /responses\.99: must be a status/u],
     [{ responses: { 200: { schema: { type: 'strin' } } } }, /responses\.200\.schema: /u],
-    [{ responses: { 200: { body: {} } } }, /responses\.200\.body: must be description or schema/u],
+    [{ responses: { 200: { body: {} } } }, /responses\.200\.body: is not known; must be one of description, schema/u],
     [{ method: 'GET', request: { body: {} } }, /a GET has no body/u],
     [{ summary: 7 }, /summary: must be a string/u],
   ];

@@ -41,7 +41,7 @@ const refused: Readonly<Record<string, readonly [unknown, readonly RegExp[]]>> =
   ],
   'another version': [[{ ...whole, type: { ...goods, version: 'v2' } }], [/is not a type of this plugin$/u]],
   'no function': [[{ type: shops }], [/^reconcilers\[0\]\.reconcile: must be a function$/u]],
-  'a typo': [[{ ...whole, watch: [] }], [/^reconcilers\[0\]\.watch: unknown member; did you mean "watches"\?$/u]],
+  'a typo': [[{ ...whole, watch: [] }], [/^reconcilers\[0\]\.watch: is not known; did you mean "watches"\?$/u]],
   'nobody at once': [
     [{ ...whole, concurrency: 0 }],
     [/^reconcilers\[0\]\.concurrency: must be a whole number from 1 to/u],
@@ -81,11 +81,11 @@ const refused: Readonly<Record<string, readonly [unknown, readonly RegExp[]]>> =
   ],
   'a watch with more': [
     [{ ...whole, watches: [{ ...watch, filter: 1 }] }],
-    [/^reconcilers\[0\]\.watches\[0\]\.filter: unknown member; must be one of type, names$/u],
+    [/^reconcilers\[0\]\.watches\[0\]\.filter: is not known; must be one of type, names$/u],
   ],
   'everything at once': [
     [{ name: '', concurrency: -1, more: 1 }],
-    [/more: unknown member/u, /type: must be an object with/u, /reconcile: must/u, /concurrency: must/u],
+    [/more: is not known/u, /type: must be an object with/u, /reconcile: must/u, /concurrency: must/u],
   ],
 };
 

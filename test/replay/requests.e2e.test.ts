@@ -30,11 +30,11 @@ test('requests that name what the log does not have are refused, and nothing is 
     [{ until: '0' }, 400, /position 0 is before the log’s first event/u],
     [{ until: '1999-01-01T00:00:00Z' }, 400, /1999-01-01T00:00:00\.000Z is before the log’s first event/u],
     [{ until: '2999-01-01T00:00:00Z' }, 400, /is in the future/u],
-    [{ until: 'yesterday' }, 400, /until must be a position of the log, or a time/u],
-    [{ until: 7 }, 400, /until must be a text/u],
-    [{ print: 'yes' }, 400, /print must be true or false/u],
-    [{ type: widgets }, 400, /type and name need print/u],
-    [{ print: true, name: 'w' }, 400, /name needs type/u],
+    [{ until: 'yesterday' }, 400, /"until" must be a position of the log, or a time/u],
+    [{ until: 7 }, 400, /"until" must be a string/u],
+    [{ print: 'yes' }, 400, /"print" must be true or false/u],
+    [{ type: widgets }, 400, /"type" and "name" require "print": true/u],
+    [{ print: true, name: 'w' }, 400, /"name" requires "type"/u],
     [{ print: true, type: 'gadgets.example.com' }, 404, /the type "gadgets\.example\.com" is unknown/u],
     [{ print: true, type: 'Not a type' }, 404, /no type "Not a type" is known here/u],
     [{ sort: 'name' }, 400, /the member "sort" is not known/u],
@@ -44,9 +44,10 @@ test('requests that name what the log does not have are refused, and nothing is 
     t.match({ answered, problem }, { answered: status, problem: { message } }, JSON.stringify(body));
   }
   const diffs: readonly (readonly [body: object, message: RegExp])[] = [
-    [{ from: '1' }, /from and to are required/u],
+    [{ from: '1' }, /"from" and "to" are required/u],
     [{ from: last, to: '1' }, /the first moment is after the second/u],
-    [{ from: '1', to: 'x' }, /from and to each must be a position/u],
+    [{ from: 'x', to: '1' }, /"from" must be a position/u],
+    [{ from: '1', to: 'x' }, /"to" must be a position/u],
     [{ from: '1', to: beyond }, /beyond the end of the log/u],
   ];
   for (const [body, message] of diffs) {
@@ -172,5 +173,5 @@ test('the command prints what differs, the state and the changes, and its exit c
     { change: 'changed', name: 'w', patch: [{ path: /./u }] },
   ]);
   t.match(await run('diff', '9', '1'), { code: 1, err: /the first moment is after the second/u });
-  t.match(await run('replay', '--until', 'x'), { code: 1, err: /until must be a position/u });
+  t.match(await run('replay', '--until', 'x'), { code: 1, err: /"until" must be a position/u });
 });

@@ -135,5 +135,5 @@ test('a stopped server’s files are opened by nobody else, and unknown ones are
   t.match(await replayStopped(server.dataDir), { code: 2, err: /another server is running on DATA_DIR/u });
   await server.close();
   t.match(await replayStopped(join(server.dataDir, 'none')), { code: 2, err: /has no log/u });
-  t.match(await replayStopped(server.dataDir, '--until', 'yesterday'), { code: 2, err: /until must be a position/u });
+  t.match(await replayStopped(server.dataDir, '--until', 'yesterday'), { code: 2, err: /"until" must be a position/u });
 });

@@ -180,12 +180,21 @@ export class ColumnTables {
     });
   }
 
-  /** A segment of a snapshot; see `changes`. */
+  /**
+   * A segment of a snapshot, valid until the next read of a table in this turn.
+   *
+   * @throws NotServedError if the columns were dropped meanwhile.
+   */
   chunk(type: TypeKey, id: number, [position, chunk]: readonly [position: number, chunk: number]): Buffer {
     return this.#segment(type, chunkKey(id, position, chunk));
   }
 
-  /** Without a copy of its own: a list reads hundreds of segments, and garbage of that size delays all requests. */
+  /**
+   * Returns a segment without copying it: a list reads hundreds of segments, and garbage of that size delays all
+   * requests.
+   *
+   * @throws NotServedError if the columns were dropped meanwhile.
+   */
   #segment(type: TypeKey, key: Buffer): Buffer {
     const bytes = this.#segments.getBinaryFast(key);
     if (bytes === undefined) throw new NotServedError(type);

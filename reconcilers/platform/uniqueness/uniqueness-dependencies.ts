@@ -16,16 +16,29 @@ export type UniquenessDependencies = ObjectClaimsDependencies & {
   readonly leadership: Leadership;
   /** Whether no other node writes to this log. */
   readonly isAlone: boolean;
+  /** The name of this node, by which it recognizes its own heartbeats. */
   readonly node: string;
-  /** Resolves pending appends as far as possible. Returns the position up to which this node is drained. */
+  /**
+   * Resolves pending appends as far as possible. Returns the position up to which this node is drained: no append is
+   * pending that a declaration replaced at or before this position decided.
+   */
   readonly drain: () => Promise<LogPosition>;
+  /** Returns the types that this node serves. Only their indexes are enforced. */
   readonly served: () => readonly ResourceType[];
   readonly clock: Clock;
   readonly metadata: () => EventMetadata;
-  /** Called when the indexes of the type start their next step, or when duplicates block them. */
+  /**
+   * Called when the `UniqueStep` of the type begins, changes or ends: first `pending` until all nodes are drained, then
+   * `claiming` until no duplicates are left.
+   */
   readonly onStep: (type: ResourceType) => void;
+  /** Called once this node has folded that the indexes of the type are enforced. */
   readonly onEnforced: (type: ResourceType, indexes: readonly string[]) => void;
   /** Called when the set of found duplicates changes. */
   readonly onDuplicates: (found: Pick<UniqueStep, 'type' | 'duplicates' | 'duplicateCount'>) => void;
+  /**
+   * Called with an error after which the work is retried. `type`: the key of the type, or empty while waiting for
+   * nodes.
+   */
   readonly onError: (error: unknown, type: string) => void;
 };

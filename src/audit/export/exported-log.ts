@@ -14,7 +14,7 @@ export type ExportedLogDependencies = {
   readonly log: Pick<EventLog, 'readAll'>;
   readonly tree: TreeReader;
   readonly identity: () => LogIdentity;
-  /** The categories of streams with leaves in the tree. */
+  /** The categories of all events that are leaves of the audit tree. */
   readonly categories: CategoryFilter;
 };
 

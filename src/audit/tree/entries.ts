@@ -25,7 +25,7 @@ export function entryOf(tree: Pick<FoldedTree, 'hashes'>, index: number, recorde
 
 export type EntriesOptions = {
   readonly log: Pick<EventLog, 'readAll'>;
-  /** The categories of streams with leaves in the tree. */
+  /** The categories of all events that are leaves of the audit tree. */
   readonly categories: readonly string[];
   readonly signal: AbortSignal;
   /** Divides the time of the event loop among readers. */

@@ -25,7 +25,7 @@ type Outcome = 'running' | { readonly hindrance: LeafHindrance | undefined };
 
 export type LeafCheckDependencies = {
   readonly log: Pick<EventLog, 'readAllBackward'>;
-  /** The categories of the events that are folded into the tree. */
+  /** The categories of all events that are leaves of the audit tree. */
   readonly categories: readonly string[];
   readonly tree: Pick<FoldedTree, 'size' | 'positionOf' | 'hashes' | 'lastHead'>;
   readonly clock: Clock;
@@ -78,8 +78,8 @@ export class LeafCheck {
   }
 
   /**
-   * From now on compares new leaves each minute while `isReady`, so that a signature waits for few of them, and a node
-   * that nobody asks for one notices what its indexes lack.
+   * From now on compares new leaves each minute while `isReady`, so that a signature has few leaves left to compare. A
+   * node without requests for signatures thus also notices leaves that its indexes lack.
    */
   open(isReady: () => boolean): void {
     if (this.#stop.signal.aborted) return;
@@ -93,7 +93,7 @@ export class LeafCheck {
     });
   }
 
-  /** Ends a comparison that runs. */
+  /** Ends the comparison in progress, if any. */
   async stop(): Promise<void> {
     this.#timer?.cancel();
     this.#stop.abort();

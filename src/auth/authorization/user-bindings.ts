@@ -116,8 +116,8 @@ class Replacement {
   }
 
   /**
-   * Returns the writes in order. Updates, which keep a binding of other users, are before deletions, because an update
-   * needs rights that a deletion may remove from the writer.
+   * Returns the writes in the order in which they must be made. Updates, which keep a binding of other users, are
+   * before deletions, because an update needs rights that a deletion may remove from the writer.
    */
   #plan(roles: readonly string[], bindings: readonly Binding[]): readonly BindingChange[] {
     const bound = new Set(bindings.map(({ role }) => role));

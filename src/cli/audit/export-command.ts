@@ -25,7 +25,9 @@ export async function exportLog(options: ExportOptions, context: CommandContext)
     return;
   }
   if (resume || gzip)
-    throw usageError('--resume and --gzip need --output: standard output receives plain text from the first leaf on');
+    throw usageError(
+      '--resume and --gzip require --output: standard output receives plain text from the first leaf on',
+    );
   await received(options, queryOf(from, until), { context, begun: undefined, output: textOutput(context) });
 }
 

@@ -28,7 +28,11 @@ export class KeptCheckpoints {
     this.#dir = dir;
   }
 
-  /** Returns the largest checkpoint of the latest tree; undefined before the first checkpoint. */
+  /**
+   * Returns the largest checkpoint of the latest tree; undefined before the first checkpoint.
+   *
+   * @throws CommandFailure if a file is damaged, as do `of` and `keys`.
+   */
   last(): KeptCheckpoint | undefined {
     const trees = this.#trees();
     if (trees.length === 0) return undefined;
@@ -95,7 +99,7 @@ export class KeptCheckpoints {
     const checkpoint = parseCheckpoint(parseNote(note)?.text ?? '');
     if (checkpoint === undefined) throw this.#damaged(path, 'it is not a checkpoint');
     if (treeName(checkpoint.origin) !== tree || checkpoint.size !== size)
-      throw this.#damaged(path, 'its checkpoint has another tree or size than the name of the file');
+      throw this.#damaged(path, "its checkpoint does not match the tree and size in the file's path");
     return { note, checkpoint, path };
   }
 

@@ -10,14 +10,20 @@ export type Trusting = {
   readonly client: ServerClient;
   /** The values of the option `--key`. */
   readonly given: readonly string[];
+  /** The folder to which file names in `given` are relative. */
   readonly folder: string;
+  /** The checkpoints and keys of earlier runs. The trusted keys are added. */
   readonly kept: KeptCheckpoints;
 };
 
 /**
- * Returns the trusted keys: the keys of `--key`, the keys of earlier runs, and the keys of the server's nodes that a
- * trusted key has signed. In a first run without `--key`, keys that are signed by themselves are trusted, so the first
- * run trusts the server.
+ * Returns the keys whose signatures of checkpoints are trusted: the keys of `--key`, the keys of earlier runs, and
+ * every key in the server's list that a trusted key has signed. In a first run without `--key`, keys that are signed by
+ * themselves are trusted, so the first run trusts the server.
+ *
+ * Within this function, keys are raw: the 32 bytes in base64, without the name that a key has in a note. One pass over
+ * the list is sufficient, since the server lists the keys in the order of their signatures in the log: a key is always
+ * after the key that signed it.
  */
 export async function trustedKeys({ client, given, folder, kept }: Trusting): Promise<readonly VerifierKey[]> {
   const answer = await client.send({ method: 'GET', path: ['audit', 'tree', 'keys'] });
@@ -38,8 +44,10 @@ export async function trustedKeys({ client, given, folder, kept }: Trusting): Pr
 }
 
 /**
- * Returns the raw keys that are trusted regardless of the server's response; an empty list in a first run without
- * `--key`.
+ * Returns the raw keys that are trusted regardless of the server's response: those of `--key` and of earlier runs.
+ * Empty in a first run without `--key`.
+ *
+ * @throws CommandFailure if the folder has checkpoints of an earlier run, but no keys are known.
  */
 function knownKeys(given: readonly string[], folder: string, kept: KeptCheckpoints): readonly string[] {
   const known = [...(given.length === 0 ? [] : verifierKeys(given, folder)), ...kept.keys()];
@@ -48,6 +56,7 @@ function knownKeys(given: readonly string[], folder: string, kept: KeptCheckpoin
   return known.map(rawKeyOf);
 }
 
+/** Returns the raw key as a verifier key in text form; empty if it is not a valid key. */
 function textOfRaw(name: string, key: string): readonly string[] {
   const verifier = verifierKeyOfRaw(name, key);
   return verifier === undefined ? [] : [verifierKeyText(verifier)];

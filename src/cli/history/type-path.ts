@@ -15,6 +15,8 @@ const anyVersion = 'v1alpha1';
 /**
  * Returns the segments of a type's path, according to the server's discovery documents. For a type that the server no
  * longer serves, returns a path with the group of `type`.
+ *
+ * @throws CommandFailure if `type` is not the name of a type, or has no group and the server does not serve it.
  */
 export async function pathOfType(client: ServerClient, type: string): Promise<readonly string[]> {
   const served = await servedPath(client, type);
@@ -28,7 +30,11 @@ export async function pathOfType(client: ServerClient, type: string): Promise<re
   );
 }
 
-/** Returns the segments of the path of a type; undefined if the server does not serve the type. */
+/**
+ * Returns the segments of the path of a type; undefined if the server does not serve the type.
+ *
+ * @throws CommandFailure if `type` is not the name of a type.
+ */
 export async function servedPath(client: ServerClient, type: string): Promise<readonly string[] | undefined> {
   const { name, group } = wordsOf(type);
   for (const root of await rootsOf(client, group)) {
@@ -40,6 +46,7 @@ export async function servedPath(client: ServerClient, type: string): Promise<re
   return undefined;
 }
 
+/** @throws CommandFailure if `type` has another form than `words`. */
 function wordsOf(type: string): { readonly name: string; readonly group: string | undefined } {
   const { name = '', group } = words.exec(type)?.groups ?? {};
   if (name === '') throw usageError(`${JSON.stringify(type)} is not a type: write <plural> or <plural>.<group>`);

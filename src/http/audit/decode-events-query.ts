@@ -53,7 +53,7 @@ export function decodeEventsQuery(
   if (freshness.value.match === 'exact')
     return { ok: false, problem: unsupported('resourceVersionMatch', 'must be NotOlderThan for events') };
   const order = orderOf(parameters.getAll('sort'));
-  if (order === undefined) return refused('sort: must be position, position,asc or position,desc');
+  if (order === undefined) return refused('sort: must be "position", "position,asc" or "position,desc"');
   const parts = decodeParts(parameters);
   if (!parts.ok) return parts;
   const texts = parameters.getAll('fieldSelector');

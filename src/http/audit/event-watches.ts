@@ -13,7 +13,7 @@ import { scopeOf, type Allows, type EventScope, type EventScopes } from './event
 
 export type EventWatchesDependencies = EventScopes & {
   readonly audit: Pick<AuditProgress, 'unavailable'>;
-  /** The read models, which are folded before the audit indexes. */
+  /** The object read model, which is usually ahead of the audit indexes. */
   readonly reader: Pick<ObjectReader, 'position'>;
 };
 

@@ -14,7 +14,7 @@ type Encoded = { readonly contentEncoding?: string; readonly contentType?: strin
 type Wrapper = Encoded & { readonly typeMeta?: TypeMeta };
 type Raw = { readonly raw?: { readonly [member: string]: Json } };
 
-/** The fields of `runtime.Unknown` without field 2, the object itself. */
+/** The fields of `runtime.Unknown`, except for field 2, the object: its shape depends on the kind in field 1. */
 const wrapper: MessageShape = {
   1: nested('typeMeta', { 1: text('apiVersion'), 2: text('kind') }),
   3: text('contentEncoding'),
@@ -25,6 +25,9 @@ const wrapper: MessageShape = {
  * Decodes a body of `application/vnd.kubernetes.protobuf`, which consists of the magic bytes and a `runtime.Unknown`.
  * The `runtime.Unknown` contains the kind and the object. The result is the object in its JSON form. As in JSON, `kind`
  * and `apiVersion` may be absent.
+ *
+ * The bytes are decoded twice: first the kind and the encoding, so that an object of another kind is refused with this
+ * reason instead of an error about its fields; then the object, with the shape of the expected message.
  */
 export function decodeKubernetesMessage(bytes: Uint8Array, message: KubernetesMessage): DecodedMessage {
   if (!magic.every((byte, index) => bytes[index] === byte))

@@ -1,3 +1,4 @@
+import { everything } from '../../access/role-aggregation.ts';
 import type { Grant } from '../../access/role-table.ts';
 import type { Rule } from '../../access/rule.ts';
 import { subjectNamed } from '../../auth/authorization/named-subject.ts';
@@ -203,12 +204,6 @@ class Reviewer {
     );
   }
 }
-
-/** The rules of a super administrator, whatever the Role object contains. */
-const everything: readonly Rule[] = [
-  { kind: 'resource', apiGroups: ['*'], resources: ['*'], resourceNames: undefined, verbs: ['*'] },
-  { kind: 'non-resource', nonResourceURLs: ['*'], verbs: ['*'] },
-];
 
 /** A rule in Kubernetes' format; JSON omits undefined members. */
 function shownRule({ kind: _kind, ...members }: Rule): Readonly<Record<string, unknown>> {

@@ -73,7 +73,7 @@ export class EventStream implements OpenStream {
     };
     this.#outbox = streams.outboxes.open(new StreamConnection(res), { account, onOverflow });
     streams.add(this);
-    // The `close` event handles a reset during a write.
+    // Ignores `error`, which a reset during a write emits: `close` follows, and ends the stream.
     res
       .on('error', () => undefined)
       .once('close', () => {

@@ -69,7 +69,9 @@ export async function awaitAudit(
   if (audit.position() >= position) return undefined;
   const reached = await audit.reached(position, { timeoutMs: auditFoldWaitMs, signal: disconnectSignalOf(res) });
   if (reached === 'reached') return undefined;
-  return reached === 'aborted' ? takenOver : notYet(`the audit indexes have not reached ${position.toString()} yet`);
+  return reached === 'aborted'
+    ? takenOver
+    : notYet(`the audit indexes have not yet processed position ${position.toString()}; retry`);
 }
 
 function notYet(reason: string): Answer {

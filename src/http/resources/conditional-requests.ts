@@ -44,11 +44,14 @@ export function isTagKnown(req: IncomingMessage, tag: string): boolean {
     .some((part) => part === tag || part === `W/${tag}` || part === '*');
 }
 
-/** Returns the problem (412) if the `If-Match` of the request excludes this version. */
+/**
+ * Returns the problem (412) if the `If-Match` of a read excludes this version. The preconditions of a write are checked
+ * in `command/preconditions.ts`.
+ */
 export function checkConditions(req: IncomingMessage, version: number): Problem | undefined {
   const ifMatch = ifMatchOf(req);
   if (ifMatch === undefined || ifMatch === 'any' || ifMatch.includes(version)) return undefined;
-  return problem('precondition-failed', `If-Match does not name the current version ${String(version)}`);
+  return problem('precondition-failed', `If-Match does not contain the current version ${String(version)}`);
 }
 
 const tags = /^\s*(?:\*|(?:W\/)?(?:"[^"]*"|\d{1,16})(?:\s*,\s*(?:W\/)?(?:"[^"]*"|\d{1,16}))*)\s*$/u;

@@ -30,7 +30,7 @@ export function decodeHistoryQuery(parameters: URLSearchParams, of: readonly str
   const freshness = decodeFreshness(parameters);
   if (!freshness.ok) return freshness;
   const order = orderOf(parameters.getAll('sort'));
-  if (order === undefined) return refused('sort: must be position, position,asc or position,desc');
+  if (order === undefined) return refused('sort: must be "position", "position,asc" or "position,desc"');
   const uid = parameters.get('uid') ?? '';
   const identity = [...of, order, uid];
   const token = tokenOf(parameters, identity);
@@ -66,7 +66,7 @@ function orderOf(sort: readonly string[]): HistoryRange['order'] | undefined {
 
 function ownProblem(parameters: URLSearchParams): Problem | undefined {
   const include = parameters.getAll('include').find((value) => value !== '' && value !== 'object');
-  if (include !== undefined) return unsupported('include', `must be object, is ${shown(include)}`);
+  if (include !== undefined) return unsupported('include', `must be "object", is ${shown(include)}`);
   for (const given of parameters.keys()) {
     if (ofListsOnly.includes(given)) return problem('bad-request', `${given}: is not a parameter of a history`);
   }

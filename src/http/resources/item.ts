@@ -192,7 +192,7 @@ export async function refuseAbsent(
   const stored = reader.get(target.type.key, target.name);
   if (stored !== undefined) {
     return isKnown(exchange.req, stored.revision)
-      ? refusal(problem('precondition-failed', `If-None-Match names the current version ${String(stored.revision)}`))
+      ? refusal(problem('precondition-failed', `If-None-Match contains the current version ${String(stored.revision)}`))
       : undefined;
   }
   const context = writeContext(exchange);

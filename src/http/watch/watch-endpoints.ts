@@ -79,7 +79,7 @@ class HubEndpoints {
       return;
     }
     res.flushHeaders();
-    // The listener of `close` handles a reset during a write.
+    // Ignores `error`, which a reset during a write emits: `close` follows, and ends the watch.
     res.on('error', () => undefined);
     const watcher = this.#dependencies.hub.open(admission.plan, new StreamSink(res, admission.encoding));
     res.once('close', () => {

@@ -75,7 +75,7 @@ export class Contact {
     return error;
   }
 
-  /** Returns the error for one lost reply, which does not make the server unavailable. */
+  /** Returns the error for one lost reply. Unlike `failed`, it leaves the state unchanged. */
   lostReply(fault: Fault, cause: unknown): LogUnavailableError {
     return new LogUnavailableError(`${this.hosts}: ${'reason' in fault ? fault.reason : fault.kind}`, { cause });
   }

@@ -135,7 +135,7 @@ export class PluginHost {
    */
   async loadTypes(): Promise<void> {
     this.#opening = this.#open();
-    // `start`, which may run later, reports the error.
+    // Ignores the error here: `start`, which may run later, reports it.
     this.#opening.catch(() => undefined);
     return this.#opening;
   }

@@ -172,7 +172,10 @@ export class PluginStep {
     }
   }
 
-  /** Removes the registrations. Dependents stop first; each dependent then enqueues this plugin again. */
+  /**
+   * Removes the plugin's registrations. While dependents run, only asks them to stop, and returns false; each dependent
+   * enqueues this plugin again when it has stopped.
+   */
   async #release(plugin: HostedPlugin, wasLeaving: boolean): Promise<boolean> {
     const { plugins, enqueue, log, registry } = this.#dependencies;
     // Uses the dependencies of running code, which have no cycle. New manifests may have a cycle.

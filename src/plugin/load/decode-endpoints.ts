@@ -154,9 +154,9 @@ function pathProblem(path: string): string | undefined {
   const [, apis, group = '', version = '', ...rest] = path.split('/');
   if (apis !== 'apis' || rest.length === 0) return 'must begin with /apis/<group>/<version>/ and have further segments';
   const wrongGroup = subdomainProblem(group);
-  if (wrongGroup !== undefined) return `has the group ${JSON.stringify(group)}, which ${wrongGroup}`;
+  if (wrongGroup !== undefined) return `has the invalid group ${JSON.stringify(group)}: it ${wrongGroup}`;
   if (!/^v[1-9][0-9]*(?:(?:alpha|beta)[1-9][0-9]*)?$/u.test(version))
-    return `has the version ${JSON.stringify(version)}, which must be of the form v1 or v1alpha1`;
+    return `has the invalid version ${JSON.stringify(version)}: it must have the form v1 or v1alpha1`;
   const invalid = rest.find(
     (segment) => segment === '.' || segment === '..' || !/^(?:[A-Za-z0-9._~-]+|\{[A-Za-z_]\w*\})$/u.test(segment),
   );

@@ -130,7 +130,7 @@ function unknownMembers(
 ): readonly string[] {
   return Object.keys(declared)
     .filter((member) => !known.has(member))
-    .map((member) => `${at}.${member}: unknown member${otherWords(member, [...known])}`);
+    .map((member) => `${at}.${member}: is not known${otherWords(member, [...known])}`);
 }
 
 function isConcurrency(value: unknown): value is number {

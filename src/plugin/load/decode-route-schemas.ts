@@ -1,5 +1,6 @@
 import { isObject } from '../../base/guards.ts';
 import { compileValueSchema } from '../../resource/schema/schema.ts';
+import { otherWords } from '../../resource/schema/suggestions.ts';
 import type { ResponseEndpoint, RouteEndpoint, ValueSchema } from '../api/endpoints.ts';
 import type { RouteMethod } from '../api/plugin.ts';
 
@@ -18,6 +19,8 @@ export function decodeRouteSchemas(
   };
 }
 
+const requestMembers = new Set(['query', 'body']);
+
 function decodeRequest(request: unknown, { at, method, problems }: Findings): Pick<RouteSchemas, 'query' | 'body'> {
   if (request === undefined) return {};
   if (!isObject(request)) {
@@ -26,8 +29,8 @@ function decodeRequest(request: unknown, { at, method, problems }: Findings): Pi
   }
   problems.push(
     ...Object.keys(request)
-      .filter((member) => member !== 'query' && member !== 'body')
-      .map((member) => `${at}.${member}: must be query or body`),
+      .filter((member) => !requestMembers.has(member))
+      .map((member) => `${at}.${member}: is not known${otherWords(member, [...requestMembers])}`),
   );
   const query = decodeQuery(request['query'], { at: `${at}.query`, method, problems });
   if (request['body'] !== undefined && method === 'GET')
@@ -81,7 +84,7 @@ function decodeResponse(response: unknown, at: string, problems: string[]): Resp
   problems.push(
     ...Object.keys(response)
       .filter((member) => !responseMembers.has(member))
-      .map((member) => `${at}.${member}: must be description or schema`),
+      .map((member) => `${at}.${member}: is not known${otherWords(member, [...responseMembers])}`),
   );
   if (description !== undefined && typeof description !== 'string')
     problems.push(`${at}.description: must be a string`);

@@ -30,7 +30,7 @@ export function decodeDefinition(exported: unknown): DecodedDefinition {
     };
   const problems = Object.keys(exported)
     .filter((member) => !members.has(member))
-    .map((member) => `${member}: unknown member${otherWords(member, [...members])}`);
+    .map((member) => `${member}: is not known${otherWords(member, [...members])}`);
   const types = listOf(exported, 'types', { at: 'types', countMax: typesPerPluginMax }, problems);
   const reconcilers = decodeReconcilers(exported['reconcilers'], types, problems);
   const endpoints = decodeEndpoints(exported, problems);

@@ -19,7 +19,10 @@ import type { TypeRegistry } from '../registry/type-registry.ts';
 export type AppliedObjectsDependencies = ApplyDependencies & {
   readonly registry: TypeRegistry;
   readonly objects: PluginObjects;
-  /** Returns the names of a type's objects, in order. The type does not need to be registered. */
+  /**
+   * Returns up to `limit` names of a type's objects, in the order of the names, from the first after `after`. The type
+   * does not need to be registered.
+   */
   readonly namesOf: (
     type: TypeKey,
     page: { readonly after: string | undefined; readonly limit: number },

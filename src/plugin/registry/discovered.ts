@@ -7,6 +7,7 @@ export type FindPlugins = {
   readonly folders: Iterable<string>;
   /** The key of the type Plugin. */
   readonly objects: TypeKey;
+  /** Returns up to `limit` names of a type's objects, in the order of the names, from the first after `after`. */
   readonly namesOf: (
     type: TypeKey,
     page: { readonly after: string | undefined; readonly limit: number },

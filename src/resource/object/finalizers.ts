@@ -1,4 +1,8 @@
-/** All edits of finalizers. Finalizers are an ordered set; if the set is empty, the member is absent. */
+/**
+ * Functions on lists of finalizers, and the patches that remove finalizers. Finalizers are an ordered set; if the set
+ * is empty, the member is absent. The finalizers of a marked object are decided in `command/decide.ts`;
+ * `command/emit.ts` removes a marked object without finalizers.
+ */
 import { isList, isObject } from '../../base/guards.ts';
 import type { JsonObject, JsonValue } from './object.ts';
 

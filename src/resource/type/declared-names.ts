@@ -3,7 +3,8 @@ import { shortJson } from '../schema/schema-violations.ts';
 
 /** Kubernetes' form of the name of a resource. Tools compare such names with words of a command line. */
 export const resourceForm = /^[a-z](?:[a-z0-9-]*[a-z0-9])?$/u;
-export const resourceRule = 'lowercase letters, digits and "-", and start with a letter';
+export const resourceRule =
+  'lowercase letters, digits and "-", starting with a letter and ending with a letter or digit';
 
 /**
  * Decodes `shortNames` or `categories`, which are lists of distinct names. Appends every problem to `problems` and

@@ -22,7 +22,7 @@ export function decodeScale(input: unknown, problems: string[]): ScalePointers |
   }
   const found = Object.keys(input)
     .filter((member) => !places.has(member))
-    .map((member) => `${member} is not a member of a scale${otherWords(member, [...places.keys()])}`);
+    .map((member) => `${member} is not known${otherWords(member, [...places.keys()])}`);
   for (const [member, roots] of places) {
     const problem = pointerProblem(input[member], roots, member !== 'labelSelector');
     if (problem !== undefined) found.push(`${member} ${problem}`);

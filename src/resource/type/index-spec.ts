@@ -24,7 +24,7 @@ const isOneOf =
 const rules: Readonly<Record<string, { readonly valid: (value: unknown) => boolean; readonly expected: string }>> = {
   name: {
     valid: (value) => typeof value === 'string' && indexName.test(value),
-    expected: 'a text of 1 to 253 characters without spaces and without = ! < > ^ ( ) , \\',
+    expected: 'a string of 1 to 253 characters without spaces and without = ! < > ^ ( ) , \\',
   },
   type: {
     valid: isOneOf(['string', 'number', 'boolean', 'timestamp']),

@@ -60,7 +60,7 @@ export function compileType(declaration: unknown, declarer: Declarer): CompiledT
   if (!isObject(declaration)) return { ok: false, problems: ['a type must be an object'] };
   const problems = Object.keys(declaration)
     .filter((member) => !members.has(member))
-    .map((member) => `${member}: is not a member of a type${otherWords(member, [...members])}`);
+    .map((member) => `${member}: is not known${otherWords(member, [...members])}`);
   const text = textReader(declaration, problems);
   const group = text('group', (value) => groupProblem(value, declarer));
   const version = text('version', (value) =>
@@ -176,7 +176,7 @@ function columnProblems(column: unknown): readonly string[] {
   if (!isObject(column)) return ['must be an object'];
   const { name, type, pointer, format, description, priority } = column;
   const problems = unknownColumnMembers(column);
-  if (typeof name !== 'string' || name === '') problems.push('name must be a text');
+  if (typeof name !== 'string' || name === '') problems.push('name must be a string of at least one character');
   if (!columnTypes.has(type))
     problems.push(`type must be string, integer, number, boolean or date, is ${shortJson(type)}`);
   if (typeof pointer !== 'string' || !pointerForm.test(pointer))
@@ -190,7 +190,7 @@ function columnProblems(column: unknown): readonly string[] {
 function unknownColumnMembers(column: object): string[] {
   return Object.keys(column)
     .filter((member) => !columnMembers.has(member))
-    .map((member) => `${member} is not a member of a column${otherWords(member, [...columnMembers])}`);
+    .map((member) => `${member} is not known${otherWords(member, [...columnMembers])}`);
 }
 
 function isPriority(value: unknown): boolean {

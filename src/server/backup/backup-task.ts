@@ -24,9 +24,9 @@ export type BackupTask = {
 export type BackupSummary = {
   /** The path of the folder. */
   readonly folder: string;
-  /** False: the last backup in the folder already has all events of the log. */
+  /** Whether this run added a backup; false if the newest backup in the folder already has all events of the log. */
   readonly written: boolean;
-  /** The number of the last backup in the folder. */
+  /** The number of the newest backup in the folder after this run; 0 for an empty folder. */
   readonly number: number;
   /** The number of events that this backup added, and the bytes of its segments. */
   readonly events: number;
@@ -35,7 +35,7 @@ export type BackupSummary = {
   readonly position: number;
   /** `root` in base64, as in checkpoints. */
   readonly tree: { readonly size: number; readonly root: string; readonly signed: boolean };
-  /** Why the last backup in the folder has no signed checkpoint. */
+  /** Why the newest backup in the folder has no signed checkpoint. */
   readonly unsigned?: string;
 };
 

@@ -240,8 +240,8 @@ export class BackupRun {
 }
 
 /**
- * `latest`: the last backup in the folder, which is the previous backup if this run added no records; undefined for an
- * empty folder.
+ * `latest`: the newest backup in the folder: this run's or, if this run added no records, an earlier one; undefined for
+ * an empty folder.
  */
 function summaryOf(folder: string, { number, first, last }: Span, latest: Manifest | undefined): BackupSummary {
   const { tree, ...shown } = latest ?? empty;

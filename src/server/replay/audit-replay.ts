@@ -146,7 +146,9 @@ export class AuditReplay {
     }
   }
 
-  /** A snapshot of the live tables, at `atLeast` or later: the server folds the audit indexes after the objects. */
+  /**
+   * A snapshot of the live tables, at `atLeast` or later, since the audit indexes may be behind the object read model.
+   */
   async #latest(view: AuditView): Promise<AuditSnapshot> {
     const { atLeast } = this.#task.work;
     const { signal } = new AbortController();

@@ -186,7 +186,7 @@ test('standard output has the same lines', async (t) => {
   t.equal(code, 0);
   writeFileSync(join(folder, 'out.jsonl'), out);
   t.match(await run('verify', 'out.jsonl', '--key', key), { code: 0 });
-  t.match(await run('export', '--gzip'), { code: 2, err: /need --output/u });
+  t.match(await run('export', '--gzip'), { code: 2, err: /require --output/u });
 });
 
 test('an export needs the right to the whole log', async (t) => {

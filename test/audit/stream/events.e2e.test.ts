@@ -206,7 +206,7 @@ test('what cannot be is refused with its reason', async (t) => {
     [{ fieldselector: 'actor=admin' }, 400, /no query parameter "fieldselector"; did you mean "fieldSelector"/u],
     [{ inclde: 'object' }, 400, /no query parameter "inclde"; did you mean "include"/u],
     [{ include: 'secrets' }, 422, /must be object, change or data/u],
-    [{ sort: 'actor' }, 400, /sort: must be position/u],
+    [{ sort: 'actor' }, 400, /sort: must be "position"/u],
     [{ page: '2' }, 400, /page: is not a parameter of lists of events/u],
     [{ continue: 'abc' }, 400, /is not a token of this query/u],
     [{ continue: metadata.continue ?? '', sort: 'position,desc' }, 400, /is not a token of this query/u],

@@ -101,7 +101,7 @@ const broken: Readonly<Record<string, readonly [PluginFiles[string], RegExp]>> =
   'text-default': [withMain('text-default', 'export default "x";'), /^DefinitionRefused: /],
   'array-default': [withMain('array-default', 'export default [];'), /^DefinitionRefused: /],
   'answers-nothing': [withMain('answers-nothing', 'export default () => undefined;'), /^DefinitionRefused: /],
-  typo: [withMain('typo', 'export default { type: [] };'), /^DefinitionRefused: type: unknown member/],
+  typo: [withMain('typo', 'export default { type: [] };'), /^DefinitionRefused: type: is not known/],
   getter: [
     withMain('getter', 'export default { get types() { throw new Error("looked"); } };'),
     /^DefinitionRefused: Error: looked/,

@@ -14,7 +14,7 @@ export type HeldColumns = {
   readonly layout: readonly ColumnLayout[];
   /** The last snapshot at or before the position. It has each object once. */
   readonly snapshot: Segments;
-  /** The changes after the snapshot, in order. Changes after the position may follow. */
+  /** The changes after the snapshot, in the order of the log. Changes after the position may follow. */
   readonly changes: Segments;
 };
 

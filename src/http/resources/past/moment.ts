@@ -84,7 +84,7 @@ async function known(
   const reached = await reader.reached(position, { timeoutMs: freshnessWaitMs, signal });
   if (reached === 'reached') return { ok: true, position };
   if (reached === 'aborted') return { ok: false, answer: takenOver };
-  const detail = `this node has not folded ${position.toString()} yet`;
+  const detail = `at: this node has not yet processed position ${position.toString()}; retry`;
   return { ok: false, answer: refusal(problem('unavailable', detail, { retryAfterSeconds: 1 })) };
 }
 

@@ -35,8 +35,8 @@ export type TypeName = { readonly group: string; readonly version: string; reado
 
 declare const objectOf: unique symbol;
 
-/** Adds the TypeScript type of the objects to a declaration, at compile time only. */
+/** Marks the result of `defineType` with the TypeScript type `T` of its objects, at compile time only. */
 export type Typed<T> = { readonly [objectOf]?: T };
 
-/** The TypeScript type of the objects of `Type`, which is the type of a result of `defineType`. */
+/** The TypeScript type of a defined type's objects: `ObjectOf<typeof widget>` for `const widget = defineType(…)`. */
 export type ObjectOf<Type> = Type extends Typed<infer T> ? Exclude<T, undefined> : never;
