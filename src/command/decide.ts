@@ -9,7 +9,9 @@ import type { LiveState, State } from './evolve.ts';
 import { patched } from './decide-patch.ts';
 import { scaledDraft, shownScale } from './decide-scale.ts';
 import { emit, emitLeaving, emitRemoved, isRemovable, removalOf, type Emitted } from './emit.ts';
-import { alreadyExists, identityProblem, notFound, refuse, stalePrecondition, warned } from './refuse.ts';
+import { deleteViolations } from './hooks.ts';
+import { hookedDraft, hookedUpdate, refuseByHooks } from './hooked-draft.ts';
+import { alreadyExists, identityProblem, invalid, notFound, refuse, stalePrecondition, warned } from './refuse.ts';
 import { markedFinalizers } from './propagation.ts';
 import type { Rejection } from './rejection.ts';
 import type { Withheld } from './strategy.ts';
@@ -20,6 +22,7 @@ import {
   changedMembers,
   clientMetadata,
   isMarked,
+  membersOf,
   renumbered,
   replaced,
   isSameSpec,
@@ -97,20 +100,31 @@ function decideCreate(state: State, object: JsonObject, facts: Facts): Decision 
   return warned(decideAdmitted(state, draft, admitted, facts), admitted.warnings);
 }
 
-function decideAdmitted(state: State, draft: Draft, admitted: Admitted, facts: Facts): Decision {
+function decideAdmitted(state: State, given: Draft, admitted: Admitted, facts: Facts): Decision {
   const { type } = facts;
-  const name = draft.name ?? completed(draft.generateName, facts.suffix) ?? '';
+  const name = given.name ?? completed(given.generateName, facts.suffix) ?? '';
   if (state.kind === 'live') return alreadyExists(type, name);
-  const { status, ...rest } = admitted.members;
-  const members = type.statusSubresource || status === undefined ? rest : admitted.members;
-  const refused = refuseViolations(
-    draft,
-    { members, name, more: [...admitted.violations, ...nameViolations(draft, name)] },
-    facts,
-  );
+  const version = state.kind === 'absent' ? 0 : state.revision + 1;
+  const objectOf = (draft: Draft, members: Admitted['members']): ResourceObject => {
+    const { status, ...rest } = members;
+    const kept = type.statusSubresource || status === undefined ? rest : members;
+    const metadata = firstMetadata(draft, name, { version, facts });
+    return { apiVersion: type.apiVersion, kind: type.kind, metadata, ...kept };
+  };
+  const problems = [...admitted.violations, ...nameViolations(given, name)];
+  const isHooked = type.hooks !== undefined && problems.length === 0 && given.violations.length === 0;
+  const whole = { draft: given, members: admitted.members };
+  const hooked = isHooked
+    ? hookedDraft(objectOf(given, admitted.members), 'create', whole, facts)
+    : { ...whole, violations: [] };
+  const { draft, fault } = hooked;
+  const next = objectOf(draft, hooked.members);
+  const more = [...problems, ...hooked.violations];
+  const refused =
+    refuseViolations(draft, { members: membersOf(next), name, more }, facts) ??
+    refuseByHooks({ next, current: undefined, part: 'main', fault }, facts);
   if (refused !== undefined) return refused;
-  const metadata = firstMetadata(draft, name, { version: state.kind === 'absent' ? 0 : state.revision + 1, facts });
-  const stored = complete({ apiVersion: type.apiVersion, kind: type.kind, metadata, ...members }, undefined, facts);
+  const stored = complete(next, undefined, facts);
   if (!stored.ok) return stored;
   return withholding(
     stored.withheld,
@@ -165,33 +179,36 @@ function decideWhole(
     : warned(decision, scaled.warnings);
 }
 
-function decideReplace(state: LiveState, draft: Draft, target: Target, facts: Facts): Decision {
-  const mismatch = identityMismatch(draft, target.name, facts.type);
+function decideReplace(state: LiveState, given: Draft, target: Target, facts: Facts): Decision {
+  const mismatch = identityMismatch(given, target.name, facts.type);
   if (mismatch !== undefined) return refuse('bad-request', mismatch);
-  const current = state.object;
-  const proposed = target.part === 'main' ? draft : withStoredMetadata(draft, current);
+  const proposed = target.part === 'main' ? given : withStoredMetadata(given, state.object);
   const admitted = admit(proposed, facts);
   if (!admitted.ok) return admitted;
-  const next = replaced(current, { draft, members: admitted.members, part: target.part }, facts.type);
-  const members = changedMembers(current, next);
-  const refused =
-    checkPreconditions(state, target.preconditions, facts) ??
-    checkStaleness(state, draft, facts) ??
-    refuseViolations(
-      proposed,
-      {
-        members,
-        more: [...admitted.violations, ...finalizerViolations(current, proposed)],
-        current,
-        part: target.part,
-      },
-      facts,
-    );
-  if (refused !== undefined) return warned(refused, admitted.warnings);
-  const leaving = members === undefined && isMarked(current);
+  const stale = checkPreconditions(state, target.preconditions, facts) ?? checkStaleness(state, given, facts);
+  return warned(stale ?? decideCurrent(state, { proposed, admitted, part: target.part }, facts), admitted.warnings);
+}
+
+type Replacing = { readonly proposed: Draft; readonly admitted: Admitted; readonly part: Part };
+
+/** Decides a replacement of an object in the state that its writer expects. */
+function decideCurrent(state: LiveState, { proposed, admitted, part }: Replacing, facts: Facts): Decision {
+  const { type } = facts;
+  const { object: current } = state;
   const { warnings } = admitted;
+  const given = { draft: proposed, members: admitted.members, part };
+  const plain = replaced(current, given, type);
+  const hooked = hookedUpdate({ ...given, current, next: plain }, facts);
+  const next = hooked.members === given.members ? plain : replaced(current, { ...hooked, part }, type);
+  const members = changedMembers(current, next);
+  const more = [...admitted.violations, ...hooked.violations, ...finalizerViolations(current, hooked.draft)];
+  const refused =
+    refuseViolations(hooked.draft, { members, more, current, part }, facts) ??
+    refuseByHooks({ next, current, part, fault: hooked.fault }, facts);
+  if (refused !== undefined) return refused;
+  const leaving = members === undefined && isMarked(current);
   const mayBeSame = members === undefined || facts.strategy !== undefined;
-  return warned(decideChange(state, next, { facts, leaving, mayBeSame, warnings }), warnings);
+  return decideChange(state, next, { facts, leaving, mayBeSame, warnings });
 }
 
 type Outcome = {
@@ -235,6 +252,8 @@ function decideDelete(
   if (refused !== undefined) return refused;
   const { object: current } = state;
   if (isMarked(current)) return { ok: true, event: undefined, object: current, warnings: [] };
+  const violations = deleteViolations(current, facts);
+  if (violations.length > 0) return invalid(facts.type, name, violations);
   const { finalizers: before, ...metadata } = current.metadata;
   const finalizers = markedFinalizers(before, propagation, facts.strategy?.heldBy?.(facts.domain));
   const marked = {

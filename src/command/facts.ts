@@ -1,5 +1,5 @@
 import type { ResourceObject } from '../resource/object/object.ts';
-import type { ResourceType } from '../resource/type/resource-type.ts';
+import type { HookName, ResourceType } from '../resource/type/resource-type.ts';
 import type { WriteContext } from './command.ts';
 import type { Completed, Kept, Strategy } from './strategy.ts';
 import type { Subject } from './subject.ts';
@@ -24,8 +24,18 @@ export type Facts = {
   readonly subject: Subject;
   /** The strategy of a platform type; undefined for a plugin's type. */
   readonly strategy?: Strategy | undefined;
+  /** Observes the calls of the type's hooks; undefined if no part observes them. */
+  readonly hookWatch?: HookWatch | undefined;
   /** The secret withheld from this write; undefined until the secret is stored. */
   readonly kept?: Kept | undefined;
+};
+
+/** Measures calls of hooks, and records those that broke their contract. */
+export type HookWatch = {
+  /** Runs `call`, and returns or throws what it does. */
+  run(type: ResourceType, hook: HookName, call: () => unknown): unknown;
+  /** `thrown`: the value that the hook threw, if it did. */
+  failed(type: ResourceType, hook: HookName, failure: { readonly problem: string; readonly thrown?: unknown }): void;
 };
 
 /** Returns the object to store. The strategy of the type may change the object or refuse the write. */

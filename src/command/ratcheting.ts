@@ -92,14 +92,18 @@ function isOfStatus({ pointer }: Violation): boolean {
 
 type Values = { readonly before: Members; readonly after: Members; readonly part: Part };
 
-/** The violations that were not there before, with the same pointer, the same detail and an equal value. */
-function newViolations<Found extends Violation>(
+/**
+ * The violations that were not there before, with the same pointer, the same detail and an equal value. Of a write of
+ * the status, those that concern the status.
+ */
+export function newViolations<Found extends Violation>(
   found: readonly Found[],
   earlier: readonly Violation[],
   { before, after, part }: Values,
 ): readonly Found[] {
   const known = new Set(earlier.map(keyOf));
-  return found.filter((violation) => {
+  const concerned = part === 'status' ? found.filter(isOfStatus) : found;
+  return concerned.filter((violation) => {
     if (!known.has(keyOf(violation))) return true;
     // The status is a part of the whole object, so the value of the whole object has always changed.
     if (part === 'status' && violation.pointer === '') return false;

@@ -78,8 +78,11 @@ export function changedMembers(
   current: ResourceObject,
   next: ResourceObject,
 ): Readonly<Record<string, unknown>> | undefined {
-  const members = membersOf(next);
-  return deepEqual(members, membersOf(current)) ? undefined : members;
+  return isSameMembers(current, next) ? undefined : membersOf(next);
+}
+
+export function isSameMembers(current: ResourceObject, next: ResourceObject): boolean {
+  return deepEqual(membersOf(next), membersOf(current));
 }
 
 /**

@@ -25,9 +25,16 @@ export type Admitted = {
  */
 export function admit(draft: Draft, facts: Facts): Admitted | Refused {
   const known = admitKnown(draft, facts);
-  if (!known.ok) return known;
-  const members = facts.type.fillDefaults(known.members);
-  return members === undefined ? { ...known, violations: [oversized] } : { ...known, members };
+  return known.ok ? { ...known, ...fillAdmitted(known.members, facts) } : known;
+}
+
+/** Members with defaults. */
+export function fillAdmitted(
+  members: Readonly<Record<string, unknown>>,
+  { type }: Facts,
+): Pick<Admitted, 'members' | 'violations'> {
+  const filled = type.fillDefaults(members);
+  return filled === undefined ? { members, violations: [oversized] } : { members: filled, violations: [] };
 }
 
 const oversized: Violation = {

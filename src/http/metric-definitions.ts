@@ -34,6 +34,16 @@ export type MetricSources = MemorySources & {
     readonly depth: number;
     readonly counts: Readonly<Record<string, number>>;
   }[];
+  readonly hooks: () => readonly HookCounts[];
+};
+
+/** The number of calls of a type's hook that took too long, and of those that failed. */
+export type HookCounts = {
+  readonly plugin: string;
+  readonly type: string;
+  readonly hook: string;
+  readonly slow: number;
+  readonly failed: number;
 };
 
 /**
@@ -54,6 +64,31 @@ export function defineMetrics(sources: MetricSources, answered: readonly number[
   defineDisk(sources.disk, library);
   defineMemory(sources, library);
   defineStreams(sources, library);
+  defineHooks(sources, library);
+}
+
+function defineHooks({ hooks }: MetricSources, { Counter, registers }: MetricLibrary): void {
+  const count = (name: string, help: string, read: (counts: HookCounts) => number): void => {
+    new Counter({
+      name,
+      help,
+      labelNames: ['plugin', 'type', 'hook'],
+      registers,
+      collect() {
+        this.reset();
+        for (const counts of hooks()) {
+          const { plugin, type, hook } = counts;
+          if (read(counts) > 0) this.inc({ plugin, type, hook }, read(counts));
+        }
+      },
+    });
+  };
+  count('ledgerplane_slow_hooks_total', 'Calls of hooks of types that took more than 5 ms.', ({ slow }) => slow);
+  count(
+    'ledgerplane_failed_hooks_total',
+    'Calls of hooks of types that failed, and refused a write.',
+    ({ failed }) => failed,
+  );
 }
 
 function defineResponses(answered: readonly number[], { Counter, registers }: MetricLibrary): void {

@@ -1,3 +1,4 @@
+import type { HookWatch } from '../command/facts.ts';
 import type { WriteContext } from '../command/command.ts';
 import type { EventMetadata } from '../command/event.ts';
 import type { Kept } from '../command/strategy.ts';
@@ -34,6 +35,8 @@ export type WriteDoorDependencies = EventStampsDependencies & {
   readonly unsettled?: Unsettled;
   /** The size limit of one append; by default the limit that is valid for all logs. */
   readonly appendBytesMax?: number;
+  /** Observes the hooks of types. */
+  readonly hookWatch?: HookWatch;
   /** Counts the memory of requests and writes in flight. */
   readonly held?: HeldBytes;
 };

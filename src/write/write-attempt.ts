@@ -84,6 +84,7 @@ export class WriteAttempts {
       subject: context.subject,
       strategy: this.#dependencies.rules.strategyOf(type.key),
       kept: given.kept,
+      hookWatch: this.#dependencies.hookWatch,
     };
     // An invalid name is not looked up, because neither the log nor the tables accept such a name as a key.
     if (nameProblem(name) !== undefined) return refusalOf(decide(initialState, command, facts), name);

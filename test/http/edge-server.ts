@@ -123,6 +123,7 @@ export async function startEdge({ bounds, ...overrides }: EdgeChanges = {}) {
       isLeader: () => true,
       resubscriptions: () => 0,
       controllers: () => [{ name: 'collector', depth: 2, counts: { settled: 5, failed: 1 } }],
+      hooks: () => [{ plugin: 'example', type: 'widgets.example.com', hook: 'validate', slow: 2, failed: 0 }],
     }),
     certificate,
     ...overrides,

@@ -34,11 +34,14 @@ export type {
 export type { FromSchema, ObjectOfSchema } from './public/schema.ts';
 export type {
   DefinedType,
+  HookContext,
+  HookViolation,
   IndexSpec,
   IndexType,
   IndexValue,
   JsonSchema,
   TypeDeclaration,
+  TypeHooks,
 } from './public/declared-type.ts';
 
 export type PluginDefinition = {

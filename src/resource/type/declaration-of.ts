@@ -13,11 +13,13 @@ export type DeclaredParts = {
   readonly specs: readonly IndexSpec[];
   /** The fingerprint of the indexes, including the source of their functions. */
   readonly fingerprint: string;
+  /** The source of the type's hooks; empty for a type without hooks. */
+  readonly hooks: readonly string[];
 };
 
 export function declarationOf(parts: DeclaredParts, by: DeclaredBy): Declaration {
-  const { plugin, version, kind, schema, statusSubresource, specs, fingerprint } = parts;
-  const code = by.code ?? fingerprint;
+  const { plugin, version, kind, schema, statusSubresource, specs, fingerprint, hooks } = parts;
+  const code = by.code ?? (hooks.length === 0 ? fingerprint : digestOf([fingerprint, hooks]));
   const shapes = specs.map((spec) => [...keyParts(spec), spec.order ?? 'ASC', spec.unique ?? false]);
   const unique = specs
     .filter((spec) => spec.unique === true)

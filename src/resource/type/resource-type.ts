@@ -64,6 +64,15 @@ export type SchemaRules = {
   readonly violations: (change: RuledChange) => readonly Violation[];
 };
 
+export const hookNames = ['default', 'validate', 'validateDelete'] as const;
+export type HookName = (typeof hookNames)[number];
+
+/**
+ * Functions of a type's plugin that take part in decisions. They are foreign code: each may throw, and return anything.
+ * `default` gets an object and a context, `validate` also the stored object between them.
+ */
+export type TypeHooks = { readonly [Name in HookName]?: (...args: readonly unknown[]) => unknown };
+
 export type PrinterColumn = {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
@@ -128,6 +137,8 @@ export type ResourceType = {
   readonly fillDefaults: (object: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>> | undefined;
   /** The rules of the schema; undefined if it has none. */
   readonly rules?: SchemaRules | undefined;
+  /** The hooks of the type; undefined if it has none. */
+  readonly hooks?: TypeHooks | undefined;
   /** The plugin that owns the type; `platform` for the platform's own types. */
   readonly plugin: string;
   /**

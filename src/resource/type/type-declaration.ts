@@ -1,6 +1,7 @@
 import { isObject } from '../../base/guards.ts';
 import { labelNameLengthMax, printerColumnsMax } from '../../limits/objects.ts';
 import { decodeNames, resourceForm, resourceRule } from './declared-names.ts';
+import { decodeHooks, sourceOfHooks } from './declared-hooks.ts';
 import { decodeScale } from './declared-scale.ts';
 import { declarationOf } from './declaration-of.ts';
 import type { DeclaredBy } from './declaration.ts';
@@ -49,6 +50,7 @@ const members = new Set([
   'shortNames',
   'categories',
   'scale',
+  'hooks',
 ]);
 const ofNoFiles: DeclaredBy = { version: '0.0.0', source: 'folder' };
 const versionForm = /^v[1-9][0-9]{0,3}(?:(?:alpha|beta)[1-9][0-9]{0,3})?$/u;
@@ -80,6 +82,7 @@ export function compileType(declaration: unknown, declarer: Declarer): CompiledT
     problems.push(`statusSubresource: must be true or false, is ${shortJson(statusSubresource)}`);
   const printerColumns = decodePrinterColumns(declaration['printerColumns'], problems);
   const scale = decodeScale(declaration['scale'], problems);
+  const hooks = decodeHooks(declaration['hooks'], problems);
   if (!schema.ok || !indexes.ok || problems.length > 0)
     return { ok: false, problems: problems.map((problem) => `${titleOf(declaration)}: ${problem}`) };
   return {
@@ -105,10 +108,19 @@ export function compileType(declaration: unknown, declarer: Declarer): CompiledT
       prune: schema.prune,
       fillDefaults: schema.fillDefaults,
       rules: schema.rules,
+      hooks,
       plugin,
       fingerprint: indexes.fingerprint,
       declaration: declarationOf(
-        { ...indexes, plugin, version, kind, schema: schema.schema, statusSubresource: statusSubresource === true },
+        {
+          ...indexes,
+          plugin,
+          version,
+          kind,
+          schema: schema.schema,
+          statusSubresource: statusSubresource === true,
+          hooks: hooks === undefined ? [] : sourceOfHooks(declaration['hooks']),
+        },
         by,
       ),
       source: by.source,

@@ -18,7 +18,7 @@ export function composeMetrics(
   core: Core,
   { readiness, accesses, eventLoop, pluginRoutes, certificates }: MetricsParts,
 ): Metrics {
-  const { disk, models, registry, eventLog, resubscriptions, hub, leadership, bound } = core;
+  const { disk, models, registry, eventLog, resubscriptions, hub, leadership, bound, hooks } = core;
   return new Metrics({
     streamBufferBytes: () => hub.outboxes.budget.bytes,
     position: () => models.position(),
@@ -33,6 +33,7 @@ export function composeMetrics(
     disk,
     accesses,
     controllers: () => bound.controllers(),
+    hooks: () => hooks.counts(),
     objects: () => registry.all().map(({ type: { key } }) => ({ type: key, count: models.count(key) })),
   });
 }

@@ -16,6 +16,7 @@ import { WatchHub } from '../../watch/hub.ts';
 import { Outboxes, type OutboxBounds } from '../../watch/outbox.ts';
 import { withStrategy } from '../../write/rules.ts';
 import { HeldBytes } from '../../write/admission/held-bytes.ts';
+import { WatchedHooks } from '../../write/hook-watch.ts';
 import { Unsettled } from '../../write/unsettled.ts';
 import { writeRates } from '../../write/admission/writer.ts';
 import { Writers } from '../../write/admission/writers.ts';
@@ -33,6 +34,8 @@ export type Core = Stores & {
   /** The pending appends of this process to streams of objects. */
   readonly unsettled: Unsettled;
   readonly execute: Execute;
+  /** The measured hooks of types. */
+  readonly hooks: WatchedHooks;
   /** The write path for the node's own writes, which retries while the log is unavailable. */
   readonly patiently: Execute;
   readonly hub: WatchHub;
@@ -68,6 +71,12 @@ export function composeCore(config: Config, stores: Stores, { log, clock, signal
   });
   const held = new HeldBytes();
   const unsettled = new Unsettled({ reader: models, declarations: models.declarations });
+  const hooks = new WatchedHooks({
+    clock,
+    warn: (plugin, message, fields) => {
+      loggerOf(log.child({ plugin })).warn(message, fields);
+    },
+  });
   const execute = createWriteDoor({
     writers,
     held,
@@ -84,6 +93,7 @@ export function composeCore(config: Config, stores: Stores, { log, clock, signal
     rules: withStrategy(rules, pluginKeyOf(domain), pluginStrategy),
     secrets,
     disk,
+    hookWatch: hooks,
   });
   const node = randomUUID();
   const logged = (message: string) => (error: unknown) => {
@@ -92,6 +102,7 @@ export function composeCore(config: Config, stores: Stores, { log, clock, signal
   return {
     ...stores,
     config,
+    hooks,
     node,
     unsettled,
     execute,

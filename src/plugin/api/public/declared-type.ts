@@ -60,6 +60,36 @@ export type TypeDeclaration<T = PluginObject> = {
     readonly statusReplicas: string;
     readonly labelSelector?: string;
   };
+  readonly hooks?: TypeHooks<T>;
+};
+
+export type HookContext = {
+  /** `status`: a write of the subresource `status`. */
+  readonly operation: 'create' | 'update' | 'status' | 'delete';
+  /** The author of the write; a plugin that writes with its own rights is `plugin:<name>`. */
+  readonly user: { readonly name: string };
+  /** The time of the decision: RFC 3339, UTC, milliseconds. */
+  readonly now: string;
+};
+
+/** A violation that a hook finds: a JSON pointer into the object, such as `/spec/title`, and a text for people. */
+export type HookViolation = { readonly pointer: string; readonly detail: string };
+
+/**
+ * Functions that take part in the decision about a write of the type's objects, whoever writes them. They are
+ * synchronous and pure: the result depends on the arguments only, and the objects are frozen. A hook that throws
+ * refuses the write. Other requests wait while it runs.
+ */
+export type TypeHooks<T = PluginObject> = {
+  /**
+   * Returns the object completed, or nothing. Runs after the schema's defaults and before its validation, so the object
+   * may lack anything. `apiVersion`, `kind` and metadata that the server manages must not change.
+   */
+  default?(object: T, context: HookContext): object | undefined;
+  /** Returns the violations of a valid object, or nothing. `old`: the stored object; undefined on a create. */
+  validate?(object: T, old: T | undefined, context: HookContext): readonly HookViolation[] | undefined;
+  /** Returns the reasons why the object must not be deleted, or nothing. */
+  validateDelete?(object: T, context: HookContext): readonly HookViolation[] | undefined;
 };
 
 /**

@@ -1,0 +1,80 @@
+import { deepEqual } from '../base/json.ts';
+import type { Draft } from '../resource/object/draft.ts';
+import type { ResourceObject } from '../resource/object/object.ts';
+import type { Violation } from '../resource/type/resource-type.ts';
+import type { Part } from './command.ts';
+import type { Facts } from './facts.ts';
+import { completeByHook, hookViolations, type HookContext } from './hooks.ts';
+import { invalid, type Refused } from './refuse.ts';
+import { isMarked, isSameMembers } from './replacement.ts';
+import { fillAdmitted } from './validation.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** A draft and its members, completed by the hook `default`, and by the schema's defaults for what the hook added. */
+export type HookedDraft = {
+  readonly draft: Draft;
+  readonly members: Members;
+  readonly violations: readonly Violation[];
+  /**
+   * The failure of the hook. It refuses the write if nothing else does: a hook may throw for an object that its schema
+   * refuses.
+   */
+  readonly fault?: () => Violation;
+};
+
+type Given = { readonly draft: Draft; readonly members: Members };
+
+/** `object`: what the write would store without hooks. */
+export function hookedDraft(
+  object: ResourceObject,
+  operation: HookContext['operation'],
+  given: Given,
+  facts: Facts,
+): HookedDraft {
+  const completed = completeByHook(object, operation, facts);
+  if (!completed.ok) return { ...given, violations: [], fault: completed.fault };
+  if (completed.draft === undefined) return { ...given, violations: [] };
+  const { draft } = completed;
+  return { ...fillAdmitted(draft.members, facts), draft: { ...draft, unknown: given.draft.unknown } };
+}
+
+type Replacing = Given & { readonly current: ResourceObject; readonly next: ResourceObject; readonly part: Part };
+
+/**
+ * The same for an update. Hooks do not run for a write that changes nothing, nor for one that only removes finalizers
+ * of a marked object: no hook can keep it from being removed.
+ */
+export function hookedUpdate({ current, next, part, ...given }: Replacing, facts: Facts): HookedDraft {
+  if (!isHooked({ current, next }, facts)) return { ...given, violations: [] };
+  const hooked = hookedDraft(next, part === 'status' ? 'status' : 'update', given, facts);
+  // A write of the status changes nothing else, whatever the hook completes.
+  return part === 'status' ? { ...hooked, draft: given.draft } : hooked;
+}
+
+function isHooked(
+  { current, next }: { readonly current: ResourceObject; readonly next: ResourceObject },
+  { type }: Facts,
+): boolean {
+  if (type.hooks === undefined) return false;
+  if (isMarked(current) && isSameMembers(current, next)) return false;
+  return !deepEqual(current, next);
+}
+
+type Judged = {
+  readonly next: ResourceObject;
+  /** The stored object; undefined for a create. */
+  readonly current: ResourceObject | undefined;
+  readonly part: Part;
+  readonly fault: (() => Violation) | undefined;
+};
+
+/** Refuses a valid write by the hooks of its type. */
+export function refuseByHooks({ fault, ...judged }: Judged, facts: Facts): Refused | undefined {
+  const { type } = facts;
+  if (type.hooks === undefined) return undefined;
+  const { current, next } = judged;
+  const isJudged = current === undefined || isHooked({ current, next }, facts);
+  const violations = fault === undefined ? (isJudged ? hookViolations(judged, facts) : []) : [fault()];
+  return violations.length === 0 ? undefined : invalid(type, next.metadata.name, violations);
+}

@@ -1,0 +1,47 @@
+import { isObject } from '../../base/guards.ts';
+import { shortJson } from '../schema/schema-violations.ts';
+import { otherWords } from '../schema/suggestions.ts';
+import { hookNames, type HookName, type TypeHooks } from './resource-type.ts';
+
+/** Appends every problem; undefined without hooks or with invalid ones. */
+export function decodeHooks(input: unknown, problems: string[]): TypeHooks | undefined {
+  if (input === undefined) return undefined;
+  if (!isObject(input)) {
+    problems.push(`hooks: must be an object of functions, is ${shortJson(input)}`);
+    return undefined;
+  }
+  const found = Object.keys(input)
+    .filter((member) => !isHookName(member))
+    .map((member) => `${member} is not a hook${otherWords(member, hookNames)}`);
+  const hooks: [HookName, TypeHooks[HookName]][] = [];
+  for (const name of hookNames) {
+    const hook = input[name];
+    const problem = problemOf(hook);
+    if (problem !== undefined) found.push(`${name} ${problem}, is ${shortJson(hook)}`);
+    // Called as a method, so that instances of classes work.
+    else if (typeof hook === 'function') hooks.push([name, (...args): unknown => Reflect.apply(hook, input, args)]);
+  }
+  problems.push(...found.map((problem) => `hooks: ${problem}`));
+  return found.length > 0 || hooks.length === 0 ? undefined : Object.fromEntries(hooks);
+}
+
+/** The source text of the hooks: it stands for them where the plugin's files have no digest. */
+export function sourceOfHooks(input: unknown): readonly string[] {
+  if (!isObject(input)) return [];
+  return hookNames.map((name) => {
+    const hook = input[name];
+    return typeof hook === 'function' ? Function.prototype.toString.call(hook) : '';
+  });
+}
+
+function isHookName(member: string): member is HookName {
+  return hookNames.some((name) => name === member);
+}
+
+function problemOf(hook: unknown): string | undefined {
+  if (hook === undefined) return undefined;
+  if (typeof hook !== 'function') return 'must be a function';
+  return Object.prototype.toString.call(hook) === '[object AsyncFunction]'
+    ? 'must not be async: it runs within one decision'
+    : undefined;
+}
