@@ -36,7 +36,7 @@ test('requests that name what the log does not have are refused, and nothing is 
     [{ type: widgets }, 400, /"type" and "name" require "print": true/u],
     [{ print: true, name: 'w' }, 400, /"name" requires "type"/u],
     [{ print: true, type: 'gadgets.example.com' }, 404, /the type "gadgets\.example\.com" is unknown/u],
-    [{ print: true, type: 'Not a type' }, 404, /no type "Not a type" is known here/u],
+    [{ print: true, type: 'Not a type' }, 404, /the type "Not a type" is unknown/u],
     [{ sort: 'name' }, 400, /the member "sort" is not known/u],
   ];
   for (const [body, status, message] of cases) {

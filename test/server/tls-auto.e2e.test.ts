@@ -128,7 +128,7 @@ test('the operator must remove an unusable authority; a damaged certificate is i
   await t.rejects(expired, { constructor: StartError, exitCode: 2, message: /ca\.crt cannot be used: it expired on/u });
   rmSync(join(dataDir, 'tls', 'ca.key'));
   const lost = startTestServer({ environment, dataDir });
-  await t.rejects(lost, { constructor: StartError, message: /restore .*tls from a backup, or remove it/u });
+  await t.rejects(lost, { constructor: StartError, message: /restore .*tls from a backup, or remove the folder/u });
   t.equal(textOf(server, 'ca.crt'), ca, 'nothing is written');
   rmSync(join(dataDir, 'tls'), { recursive: true });
   const fresh = await startTestServer({ environment, dataDir });
