@@ -51,7 +51,10 @@ export function invalid(
   name: string,
   violations: readonly Violation[],
 ): Refused {
-  const shown = violations.slice(0, validationErrorsMax);
+  // A response contains exactly these two members of a violation.
+  const shown = violations
+    .slice(0, validationErrorsMax)
+    .map(({ pointer, detail: text }) => ({ pointer, detail: text }));
   const detail = `${type.kind}${dotted(type.group)} "${name}" is invalid: ${violationsText(shown)}`;
   return { ok: false, rejection: { reason: 'invalid', detail, violations: shown } };
 }

@@ -1,5 +1,5 @@
 /**
- * Limits of the rules of a schema (`x-kubernetes-validations`). Each name ends in its unit. Each limit is tested at n
+ * Limits of the rules of a schema (`x-kubernetes-validations`) and of the hooks of types. Each name ends in its unit. Each limit is tested at n
  * and n + 1, and its error states it.
  *
  * The cost of a rule is an upper bound, computed from the schema. A step is one operator, field or call: 30 to 50 ns on
@@ -21,3 +21,12 @@ export const ruleDepthMax = 64;
 export const rulesPerSchemaMax = 512;
 /** The instructions of a compiled regular expression, after repetitions such as `{100}` are written out. */
 export const ruleProgramInstructionsMax = 2_000;
+
+/** The time after which a call of a hook is logged: a decision holds the event loop, and other requests wait. */
+export const hookMs = 5;
+/** The shortest time between two such lines of one hook. */
+export const slowHookLogMs = 60_000;
+/** A hook's text about a violation. */
+export const hookDetailLengthMax = 1_024;
+/** The values of an object that a hook returns; an object of the allowed size has no more. */
+export const hookValuesMax = 400_000;

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { HookWatch } from '../command/facts.ts';
-import { hookMs, slowHookLogMs } from '../limits/hooks.ts';
+import { hookMs, slowHookLogMs } from '../limits/rules.ts';
 import type { HookName, ResourceType } from '../resource/type/resource-type.ts';
 
 /** The number of calls of one hook that took too long, and of those that failed. */

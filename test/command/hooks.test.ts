@@ -1,7 +1,7 @@
 import { test } from 'tap';
 
 import type { HookWatch } from '../../src/command/facts.ts';
-import { hookDetailLengthMax, hookValuesMax } from '../../src/limits/hooks.ts';
+import { hookDetailLengthMax, hookValuesMax } from '../../src/limits/rules.ts';
 import type { JsonObject, ResourceObject } from '../../src/resource/object/object.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import {

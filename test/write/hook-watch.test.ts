@@ -1,6 +1,6 @@
 import { test } from 'tap';
 
-import { hookMs, slowHookLogMs } from '../../src/limits/hooks.ts';
+import { hookMs, slowHookLogMs } from '../../src/limits/rules.ts';
 import { WatchedHooks } from '../../src/write/hook-watch.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { widgets, widgetType } from '../support/sample.ts';
@@ -44,7 +44,7 @@ test('a hook that throws is measured as well', async (t) => {
   t.match(hooks.counts(), [{ hook: 'default', slow: 1 }]);
 });
 
-test('the first failure of a type is logged, each is counted, and a plugin that is loaded again starts anew', async (t) => {
+test('the first failure of a type is logged, each is counted, and a reloaded plugin starts again', async (t) => {
   const { lines, hooks } = watched();
   hooks.failed(widgets, 'default', { problem: 'threw: boom', thrown: new Error('boom') });
   hooks.failed(widgets, 'validate', { problem: 'threw: boom' });

@@ -9,8 +9,8 @@ import type { RuleNode, RulePart } from './rule-tree.ts';
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * The violations of rules that the write brings in: at most `validationErrorsMax`, and those of one value more. A rule that a value violates as before is not reported again, unless
- * it compares with the old value.
+ * Returns the violations of rules that the write adds: at most `validationErrorsMax`, and the violations of one value
+ * more. If a value violates a rule as before, the rule is not reported again, unless the rule uses the old value.
  */
 export function ruleViolations(root: RuleNode, change: RuledChange): readonly Violation[] {
   const violations: Violation[] = [];

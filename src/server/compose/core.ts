@@ -55,6 +55,27 @@ export type CoreOptions = {
 
 const leaseUnreadable = 'this node cannot become the leader: cannot read the lease';
 
+function limitWriters(
+  { writesPerUser, writeBytesPerUser }: Config,
+  permissions: Stores['accessTables']['permissions'],
+  clock: Clock,
+): Writers {
+  return new Writers({
+    clock,
+    rates: writeRates(writesPerUser, writeBytesPerUser),
+    isSuperAdministrator: (subject) => permissions.rightsOf(subject).isSuperAdministrator,
+  });
+}
+
+function watchHooks(log: CoreOptions['log'], clock: Clock): WatchedHooks {
+  return new WatchedHooks({
+    clock,
+    warn: (plugin, message, fields) => {
+      loggerOf(log.child({ plugin })).warn(message, fields);
+    },
+  });
+}
+
 /** Composes the write path, the leader election, and the watch hub. */
 export function composeCore(config: Config, stores: Stores, { log, clock, signal, streamBounds }: CoreOptions): Core {
   const {
@@ -64,19 +85,10 @@ export function composeCore(config: Config, stores: Stores, { log, clock, signal
     accessTables: { permissions, rules, secrets },
   } = stores;
   const domain = config.platformDomain;
-  const writers = new Writers({
-    clock,
-    rates: writeRates(config.writesPerUser, config.writeBytesPerUser),
-    isSuperAdministrator: (subject) => permissions.rightsOf(subject).isSuperAdministrator,
-  });
+  const writers = limitWriters(config, permissions, clock);
   const held = new HeldBytes();
   const unsettled = new Unsettled({ reader: models, declarations: models.declarations });
-  const hooks = new WatchedHooks({
-    clock,
-    warn: (plugin, message, fields) => {
-      loggerOf(log.child({ plugin })).warn(message, fields);
-    },
-  });
+  const hooks = watchHooks(log, clock);
   const execute = createWriteDoor({
     writers,
     held,

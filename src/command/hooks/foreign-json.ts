@@ -1,6 +1,6 @@
-import { jsonDepthMax } from '../limits/requests.ts';
-import { hookValuesMax } from '../limits/hooks.ts';
-import { escapeToken } from '../base/reference-token.ts';
+import { jsonDepthMax } from '../../limits/requests.ts';
+import { hookValuesMax } from '../../limits/rules.ts';
+import { escapeToken } from '../../base/reference-token.ts';
 
 /** A value that plugin code returned and that JSON cannot represent, with its place. */
 export class ForeignValueError extends Error {}
@@ -18,8 +18,7 @@ export function plainJson(value: unknown, given: unknown): unknown {
 type At = { readonly pointer: string; readonly depth: number; readonly budget: { left: number } };
 
 function copyOf(value: unknown, given: unknown, at: At): unknown {
-  if (value === given || value === null || typeof value === 'string' || typeof value === 'boolean') return value;
-  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  if (value === given || isScalar(value)) return value;
   at.budget.left -= 1;
   if (at.budget.left < 0) throw refused(at, `has more than ${String(hookValuesMax)} values`);
   if (at.depth > jsonDepthMax) throw refused(at, `nests deeper than ${String(jsonDepthMax)} levels`);
@@ -29,6 +28,11 @@ function copyOf(value: unknown, given: unknown, at: At): unknown {
     at,
     `is ${typeof value === 'object' ? 'an object of a class' : `a ${typeof value}`}, which is not JSON`,
   );
+}
+
+function isScalar(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  return value === null || typeof value === 'string' || typeof value === 'boolean';
 }
 
 function copyOfList(value: readonly unknown[], given: unknown, at: At): unknown {

@@ -1,17 +1,17 @@
-import { deepEqual } from '../base/json.ts';
-import { isList, isObject } from '../base/guards.ts';
-import { hookDetailLengthMax } from '../limits/hooks.ts';
-import { validationErrorsMax } from '../limits/requests.ts';
-import { draftOf, type Draft } from '../resource/object/draft.ts';
-import type { ResourceObject } from '../resource/object/object.ts';
-import { frozen } from '../resource/type/index-values.ts';
-import { isReservedLabel } from '../resource/type/names.ts';
-import type { HookName, ResourceType, Violation } from '../resource/type/resource-type.ts';
-import type { Part } from './command.ts';
-import type { Facts } from './facts.ts';
+import { deepEqual } from '../../base/json.ts';
+import { isList, isObject } from '../../base/guards.ts';
+import { hookDetailLengthMax } from '../../limits/rules.ts';
+import { validationErrorsMax } from '../../limits/requests.ts';
+import { draftOf, type Draft } from '../../resource/object/draft.ts';
+import type { ResourceObject } from '../../resource/object/object.ts';
+import { frozen } from '../../resource/type/index-values.ts';
+import { isReservedLabel } from '../../resource/type/names.ts';
+import type { HookName, ResourceType, Violation } from '../../resource/type/resource-type.ts';
+import type { Part } from '../command.ts';
+import type { Facts } from '../facts.ts';
 import { ForeignValueError, plainJson } from './foreign-json.ts';
-import { newViolations } from './ratcheting.ts';
-import { actorOf } from './subject.ts';
+import { newViolations } from '../ratcheting.ts';
+import { actorOf } from '../subject.ts';
 
 /** The context of a hook's call. */
 export type HookContext = {
@@ -124,7 +124,7 @@ function call<T>(
 function faultBy(thrown: unknown): Fault {
   try {
     if (thrown instanceof ForeignValueError) return { problem: `returned a wrong result: ${thrown.message}` };
-    const message = thrown instanceof Error ? String(thrown.message) : kindOf(thrown);
+    const message = thrown instanceof Error ? thrown.message : kindOf(thrown);
     return { problem: `threw: ${message.slice(0, hookDetailLengthMax)}`, thrown };
   } catch {
     // What a plugin throws may throw when it is read.

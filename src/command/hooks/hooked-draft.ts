@@ -1,13 +1,13 @@
-import { deepEqual } from '../base/json.ts';
-import type { Draft } from '../resource/object/draft.ts';
-import type { ResourceObject } from '../resource/object/object.ts';
-import type { Violation } from '../resource/type/resource-type.ts';
-import type { Part } from './command.ts';
-import type { Facts } from './facts.ts';
+import { deepEqual } from '../../base/json.ts';
+import type { Draft } from '../../resource/object/draft.ts';
+import type { ResourceObject } from '../../resource/object/object.ts';
+import type { Violation } from '../../resource/type/resource-type.ts';
+import type { Part } from '../command.ts';
+import type { Facts } from '../facts.ts';
 import { completeByHook, hookViolations, type HookContext } from './hooks.ts';
-import { invalid, type Refused } from './refuse.ts';
-import { isMarked, isSameMembers } from './replacement.ts';
-import { fillAdmitted } from './validation.ts';
+import { invalid, type Refused } from '../refuse.ts';
+import { isMarked, isSameMembers } from '../replacement.ts';
+import { fillAdmitted } from '../validation.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
