@@ -1,15 +1,15 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 
-import { delay } from '../base/clock.ts';
-import type { Json } from '../base/json.ts';
-import { listOf, memberOf, textOf, textsOf } from './answer-member.ts';
-import { connect } from './connection.ts';
-import type { Connection, ConnectionOptions } from './connection.ts';
-import { commandError, usageError } from './failure.ts';
-import type { Call } from './server-client.ts';
-import type { CommandContext } from './command-context.ts';
-import { printable, textTable } from './text-table.ts';
+import { delay } from '../../base/clock.ts';
+import type { Json } from '../../base/json.ts';
+import { listOf, memberOf, textOf, textsOf } from '../answer-member.ts';
+import { connect } from '../connection.ts';
+import type { Connection, ConnectionOptions } from '../connection.ts';
+import { commandError, usageError } from '../failure.ts';
+import type { Call } from '../server-client.ts';
+import type { CommandContext } from '../command-context.ts';
+import { printable, textTable } from '../text-table.ts';
 
 export type UninstallOptions = ConnectionOptions & { readonly deleteData?: boolean | undefined };
 
