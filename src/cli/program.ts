@@ -11,6 +11,7 @@ import type { HistoryOptions } from './history/history-command.ts';
 import type { KubeconfigOptions } from './kubeconfig/kubeconfig.ts';
 import { addLogCommands, type LogCommands } from './log-commands.ts';
 import { addPluginCommands } from './plugin/add-plugin-commands.ts';
+import type { PluginCheck } from './plugin/check-command.ts';
 import type { RoleListOptions } from './role-commands.ts';
 import { settingsText } from './settings-text.ts';
 import { gathered } from './audit/gathered.ts';
@@ -29,6 +30,8 @@ export type ProgramOptions = {
   readonly stoppedReplays: () => Promise<StoppedReplays>;
   /** Loads the commands that read and write files of backups, on first use. */
   readonly backupFiles: () => Promise<BackupFileCommands>;
+  /** Loads the check of plugins, on first use. */
+  readonly pluginCheck: () => Promise<PluginCheck>;
   readonly version: string;
 };
 
@@ -37,7 +40,7 @@ const mistakeExitCode = 2;
 /** Parses the command line, runs the command and returns the exit code. Throws for a bug. */
 export async function runProgram(
   args: readonly string[],
-  { context, serve, logCommands, stoppedReplays, backupFiles, version }: ProgramOptions,
+  { context, serve, logCommands, stoppedReplays, backupFiles, pluginCheck, version }: ProgramOptions,
 ): Promise<number> {
   const { output, stderr } = context;
   const result = { exitCode: 0 };
@@ -55,7 +58,7 @@ export async function runProgram(
   // `misread` reports an unknown option of the program like an unknown command.
   program.command('serve').description('run the server (default)').action(serve);
   addCommands(program, context, result);
-  addPluginCommands(program, { context, version, connected });
+  addPluginCommands(program, { context, version, pluginCheck, connected });
   addKubeconfig(program, context);
   addHistory(program, context);
   addTypes(program, context);

@@ -16,7 +16,7 @@ type FolderOptions = { readonly folder?: string | undefined };
 type TypeOptions = FolderOptions & {
   readonly plural?: string | undefined;
   readonly group?: string | undefined;
-  readonly version?: string | undefined;
+  readonly apiVersion?: string | undefined;
 };
 type PartOptions = FolderOptions & { readonly type: string; readonly verbs?: string | undefined };
 
@@ -40,7 +40,7 @@ export function addPartCommands(plugin: Command, context: CommandContext): void 
   inFolder(add.command('type <Kind>').description('add a type with roles and a test'))
     .option('--plural <plural>', 'plural of the type; by default the kind in lower case, and "s"')
     .option('--group <group>', "group of the type; by default that of the plugin's first type")
-    .option('--version <version>', `version of the type; by default ${typeVersion}`)
+    .option('--api-version <version>', `version of the type; by default ${typeVersion}`)
     .action(async (kind: string, options: TypeOptions) => addType(kind, options, context));
   withType(
     add.command('route <name>').description('add the route GET …/<plural>/{name}/<name>, a role and a test'),
@@ -56,7 +56,11 @@ export function addPartCommands(plugin: Command, context: CommandContext): void 
 async function addType(kind: string, options: TypeOptions, context: CommandContext): Promise<void> {
   const folder = folderOf(options, context);
   const name = await presentName(folder);
-  const { plural, group = (await presentGroup(folder)) ?? `${name}.example.com`, version = typeVersion } = options;
+  const {
+    plural,
+    group = (await presentGroup(folder)) ?? `${name}.example.com`,
+    apiVersion: version = typeVersion,
+  } = options;
   const words = { ...pluginWords(name), ...typeWords({ kind, plural, group, version }) };
   const { file, camel } = kindWords(kind);
   const addition: MainAddition = { name: camel, from: `./${file}.ts`, member: 'types' };

@@ -3,12 +3,15 @@ import type { Command } from 'commander';
 import type { ConnectionOptions } from '../connection.ts';
 import type { CommandContext } from '../command-context.ts';
 import { addPartCommands } from './add-part.ts';
+import { addCheckCommand, type PluginCheck } from './check-command.ts';
+import type { LogsOptions } from './logs-command.ts';
 import { addNewPlugin } from './new-plugin.ts';
 import type { UninstallOptions } from './plugin-commands.ts';
 
 export type PluginCommandsOptions = {
   readonly context: CommandContext;
   readonly version: string;
+  readonly pluginCheck: () => Promise<PluginCheck>;
   /** Adds the options of commands that call a server. */
   readonly connected: (command: Command) => Command;
 };
@@ -17,9 +20,10 @@ export type PluginCommandsOptions = {
 export function addPluginCommands(program: Command, options: PluginCommandsOptions): void {
   const plugin = program
     .command('plugin')
-    .description('create and extend plugins; install, list, enable, disable, upgrade and uninstall them');
+    .description('create, extend and check plugins; install, list, enable, disable, upgrade and uninstall them');
   addNewPlugin(plugin, options);
   addPartCommands(plugin, options.context);
+  addCheckCommand(plugin, options);
   addServerCommands(plugin, options);
 }
 
@@ -51,5 +55,10 @@ function addServerCommands(plugin: Command, { context, connected }: PluginComman
     .option('--delete-data', 'also delete the objects of its types')
     .action(async (name: string, options: UninstallOptions) =>
       (await import('./plugin-commands.ts')).uninstallPlugin(name, options, context),
+    );
+  connected(plugin.command('logs <name>').description('print the last log lines of a plugin, on the node that answers'))
+    .option('--follow', 'go on with new lines, until Ctrl-C')
+    .action(async (name: string, options: LogsOptions) =>
+      (await import('./logs-command.ts')).printPluginLogs(name, options, context),
     );
 }

@@ -264,6 +264,6 @@ async function readPackage(
 }
 
 /** Refuses names that would change the path of the request. The server checks all other rules. */
-function checkName(name: string): void {
+export function checkName(name: string): void {
   if (/^(?:|\.{1,2})$/u.test(name)) throw usageError(`${JSON.stringify(name)} is not a plugin's name`);
 }

@@ -9,8 +9,10 @@ import { drawSuffix } from '../draw-suffix.ts';
 import { createWriteDoor, type Execute } from '../../write/execute.ts';
 import { RequestMemory } from '../../http/body/request-memory.ts';
 import { patient } from '../patient-execute.ts';
-import { loggerOf } from '../plugin-logger.ts';
+import { recordedLoggerOf } from '../plugin-logger.ts';
 import { pluginKeyOf, pluginStrategy } from '../../plugin/objects/plugin-type.ts';
+import type { CodeFolders } from '../../plugin/errors/error-attribution.ts';
+import { PluginLogs } from '../../plugin/logs/plugin-logs.ts';
 import type { PluginLogger } from '../../plugin/api/plugin.ts';
 import { WatchHub } from '../../watch/hub.ts';
 import { Outboxes, type OutboxBounds } from '../../watch/outbox.ts';
@@ -28,6 +30,7 @@ export type Core = Stores & {
   readonly edge: { readonly domain: string; readonly clock: Clock; readonly log: PluginLogger };
   /** Creates a logger for the lines of one plugin. */
   readonly loggerOf: (plugin: string) => PluginLogger;
+  readonly pluginLogs: PluginLogs;
   /** The random id of this process among the nodes of its log. Each start has a new id. */
   readonly node: string;
   readonly memory: RequestMemory;
@@ -47,6 +50,7 @@ export type Core = Stores & {
 export type CoreOptions = {
   readonly log: Logger;
   readonly clock: Clock;
+  readonly suspects: CodeFolders;
   /** Aborted when this node stops. */
   readonly signal: AbortSignal;
   /** Limits of unread data of watches and streams. */
@@ -56,13 +60,10 @@ export type CoreOptions = {
 const leaseUnreadable = 'this node cannot become the leader: cannot read the lease';
 
 /** Composes the write path, the leader election, and the watch hub. */
-export function composeCore(config: Config, stores: Stores, { log, clock, signal, streamBounds }: CoreOptions): Core {
-  const {
-    eventLog,
-    models,
-    disk,
-    accessTables: { permissions, rules, secrets },
-  } = stores;
+export function composeCore(config: Config, stores: Stores, options: CoreOptions): Core {
+  const { log, clock, signal, streamBounds } = options;
+  const { eventLog, models, disk, accessTables } = stores;
+  const { permissions, rules, secrets } = accessTables;
   const domain = config.platformDomain;
   const writers = new Writers({
     clock,
@@ -106,8 +107,7 @@ export function composeCore(config: Config, stores: Stores, { log, clock, signal
     node,
     unsettled,
     execute,
-    edge: { domain, clock, log: loggerOf(log) },
-    loggerOf: (plugin) => loggerOf(log.child({ plugin })),
+    ...composeLoggers({ ...options, domain, node }),
     memory: new RequestMemory({ held, writers, clock }),
     patiently: patient(execute, { clock, signal }),
     hub: new WatchHub({
@@ -122,5 +122,25 @@ export function composeCore(config: Config, stores: Stores, { log, clock, signal
       ? alwaysLeading
       : new LeaseElector({ log: eventLog, clock, uuid: randomUUID, node, onError: logged(leaseUnreadable) }),
     bound: new ReconcileSlots(clock),
+  };
+}
+
+type Loggers = Pick<Core, 'edge' | 'loggerOf' | 'pluginLogs'>;
+
+/** The loggers of the platform and of plugins, which keep the lines of each plugin. */
+function composeLoggers({
+  log,
+  clock,
+  suspects,
+  domain,
+  node,
+}: Pick<CoreOptions, 'log' | 'clock' | 'suspects'> & Pick<Core, 'node'> & { readonly domain: string }): Loggers {
+  const pluginLogs = new PluginLogs(node);
+  const recording = { logs: pluginLogs, clock, inSources: (stack: string) => suspects.inSources(stack) };
+  const ofPlatform = recordedLoggerOf(log, { ...recording, plugin: undefined });
+  return {
+    pluginLogs,
+    edge: { domain, clock, log: ofPlatform },
+    loggerOf: (plugin) => recordedLoggerOf(log.child({ plugin }), { ...recording, plugin }),
   };
 }

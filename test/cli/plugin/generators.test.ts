@@ -33,7 +33,7 @@ test('a plugin with a given type, and every part that is added to it, compiles a
   const folder = await withLink(t);
   const adds = [
     ['type', 'BlogPost', '--plural', 'blog-posts'],
-    ['type', 'Class', '--group', 'school.example.com', '--version', 'v1', '--plural', 'classes'],
+    ['type', 'Class', '--group', 'school.example.com', '--api-version', 'v1', '--plural', 'classes'],
     ['route', 'label', '--type', 'Link'],
     ['reconciler', 'observe', '--type', 'Link'],
     ['role', 'list', '--type', 'BlogPost', '--verbs', 'list,delete'],
@@ -84,7 +84,7 @@ test('names and folders that a part cannot have are refused', async (t) => {
     [['type', 'link'], /a kind is letters and digits/u],
     [['type', 'Tag', '--plural', '../tags'], /a plural must have at most 63/u],
     [['type', 'Tag', '--group', 'tags'], /a group is a DNS subdomain/u],
-    [['type', 'Tag', '--version', '1'], /a version is like/u],
+    [['type', 'Tag', '--api-version', '1'], /a version is like/u],
     [['route', 'a/b', '--type', 'Link'], /the name must have at most 63/u],
     [['role', 'all', '--type', 'Link', '--verbs', 'read'], /"read" is not a verb/u],
     [['route', 'label'], /--type/u],
