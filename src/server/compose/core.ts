@@ -65,6 +65,8 @@ export function composeCore(config: Config, stores: Stores, options: CoreOptions
   const { eventLog, models, disk, accessTables } = stores;
   const { permissions, rules, secrets } = accessTables;
   const domain = config.platformDomain;
+  const node = randomUUID();
+  const loggers = composeLoggers({ ...options, domain, node });
   const writers = new Writers({
     clock,
     rates: writeRates(config.writesPerUser, config.writeBytesPerUser),
@@ -72,12 +74,7 @@ export function composeCore(config: Config, stores: Stores, options: CoreOptions
   });
   const held = new HeldBytes();
   const unsettled = new Unsettled({ reader: models, declarations: models.declarations });
-  const hooks = new WatchedHooks({
-    clock,
-    warn: (plugin, message, fields) => {
-      loggerOf(log.child({ plugin })).warn(message, fields);
-    },
-  });
+  const hooks = composeHooks(clock, loggers);
   const execute = createWriteDoor({
     writers,
     held,
@@ -96,7 +93,6 @@ export function composeCore(config: Config, stores: Stores, options: CoreOptions
     disk,
     hookWatch: hooks,
   });
-  const node = randomUUID();
   const logged = (message: string) => (error: unknown) => {
     log.error({ err: error }, message);
   };
@@ -107,7 +103,7 @@ export function composeCore(config: Config, stores: Stores, options: CoreOptions
     node,
     unsettled,
     execute,
-    ...composeLoggers({ ...options, domain, node }),
+    ...loggers,
     memory: new RequestMemory({ held, writers, clock }),
     patiently: patient(execute, { clock, signal }),
     hub: new WatchHub({
@@ -123,6 +119,15 @@ export function composeCore(config: Config, stores: Stores, options: CoreOptions
       : new LeaseElector({ log: eventLog, clock, uuid: randomUUID, node, onError: logged(leaseUnreadable) }),
     bound: new ReconcileSlots(clock),
   };
+}
+
+function composeHooks(clock: Clock, { loggerOf }: Loggers): WatchedHooks {
+  return new WatchedHooks({
+    clock,
+    warn: (plugin, message, fields) => {
+      loggerOf(plugin).warn(message, fields);
+    },
+  });
 }
 
 type Loggers = Pick<Core, 'edge' | 'loggerOf' | 'pluginLogs'>;
