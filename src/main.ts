@@ -4,6 +4,7 @@
 import type { StoppedReplays } from './cli/audit/replay-command.ts';
 import type { BackupFileCommands } from './cli/backup/backup-commands.ts';
 import type { LogCommands } from './cli/log-commands.ts';
+import type { PluginCheck } from './cli/plugin/check-command.ts';
 import { StartError } from './base/start-error.ts';
 import { refuseFewDescriptors } from './disk/descriptors.ts';
 import { resourceFailure } from './disk/resource-failure.ts';
@@ -44,6 +45,7 @@ async function main(args: readonly string[]): Promise<void> {
     logCommands,
     stoppedReplays,
     backupFiles,
+    pluginCheck,
     version: platformVersion,
   });
 }
@@ -67,6 +69,14 @@ async function stoppedReplays(): Promise<StoppedReplays> {
 async function backupFiles(): Promise<BackupFileCommands> {
   prepareProcess();
   return (await import('./server/backup/backup-files.ts')).backupFiles;
+}
+
+async function pluginCheck(): Promise<PluginCheck> {
+  const { checkPlugin } = await import('./plugin/check/check-plugin.ts');
+  const { problemText } = await import('./plugin/check/plugin-problem.ts');
+  const { clientClock } = await import('./base/clock.ts');
+  const { platformVersion: version } = await import('./server/platform-version.ts');
+  return async (folder, domain) => (await checkPlugin(folder, { domain, version }, clientClock)).map(problemText);
 }
 
 /**

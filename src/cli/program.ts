@@ -10,8 +10,8 @@ import { CommandFailure } from './failure.ts';
 import type { HistoryOptions } from './history/history-command.ts';
 import type { KubeconfigOptions } from './kubeconfig/kubeconfig.ts';
 import { addLogCommands, type LogCommands } from './log-commands.ts';
-import { addNewPlugin } from './new-plugin.ts';
-import type { UninstallOptions } from './plugin-commands.ts';
+import { addPluginCommands } from './plugin/add-plugin-commands.ts';
+import type { PluginCheck } from './plugin/check-command.ts';
 import type { RoleListOptions } from './role-commands.ts';
 import { settingsText } from './settings-text.ts';
 import { gathered } from './audit/gathered.ts';
@@ -30,6 +30,8 @@ export type ProgramOptions = {
   readonly stoppedReplays: () => Promise<StoppedReplays>;
   /** Loads the commands that read and write files of backups, on first use. */
   readonly backupFiles: () => Promise<BackupFileCommands>;
+  /** Loads the check of plugins, on first use. */
+  readonly pluginCheck: () => Promise<PluginCheck>;
   readonly version: string;
 };
 
@@ -38,7 +40,7 @@ const mistakeExitCode = 2;
 /** Parses the command line, runs the command and returns the exit code. Throws for a bug. */
 export async function runProgram(
   args: readonly string[],
-  { context, serve, logCommands, stoppedReplays, backupFiles, version }: ProgramOptions,
+  { context, serve, logCommands, stoppedReplays, backupFiles, pluginCheck, version }: ProgramOptions,
 ): Promise<number> {
   const { output, stderr } = context;
   const result = { exitCode: 0 };
@@ -56,11 +58,7 @@ export async function runProgram(
   // `misread` reports an unknown option of the program like an unknown command.
   program.command('serve').description('run the server (default)').action(serve);
   addCommands(program, context, result);
-  const plugin = program
-    .command('plugin')
-    .description('create, install, list, enable, disable, upgrade and uninstall plugins');
-  addNewPlugin(plugin, { context, version });
-  addPluginCommands(plugin, context);
+  addPluginCommands(program, { context, version, pluginCheck, connected });
   addKubeconfig(program, context);
   addHistory(program, context);
   addTypes(program, context);
@@ -147,37 +145,6 @@ function addCommands(program: Command, context: CommandContext, result: { exitCo
     .action(async (verb: string, resource: string, options: CanIOptions) => {
       result.exitCode = (await (await import('./can-i.ts')).canI(verb, resource, options, context)) ? 0 : 1;
     });
-}
-
-function addPluginCommands(plugin: Command, context: CommandContext): void {
-  connected(plugin.command('install <file>').description('install a package: a file of npm pack, or a zip')).action(
-    async (file: string, options: ConnectionOptions) =>
-      (await import('./plugin-commands.ts')).installPlugin(file, options, context),
-  );
-  connected(plugin.command('list').description('list the plugins with version, phase and reason')).action(
-    async (options: ConnectionOptions) => (await import('./plugin-commands.ts')).listPlugins(options, context),
-  );
-  connected(plugin.command('enable <name>').description('enable a plugin and wait until it has started')).action(
-    async (name: string, options: ConnectionOptions) =>
-      (await import('./plugin-commands.ts')).enablePlugin(name, options, context),
-  );
-  connected(
-    plugin.command('disable <name>').description('disable a plugin and wait until it has stopped; its data is kept'),
-  ).action(async (name: string, options: ConnectionOptions) =>
-    (await import('./plugin-commands.ts')).disablePlugin(name, options, context),
-  );
-  connected(
-    plugin
-      .command('upgrade <name> <file>')
-      .description('replace an installed plugin with another version, newer or older'),
-  ).action(async (name: string, file: string, options: ConnectionOptions) =>
-    (await import('./plugin-commands.ts')).upgradePlugin(name, file, options, context),
-  );
-  connected(plugin.command('uninstall <name>').description('uninstall a plugin and wait until it is removed'))
-    .option('--delete-data', 'also delete the objects of its types')
-    .action(async (name: string, options: UninstallOptions) =>
-      (await import('./plugin-commands.ts')).uninstallPlugin(name, options, context),
-    );
 }
 
 function addKubeconfig(program: Command, context: CommandContext): void {

@@ -33,8 +33,17 @@ export const pluginsWaitMs = 10_000;
 export const trialHeapMebibytesMax = 256;
 /** The time after which a trial's process exits by itself, in case the waiting server was killed. */
 export const trialProcessMs = 20_000;
+/** The same for the process of `plugin check`, which reads all files of the plugin before the module runs. */
+export const checkProcessMs = 60_000;
 /**
  * The most unfinished loads of the same files, each in another process. After them, the server does not load these
  * files again.
  */
 export const unfinishedLoadsMax = 2;
+
+/** The log lines that a node keeps of one plugin: about a thousand lines. */
+export const pluginLogBytesMax = 262_144;
+/** The log lines that a node keeps of all plugins. */
+export const pluginLogsBytesMax = 16 * 1_048_576;
+/** One kept log line; the fields of a longer one are left out, and its message is cut. */
+export const pluginLogLineBytesMax = 8_192;

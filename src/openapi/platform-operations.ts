@@ -179,6 +179,12 @@ function consoleEntries({ media, schemaOf }: PlatformContext): Entries {
       body: upload,
       answer: { types: json, schema: { type: 'object' } },
     },
+    [`GET ${root}/plugins/{name}/logs`]: {
+      id: 'readPluginLogs',
+      tag: 'Plugins',
+      summary: 'The last log lines of a plugin on this node, from the cursor `after` on',
+      answer: { types: json, schema: { type: 'object' } },
+    },
   };
 }
 

@@ -1,6 +1,9 @@
 import type { Logger } from 'pino';
 
+import type { Clock } from '../base/clock.ts';
 import type { PluginLogger } from '../plugin/api/plugin.ts';
+import { loggedFields } from '../plugin/errors/logged-fields.ts';
+import type { PluginLogs } from '../plugin/logs/plugin-logs.ts';
 
 /** Adapts the process's log to the interface that all modules except the composition root use. */
 export function loggerOf(log: Logger): PluginLogger {
@@ -18,4 +21,28 @@ export function loggerOf(log: Logger): PluginLogger {
       log.error(fields ?? {}, message);
     },
   };
+}
+
+export type Recording = {
+  readonly logs: PluginLogs;
+  readonly clock: Clock;
+  /** The text of a stack with places in the sources of plugins. */
+  readonly inSources: (stack: string) => string;
+  /** The plugin of every line; undefined: lines with the field `plugin` are those of a plugin. */
+  readonly plugin: string | undefined;
+};
+
+/** The same log, which also keeps the lines of plugins for `plugin logs`. Lines below the log's level are not kept. */
+export function recordedLoggerOf(log: Logger, { logs, clock, plugin, inSources }: Recording): PluginLogger {
+  const inner = loggerOf(log);
+  const recorded =
+    (level: keyof PluginLogger): PluginLogger['info'] =>
+    (message, given) => {
+      const fields = given === undefined ? undefined : loggedFields(given, inSources);
+      inner[level](message, fields);
+      const owner = plugin ?? fields?.['plugin'];
+      if (typeof owner === 'string' && log.isLevelEnabled(level))
+        logs.record(owner, { time: clock.now(), level, message, fields });
+    };
+  return { debug: recorded('debug'), info: recorded('info'), warn: recorded('warn'), error: recorded('error') };
 }

@@ -30,8 +30,6 @@ const logWrittenMs = 100;
 const logBufferBytesMax = 1_048_576;
 
 type Logger = ReturnType<typeof openLog>;
-/** Returns the plugin that caused an error; undefined for the platform. */
-type Blame = (error: unknown) => string | undefined;
 
 /** Runs `ledgerplane serve`. The ready line goes to standard output, and the logs go to standard error. */
 export async function serve(): Promise<void> {
@@ -41,7 +39,7 @@ export async function serve(): Promise<void> {
   const { log, flush, written } = openLog(decoded.config);
   const suspects = new CodeFolders();
   logWarnings(log);
-  const onFatal = exitOnBugs({ log, flush }, (error) => suspects.pluginOf(error));
+  const onFatal = exitOnBugs({ log, flush }, suspects);
   const eventLoop = new EventLoopWatch({ log, clock: systemClock, fd: process.stderr.fd });
   suspects.follow((all) => {
     eventLoop.know(all);
@@ -144,7 +142,7 @@ function openLog(config: Config): OpenedLog {
  * acknowledged writes are on disk. An uncaught exception of a plugin is only logged with the plugin's name, because it
  * occurred outside of all platform code.
  */
-function exitOnBugs({ log, flush }: Pick<Logger, 'log' | 'flush'>, blame: Blame): (error: Error) => void {
+function exitOnBugs({ log, flush }: Pick<Logger, 'log' | 'flush'>, suspects: CodeFolders): (error: Error) => void {
   const exit = (kind: string, error: unknown): never => {
     log.fatal({ err: error }, kind);
     flush();
@@ -161,9 +159,9 @@ function exitOnBugs({ log, flush }: Pick<Logger, 'log' | 'flush'>, blame: Blame)
       }
       // The embedded log reports this failure itself, with the reason.
       if (isStrayCommitFailure(error)) return;
-      const plugin = blame(error);
+      const plugin = suspects.pluginOf(error);
       if (plugin === undefined) exit(kind, error);
-      else log.error({ plugin, error: shown(error) }, `${kind} of a plugin`);
+      else log.error({ plugin, error: suspects.inSources(shown(error)) }, `${kind} of a plugin`);
     };
   process.on('uncaughtException', handle('uncaught exception'));
   process.on('unhandledRejection', handle('unhandled rejection'));

@@ -16,7 +16,7 @@ import { listen } from './listen.ts';
 import type { OpenedLog, OpenLog } from './open-log.ts';
 import { platformVersion } from './platform-version.ts';
 import { loggerOf } from './plugin-logger.ts';
-import type { CodeFolders } from '../plugin/errors/error-attribution.ts';
+import { CodeFolders } from '../plugin/errors/error-attribution.ts';
 import type { Access } from './compose/compose-access.ts';
 import { composeMetrics } from './compose/compose-metrics.ts';
 import { applyRoles } from './compose/compose-roles.ts';
@@ -84,11 +84,11 @@ export async function startServer(config: Config, options: ServerOptions): Promi
 }
 
 async function start(config: Config, options: ServerOptions, startup: Startup): Promise<RunningServer> {
-  const { log, clock = systemClock, onFatal = endProcess(log) } = options;
+  const { log, clock = systemClock, onFatal = endProcess(log), suspects = new CodeFolders() } = options;
   const stopping = serviceController();
   const stores = await openStores(config, { ...options, clock, onFatal }, startup);
-  const core = composeCore(config, stores, { ...options, clock, signal: stopping.signal });
-  const parts = await composeParts(core, { ...options, onFatal }, startup);
+  const core = composeCore(config, stores, { ...options, clock, suspects, signal: stopping.signal });
+  const parts = await composeParts(core, { ...options, onFatal, suspects }, startup);
   const { http, url, certificates } = await openEdge(core, parts, { ...options, stopping }, startup);
   options.onListening?.(url);
   // Runs concurrently with the fold. Rows of types that are not loaded yet get their index entries in the index builds.

@@ -3,6 +3,7 @@ import { sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import { ClientError } from '../api/plugin.ts';
+import { withSourcePlaces } from './source-maps.ts';
 import { placeInStack } from './thrown-place.ts';
 
 /** A folder from which code of the plugin `name` was run. */
@@ -54,6 +55,11 @@ export class CodeFolders {
         .map(({ folder }) => folder)
         .reverse(),
     );
+  }
+
+  /** The text of a stack, with places in the sources instead of the compiled files of plugins, where source maps exist. */
+  inSources(stack: string): string {
+    return withSourcePlaces(stack, [...this.#suspects.keys()].reverse());
   }
 
   /** Returns the plugin that threw an uncaught error; undefined for an error of the platform. */

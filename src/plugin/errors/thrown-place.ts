@@ -5,6 +5,7 @@ import { execPath } from 'node:process';
 
 import { syntaxCheckMs } from '../lifecycle/life-limits.ts';
 import { syntaxCheckPath } from '../load/syntax-check.ts';
+import { withSourcePlaces } from './source-maps.ts';
 
 /**
  * Returns the position in a plugin's folder at which an error was thrown, for the plugin's author, in the form ` (at
@@ -15,7 +16,7 @@ export async function thrownPlace(
   { folder, main }: { readonly folder: string; readonly main: string },
 ): Promise<string> {
   const root = await realpath(folder).catch(() => folder);
-  const text = stackOf(error);
+  const text = decoded(withSourcePlaces(stackOf(error), [root]));
   const place = placeIn(text, `${root}${sep}`);
   if (place !== undefined) return shown(place);
   // Node's message about a syntax error contains the location in a JSON file, but not the location in a module.
@@ -30,7 +31,7 @@ export async function thrownPlace(
  * from which the plugin's code was run; the first folder with a frame in the stack is used.
  */
 export function placeInStack(stack: string, folders: readonly string[]): string {
-  const text = decoded(stack);
+  const text = decoded(withSourcePlaces(stack, folders));
   for (const folder of folders) {
     const place = placeOfFrame(text, `${folder}${sep}`);
     if (place !== undefined) return shown(place);
@@ -84,7 +85,7 @@ function shown({ path, line, source }: SourceLocation): string {
 /** A plugin may throw any value, including an object with properties that throw when they are read. */
 function stackOf(error: unknown): string {
   try {
-    return error instanceof Error && typeof error.stack === 'string' ? decoded(error.stack) : '';
+    return error instanceof Error && typeof error.stack === 'string' ? error.stack : '';
   } catch {
     return '';
   }

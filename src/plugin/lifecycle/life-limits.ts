@@ -30,3 +30,9 @@ export const syntaxCheckMs = 3_000;
 export const syntaxCheckedFilesMax = 1_000;
 /** The time for which loaded plugins wait for slower plugins at the start, to register types in the same order. */
 export const loadTogetherMs = 2_000;
+/**
+ * The largest source map that is read, since it is parsed in one turn of the event loop, and the most parsed maps that
+ * are kept. With a larger one, places are those of the compiled file.
+ */
+export const sourceMapBytesMax = 524_288;
+export const sourceMapsMax = 32;

@@ -12,22 +12,32 @@ export type TypeNames = TypeName & { readonly kind: string; readonly singular: s
 /**
  * The objects and types that a plugin has created, recorded in the status of the Plugin object. Later versions and the
  * uninstall read the record after the plugin's files were removed. `applied` is undefined if the status was written by
- * a platform version that did not record `applied`.
+ * a platform version that did not record `applied`. `createdOnce` lists the starter content that was created or
+ * existed; undefined if the plugin has never shipped starter content.
  */
-export type PluginMemory = { readonly applied: readonly ObjectRef[] | undefined; readonly types: readonly TypeNames[] };
+export type PluginMemory = {
+  readonly applied: readonly ObjectRef[] | undefined;
+  readonly createdOnce?: readonly ObjectRef[] | undefined;
+  readonly types: readonly TypeNames[];
+};
 
 export function memoryOf(object: JsonObject | undefined): PluginMemory {
   const status = object?.['status'];
   if (!isObject(status)) return { applied: undefined, types: [] };
   return {
     applied: status['applied'] === undefined ? undefined : listOf(status['applied']).flatMap(refsIn),
+    createdOnce: status['createdOnce'] === undefined ? undefined : listOf(status['createdOnce']).flatMap(refsIn),
     types: listOf(status['types']).flatMap(typeIn),
   };
 }
 
 /** Encodes the memory as members of the status, in canonical form. */
-export function memoryStatus({ applied, types }: PluginMemory): JsonObject {
-  return { ...(applied === undefined ? {} : { applied: grouped(applied) }), types: [...types].sort(byPlace) };
+export function memoryStatus({ applied, createdOnce, types }: PluginMemory): JsonObject {
+  return {
+    ...(applied === undefined ? {} : { applied: grouped(applied) }),
+    ...(createdOnce === undefined ? {} : { createdOnce: grouped(createdOnce) }),
+    types: [...types].sort(byPlace),
+  };
 }
 
 /** Adds types to a memory. The types of earlier plugin versions are kept, because their objects may still exist. */

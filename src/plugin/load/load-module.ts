@@ -98,11 +98,11 @@ let areHooksInstalled = false;
  * Makes `ledgerplane/plugin` resolvable outside the platform's package. Node 22.15 and later run module hooks in the
  * importing thread. Earlier versions start a thread for the hooks, block the importing thread until the hook thread
  * runs, and need a round trip for each import. Therefore the hooks are installed once, and only if a plugin needs them.
+ * `apiUrl` is the module that `ledgerplane/plugin` resolves to.
  */
-export function installModuleHooks(): void {
+export function installModuleHooks(apiUrl: string = new URL('../api/plugin.js', import.meta.url).href): void {
   if (areHooksInstalled) return;
   areHooksInstalled = true;
-  const apiUrl = new URL('../api/plugin.js', import.meta.url).href;
   if ('registerHooks' in nodeModule && typeof nodeModule.registerHooks === 'function') {
     Reflect.apply(nodeModule.registerHooks, undefined, [{ resolve: resolveApiAt(apiUrl) }]);
     return;

@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process';
+import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 import type { Clock, Timer } from '../../base/clock.ts';
@@ -22,24 +22,42 @@ export async function findFatal({ path, name, domain }: TrialRequest, clock: Clo
     // The server's options (a debugger port, for example) must not apply to the trial.
     env: { ...process.env, NODE_OPTIONS: '' },
   });
+  return fatalOf(child, clock, { isBegin: (message) => message === begins, isEnd: (message) => message !== begins });
+}
+
+/** Messages of the process: the module begins to run, and it has run. */
+export type TrialMessages = {
+  readonly isBegin: (message: unknown) => boolean;
+  readonly isEnd: (message: unknown) => boolean;
+  /** The time limit of everything before the module; that of a load by default. */
+  readonly startMs?: number;
+};
+
+/**
+ * Waits until the process reports the end, and then ends it. Returns the failure if the process exits before, or if the
+ * module exceeds the time limit of a load.
+ */
+export async function fatalOf(
+  child: ChildProcess,
+  clock: Clock,
+  { isBegin, isEnd, startMs = pluginStartMs }: TrialMessages,
+): Promise<Failure | undefined> {
   const failure = await new Promise<Failure | undefined>((resolve) => {
-    const limit = (): Timer =>
-      clock.after(pluginStartMs, () => {
+    const limit = (ms: number): Timer =>
+      clock.after(ms, () => {
         resolve(late);
       });
-    let timer = limit();
+    let timer = limit(startMs);
     const end = (found: Failure | undefined): void => {
       timer.cancel();
       resolve(found);
     };
     child.on('message', (message) => {
-      if (message !== begins) {
-        end(undefined);
-        return;
-      }
+      if (isEnd(message)) end(undefined);
+      if (!isBegin(message)) return;
       // The time to start the process is not part of the module's time limit.
       timer.cancel();
-      timer = limit();
+      timer = limit(pluginStartMs);
     });
     // A failed kill also emits an error, which is ignored.
     child.on('error', (error) => {

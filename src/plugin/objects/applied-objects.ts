@@ -7,7 +7,14 @@ import type { PlatformSubject } from '../../command/subject.ts';
 import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { compileType, typeKeyOf } from '../../resource/type/type-declaration.ts';
-import { appliedState, applyObject, parseObject, rejectionText, type ApplyDependencies } from './apply-object.ts';
+import {
+  appliedState,
+  applyObject,
+  parseObject,
+  rejectionText,
+  type Applied,
+  type ApplyDependencies,
+} from './apply-object.ts';
 import type { Loaded } from '../lifecycle/incarnation.ts';
 import { eraseBatchObjects } from '../lifecycle/life-limits.ts';
 import { refKey, withTypes, type ObjectRef, type PluginMemory, type TypeNames } from '../lifecycle/plugin-memory.ts';
@@ -57,37 +64,61 @@ export class AppliedObjects {
       .map(({ shipped }) => `${shipped.file}: there is no type ${shipped.kind} of ${shipped.apiVersion}`);
     if (untyped.length > 0) return failed(untyped.join('; '), true);
     const memory = this.#dependencies.objects.memory(plugin);
+    const { createdOnce = [] } = memory;
     const ours = loaded.objects.filter((shipped) => this.#isOwned(shipped, memory));
     const types = withTypes(memory, loaded.types);
-    const obsolete = (memory.applied ?? []).filter(
-      (ref) => !loaded.objects.some((shipped) => refKey(shipped) === refKey(ref)),
-    );
-    if (!(await this.#remember(plugin, { applied: [...ours, ...obsolete], types }, memory)))
+    const dropped = (memory.applied ?? []).filter((ref) => !isIn(loaded.objects, ref));
+    if (!(await this.#remember(plugin, { applied: [...ours, ...dropped], createdOnce, types }, memory)))
       return failed("could not record the plugin's objects in the status of the plugin", true);
     const kept = new Map<string, readonly string[]>();
     for (const { shipped, type } of typed) {
       // Stops if an uninstall has begun on any node, because it would not remove objects that are created from now on.
       if (this.#dependencies.objects.desired(plugin)?.isDeleted !== false)
         return failed('the plugin is being uninstalled', true);
-      const { name, object, kind, file } = shipped;
-      const applied = await applyObject(
-        {
-          type: must(type, 'objects without a type are refused'),
-          name,
-          object,
-          subject: { kind: 'plugin', name: plugin },
-          plugin,
-          origin: 'plugin',
-          isShipped: true,
-        },
-        this.#dependencies,
-      );
+      const { name, kind, file } = shipped;
+      const applied = await this.#applyOne(shipped, must(type, 'objects without a type are refused'), {
+        plugin,
+        createdOnce,
+      });
       if (!applied.ok) return failed(`${file}: ${kind} ${name}: ${applied.detail}`);
       kept.set(`${kind} ${name}`, applied.kept);
     }
+    // Starter content belongs to the users: it stays when a later version drops it.
+    const retained = dropped.filter((ref) => isIn(createdOnce, ref));
+    const obsolete = dropped.filter((ref) => !isIn(createdOnce, ref));
     const left = await this.#removeObsolete(plugin, obsolete, { memory, kept });
-    await this.#remember(plugin, { applied: [...ours, ...left], types }, memory);
+    const once = [
+      ...loaded.objects.filter(({ isCreatedOnce }) => isCreatedOnce),
+      ...createdOnce.filter((ref) => !isIn(loaded.objects, ref)),
+    ];
+    // Recorded after the creation, so that a crash in between does not lose the objects.
+    await this.#remember(plugin, { applied: [...ours, ...retained, ...left], createdOnce: once, types }, memory);
     return { ok: true, kept };
+  }
+
+  /** Creates or merges one object. Starter content is only created, and only if it never was before. */
+  async #applyOne(
+    shipped: ShippedObject,
+    type: ResourceType,
+    { plugin, createdOnce }: { readonly plugin: string; readonly createdOnce: readonly ObjectRef[] },
+  ): Promise<Applied> {
+    const { name, object, isCreatedOnce } = shipped;
+    const present: Applied = { ok: true, kept: [], isNew: false };
+    if (isCreatedOnce && isIn(createdOnce, shipped)) return present;
+    const applied = await applyObject(
+      {
+        type,
+        name,
+        object,
+        subject: { kind: 'plugin', name: plugin },
+        plugin,
+        origin: 'plugin',
+        isShipped: true,
+        ...(isCreatedOnce ? { expects: 'absent' } : {}),
+      },
+      this.#dependencies,
+    );
+    return isCreatedOnce && !applied.ok && applied.rejection?.reason === 'already-exists' ? present : applied;
   }
 
   /**
@@ -118,8 +149,10 @@ export class AppliedObjects {
     before: PluginMemory,
   ): Promise<boolean> {
     const applied = next.applied.length === 0 && before.applied === undefined ? undefined : next.applied;
+    const hasNone = (next.createdOnce ?? []).length === 0;
+    const createdOnce = hasNone && before.createdOnce === undefined ? undefined : next.createdOnce;
     if (applied === undefined && next.types.length === 0) return true;
-    return this.#dependencies.objects.remember(plugin, { applied, types: next.types });
+    return this.#dependencies.objects.remember(plugin, { applied, createdOnce, types: next.types });
   }
 
   /**
@@ -241,6 +274,10 @@ export class AppliedObjects {
     const { execute, uuid } = this.#dependencies;
     return execute(type, command, platformContext(subject, { verb, requestId: uuid(), plugin }));
   }
+}
+
+function isIn(refs: readonly ObjectRef[], wanted: ObjectRef): boolean {
+  return refs.some((ref) => refKey(ref) === refKey(wanted));
 }
 
 function metadataOf(bytes: Uint8Array): { readonly finalizers?: unknown; readonly uid?: unknown } {

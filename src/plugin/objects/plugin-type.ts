@@ -84,6 +84,20 @@ const specSchema = {
   },
 };
 
+/** Objects by type. */
+const objectRefs = {
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['apiVersion', 'kind', 'names'],
+    properties: {
+      apiVersion: { type: 'string', description: 'The group and version of the objects.' },
+      kind: { type: 'string', description: 'The kind of the objects.' },
+      names: { type: 'array', items: { type: 'string' }, description: 'The names of the objects.' },
+    },
+  },
+};
+
 const statusSchema = {
   type: 'object',
   description: 'The state of the plugin, set by the platform.',
@@ -99,16 +113,11 @@ const statusSchema = {
       description:
         "The objects that were created from the plugin's files. An object is removed when a later version no longer " +
         'declares it, or when the plugin is uninstalled.',
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['apiVersion', 'kind', 'names'],
-        properties: {
-          apiVersion: { type: 'string', description: 'The group and version of the objects.' },
-          kind: { type: 'string', description: 'The kind of the objects.' },
-          names: { type: 'array', items: { type: 'string' }, description: 'The names of the objects.' },
-        },
-      },
+      ...objectRefs,
+    },
+    createdOnce: {
+      description: 'The starter content of the plugin, which is not created again after a deletion.',
+      ...objectRefs,
     },
     types: {
       description: 'The types that the plugin has declared. spec.deleteData removes the objects of these types.',

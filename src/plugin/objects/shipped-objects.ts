@@ -13,7 +13,14 @@ export type ShippedObject = {
   readonly kind: string;
   readonly name: string;
   readonly object: JsonObject;
+  /** Starter content: created when the plugin first ships it, and left to the users from then on. */
+  readonly isCreatedOnce: boolean;
 };
+
+/** The annotation of starter content, with the value "true". */
+export function createOnceKey(domain: string): string {
+  return `plugin.${domain}/create-once`;
+}
 
 export type ShippedObjects =
   | { readonly ok: true; readonly objects: readonly ShippedObject[] }
@@ -66,14 +73,19 @@ function decodeDocument(document: JsonValue, file: string, { plugin, domain }: R
   const name = isObject(metadata) ? metadata['name'] : undefined;
   if (typeof name !== 'string')
     return `${kind} must have metadata.name (generateName would create another object at each start)`;
+  const once = createOnceOf(metadata, domain);
   const problem =
     namingProblem(document, name, { plugin, domain }) ??
-    (!apiVersion.includes('/') && unshippableKinds.has(kind)
-      ? 'a plugin cannot ship objects that contain secrets'
-      : undefined);
+    (typeof once === 'string' ? once : secretProblem(apiVersion, kind));
   return problem === undefined
-    ? { file, apiVersion, kind, name, object: document }
+    ? { file, apiVersion, kind, name, object: document, isCreatedOnce: once === true }
     : `${kind} ${JSON.stringify(name)}: ${problem}`;
+}
+
+function secretProblem(apiVersion: string, kind: string): string | undefined {
+  return !apiVersion.includes('/') && unshippableKinds.has(kind)
+    ? 'a plugin cannot ship objects that contain secrets'
+    : undefined;
 }
 
 function namingProblem(document: JsonObject, name: string, { plugin, domain }: Reader): string | undefined {
@@ -82,6 +94,15 @@ function namingProblem(document: JsonObject, name: string, { plugin, domain }: R
   return isRoleTemplate(document, domain) && !name.startsWith(plugin)
     ? `the name of a role template must begin with the plugin's name, ${plugin}`
     : undefined;
+}
+
+/** Whether the object is created once; the problem of another value, since a misspelt one would be merged. */
+function createOnceOf(metadata: JsonValue | undefined, domain: string): boolean | string {
+  const annotations = isObject(metadata) ? metadata['annotations'] : undefined;
+  const key = createOnceKey(domain);
+  const value = isObject(annotations) ? annotations[key] : undefined;
+  if (value === undefined || value === 'false') return false;
+  return value === 'true' || `the annotation ${key} must be "true" or "false"`;
 }
 
 function isRoleTemplate({ apiVersion, kind, metadata }: JsonObject, domain: string): boolean {

@@ -6,6 +6,7 @@ import { PluginReconcilers } from '../../../reconcilers/plugins/plugin-reconcile
 import type { Authorize } from '../../auth/authorization/authorize.ts';
 import { composeInstalls, type Installs } from './compose-packages.ts';
 import type { CallPorts } from '../../http/plugin-routes/plugin-request.ts';
+import { pluginLogRoutes } from '../../http/platform/plugin-log-routes.ts';
 import { PluginRoutes } from '../../http/plugin-routes/plugin-routes.ts';
 import { problems } from '../../http/problem.ts';
 import { platformVersion } from '../platform-version.ts';
@@ -76,7 +77,12 @@ export function composePlugins(parts: PluginParts): Plugins {
     },
   });
   const installs = composeInstalls({ ...parts, ...edge, ...loading, host });
-  return { pluginRoutes, host, reconcilers, installs };
+  const logRoutes = pluginLogRoutes({
+    domain: edge.domain,
+    logs: parts.pluginLogs,
+    isPlugin: (name) => host.objects.desired(name) !== undefined,
+  });
+  return { pluginRoutes, host, reconcilers, installs: { ...installs, routes: [...installs.routes, ...logRoutes] } };
 }
 
 type Clients = {

@@ -9,8 +9,10 @@ import { drawSuffix } from '../draw-suffix.ts';
 import { createWriteDoor, type Execute } from '../../write/execute.ts';
 import { RequestMemory } from '../../http/body/request-memory.ts';
 import { patient } from '../patient-execute.ts';
-import { loggerOf } from '../plugin-logger.ts';
+import { recordedLoggerOf } from '../plugin-logger.ts';
 import { pluginKeyOf, pluginStrategy } from '../../plugin/objects/plugin-type.ts';
+import type { CodeFolders } from '../../plugin/errors/error-attribution.ts';
+import { PluginLogs } from '../../plugin/logs/plugin-logs.ts';
 import type { PluginLogger } from '../../plugin/api/plugin.ts';
 import { WatchHub } from '../../watch/hub.ts';
 import { Outboxes, type OutboxBounds } from '../../watch/outbox.ts';
@@ -28,6 +30,7 @@ export type Core = Stores & {
   readonly edge: { readonly domain: string; readonly clock: Clock; readonly log: PluginLogger };
   /** Creates a logger for the lines of one plugin. */
   readonly loggerOf: (plugin: string) => PluginLogger;
+  readonly pluginLogs: PluginLogs;
   /** The random id of this process among the nodes of its log. Each start has a new id. */
   readonly node: string;
   readonly memory: RequestMemory;
@@ -47,6 +50,7 @@ export type Core = Stores & {
 export type CoreOptions = {
   readonly log: Logger;
   readonly clock: Clock;
+  readonly suspects: CodeFolders;
   /** Aborted when this node stops. */
   readonly signal: AbortSignal;
   /** Limits of unread data of watches and streams. */
@@ -67,28 +71,18 @@ function limitWriters(
   });
 }
 
-function watchHooks(log: CoreOptions['log'], clock: Clock): WatchedHooks {
-  return new WatchedHooks({
-    clock,
-    warn: (plugin, message, fields) => {
-      loggerOf(log.child({ plugin })).warn(message, fields);
-    },
-  });
-}
-
 /** Composes the write path, the leader election, and the watch hub. */
-export function composeCore(config: Config, stores: Stores, { log, clock, signal, streamBounds }: CoreOptions): Core {
-  const {
-    eventLog,
-    models,
-    disk,
-    accessTables: { permissions, rules, secrets },
-  } = stores;
+export function composeCore(config: Config, stores: Stores, options: CoreOptions): Core {
+  const { log, clock, signal, streamBounds } = options;
+  const { eventLog, models, disk, accessTables } = stores;
+  const { permissions, rules, secrets } = accessTables;
   const domain = config.platformDomain;
+  const node = randomUUID();
+  const loggers = composeLoggers({ ...options, domain, node });
   const writers = limitWriters(config, permissions, clock);
   const held = new HeldBytes();
   const unsettled = new Unsettled({ reader: models, declarations: models.declarations });
-  const hooks = watchHooks(log, clock);
+  const hooks = composeHooks(clock, loggers);
   const execute = createWriteDoor({
     writers,
     held,
@@ -107,7 +101,6 @@ export function composeCore(config: Config, stores: Stores, { log, clock, signal
     disk,
     hookWatch: hooks,
   });
-  const node = randomUUID();
   const logged = (message: string) => (error: unknown) => {
     log.error({ err: error }, message);
   };
@@ -118,8 +111,7 @@ export function composeCore(config: Config, stores: Stores, { log, clock, signal
     node,
     unsettled,
     execute,
-    edge: { domain, clock, log: loggerOf(log) },
-    loggerOf: (plugin) => loggerOf(log.child({ plugin })),
+    ...loggers,
     memory: new RequestMemory({ held, writers, clock }),
     patiently: patient(execute, { clock, signal }),
     hub: new WatchHub({
@@ -134,5 +126,34 @@ export function composeCore(config: Config, stores: Stores, { log, clock, signal
       ? alwaysLeading
       : new LeaseElector({ log: eventLog, clock, uuid: randomUUID, node, onError: logged(leaseUnreadable) }),
     bound: new ReconcileSlots(clock),
+  };
+}
+
+function composeHooks(clock: Clock, { loggerOf }: Loggers): WatchedHooks {
+  return new WatchedHooks({
+    clock,
+    warn: (plugin, message, fields) => {
+      loggerOf(plugin).warn(message, fields);
+    },
+  });
+}
+
+type Loggers = Pick<Core, 'edge' | 'loggerOf' | 'pluginLogs'>;
+
+/** The loggers of the platform and of plugins, which keep the lines of each plugin. */
+function composeLoggers({
+  log,
+  clock,
+  suspects,
+  domain,
+  node,
+}: Pick<CoreOptions, 'log' | 'clock' | 'suspects'> & Pick<Core, 'node'> & { readonly domain: string }): Loggers {
+  const pluginLogs = new PluginLogs(node);
+  const recording = { logs: pluginLogs, clock, inSources: (stack: string) => suspects.inSources(stack) };
+  const ofPlatform = recordedLoggerOf(log, { ...recording, plugin: undefined });
+  return {
+    pluginLogs,
+    edge: { domain, clock, log: ofPlatform },
+    loggerOf: (plugin) => recordedLoggerOf(log.child({ plugin }), { ...recording, plugin }),
   };
 }

@@ -1,7 +1,7 @@
 import type { Declarer } from '../../../reconcilers/platform/declarer.ts';
 import { AuditFollower } from '../follow-audit.ts';
 import { LogFollower } from '../follow-log.ts';
-import { CodeFolders } from '../../plugin/errors/error-attribution.ts';
+import type { CodeFolders } from '../../plugin/errors/error-attribution.ts';
 import { Readiness } from '../readiness.ts';
 import { composeAccess, type Access } from './compose-access.ts';
 import { composeDeclarer } from './compose-declarer.ts';
@@ -35,7 +35,7 @@ export type Parts = {
 };
 
 export type PartsOptions = {
-  readonly suspects?: CodeFolders;
+  readonly suspects: CodeFolders;
   readonly bundledPlugins?: readonly string[];
   readonly onFatal: (error: Error) => void;
 };
@@ -161,7 +161,7 @@ async function openProving(
 function composeGuarded(
   core: Core,
   declared: Pick<Parts, 'declarer' | 'unique'>,
-  { suspects = new CodeFolders(), bundledPlugins }: PartsOptions,
+  { suspects, bundledPlugins }: PartsOptions,
 ): Pick<Parts, 'access' | 'plugins' | 'events'> {
   const access: Access = composeAccess({
     ...core,

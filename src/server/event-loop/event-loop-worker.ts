@@ -12,6 +12,7 @@ import {
   eventLoopWatcherLateMs,
 } from './event-loop-limits.ts';
 import { ownerOf, type CodeFolder } from '../../plugin/errors/error-attribution.ts';
+import { sourcePlace } from '../../plugin/errors/source-maps.ts';
 
 /**
  * Watches the event loop from a separate thread, which can log while the loop is blocked. The inspector is used only
@@ -172,8 +173,9 @@ class Watcher {
 function placeOf({ url, line, column }: Frame, suspect: CodeFolder | undefined): string {
   // The URL of a plugin's module has the digest of the plugin's files as its query.
   const path = decodeURI(url.replace(/^file:\/\//u, '').replace(/[?#].*$/u, ''));
-  const inner = suspect !== undefined && path.startsWith(suspect.folder) ? path.slice(suspect.folder.length + 1) : path;
-  return `${inner}:${String(line)}:${String(column)}`;
+  if (suspect === undefined || !path.startsWith(suspect.folder)) return `${path}:${String(line)}:${String(column)}`;
+  const found = sourcePlace({ path, line, column }, suspect.folder) ?? { path, line, column };
+  return `${found.path.slice(suspect.folder.length + 1)}:${String(found.line)}:${String(found.column)}`;
 }
 
 /** Loads the inspector. Without one, only the duration of a block is logged. */

@@ -11,6 +11,8 @@ export type CommandLine = {
   stderr(): string;
   /** Resolves with the ready line. Rejects if the process ends without one. */
   ready(): Promise<string>;
+  /** Resolves once the standard output matches. Rejects if the process ends before. */
+  printed(pattern: RegExp): Promise<void>;
   /** Resolves with the exit code, or with the signal that ended the process. */
   exited(): Promise<number | NodeJS.Signals | null>;
 };
@@ -57,6 +59,21 @@ export function runCommandLine(
     texts.stderr += text;
   });
   const closed = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
+  /** Resolves with the first result of `look`, which is called after each output. */
+  const until = async <T>(look: () => T | undefined): Promise<T> => {
+    const found = new Promise<T>((resolveFound) => {
+      const check = (): void => {
+        const result = look();
+        if (result !== undefined) resolveFound(result);
+      };
+      child.stdout.on('data', check);
+      check();
+    });
+    const ended = closed.then(([code, signal]) => {
+      throw new Error(`ended with ${String(code ?? signal)} before it was ready: ${texts.stderr}`);
+    });
+    return Promise.race([found, ended]);
+  };
   return {
     child,
     stdout: () => texts.stdout,
@@ -65,18 +82,9 @@ export function runCommandLine(
       const [code, signal] = await closed;
       return code ?? signal;
     },
-    ready: async () => {
-      const first = new Promise<string>((resolveLine) => {
-        const look = (): void => {
-          if (texts.stdout.includes('\n')) resolveLine(texts.stdout.slice(0, texts.stdout.indexOf('\n')));
-        };
-        child.stdout.on('data', look);
-        look();
-      });
-      const ended = closed.then(([code, signal]) => {
-        throw new Error(`ended with ${String(code ?? signal)} before it was ready: ${texts.stderr}`);
-      });
-      return Promise.race([first, ended]);
+    ready: async () => until(() => /^(.*)\n/u.exec(texts.stdout)?.[1]),
+    printed: async (pattern) => {
+      await until(() => (pattern.test(texts.stdout) ? true : undefined));
     },
   };
 }

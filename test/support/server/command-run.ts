@@ -59,6 +59,11 @@ export async function runCommand(
     stoppedReplays: async () => (await import('../../../src/server/replay/stopped-replays.ts')).stoppedReplays,
     logCommands: async () => (await import('../../../src/log-tools/log-commands.ts')).logCommands,
     backupFiles: async () => (await import('../../../src/server/backup/backup-files.ts')).backupFiles,
+    pluginCheck: async () => {
+      const { checkPlugin } = await import('../../../src/plugin/check/check-plugin.ts');
+      const { problemText } = await import('../../../src/plugin/check/plugin-problem.ts');
+      return async (path, domain) => (await checkPlugin(path, { domain, version: '0.0.0' }, clock)).map(problemText);
+    },
     version: '0.0.0',
   });
   return { code, ...texts };

@@ -1,12 +1,12 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
 import { test, type Test } from 'tap';
 
-import { repository } from '../architecture/repository.ts';
-import { temporaryFolder } from '../plugin/host/host-stage.ts';
-import { runCommandLine } from '../support/server/command-line.ts';
-import { linkDependencies, run } from '../support/server/plugin-workshop.ts';
+import { repository } from '../../architecture/repository.ts';
+import { temporaryFolder } from '../../plugin/host/host-stage.ts';
+import { runCommandLine } from '../../support/server/command-line.ts';
+import { linkDependencies, run } from '../../support/server/plugin-workshop.ts';
 
 async function asked(
   folder: string,
@@ -41,7 +41,9 @@ test('a plugin that is written compiles, passes its tests and is packed', async 
   const { devDependencies } = JSON.parse(await readFile(join(plugin, 'package.json'), 'utf8')) as {
     readonly devDependencies: Readonly<Record<string, string>>;
   };
-  t.equal(devDependencies['ledgerplane'], `file:${repository}`, 'it depends on the clone that wrote it');
+  const dependency = devDependencies['ledgerplane'] ?? '';
+  t.match(dependency, /^file:\.\./u, 'the path of the clone is relative');
+  t.equal(resolve(plugin, dependency.slice('file:'.length)), repository, 'it depends on the clone that wrote it');
   await linkDependencies(plugin);
   const tested = await run(plugin, 'npm', ['test']);
   t.equal(tested.code, 0, tested.printed);
@@ -53,10 +55,15 @@ test('a plugin that is written compiles, passes its tests and is packed', async 
     held.printed.trim().split('\n').sort(),
     [
       'dist/src/keep-summary.js',
+      'dist/src/keep-summary.js.map',
       'dist/src/main.js',
+      'dist/src/main.js.map',
       'dist/src/note.js',
+      'dist/src/note.js.map',
       'dist/src/summary-routes.js',
+      'dist/src/summary-routes.js.map',
       'dist/src/summary.js',
+      'dist/src/summary.js.map',
       'extensions/roles.yaml',
       'extensions/welcome.yaml',
       'package.json',

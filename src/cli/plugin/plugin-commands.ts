@@ -1,15 +1,15 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 
-import { delay } from '../base/clock.ts';
-import type { Json } from '../base/json.ts';
-import { listOf, memberOf, textOf, textsOf } from './answer-member.ts';
-import { connect } from './connection.ts';
-import type { Connection, ConnectionOptions } from './connection.ts';
-import { commandError, usageError } from './failure.ts';
-import type { Call } from './server-client.ts';
-import type { CommandContext } from './command-context.ts';
-import { printable, textTable } from './text-table.ts';
+import { delay } from '../../base/clock.ts';
+import type { Json } from '../../base/json.ts';
+import { listOf, memberOf, textOf, textsOf } from '../answer-member.ts';
+import { connect } from '../connection.ts';
+import type { Connection, ConnectionOptions } from '../connection.ts';
+import { commandError, usageError } from '../failure.ts';
+import type { Call } from '../server-client.ts';
+import type { CommandContext } from '../command-context.ts';
+import { printable, textTable } from '../text-table.ts';
 
 export type UninstallOptions = ConnectionOptions & { readonly deleteData?: boolean | undefined };
 
@@ -264,6 +264,6 @@ async function readPackage(
 }
 
 /** Refuses names that would change the path of the request. The server checks all other rules. */
-function checkName(name: string): void {
+export function checkName(name: string): void {
   if (/^(?:|\.{1,2})$/u.test(name)) throw usageError(`${JSON.stringify(name)} is not a plugin's name`);
 }

@@ -1,0 +1,64 @@
+import type { Command } from 'commander';
+
+import type { ConnectionOptions } from '../connection.ts';
+import type { CommandContext } from '../command-context.ts';
+import { addPartCommands } from './add-part.ts';
+import { addCheckCommand, type PluginCheck } from './check-command.ts';
+import type { LogsOptions } from './logs-command.ts';
+import { addNewPlugin } from './new-plugin.ts';
+import type { UninstallOptions } from './plugin-commands.ts';
+
+export type PluginCommandsOptions = {
+  readonly context: CommandContext;
+  readonly version: string;
+  readonly pluginCheck: () => Promise<PluginCheck>;
+  /** Adds the options of commands that call a server. */
+  readonly connected: (command: Command) => Command;
+};
+
+/** The commands of `ledgerplane plugin`: those for authors, and those that call a server. */
+export function addPluginCommands(program: Command, options: PluginCommandsOptions): void {
+  const plugin = program
+    .command('plugin')
+    .description('create, extend and check plugins; install, list, enable, disable, upgrade and uninstall them');
+  addNewPlugin(plugin, options);
+  addPartCommands(plugin, options.context);
+  addCheckCommand(plugin, options);
+  addServerCommands(plugin, options);
+}
+
+function addServerCommands(plugin: Command, { context, connected }: PluginCommandsOptions): void {
+  connected(plugin.command('install <file>').description('install a package: a file of npm pack, or a zip')).action(
+    async (file: string, options: ConnectionOptions) =>
+      (await import('./plugin-commands.ts')).installPlugin(file, options, context),
+  );
+  connected(plugin.command('list').description('list the plugins with version, phase and reason')).action(
+    async (options: ConnectionOptions) => (await import('./plugin-commands.ts')).listPlugins(options, context),
+  );
+  connected(plugin.command('enable <name>').description('enable a plugin and wait until it has started')).action(
+    async (name: string, options: ConnectionOptions) =>
+      (await import('./plugin-commands.ts')).enablePlugin(name, options, context),
+  );
+  connected(
+    plugin.command('disable <name>').description('disable a plugin and wait until it has stopped; its data is kept'),
+  ).action(async (name: string, options: ConnectionOptions) =>
+    (await import('./plugin-commands.ts')).disablePlugin(name, options, context),
+  );
+  connected(
+    plugin
+      .command('upgrade <name> <file>')
+      .description('replace an installed plugin with another version, newer or older'),
+  ).action(async (name: string, file: string, options: ConnectionOptions) =>
+    (await import('./plugin-commands.ts')).upgradePlugin(name, file, options, context),
+  );
+  connected(plugin.command('uninstall <name>').description('uninstall a plugin and wait until it is removed'))
+    .option('--delete-data', 'also delete the objects of its types')
+    .action(async (name: string, options: UninstallOptions) =>
+      (await import('./plugin-commands.ts')).uninstallPlugin(name, options, context),
+    );
+  connected(plugin.command('logs <name>').description('print the last log lines of a plugin, on the node that answers'))
+    .option('--follow', 'go on with new lines, until Ctrl-C')
+    .action(async (name: string, options: LogsOptions) =>
+      (await import('./logs-command.ts')).printPluginLogs(name, options, context),
+    );
+}

@@ -1,0 +1,91 @@
+/** The list of the definition that a part belongs to. */
+export type DefinitionMember = 'types' | 'controllers' | 'reconcilers';
+
+export type MainAddition = {
+  /** The constant to import and to add to the list. */
+  readonly name: string;
+  /** The module to import it from, relative to the edited file. */
+  readonly from: string;
+  readonly member: DefinitionMember;
+};
+
+/**
+ * Adds a constant to a list of the call `definePlugin({…})` in the text of a plugin's module, and its import. Returns
+ * undefined if that cannot be done safely: the definition is not one object literal, the list is not an array of plain
+ * names, or the name is in use.
+ */
+export function editMain(text: string, { name, from, member }: MainAddition): string | undefined {
+  if (new RegExp(`(?<![\\w$])${name}(?![\\w$])`, 'u').test(text)) return undefined;
+  const calls = [...text.matchAll(/\bdefinePlugin\(\s*\{/gu)];
+  const [call] = calls;
+  if (call === undefined || calls.length !== 1) return undefined;
+  const start = call.index + call[0].length;
+  const body = text.slice(start, endOfBlock(text, start));
+  const edited = withMember(body, member, name);
+  if (edited === undefined) return undefined;
+  const whole = text.slice(0, start) + edited + text.slice(start + body.length);
+  return withImport(whole, `import { ${name} } from '${from}';`);
+}
+
+/** The definition's members with the name added. `body` is the text between the braces. */
+function withMember(body: string, member: DefinitionMember, name: string): string | undefined {
+  const found = [...body.matchAll(new RegExp(`(?<![\\w$.])${member}(?![\\w$])`, 'gu'))];
+  if (found.length === 0) return body.includes('...') ? undefined : withNewMember(body, member, name);
+  const [first] = found;
+  if (first === undefined || found.length !== 1 || depthAt(body, first.index) !== 0) return undefined;
+  const list = /^\s*:\s*\[([\w$\s,]*)\]/u.exec(body.slice(first.index + member.length));
+  if (list?.[1] === undefined) return undefined;
+  const end = first.index + member.length + list[0].length - 1;
+  const begin = end - list[1].length;
+  return body.slice(0, begin) + withEntry(list[1], name) + body.slice(end);
+}
+
+function withNewMember(body: string, member: DefinitionMember, name: string): string {
+  const indent = /^\n(\s+)/u.exec(body)?.[1];
+  if (indent !== undefined) return `\n${indent}${member}: [${name}],${body}`;
+  return body.trim() === '' ? ` ${member}: [${name}] ` : ` ${member}: [${name}],${body}`;
+}
+
+function withEntry(list: string, name: string): string {
+  const entries = list.trimEnd().replace(/,$/u, '');
+  if (entries.trim() === '') return name;
+  const indent = /\n([ \t]+)[\w$]+,?\s*$/u.exec(list)?.[1];
+  const after = /\s*$/u.exec(list)?.[0] ?? '';
+  return indent === undefined ? `${entries}, ${name}` : `${entries},\n${indent}${name},${after}`;
+}
+
+/** After the last import; before everything without one. */
+function withImport(text: string, line: string): string {
+  const last = [...text.matchAll(/^(?:import\b[^;'"]*|import\s*)['"][^'"\n]+['"];?[ \t]*\n/gmu)].at(-1);
+  if (last === undefined) return `${line}\n\n${text}`;
+  const at = last.index + last[0].length;
+  return `${text.slice(0, at)}${line}\n${text.slice(at)}`;
+}
+
+/** Strings, templates, comments and regular expressions, whose brackets are not those of the code. */
+const opaque = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|\/\/[^\n]*|\/\*[^]*?\*\//gu;
+
+/** The offset of the brace that closes the block which begins at `start`; the end of the text without one. */
+function endOfBlock(text: string, start: number): number {
+  const code = blanked(text);
+  let depth = 0;
+  for (let at = start; at < code.length; at += 1) {
+    if ('([{'.includes(code.charAt(at))) depth += 1;
+    if (!')]}'.includes(code.charAt(at))) continue;
+    if (depth === 0) return at;
+    depth -= 1;
+  }
+  return text.length;
+}
+
+/** The number of brackets that are open at this offset; -1 inside of a string or a comment. */
+function depthAt(body: string, offset: number): number {
+  const code = blanked(body);
+  if (code.charAt(offset) === ' ') return -1;
+  const before = code.slice(0, offset);
+  return (before.match(/[([{]/gu)?.length ?? 0) - (before.match(/[)\]}]/gu)?.length ?? 0);
+}
+
+function blanked(text: string): string {
+  return text.replaceAll(opaque, (part) => ' '.repeat(part.length));
+}

@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { lstatSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+
+import type { Command } from 'commander';
+
+import { usageError } from '../failure.ts';
+import type { CommandContext } from '../command-context.ts';
+import { checkLabel, pluginWords, typeWords } from './part-words.ts';
+import { filesOf, packageFolder, writeFiles, type NewFile, type Words } from './template-files.ts';
+
+export type NewPluginOptions = {
+  readonly type?: string | undefined;
+  readonly plural?: string | undefined;
+  readonly group?: string | undefined;
+};
+
+export function addNewPlugin(
+  plugin: Command,
+  { context, version }: { readonly context: CommandContext; readonly version: string },
+): void {
+  plugin
+    .command('new <name>')
+    .description('write a plugin in TypeScript, with a test, into a new folder of this name')
+    .option('--type <Kind>', 'generate this type with roles and a test, instead of the example with notes')
+    .option('--plural <plural>', 'plural of the type; by default the kind in lower case, and "s"')
+    .option('--group <group>', 'group of the type; by default <name>.example.com')
+    .action(async (name: string, options: NewPluginOptions) => {
+      await writePlugin(name, options, { context, version });
+    });
+}
+
+type Generator = { readonly context: CommandContext; readonly version: string };
+
+async function writePlugin(
+  name: string,
+  options: NewPluginOptions,
+  { context: { folder, stderr }, version }: Generator,
+): Promise<void> {
+  checkLabel(name, 'the name of a plugin');
+  const target = join(folder, name);
+  const words = { ...pluginWords(name), platformVersion: version, ledgerplane: dependency(target, version) };
+  const files = await filesFor(name, options, words);
+  if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) throw usageError(`${target} already exists`);
+  // The folder is renamed once every file is written, so it is complete or absent.
+  const draft = join(folder, `.${name}-${randomBytes(6).toString('hex')}`);
+  try {
+    await mkdir(draft);
+    await writeFiles(draft, files);
+    await rename(draft, target);
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    if (error instanceof Error && 'syscall' in error) throw usageError(`${target} cannot be written: ${error.message}`);
+    throw error;
+  }
+  stderr.write(`wrote the plugin ${name}; next:\n\n  cd ${name}\n  npm install\n  npm test\n\n`);
+}
+
+async function filesFor(
+  name: string,
+  { type, plural, group = `${name}.example.com` }: NewPluginOptions,
+  words: Words,
+): Promise<readonly NewFile[]> {
+  if (type === undefined) {
+    if (plural !== undefined) throw usageError('--plural needs --type');
+    const notes = { ...words, group, description: 'Notes, each with a summary.' };
+    return (await Promise.all(['base', 'notes'].map(async (part) => filesOf(part, notes)))).flat();
+  }
+  const typed = {
+    ...words,
+    ...typeWords({ kind: type, plural, group, version: typeVersion }),
+    description: `The type ${type}.`,
+  };
+  return (await Promise.all(['base', 'typed', join('parts', 'type')].map(async (part) => filesOf(part, typed)))).flat();
+}
+
+/** The version of a new type: its author may still change it in ways that stored objects do not survive. */
+export const typeVersion = 'v1alpha1';
+
+/**
+ * The version range of this package, which is a dependency of the plugin. A clone of the repository is a dependency by
+ * path, since the package may not be in a registry; the path is relative, so that the two folders can move together.
+ */
+function dependency(target: string, version: string): string {
+  const isInstalled = packageFolder.split(sep).includes('node_modules');
+  const path = relative(target, packageFolder).split(sep).join('/');
+  return JSON.stringify(isInstalled ? `^${version}` : `file:${path}`);
+}

@@ -1,0 +1,73 @@
+import { usageError } from '../failure.ts';
+import type { Words } from './template-files.ts';
+
+/** The names of a type to generate, as given on the command line. */
+export type TypeRequest = {
+  readonly kind: string;
+  readonly plural: string | undefined;
+  readonly group: string;
+  readonly version: string;
+};
+
+/** A name is one label of a DNS name, since it becomes part of a group, a path or a role's name. */
+const nameLengthMax = 63;
+const groupLengthMax = 253;
+const label = '[a-z](?:[a-z0-9-]*[a-z0-9])?';
+
+/** Words that TypeScript does not accept as the name of a constant in a module. */
+const reservedWords = new Set(
+  (
+    'arguments await break case catch class const continue debugger default delete do else enum eval export extends ' +
+    'false finally for function if implements import in instanceof interface let new null package private protected ' +
+    'public return static super switch this throw true try typeof undefined var void while with yield'
+  ).split(' '),
+);
+
+/** The words of a plugin's templates. `title` is for people. */
+export function pluginWords(name: string): { readonly name: string; readonly title: string } {
+  return { name, title: `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}` };
+}
+
+/** The words of a type's templates. Refuses names that the platform would refuse. */
+export function typeWords({ kind, plural = `${kind.toLowerCase()}s`, group, version }: TypeRequest): Words {
+  checkKind(kind);
+  checkLabel(plural, 'a plural');
+  if (group.length > groupLengthMax || !new RegExp(`^${label}(?:\\.${label})+$`, 'u').test(group))
+    throw usageError(`a group is a DNS subdomain like links.example.com, not ${JSON.stringify(group)}`);
+  if (!/^v[1-9][0-9]*(?:(?:alpha|beta)[1-9][0-9]*)?$/u.test(version))
+    throw usageError(`a version is like v1 or v1alpha1, not ${JSON.stringify(version)}`);
+  return { kind, plural, group, version, singular: kind.toLowerCase(), ...kindWords(kind) };
+}
+
+/** The file and the constant of a type. */
+export function kindWords(kind: string): { readonly file: string; readonly camel: string } {
+  const camel = kind.replace(/^[A-Z]+(?![a-z])|^[A-Z]/u, (start) => start.toLowerCase());
+  return { file: kebabOf(kind), camel: reservedWords.has(camel) ? `${camel}Type` : camel };
+}
+
+export function checkKind(kind: string): void {
+  if (kind.length > nameLengthMax || !/^[A-Z][A-Za-z0-9]*$/u.test(kind))
+    throw usageError(`a kind is letters and digits and begins with a capital letter, not ${JSON.stringify(kind)}`);
+}
+
+/** `named`: the noun for the error, such as "the name of a plugin". */
+export function checkLabel(name: string, named: string): void {
+  if (name.length <= nameLengthMax && new RegExp(`^${label}$`, 'u').test(name)) return;
+  throw usageError(
+    `${named} must have at most ${String(nameLengthMax)} lowercase letters, digits and "-", ` +
+      'begin with a letter and end with a letter or digit',
+  );
+}
+
+/** `linkLabel` for the constant `link` and the part `label`. */
+export function exportOf(camel: string, part: string): string {
+  const words = part.split('-').filter((word) => word !== '');
+  return camel + words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`).join('');
+}
+
+function kebabOf(kind: string): string {
+  return kind
+    .replaceAll(/([a-z0-9])([A-Z])/gu, '$1-$2')
+    .replaceAll(/([A-Z])([A-Z][a-z])/gu, '$1-$2')
+    .toLowerCase();
+}

@@ -1,0 +1,74 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { parse } from 'yaml';
+
+import { isObject } from '../../base/guards.ts';
+import { commandError, usageError } from '../failure.ts';
+import { checkKind, checkLabel, kindWords } from './part-words.ts';
+import type { Words } from './template-files.ts';
+
+/** The name in the folder's plugin.yaml. Refuses a folder that is not a plugin in TypeScript. */
+export async function presentName(folder: string): Promise<string> {
+  const manifest = await readText(join(folder, 'plugin.yaml'));
+  if (manifest === undefined)
+    throw usageError(`${folder} has no plugin.yaml: run this in a plugin's folder, or name it with --folder`);
+  if ((await readText(join(folder, 'tsconfig.json'))) === undefined)
+    throw usageError(`${folder} has no tsconfig.json: only plugins in TypeScript can be extended`);
+  const name = nameIn(manifest);
+  if (name === undefined) throw usageError(`${join(folder, 'plugin.yaml')} has no metadata.name`);
+  checkLabel(name, `${join(folder, 'plugin.yaml')}: the name of a plugin`);
+  return name;
+}
+
+/** The words of a type in `src`, as `plugin new` and `plugin add type` write it. */
+export async function presentType(folder: string, kind: string): Promise<Words> {
+  checkKind(kind);
+  const { file, camel } = kindWords(kind);
+  const path = join('src', `${file}.ts`);
+  const text = await readText(join(folder, path));
+  if (text === undefined) throw commandError(`${path} does not exist: add the type with plugin add type ${kind}`);
+  const [group, version, plural] = ['group', 'version', 'plural'].map((member) => literalOf(text, member));
+  if (!new RegExp(`\\bexport const ${camel}\\b`, 'u').test(text))
+    throw commandError(`${path} does not export the type as ${camel}: this command cannot refer to it`);
+  if (group === undefined || version === undefined || plural === undefined)
+    throw commandError(`${path} must have its group, version and plural as text: this command cannot refer to it`);
+  return { kind, file, camel, group, version, plural, singular: kind.toLowerCase() };
+}
+
+/** The group of the first type in `src`; undefined without one. */
+export async function presentGroup(folder: string): Promise<string | undefined> {
+  const names = await readdir(join(folder, 'src')).catch(() => []);
+  for (const name of names.filter((each) => each.endsWith('.ts')).sort()) {
+    const text = (await readText(join(folder, 'src', name))) ?? '';
+    const group = /\bdefineType\b/u.test(text) ? literalOf(text, 'group') : undefined;
+    if (group !== undefined) return group;
+  }
+  return undefined;
+}
+
+/** Undefined: the file does not exist. */
+export async function readText(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw usageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function literalOf(text: string, member: string): string | undefined {
+  return new RegExp(`\\b${member}: ['"]([^'"\\n]+)['"]`, 'u').exec(text)?.[1];
+}
+
+function nameIn(manifest: string): string | undefined {
+  let value: unknown;
+  try {
+    value = parse(manifest);
+  } catch {
+    return undefined;
+  }
+  const metadata = isObject(value) ? value['metadata'] : undefined;
+  const name = isObject(metadata) ? metadata['name'] : undefined;
+  return typeof name === 'string' ? name : undefined;
+}

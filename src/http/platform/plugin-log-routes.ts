@@ -1,0 +1,38 @@
+import type { PluginLogLines } from '../../read/plugin-log-lines.ts';
+import { bytesAnswer, refusal, type Answer } from '../answer.ts';
+import type { PlatformRoute } from '../fixed-routes.ts';
+import { problem } from '../problem.ts';
+import { platformApiVersion } from './platform-type.ts';
+
+export type PluginLogRoutesDependencies = {
+  readonly domain: string;
+  readonly logs: PluginLogLines;
+  /** Whether this node has a plugin of this name. */
+  readonly isPlugin: (name: string) => boolean;
+};
+
+/** The route of the log lines of a plugin on this node. Rules grant it as `get` on `plugins/logs`. */
+export function pluginLogRoutes({ domain, logs, isPlugin }: PluginLogRoutesDependencies): readonly PlatformRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: `/apis/api.console.${domain}/${platformApiVersion}/plugins/{name}/logs`,
+      route: ({ name = '' }, { query }) => {
+        const after = query.getAll('after');
+        if (after.length > 1) return refusal(problem('bad-request', 'after may be given once'));
+        const page = logs.read(name, after[0]);
+        if (page === undefined && !isPlugin(name)) return refusal(problem('not-found', `plugins "${name}" not found`));
+        return pageAnswer(page ?? { lines: [], cursor: '', dropped: 0 });
+      },
+    },
+  ];
+}
+
+/** The lines are JSON already. */
+function pageAnswer({ lines, cursor, dropped }: NonNullable<ReturnType<PluginLogLines['read']>>): Answer {
+  const head = `{"cursor":${JSON.stringify(cursor)},"dropped":${String(dropped)},"items":[`;
+  const parts = lines.flatMap((line, index) => (index === 0 ? [line] : [comma, line]));
+  return bytesAnswer(Buffer.concat([Buffer.from(head), ...parts, Buffer.from(']}')]));
+}
+
+const comma = Buffer.from(',');

@@ -1,0 +1,83 @@
+import type { JsonObject } from '../../resource/object/object.ts';
+import { isObject } from '../../base/guards.ts';
+import { decodeManifest, platformProblem, type Manifest } from '../load/manifest.ts';
+import { readManifest, readObjectFiles, readPackageVersion, type PluginFolder } from '../folders/plugin-folder.ts';
+import { decodeShippedObjects } from '../objects/shipped-objects.ts';
+import { yamlDocuments } from '../objects/yaml-documents.ts';
+import type { PluginProblem } from './plugin-problem.ts';
+import { yamlLines, type YamlLines } from './yaml-lines.ts';
+
+export type Platform = { readonly domain: string; readonly version: string };
+
+/** An object in one of the plugin's files, with the line of each of its values. */
+export type FiledObject = {
+  readonly file: string;
+  readonly object: JsonObject;
+  readonly lineOf: (pointer: string) => number | undefined;
+};
+
+const manifestFile = 'plugin.yaml';
+
+/** The manifest, undefined if it is invalid, and its problems. */
+export async function checkManifest(
+  folder: PluginFolder,
+  { domain, version }: Platform,
+): Promise<{ readonly manifest: Manifest | undefined; readonly problems: readonly PluginProblem[] }> {
+  const file = await readManifest(folder);
+  if (!file.ok) return { manifest: undefined, problems: [{ file: manifestFile, line: undefined, text: file.problem }] };
+  const lines = yamlLines(file.text);
+  const decoded = decodeManifest(file.text, domain);
+  if (!decoded.ok)
+    return { manifest: undefined, problems: decoded.problems.map((problem) => inManifest(problem, lines)) };
+  const { manifest } = decoded;
+  const unfit = platformProblem(manifest, version);
+  const packed = await readPackageVersion(folder);
+  const problems = [
+    ...(unfit === undefined ? [] : [`spec.requires: ${unfit}`]),
+    ...(packed === undefined || manifest.version === undefined || packed === manifest.version
+      ? []
+      : [`spec.version: is ${manifest.version}, and the version in package.json is ${packed}: use the same`]),
+  ];
+  return { manifest, problems: problems.map((problem) => inManifest(problem, lines)) };
+}
+
+/** The objects that the plugin ships, and the problems that they have without their types. */
+export async function checkObjectFiles(
+  folder: PluginFolder,
+  plugin: string,
+  domain: string,
+): Promise<{ readonly objects: readonly FiledObject[]; readonly problems: readonly PluginProblem[] }> {
+  const files = await readObjectFiles(folder);
+  const lines = new Map(files.map(({ path, file }) => [path, file.ok ? yamlLines(file.text) : undefined]));
+  const decoded = decodeShippedObjects(files, { plugin, domain });
+  const objects = files.flatMap(({ path, file }) => {
+    const yaml = file.ok ? yamlDocuments(file.text, domain) : file;
+    const documents = yaml.ok ? yaml.documents : [];
+    return documents.flatMap((object, index): readonly FiledObject[] =>
+      isObject(object) ? [{ file: path, object, lineOf: (pointer) => lines.get(path)?.(index, pointer) }] : [],
+    );
+  });
+  return { objects, problems: decoded.ok ? [] : decoded.problems.map((problem) => inObjectFile(problem, lines)) };
+}
+
+/** A problem of the manifest begins with the path of its member, as `spec.version: …`, or is one of the YAML. */
+function inManifest(problem: string, lines: YamlLines): PluginProblem {
+  const member = /^([A-Za-z][\w.]*): /u.exec(problem)?.[1];
+  const line = member === undefined ? yamlLine(problem) : lines(0, `/${member.replaceAll('.', '/')}`);
+  return { file: manifestFile, line, text: problem };
+}
+
+/** A problem of the object files begins with the path, and with the document unless it is one of the YAML. */
+function inObjectFile(problem: string, lines: ReadonlyMap<string, YamlLines | undefined>): PluginProblem {
+  const file = [...lines.keys()].find((path) => problem.startsWith(path));
+  if (file === undefined) return { file, line: undefined, text: problem };
+  const [, document, text] = /^(?:, document ([0-9]+))?: ([^]*)$/u.exec(problem.slice(file.length)) ?? [];
+  const line = document === undefined ? yamlLine(problem) : lines.get(file)?.(Number(document) - 1, '');
+  return { file, line, text: text ?? problem };
+}
+
+/** The parser's messages end in the place. */
+function yamlLine(problem: string): number | undefined {
+  const found = / at line ([0-9]+)/u.exec(problem)?.[1];
+  return found === undefined ? undefined : Number(found);
+}

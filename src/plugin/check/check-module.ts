@@ -1,0 +1,124 @@
+import { pathToFileURL } from 'node:url';
+
+import { compileType } from '../../resource/type/type-declaration.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { isObject } from '../../base/guards.ts';
+import type { PluginLogger } from '../api/plugin.ts';
+import { placeInStack, thrownPlace, withoutFolder } from '../errors/thrown-place.ts';
+import { mainPath, type PluginFolder } from '../folders/plugin-folder.ts';
+import { decodeDefinition, endpointProblems, type Definition } from '../load/definition.ts';
+import { describe, runModule } from '../load/load-module.ts';
+import type { Manifest } from '../load/manifest.ts';
+import { declaringStack } from './declared-places.ts';
+import type { PluginProblem } from './plugin-problem.ts';
+
+/** The valid parts of a plugin's module. */
+export type CheckedModule = {
+  readonly types: readonly ResourceType[];
+  /** Undefined: the definition is invalid, so that its types and routes are unknown. */
+  readonly definition: Definition | undefined;
+  readonly problems: readonly PluginProblem[];
+};
+
+type Module = { readonly folder: PluginFolder; readonly manifest: Manifest; readonly domain: string };
+
+/** A check prints problems only. */
+const unheard: PluginLogger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+/** Runs the plugin's module, and checks its definition with its types and endpoints. */
+export async function checkModule(module: Module): Promise<CheckedModule> {
+  const { folder, manifest, domain } = module;
+  if (manifest.main === undefined) return checkExported({}, module);
+  const main = await mainPath(folder, manifest.main);
+  if (!main.ok) return failed({ file: 'plugin.yaml', line: undefined, text: `${main.problem}: is it compiled?` });
+  try {
+    const context = { name: manifest.name, domain, log: unheard };
+    const checked = checkExported(await runModule(pathToFileURL(main.path).href, context), module);
+    await checked.definition?.stop?.();
+    return checked;
+  } catch (error) {
+    const place = placeOf(await thrownPlace(error, { folder: folder.path, main: main.path }));
+    const text = `the module failed: ${withoutFolder(describe(error), folder.path)}`;
+    return failed({ file: place?.file ?? manifest.main, line: place?.line, text });
+  }
+}
+
+function checkExported(exported: unknown, { folder, manifest, domain }: Module): CheckedModule {
+  const declaredAt = (declared: unknown): Pick<PluginProblem, 'file' | 'line'> =>
+    placeOf(placeInStack(declaringStack(declared) ?? '', [folder.path])) ?? { file: manifest.main, line: undefined };
+  const decoded = decodeDefinition(exported);
+  if (!decoded.ok)
+    return {
+      types: [],
+      definition: undefined,
+      problems: decoded.problems.map((text) => ({ ...declaredAt(namedIn(text, exported)), text })),
+    };
+  const { definition } = decoded;
+  const declarer = { plugin: manifest.name, bundled: folder.bundled, domain };
+  const compiled = definition.types.map((declaration) => ({ declaration, type: compileType(declaration, declarer) }));
+  const types = compiled.flatMap(({ type }) => (type.ok ? [type.type] : []));
+  const problems = [
+    ...compiled.flatMap(({ declaration, type }) =>
+      type.ok ? [] : type.problems.map((text) => ({ ...declaredAt(declaration), text })),
+    ),
+    ...repeatedTypes(types).map((text) => ({ ...declaredAt(exported), text })),
+    ...endpointProblems(definition, declarer, (group, version) => ownersOf(types, group, version)).map((text) => ({
+      ...declaredAt(exported),
+      text,
+    })),
+    ...definition.ignoredControllers.map((path) => ({
+      ...declaredAt(exported),
+      text: `the controller ${path} has no apiVersion and is ignored: add apiVersion: '<group>/<version>'`,
+    })),
+  ];
+  return { types, definition, problems };
+}
+
+function repeatedTypes(types: readonly ResourceType[]): readonly string[] {
+  return types
+    .filter((type, index) =>
+      types
+        .slice(0, index)
+        .some(({ key, group, kind }) => key === type.key || (group === type.group && kind === type.kind)),
+    )
+    .map(({ kind, group, plural }) => `type ${kind} of ${group} (${plural}) is declared twice`);
+}
+
+function ownersOf(
+  types: readonly ResourceType[],
+  group: string,
+  version: string,
+): readonly { readonly plugin: string; readonly types: ReadonlyMap<string, ResourceType> }[] {
+  const own = types.filter((type) => type.group === group);
+  const [first] = own;
+  return first === undefined
+    ? []
+    : [
+        {
+          plugin: first.plugin,
+          types: new Map(own.filter((type) => type.version === version).map((type) => [type.plural, type])),
+        },
+      ];
+}
+
+/** The part of the definition that a problem's text begins with, as `reconcilers[0].type: …`; otherwise all of it. */
+function namedIn(text: string, exported: unknown): unknown {
+  const [, member = '', index = ''] = /^(types|reconcilers)\[([0-9]+)\]/u.exec(text) ?? [];
+  const list = isObject(exported) ? exported[member] : undefined;
+  return Array.isArray(list) ? list[Number(index)] : exported;
+}
+
+/** ` (at <file>:<line>…)`, as errors of plugins are reported. */
+function placeOf(shown: string): { readonly file: string; readonly line: number } | undefined {
+  const [, file, line] = /^ \(at (.+?):([0-9]+)/u.exec(shown) ?? [];
+  return file === undefined ? undefined : { file, line: Number(line) };
+}
+
+function failed(problem: PluginProblem): CheckedModule {
+  return { types: [], definition: undefined, problems: [problem] };
+}

@@ -1,0 +1,93 @@
+import { decide } from '../../command/decide.ts';
+import type { Strategy } from '../../command/strategy.ts';
+import { platformTypes, compilePlatformTypes } from '../../auth/types/platform-types.ts';
+import { shortJson } from '../../resource/schema/schema-violations.ts';
+import { valueAt } from '../../resource/object/json-pointer.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { compileType, typeKeyOf } from '../../resource/type/type-declaration.ts';
+import { pluginStrategy, pluginTypeDeclaration } from '../objects/plugin-type.ts';
+import type { FiledObject } from './check-files.ts';
+import type { PluginProblem } from './plugin-problem.ts';
+
+export type ObjectsCheck = {
+  readonly plugin: string;
+  readonly domain: string;
+  /** The types of the plugin. */
+  readonly types: readonly ResourceType[];
+};
+
+/**
+ * The problems that the objects have with their types, which are the plugin's or the platform's. Types of other plugins
+ * are unknown here, unless their group is one of the plugin's.
+ */
+export function checkObjects(objects: readonly FiledObject[], check: ObjectsCheck): readonly PluginProblem[] {
+  const all = [...check.types, ...platformResourceTypes(check.domain)];
+  const strategies = strategiesOf(check.domain);
+  return objects.flatMap((filed) => {
+    const { apiVersion, kind } = filed.object;
+    const type = all.find((known) => known.apiVersion === apiVersion && known.kind === kind);
+    return type === undefined ? missingType(filed, check) : violationsOf(filed, type, { check, strategies });
+  });
+}
+
+type Strategies = ReadonlyMap<string, Strategy>;
+
+function violationsOf(
+  { file, object, lineOf }: FiledObject,
+  type: ResourceType,
+  { check: { plugin, domain }, strategies }: { readonly check: ObjectsCheck; readonly strategies: Strategies },
+): readonly PluginProblem[] {
+  const decision = decide(
+    { kind: 'absent' },
+    { type: 'create', object },
+    {
+      type,
+      now: '2000-01-01T00:00:00.000Z',
+      uid: '00000000-0000-4000-8000-000000000000',
+      suffix: 'aaaaa',
+      domain,
+      origin: 'plugin',
+      fieldValidation: undefined,
+      subject: { kind: 'plugin', name: plugin },
+      strategy: strategies.get(type.key),
+    },
+  );
+  if (decision.ok) return [];
+  const { rejection } = decision;
+  if (rejection.reason !== 'invalid') return [{ file, line: lineOf(''), text: rejection.detail }];
+  return rejection.violations.map(({ pointer, detail }) => {
+    const found = detail.startsWith('must') ? valueAt(object, pointer) : undefined;
+    const member = pointer === '' ? '' : `${pointer.slice(1).replaceAll('/', '.')}: `;
+    return {
+      file,
+      line: lineOf(pointer),
+      text: `${member}${detail}${found === undefined ? '' : `, is ${shortJson(found)}`}`,
+    };
+  });
+}
+
+/** No other plugin can add a type to a group of this plugin, and none to the core group. */
+function missingType({ file, object, lineOf }: FiledObject, { types }: ObjectsCheck): readonly PluginProblem[] {
+  const { apiVersion, kind } = object;
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string') return [];
+  const near = types.filter(({ group }) => group === apiVersion.split('/', 1)[0]);
+  if (near.length === 0 && apiVersion.includes('/')) return [];
+  const known = near.map((type) => `${type.kind} of ${type.apiVersion}`).join(', ');
+  const other = known === '' ? '' : `; the plugin has ${known}`;
+  return [{ file, line: lineOf('/kind'), text: `the type ${kind} of ${apiVersion} does not exist${other}` }];
+}
+
+function platformResourceTypes(domain: string): readonly ResourceType[] {
+  const plugin = compileType(pluginTypeDeclaration(domain), { plugin: 'platform', bundled: true, domain });
+  return [...compilePlatformTypes(domain), ...(plugin.ok ? [plugin.type] : [])];
+}
+
+function strategiesOf(domain: string): Strategies {
+  const { group, plural } = pluginTypeDeclaration(domain);
+  return new Map<string, Strategy>([
+    ...platformTypes(domain).map(
+      ({ declaration, strategy }) => [typeKeyOf(declaration.group, declaration.plural), strategy] as const,
+    ),
+    [typeKeyOf(group, plural), pluginStrategy] as const,
+  ]);
+}

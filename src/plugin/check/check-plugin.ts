@@ -1,0 +1,48 @@
+import { fork } from 'node:child_process';
+import { realpath } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import type { Clock } from '../../base/clock.ts';
+import { isList, isObject } from '../../base/guards.ts';
+import { checkProcessMs, trialHeapMebibytesMax } from '../../limits/plugins.ts';
+import { fatalOf } from '../load/load-trial.ts';
+import type { Platform } from './check-files.ts';
+import { checkProcessUrl, type CheckStart } from './check-process.ts';
+import type { PluginProblem } from './plugin-problem.ts';
+
+/**
+ * All problems of a plugin's folder that can be found without a server: of the manifest, the module with its types,
+ * routes and reconcilers, the shipped objects and the roles. The module runs in a process of its own, so that one that
+ * loops or exits is a problem like any other.
+ */
+export async function checkPlugin(path: string, platform: Platform, clock: Clock): Promise<readonly PluginProblem[]> {
+  const real = await realpath(path);
+  const start: CheckStart = { checkOf: { path: real, name: basename(real), bundled: false }, platform };
+  const child = fork(fileURLToPath(checkProcessUrl), [JSON.stringify(start)], {
+    execArgv: [`--max-old-space-size=${String(trialHeapMebibytesMax)}`],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
+  const problems: PluginProblem[] = [];
+  child.on('message', (message) => {
+    problems.push(...problemsIn(message));
+  });
+  const fatal = await fatalOf(child, clock, { isBegin: isText('begins'), isEnd: isText('ended'), startMs: checkProcessMs });
+  if (fatal !== undefined) problems.push({ file: undefined, line: undefined, text: fatal.message });
+  return problems;
+}
+
+function isText(text: string): (message: unknown) => boolean {
+  return (message) => message === text;
+}
+
+/** The plugin's code runs in the process and could send anything. */
+function problemsIn(message: unknown): readonly PluginProblem[] {
+  const problems = isObject(message) ? message['problems'] : undefined;
+  return isList(problems) ? problems.filter(isProblem) : [];
+}
+
+function isProblem(value: unknown): value is PluginProblem {
+  return isObject(value) && typeof value['text'] === 'string';
+}

@@ -1,0 +1,101 @@
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+
+import { systemClock } from '../../base/clock.ts';
+import { isObject } from '../../base/guards.ts';
+import { checkProcessMs } from '../../limits/plugins.ts';
+import type { PluginFolder } from '../folders/plugin-folder.ts';
+import { installModuleHooks } from '../load/load-module.ts';
+import { yamlDocuments } from '../objects/yaml-documents.ts';
+import { checkManifest, checkObjectFiles, type Platform } from './check-files.ts';
+import { checkModule } from './check-module.ts';
+import { checkObjects } from './check-objects.ts';
+import { checkRoles } from './check-roles.ts';
+import type { PluginProblem } from './plugin-problem.ts';
+
+/** The argument of the process. */
+export type CheckStart = { readonly checkOf: PluginFolder; readonly platform: Platform };
+
+/** Problems found so far, or the step that begins. */
+export type CheckMessage = { readonly problems: readonly PluginProblem[] } | 'begins' | 'ended';
+
+export const checkProcessUrl: string = import.meta.url;
+
+const watchdog = 'check watchdog';
+
+/** Compiled, this file is dist/src/plugin/check/check-process.js. */
+const builtInRoles = resolve(import.meta.dirname, '../../../../roles');
+
+async function run({ checkOf: folder, platform }: CheckStart): Promise<void> {
+  process.on('disconnect', () => {
+    process.exit();
+  });
+  await once(new Worker(new URL(checkProcessUrl), { workerData: watchdog }), 'online');
+  await check(folder, platform);
+  send('ended');
+}
+
+async function check(folder: PluginFolder, platform: Platform): Promise<void> {
+  const { domain } = platform;
+  const { manifest, problems } = await checkManifest(folder, platform);
+  send({ problems });
+  if (manifest === undefined) return;
+  const { name: plugin } = manifest;
+  const files = await checkObjectFiles(folder, plugin, domain);
+  send({ problems: files.problems });
+  installModuleHooks(new URL('check-api.js', import.meta.url).href);
+  send('begins');
+  const module = await checkModule({ folder, manifest, domain });
+  send({ problems: module.problems });
+  if (module.definition === undefined) return;
+  const { types, definition: endpoints } = module;
+  send({ problems: checkObjects(files.objects, { plugin, domain, types }) });
+  const otherRoles = await rolesOfPlatform(domain);
+  const hasDependencies = manifest.dependencies.size > 0;
+  send({
+    problems: checkRoles(files.objects, { plugin, domain, types, endpoints, otherRoles, hasDependencies }),
+  });
+}
+
+async function rolesOfPlatform(domain: string): Promise<readonly string[]> {
+  const files = await readdir(builtInRoles);
+  const read = await Promise.all(
+    files.map(async (file) => {
+      const yaml = yamlDocuments(await readFile(resolve(builtInRoles, file), 'utf8'), domain);
+      return yaml.ok ? yaml.documents.flatMap((document) => nameIn(document) ?? []) : [];
+    }),
+  );
+  return read.flat();
+}
+
+function nameIn(document: unknown): string | undefined {
+  const metadata = isObject(document) ? document['metadata'] : undefined;
+  const name = isObject(metadata) ? metadata['name'] : undefined;
+  return typeof name === 'string' ? name : undefined;
+}
+
+function send(message: CheckMessage): void {
+  process.send?.(message);
+}
+
+/** Runs in a thread, since the module may block the main one: the check must not outlive a killed command. */
+function watch(): void {
+  parentPort?.on('message', () => undefined);
+  systemClock.after(checkProcessMs, () => {
+    process.kill(process.pid, 'SIGKILL');
+  });
+}
+
+if (!isMainThread) {
+  if (workerData === watchdog) watch();
+} else if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const start: unknown = JSON.parse(process.argv[2] ?? 'null');
+  if (isStart(start)) await run(start);
+}
+
+function isStart(start: unknown): start is CheckStart {
+  return isObject(start) && 'checkOf' in start;
+}

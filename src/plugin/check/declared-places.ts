@@ -1,0 +1,25 @@
+/**
+ * The stacks of the calls that declare types, reconcilers and the definition, by the declared object. Only a check
+ * records them, in its own process.
+ */
+const stacks = new WeakMap<object, string>();
+
+const framesMax = 4;
+
+export function recordPlace<T>(declared: T): T {
+  if (typeof declared === 'object' && declared !== null) stacks.set(declared, stackHere());
+  return declared;
+}
+
+/** The stack of the call that declared the object; undefined if no call did. */
+export function declaringStack(declared: unknown): string | undefined {
+  return typeof declared === 'object' && declared !== null ? stacks.get(declared) : undefined;
+}
+
+function stackHere(): string {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = framesMax;
+  const stack = new Error('declared here').stack ?? '';
+  Error.stackTraceLimit = stackTraceLimit;
+  return stack;
+}

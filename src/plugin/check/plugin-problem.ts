@@ -1,0 +1,17 @@
+/** A problem of a plugin's files, for its author. */
+export type PluginProblem = {
+  /** The path within the plugin's folder; undefined for a problem of no single file. */
+  readonly file: string | undefined;
+  /** Counted from 1; undefined if unknown. */
+  readonly line: number | undefined;
+  /** What is wrong, and what to do. */
+  readonly text: string;
+};
+
+/** `<file>:<line>: <text>`, with the known parts only. */
+export function problemText({ file, line, text }: PluginProblem): string {
+  return [file, line, ` ${text}`]
+    .filter((part) => part !== undefined)
+    .join(':')
+    .trimStart();
+}

@@ -1,0 +1,25 @@
+import { isNode, LineCounter, parseAllDocuments } from 'yaml';
+
+import { unescapeToken } from '../../base/reference-token.ts';
+
+/**
+ * The lines of a YAML file's values: by the document, counted from 0 without empty ones, and the JSON pointer. The line
+ * of a value that is absent is that of the nearest value around it.
+ */
+export type YamlLines = (document: number, pointer: string) => number | undefined;
+
+export function yamlLines(text: string): YamlLines {
+  const lineCounter = new LineCounter();
+  const parsed = parseAllDocuments(text, { version: '1.2', schema: 'core', logLevel: 'silent', lineCounter });
+  const documents = (Array.isArray(parsed) ? parsed : []).filter(({ contents }) => contents !== null);
+  return (index, pointer) => {
+    const document = documents[index];
+    const path = pointer.split('/').slice(1).map(unescapeToken);
+    for (let length = path.length; document !== undefined && length >= 0; length -= 1) {
+      const found: unknown = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);
+      const start = isNode(found) ? found.range?.[0] : undefined;
+      if (start !== undefined) return lineCounter.linePos(start).line;
+    }
+    return undefined;
+  };
+}

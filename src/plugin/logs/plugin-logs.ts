@@ -1,0 +1,97 @@
+import { messageOf } from '../../base/error-message.ts';
+import { pluginLogBytesMax, pluginLogLineBytesMax, pluginLogsBytesMax } from '../../limits/plugins.ts';
+import type { PluginLogLines, PluginLogPage } from '../../read/plugin-log-lines.ts';
+
+/** A line as it is logged. `time`: milliseconds since the epoch. */
+export type LoggedLine = {
+  readonly time: number;
+  readonly level: string;
+  /** A text, unless the plugin passes another value. */
+  readonly message: unknown;
+  readonly fields?: Readonly<Record<string, unknown>> | undefined;
+};
+
+/** The lines of one plugin. `first` is the number of the oldest line; lines are numbered from 0 without gaps. */
+type Lines = { first: number; bytes: number; readonly kept: Uint8Array[] };
+
+/**
+ * The last log lines of each plugin, in memory. A plugin that exceeds its limit loses its oldest lines. Past the limit
+ * of all plugins, the plugin with the most bytes loses its oldest line, so a plugin that logs much does not push out the
+ * lines of others.
+ */
+export class PluginLogs implements PluginLogLines {
+  /** Cursors of an earlier process are recognized by its id. */
+  readonly #process: string;
+  readonly #byPlugin = new Map<string, Lines>();
+  #bytes = 0;
+
+  constructor(process: string) {
+    this.#process = process;
+  }
+
+  record(plugin: string, line: LoggedLine): void {
+    const bytes = encoded(line);
+    const lines = this.#byPlugin.get(plugin) ?? { first: 0, bytes: 0, kept: [] };
+    this.#byPlugin.set(plugin, lines);
+    lines.kept.push(bytes);
+    lines.bytes += bytes.length;
+    this.#bytes += bytes.length;
+    while (lines.bytes > pluginLogBytesMax) this.#drop(lines);
+    while (this.#bytes > pluginLogsBytesMax) this.#drop(this.#largest(lines));
+  }
+
+  read(plugin: string, after: string | undefined): PluginLogPage | undefined {
+    const lines = this.#byPlugin.get(plugin);
+    if (lines === undefined) return undefined;
+    const end = lines.first + lines.kept.length;
+    const from = Math.min(this.#numberIn(after), end);
+    return {
+      lines: lines.kept.slice(Math.max(0, from - lines.first)),
+      cursor: `${this.#process}.${String(end)}`,
+      dropped: Math.max(0, lines.first - from),
+    };
+  }
+
+  #drop(lines: Lines): void {
+    const dropped = lines.kept.shift();
+    if (dropped === undefined) return;
+    lines.first += 1;
+    lines.bytes -= dropped.length;
+    this.#bytes -= dropped.length;
+  }
+
+  #largest(start: Lines): Lines {
+    let largest = start;
+    for (const lines of this.#byPlugin.values()) if (lines.bytes > largest.bytes) largest = lines;
+    return largest;
+  }
+
+  /** The number of the first line after the cursor. */
+  #numberIn(after: string | undefined): number {
+    const prefix = `${this.#process}.`;
+    return after?.startsWith(prefix) === true && /^[0-9]{1,15}$/u.test(after.slice(prefix.length))
+      ? Number(after.slice(prefix.length))
+      : 0;
+  }
+}
+
+function encoded({ time, level, message: given, fields }: LoggedLine): Uint8Array {
+  const message = String(given);
+  const head = { time: new Date(time).toISOString(), level };
+  const whole = Buffer.from(jsonOf({ ...head, message, fields }));
+  if (whole.length <= pluginLogLineBytesMax) return whole;
+  const note = { ...head, isShortened: true };
+  const rest = pluginLogLineBytesMax - Buffer.byteLength(jsonOf({ ...note, message: '' }));
+  // A character may take six bytes as an escape in JSON.
+  return Buffer.from(jsonOf({ ...note, message: message.slice(0, Math.floor(rest / 6)) }));
+}
+
+/** A plugin may log anything: a value that throws, a cycle or a big integer. */
+function jsonOf(line: Readonly<Record<string, unknown>>): string {
+  try {
+    return JSON.stringify(line);
+  } catch (error) {
+    const { fields: _fields, ...rest } = line;
+    return JSON.stringify({ ...rest, fields: `not shown: ${messageOf(error)}` });
+  }
+}

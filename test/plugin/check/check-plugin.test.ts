@@ -1,0 +1,164 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+import { test, type Test } from 'tap';
+
+import { checkPlugin } from '../../../src/plugin/check/check-plugin.ts';
+import { problemText } from '../../../src/plugin/check/plugin-problem.ts';
+import { repository } from '../../architecture/repository.ts';
+import { FakeClock } from '../../support/clocks/fake-clock.ts';
+import { temporaryFolder } from '../host/host-stage.ts';
+
+type Files = Readonly<Record<string, string>>;
+
+const manifest = `apiVersion: plugin.\${domain}/v1alpha1
+kind: Plugin
+metadata:
+  name: links
+spec:
+  version: 1.0.0
+  main: main.mjs
+`;
+
+const main = `import { definePlugin, defineReconciler, defineType } from 'ledgerplane/plugin';
+
+const link = defineType({
+  group: 'links.example.com',
+  version: 'v1',
+  kind: 'Link',
+  singular: 'link',
+  plural: 'links',
+  schema: { type: 'object', properties: { spec: { type: 'object', properties: { size: { type: 'integer' } } } } },
+});
+
+const keep = defineReconciler({ type: link, reconcile: async () => undefined });
+
+export default definePlugin({
+  types: [link],
+  reconcilers: [keep],
+  controllers: [{
+    apiVersion: 'api.links.example.com/v1',
+    path: '/links',
+    routes: [{ method: 'GET', path: '/{name}/label', handler: async () => ({ body: {} }) }],
+  }],
+});
+`;
+
+const objects = `# Starters
+apiVersion: links.example.com/v1
+kind: Link
+metadata:
+  name: first
+spec:
+  size: 1
+---
+apiVersion: v1alpha1
+kind: Role
+metadata:
+  name: links-view
+  labels:
+    \${domain}/role-template: 'true'
+  annotations:
+    rbac.authorization.\${domain}/dependencies: '["authenticated"]'
+rules:
+  - apiGroups: [links.example.com]
+    resources: [links, links/links, links/links/status]
+    verbs: [get]
+  - apiGroups: [api.links.example.com]
+    resources:
+      - links/label
+    verbs: [get]
+`;
+
+const valid: Files = { 'plugin.yaml': manifest, 'main.mjs': main, 'extensions/objects.yaml': objects };
+
+/** The lines that the check prints for these files; a text that is `undefined` leaves a file out. */
+async function check(t: Test, changes: Readonly<Record<string, string | undefined>>): Promise<readonly string[]> {
+  const folder = await temporaryFolder(t);
+  for (const [path, text] of Object.entries({ ...valid, ...changes })) {
+    if (text === undefined) continue;
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+  return (await checkPlugin(folder, { domain: 'svc.run', version: '0.1.0' }, new FakeClock())).map(problemText);
+}
+
+test('a valid plugin has no problems', async (t) => {
+  t.same(await check(t, {}), []);
+});
+
+test('problems of plugin.yaml have their line', async (t) => {
+  t.match(await check(t, { 'plugin.yaml': manifest.replace('1.0.0', "'1'") }), [
+    /^plugin\.yaml:6: spec\.version: must be/u,
+  ]);
+  t.match(await check(t, { 'plugin.yaml': `${manifest}  requires: '>=9.0.0'\n` }), [
+    /^plugin\.yaml:8: spec\.requires: it requires platform >=9\.0\.0; this is 0\.1\.0$/u,
+  ]);
+  t.match(await check(t, { 'package.json': '{"version":"1.0.1"}' }), [/^plugin\.yaml:6: .*use the same$/u]);
+  t.match(await check(t, { 'plugin.yaml': 'a: [' }), [/^plugin\.yaml:1: /u]);
+  t.match(await check(t, { 'plugin.yaml': undefined }), [/^plugin\.yaml: plugin\.yaml does not exist$/u]);
+  t.match(await check(t, { 'main.mjs': undefined }), [/^plugin\.yaml: .*"main\.mjs" does not exist: is it compiled/u]);
+});
+
+test('problems of declarations have the place of their call', async (t) => {
+  t.match(await check(t, { 'main.mjs': main.replace("plural: 'links'", "plural: 'Links'") }), [
+    /^main\.mjs:3: .*plural/u,
+  ]);
+  t.match(await check(t, { 'main.mjs': main.replace('reconcile: async', 'reconciles: async') }), [
+    /^main\.mjs:12: reconcilers\[0\]\.reconciles: unknown member/u,
+    /^main\.mjs:12: reconcilers\[0\]\.reconcile: must be a function/u,
+  ]);
+  t.match(await check(t, { 'main.mjs': main.replace('types: [link]', 'types: [link, link]') }), [
+    /^main\.mjs:14: type Link of links\.example\.com \(links\) is declared twice$/u,
+  ]);
+  t.match(await check(t, { 'main.mjs': main.replace("apiVersion: 'api.links.example.com/v1',", '') }), [
+    /^main\.mjs:14: the controller \/links has no apiVersion/u,
+  ]);
+  const generated = main.replace('api.links.example.com/v1', 'links.example.com/v1').replace('/label', '/status');
+  t.match(await check(t, { 'main.mjs': generated }), [
+    /^main\.mjs:14: GET .*\/status: is a generated API; a route cannot replace it$/u,
+  ]);
+});
+
+test('an error of the module has its place, and a module that never ends is a problem', async (t) => {
+  t.match(await check(t, { 'main.mjs': 'const a = 1;\nthrow new TypeError(`no ${a}`);\n' }), [
+    /^main\.mjs:2: the module failed: TypeError: no 1$/u,
+  ]);
+  t.match(await check(t, { 'main.mjs': 'const a = ;\n' }), [/^main\.mjs:1: the module failed: SyntaxError/u]);
+  t.match(await check(t, { 'main.mjs': 'process.exit(3);\n' }), [
+    /^its module ends the process while it loads \(exit code 3\)$/u,
+  ]);
+});
+
+test('problems of shipped objects and roles have their line', async (t) => {
+  const changed = async (from: string, to: string): Promise<readonly string[]> =>
+    check(t, { 'extensions/objects.yaml': objects.replace(from, to) });
+  t.match(await changed('size: 1', 'size: one'), [
+    /^extensions\/objects\.yaml:7: spec\.size: must be of type integer, is "one"$/u,
+  ]);
+  t.match(await changed('kind: Link', 'kind: Lnik'), [
+    /^extensions\/objects\.yaml:3: the type Lnik of .* does not exist; the plugin has Link of/u,
+  ]);
+  t.match(await changed('name: links-view', 'name: view'), [
+    /^extensions\/objects\.yaml:9: Role "view": the name of a role template must begin/u,
+  ]);
+  t.match(await changed('["authenticated"]', '["authentcated"]'), [
+    /^extensions\/objects\.yaml:16: the role authentcated does not exist; is "authenticated" meant\?$/u,
+  ]);
+  t.match(await changed(`'["authenticated"]'`, 'authenticated'), [
+    /^extensions\/objects\.yaml:16: the annotation .*dependencies must be a JSON array/u,
+  ]);
+  t.match(await changed('- links/label', '- links/lable'), [
+    /^extensions\/objects\.yaml:23: links\/lable of api\.links\.example\.com names no type and no route/u,
+  ]);
+  t.match(await changed('verbs: [get]', 'verbs: [read]'), [
+    /^extensions\/objects\.yaml:20: rules\.0\.verbs\.0: must be/u,
+  ]);
+  t.match(await changed('name: first', 'name: "first'), [/^extensions\/objects\.yaml:\d+: /u]);
+});
+
+test('the bundled example has no problems of its own', async (t) => {
+  const folder = join(repository, 'dist', 'plugins', 'example');
+  t.match(await readFile(join(folder, 'plugin.yaml'), 'utf8'), /name: example/u);
+  t.same(await checkPlugin(folder, { domain: 'svc.run', version: '0.1.0' }, new FakeClock()), []);
+});
