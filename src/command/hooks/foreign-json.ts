@@ -30,7 +30,7 @@ function copyOf(value: unknown, given: unknown, at: At): unknown {
   );
 }
 
-function isScalar(value: unknown): boolean {
+function isScalar(value: unknown): value is null | string | number | boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   return value === null || typeof value === 'string' || typeof value === 'boolean';
 }
