@@ -1,6 +1,6 @@
 /**
- * Limits of the rules of a schema (`x-kubernetes-validations`) and of the hooks of types. Each name ends in its unit. Each limit is tested at n
- * and n + 1, and its error states it.
+ * Limits of the rules of a schema (`x-kubernetes-validations`) and of the hooks of types. Each name ends in its unit.
+ * Each limit is tested at n and n + 1, and its error states it.
  *
  * The cost of a rule is an upper bound, computed from the schema. A step is one operator, field or call: 30 to 50 ns on
  * a processor of 2020. The rules of one write may so take 10 ms there, and 50 ms on one that is five times as slow.

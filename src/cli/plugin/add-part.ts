@@ -81,7 +81,8 @@ async function addReconciler(part: string, options: PartOptions, context: Comman
   const edits = declared.includes('observedGeneration')
     ? []
     : [
-        `${typeFile}: add observedGeneration: { type: 'integer' } to the properties of status, and statusSubresource: true`,
+        `${typeFile}: add observedGeneration: { type: 'integer' } to the properties of status, ` +
+          'and statusSubresource: true',
       ];
   await addPart(folder, { template: 'reconciler', words, addition, edits }, context);
 }

@@ -1,4 +1,4 @@
-import type { PluginLogLines } from '../../read/plugin-log-lines.ts';
+import type { PluginLogLines } from '../../plugin/api/plugin-log-lines.ts';
 import { bytesAnswer, refusal, type Answer } from '../answer.ts';
 import type { PlatformRoute } from '../fixed-routes.ts';
 import { problem } from '../problem.ts';

@@ -28,7 +28,8 @@ export async function checkPlugin(path: string, platform: Platform, clock: Clock
   child.on('message', (message) => {
     problems.push(...problemsIn(message));
   });
-  const fatal = await fatalOf(child, clock, { isBegin: isText('begins'), isEnd: isText('ended'), startMs: checkProcessMs });
+  const messages = { isBegin: isText('begins'), isEnd: isText('ended') };
+  const fatal = await fatalOf(child, clock, { ...messages, startMs: checkProcessMs });
   if (fatal !== undefined) problems.push({ file: undefined, line: undefined, text: fatal.message });
   return problems;
 }

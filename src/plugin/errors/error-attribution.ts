@@ -57,7 +57,7 @@ export class CodeFolders {
     );
   }
 
-  /** The text of a stack, with places in the sources instead of the compiled files of plugins, where source maps exist. */
+  /** The text of a stack. If source maps exist, it has places in plugins' sources instead of their compiled files. */
   inSources(stack: string): string {
     return withSourcePlaces(stack, [...this.#suspects.keys()].reverse());
   }

@@ -14,9 +14,9 @@ type Entry = { readonly mark: string; readonly map: SourceMap | undefined };
 const cache = new Map<string, Entry>();
 
 /**
- * The place in the author's source, by the source map `<file>.map` beside a compiled file: TypeScript writes it with
- * `sourceMap`. Undefined without a readable map, past its limit, and for a source outside of `folder`, which is the real
- * path of the plugin's folder.
+ * Returns the place in the author's source, by the source map `<file>.map` beside a compiled file, which TypeScript
+ * writes with the option `sourceMap`. Returns undefined if the map is not readable or is too large, or if the source is
+ * outside of `folder`, the real path of the plugin's folder.
  */
 export function sourcePlace({ path, line, column }: SourcePlace, folder: string): SourcePlace | undefined {
   if (!path.startsWith(folder + sep)) return undefined;

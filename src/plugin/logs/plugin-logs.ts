@@ -1,6 +1,6 @@
 import { messageOf } from '../../base/error-message.ts';
 import { pluginLogBytesMax, pluginLogLineBytesMax, pluginLogsBytesMax } from '../../limits/plugins.ts';
-import type { PluginLogLines, PluginLogPage } from '../../read/plugin-log-lines.ts';
+import type { PluginLogLines, PluginLogPage } from '../api/plugin-log-lines.ts';
 
 /** A line as it is logged. `time`: milliseconds since the epoch. */
 export type LoggedLine = {
@@ -15,9 +15,9 @@ export type LoggedLine = {
 type Lines = { first: number; bytes: number; readonly kept: Uint8Array[] };
 
 /**
- * The last log lines of each plugin, in memory. A plugin that exceeds its limit loses its oldest lines. Past the limit
- * of all plugins, the plugin with the most bytes loses its oldest line, so a plugin that logs much does not push out the
- * lines of others.
+ * The last log lines of each plugin, in memory. A plugin that exceeds its limit loses its oldest lines. If all plugins
+ * together exceed their limit, the plugin with the most bytes loses its oldest line: a plugin that logs much does not
+ * displace the lines of others.
  */
 export class PluginLogs implements PluginLogLines {
   /** Cursors of an earlier process are recognized by its id. */

@@ -64,13 +64,8 @@ export function compileType(declaration: unknown, declarer: Declarer): CompiledT
     .filter((member) => !members.has(member))
     .map((member) => `${member}: is not known${otherWords(member, [...members])}`);
   const text = textReader(declaration, problems);
-  const group = text('group', (value) => groupProblem(value, declarer));
-  const version = text('version', (value) =>
-    versionForm.test(value) ? undefined : 'must be of the form v1, v1beta1 or v1alpha1',
-  );
-  const kind = text('kind', wordProblem(kindForm, 'CamelCase: letters and digits that start with an uppercase letter'));
-  const singular = text('singular', wordProblem(resourceForm, resourceRule));
-  const plural = text('plural', wordProblem(resourceForm, resourceRule));
+  const names = readNames(text, declarer);
+  const { group, version, kind, plural } = names;
   const shortNames = decodeNames('shortNames', declaration['shortNames'], problems);
   const categories = decodeNames('categories', declaration['categories'], problems);
   const schema = compileSchema(declaration['schema']);
@@ -89,11 +84,7 @@ export function compileType(declaration: unknown, declarer: Declarer): CompiledT
     ok: true,
     type: {
       key: typeKeyOf(group, plural),
-      group,
-      version,
-      kind,
-      singular,
-      plural,
+      ...names,
       apiVersion: groupVersionOf(group, version),
       path: group === '' ? `/api/${version}/${plural}` : `/apis/${group}/${version}/${plural}`,
       indexes: indexes.indexes,
@@ -128,14 +119,29 @@ export function compileType(declaration: unknown, declarer: Declarer): CompiledT
   };
 }
 
+type TextReader = (member: string, problemOf: (value: string) => string | undefined) => string;
+
+/** Reads the members of a declaration that name the type. */
+function readNames(
+  text: TextReader,
+  declarer: Declarer,
+): Pick<ResourceType, 'group' | 'version' | 'kind' | 'singular' | 'plural'> {
+  return {
+    group: text('group', (value) => groupProblem(value, declarer)),
+    version: text('version', (value) =>
+      versionForm.test(value) ? undefined : 'must be of the form v1, v1beta1 or v1alpha1',
+    ),
+    kind: text('kind', wordProblem(kindForm, 'CamelCase: letters and digits that start with an uppercase letter')),
+    singular: text('singular', wordProblem(resourceForm, resourceRule)),
+    plural: text('plural', wordProblem(resourceForm, resourceRule)),
+  };
+}
+
 /**
  * Returns a function that reads a text member and records the member's problem. An empty text replaces a member that is
  * not a text.
  */
-function textReader(
-  declaration: Readonly<Record<string, unknown>>,
-  problems: string[],
-): (member: string, problemOf: (value: string) => string | undefined) => string {
+function textReader(declaration: Readonly<Record<string, unknown>>, problems: string[]): TextReader {
   return (member, problemOf) => {
     const value = declaration[member];
     const problem = typeof value === 'string' ? problemOf(value) : 'must be a string';

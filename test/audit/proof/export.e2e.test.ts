@@ -298,7 +298,7 @@ test('a witness verifies what it has kept, and names a damaged file', async (t) 
     [path, '', /\.note is damaged: it is not a checkpoint/u],
     [path, forged, /\.note is damaged: the signature of its checkpoint is wrong/u],
     [path, stranger, /\.note is damaged: no trusted key has signed its checkpoint/u],
-    [path, signed({ size: 1 }), /\.note is damaged: its checkpoint has another tree or size/u],
+    [path, signed({ size: 1 }), /\.note is damaged: its checkpoint does not match the tree and size/u],
     [join(folder, 'w', 'last'), 'x', /last is damaged: it does not contain the name of a tree/u],
     [keys, `${kept}none\n`, /keys is damaged: line 2 is not a verifier key/u],
     [keys, '', /the folder has checkpoints but no keys: set the trusted keys with --key/u],

@@ -18,7 +18,8 @@ test('a constant is imported and added to its list', (t) => {
     ],
     [
       "export default definePlugin({\n  // The brace } of a comment, and of a '}'.\n  routes: [],\n});\n",
-      "export default definePlugin({\n  types: [tag],\n  // The brace } of a comment, and of a '}'.\n  routes: [],\n});\n",
+      'export default definePlugin({\n  types: [tag],\n' +
+        "  // The brace } of a comment, and of a '}'.\n  routes: [],\n});\n",
     ],
     [
       'const all = definePlugin({ routes: [{ types: 1 }], types: [a] });\n'.replace('types: 1', 'kinds: 1'),

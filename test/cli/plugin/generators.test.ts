@@ -43,7 +43,8 @@ test('a plugin with a given type, and every part that is added to it, compiles a
     t.notMatch(text, /\{\{\w+\}\}/u, `${path} has no placeholder left`);
   t.equal(
     (await readFile(join(folder, 'src', 'main.ts'), 'utf8')).split('\n').at(-2),
-    'export default definePlugin({ reconcilers: [linkObserve], controllers: [linkLabel], types: [link, blogPost, classType] });',
+    'export default definePlugin({ reconcilers: [linkObserve], controllers: [linkLabel], ' +
+      'types: [link, blogPost, classType] });',
   );
   await linkDependencies(folder);
   const tested = await run(folder, 'npm', ['test']);

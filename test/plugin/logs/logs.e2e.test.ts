@@ -10,7 +10,8 @@ const main = `import { definePlugin } from 'ledgerplane/plugin';
 export default definePlugin(({ log }) => {
   log.info('defined', { size: 3 });
   return { routes: [
-    { method: 'GET', path: '/apis/api.notes.example/v1/say', handler: ({ query }) => { log.warn(String(query.text)); } },
+    { method: 'GET', path: '/apis/api.notes.example/v1/say',
+      handler: ({ query }) => { log.warn(String(query.text)); } },
     { method: 'GET', path: '/apis/api.notes.example/v1/fail', handler: () => { throw new TypeError('out of ink'); } },
   ] };
 });
