@@ -63,8 +63,7 @@ export function compileType(declaration: unknown, declarer: Declarer): CompiledT
   const problems = Object.keys(declaration)
     .filter((member) => !members.has(member))
     .map((member) => `${member}: is not known${otherWords(member, [...members])}`);
-  const text = textReader(declaration, problems);
-  const names = readNames(text, declarer);
+  const names = readNames(textReader(declaration, problems), declarer);
   const { group, version, kind, plural } = names;
   const shortNames = decodeNames('shortNames', declaration['shortNames'], problems);
   const categories = decodeNames('categories', declaration['categories'], problems);
