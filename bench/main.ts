@@ -11,6 +11,7 @@ import { listAt } from './measures/audit/list-at.ts';
 import { auditTree } from './measures/audit/audit-tree.ts';
 import { collect100k } from './measures/collect-100k.ts';
 import { create } from './measures/create.ts';
+import { createChecked } from './measures/create-checked.ts';
 import { decision } from './measures/decision.ts';
 import { deletion } from './measures/delete.ts';
 import { eventStoreCatchUp } from './measures/eventstore/eventstore-catch-up.ts';
@@ -50,6 +51,7 @@ const measures: readonly Measure[] = [
   discovery,
   getWithRoles,
   create,
+  createChecked,
   update,
   list500,
   table500,
