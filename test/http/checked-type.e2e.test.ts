@@ -17,7 +17,8 @@ const main = `export default ({ log }) => ({ types: [{
         owner: { type: 'string', maxLength: 63 }, note: { type: 'string' }, busy: { type: 'boolean' },
       },
       'x-kubernetes-validations': [
-        { rule: '!has(self.from) || !has(self.to) || self.from < self.to', message: 'from must be before to', fieldPath: '.to' },
+        { rule: '!has(self.from) || !has(self.to) || self.from < self.to',
+          message: 'from must be before to', fieldPath: '.to' },
         { rule: 'self.owner == oldSelf.owner', message: 'owner cannot be changed', fieldPath: '.owner' },
       ],
     },

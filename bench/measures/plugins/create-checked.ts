@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { Measure } from '../bench.ts';
-import type { RequestTemplate } from '../load/template.ts';
-import { compare } from '../rounds.ts';
-import { expect, send } from '../subject/client.ts';
-import { headers } from '../subject/server.ts';
+import type { Measure } from '../../bench.ts';
+import type { RequestTemplate } from '../../load/template.ts';
+import { compare } from '../../rounds.ts';
+import { expect, send } from '../../subject/client.ts';
+import { headers } from '../../subject/server.ts';
 
 const group = 'checked.example';
 

@@ -1,8 +1,8 @@
 import { setTimeout as passes } from 'node:timers/promises';
 
-import type { Measure } from '../bench.ts';
-import { expectTotal } from '../subject/client.ts';
-import { headers } from '../subject/server.ts';
+import type { Measure } from '../../bench.ts';
+import { expectTotal } from '../../subject/client.ts';
+import { headers } from '../../subject/server.ts';
 
 const plugin = '/apis/plugin.svc.run/v1alpha1/plugins/example';
 
