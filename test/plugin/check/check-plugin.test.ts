@@ -92,7 +92,7 @@ test('problems of plugin.yaml have their line', async (t) => {
     /^plugin\.yaml:6: spec\.version: must be/u,
   ]);
   t.match(await check(t, { 'plugin.yaml': `${manifest}  requires: '>=9.0.0'\n` }), [
-    /^plugin\.yaml:8: spec\.requires: it requires platform >=9\.0\.0; this is 0\.1\.0$/u,
+    /^plugin\.yaml:8: spec\.requires: requires platform >=9\.0\.0; the version of this platform is 0\.1\.0$/u,
   ]);
   t.match(await check(t, { 'package.json': '{"version":"1.0.1"}' }), [/^plugin\.yaml:6: .*use the same$/u]);
   t.match(await check(t, { 'plugin.yaml': 'a: [' }), [/^plugin\.yaml:1: /u]);
@@ -105,7 +105,7 @@ test('problems of declarations have the place of their call', async (t) => {
     /^main\.mjs:3: .*plural/u,
   ]);
   t.match(await check(t, { 'main.mjs': main.replace('reconcile: async', 'reconciles: async') }), [
-    /^main\.mjs:12: reconcilers\[0\]\.reconciles: unknown member/u,
+    /^main\.mjs:12: reconcilers\[0\]\.reconciles: is not known; did you mean "reconcile"\?$/u,
     /^main\.mjs:12: reconcilers\[0\]\.reconcile: must be a function/u,
   ]);
   t.match(await check(t, { 'main.mjs': main.replace('types: [link]', 'types: [link, link]') }), [
@@ -126,7 +126,7 @@ test('an error of the module has its place, and a module that never ends is a pr
   ]);
   t.match(await check(t, { 'main.mjs': 'const a = ;\n' }), [/^main\.mjs:1: the module failed: SyntaxError/u]);
   t.match(await check(t, { 'main.mjs': 'process.exit(3);\n' }), [
-    /^its module ends the process while it loads \(exit code 3\)$/u,
+    /^the plugin's module ends the process while the module loads \(exit code 3\)$/u,
   ]);
 });
 
@@ -143,7 +143,7 @@ test('problems of shipped objects and roles have their line', async (t) => {
     /^extensions\/objects\.yaml:9: Role "view": the name of a role template must begin/u,
   ]);
   t.match(await changed('["authenticated"]', '["authentcated"]'), [
-    /^extensions\/objects\.yaml:16: the role authentcated does not exist; is "authenticated" meant\?$/u,
+    /^extensions\/objects\.yaml:16: the role authentcated does not exist; did you mean "authenticated"\?$/u,
   ]);
   t.match(await changed(`'["authenticated"]'`, 'authenticated'), [
     /^extensions\/objects\.yaml:16: the annotation .*dependencies must be a JSON array/u,

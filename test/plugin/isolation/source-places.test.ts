@@ -137,6 +137,6 @@ test('a module that fails while it loads is reported with its source', async (t)
   };
   t.match(
     plugin.status.conditions.find(({ type }) => type === 'Ready')?.message,
-    /its module failed: TypeError: no paper \(at src\/main\.ts:5\)/u,
+    /the plugin's module failed: TypeError: no paper \(at src\/main\.ts:5\)/u,
   );
 });
