@@ -50,7 +50,7 @@ function collection(kind: 'Plain' | 'Checked'): string {
 function createOf(kind: 'Plain' | 'Checked'): RequestTemplate {
   const rest = kind === 'Plain' ? ',"tier":"gold","limits":{"cpu":1}' : '';
   const tags = Array.from({ length: 4 }, (_, index) => `"a-tag-of-some-length-as-people-write-them-${String(index)}"`);
-  const spec = `{"title":"An object of the measured kind {n}","min":1,"max":{m},"tags":[${tags.join(',')}]${rest}}`;
+  const spec = `{"title":"An object of the measured kind {n}","min":0,"max":{m},"tags":[${tags.join(',')}]${rest}}`;
   const body = `{"apiVersion":"${group}/v1","kind":"${kind}","metadata":{"name":"c-{n}"},"spec":${spec}}`;
   return { method: 'POST', path: collection(kind), headers, body };
 }
