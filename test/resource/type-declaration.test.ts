@@ -63,6 +63,25 @@ test('a valid declaration becomes a type', async (t) => {
   );
 });
 
+test('hooks are functions with known names, and part of the code of a declaration', async (t) => {
+  const of = (hooks: unknown): ReturnType<typeof compileType> => compileType({ ...widget, hooks }, author);
+  const table: readonly (readonly [unknown, RegExp])[] = [
+    [3, /hooks: must be an object of functions, is 3/],
+    [{ validat: () => undefined }, /hooks: validat is not a hook; is "validate" meant\?/],
+    [{ default: {} }, /hooks: default must be a function, is \{\}/],
+    [{ validate: async () => undefined }, /hooks: validate must not be async/],
+  ];
+  for (const [hooks, problem] of table) t.match(of(hooks), { ok: false, problems: [problem] });
+  const declarationOf = (hooks: unknown): unknown => {
+    const compiled = of(hooks);
+    return compiled.ok ? compiled.type.declaration : undefined;
+  };
+  t.strictSame(declarationOf({}), declarationOf(undefined));
+  const [one, other] = [declarationOf({ validate: () => [] }), declarationOf({ validate: () => undefined })];
+  t.match(one, { shape: (declarationOf({}) as { shape: string }).shape });
+  t.not((one as { code: string }).code, (other as { code: string }).code);
+});
+
 test("the core group is the platform's, and its paths begin with /api", async (t) => {
   const compiled = compileType({ ...widget, group: '', kind: 'Role', singular: 'role', plural: 'roles' }, platform);
   t.match(compiled, { ok: true, type: { key: 'roles', apiVersion: 'v1alpha1', path: '/api/v1alpha1/roles' } });

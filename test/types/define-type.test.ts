@@ -62,6 +62,30 @@ test('a scale has both numbers', async () => {
   defineType({ ...wheel, shortNames: 'wh' });
 });
 
+test('hooks see it', async () => {
+  defineType({
+    ...wheel,
+    schema: wheel.schema,
+    hooks: {
+      validate: () => undefined,
+      // @ts-expect-error -- hooks are synchronous
+      default: async (object) => Promise.resolve(object),
+    },
+  });
+  defineType<Wheel>({
+    ...wheel,
+    hooks: {
+      default: (object, { user }) => ({ ...object, spec: { ...object.spec, title: user.name } }),
+      validate: ({ spec }, old, { operation }) => {
+        same<typeof operation, 'create' | 'update' | 'status' | 'delete'>();
+        return old !== undefined && spec.size < old.spec.size ? [{ pointer: '/spec/size', detail: 'shrinks' }] : [];
+      },
+      // @ts-expect-error -- a violation has a pointer
+      validateDelete: () => [{ detail: 'no' }],
+    },
+  });
+});
+
 test('index functions see it', async (t) => {
   const { indexes, ...named } = wheel;
   const schema = {
