@@ -67,7 +67,7 @@ test('hooks are functions with known names, and part of the code of a declaratio
   const of = (hooks: unknown): ReturnType<typeof compileType> => compileType({ ...widget, hooks }, author);
   const table: readonly (readonly [unknown, RegExp])[] = [
     [3, /hooks: must be an object of functions, is 3/],
-    [{ validat: () => undefined }, /hooks: validat is not a hook; is "validate" meant\?/],
+    [{ validat: () => undefined }, /hooks: validat is not a hook; did you mean "validate"\?/],
     [{ default: {} }, /hooks: default must be a function, is \{\}/],
     [{ validate: async () => undefined }, /hooks: validate must not be async/],
   ];

@@ -63,15 +63,6 @@ test('a scale has both numbers', async () => {
 });
 
 test('hooks see it', async () => {
-  defineType({
-    ...wheel,
-    schema: wheel.schema,
-    hooks: {
-      validate: () => undefined,
-      // @ts-expect-error -- hooks are synchronous
-      default: async (object) => Promise.resolve(object),
-    },
-  });
   defineType<Wheel>({
     ...wheel,
     hooks: {
