@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 
 import type { Clock } from '../base/clock.ts';
+import { isObject } from '../base/guards.ts';
 import type { PluginLogger } from '../plugin/api/plugin.ts';
 import { loggedFields } from '../plugin/errors/logged-fields.ts';
 import type { PluginLogs } from '../plugin/logs/plugin-logs.ts';
@@ -38,7 +39,8 @@ export function recordedLoggerOf(log: Logger, { logs, clock, plugin, inSources }
   const recorded =
     (level: keyof PluginLogger): PluginLogger['info'] =>
     (message, given) => {
-      const fields = given === undefined ? undefined : loggedFields(given, inSources);
+      // A plugin may pass any value: the log itself writes a value that is no object.
+      const fields = isObject(given) ? loggedFields(given, inSources) : given;
       inner[level](message, fields);
       const owner = plugin ?? fields?.['plugin'];
       if (typeof owner === 'string' && log.isLevelEnabled(level))

@@ -76,7 +76,7 @@ export class PluginLogs implements PluginLogLines {
 }
 
 function encoded({ time, level, message: given, fields }: LoggedLine): Uint8Array {
-  const message = String(given);
+  const message = textOf(given);
   const head = { time: new Date(time).toISOString(), level };
   const whole = Buffer.from(jsonOf({ ...head, message, fields }));
   if (whole.length <= pluginLogLineBytesMax) return whole;
@@ -84,6 +84,14 @@ function encoded({ time, level, message: given, fields }: LoggedLine): Uint8Arra
   const rest = pluginLogLineBytesMax - Buffer.byteLength(jsonOf({ ...note, message: '' }));
   // A character may take six bytes as an escape in JSON.
   return Buffer.from(jsonOf({ ...note, message: message.slice(0, Math.floor(rest / 6)) }));
+}
+
+function textOf(message: unknown): string {
+  try {
+    return String(message);
+  } catch {
+    return 'a message that cannot be printed';
+  }
 }
 
 /** A plugin may log anything: a value that throws, a cycle or a big integer. */

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
+import { pino } from 'pino';
 import { test } from 'tap';
 
 import { pluginLogBytesMax, pluginLogLineBytesMax, pluginLogsBytesMax } from '../../../src/limits/plugins.ts';
 import { PluginLogs } from '../../../src/plugin/logs/plugin-logs.ts';
+import { recordedLoggerOf } from '../../../src/server/plugin-logger.ts';
+import { FakeClock } from '../../support/clocks/fake-clock.ts';
 
 const time = Date.parse('2030-01-01T00:00:00Z');
 
@@ -102,5 +105,28 @@ test('a reader that follows the cursor sees each kept line once, in order', (t) 
       return seen.join() === Array.from({ length: next }, (_, index) => String(index)).join();
     }),
   );
+  t.end();
+});
+
+test('a plugin may log messages and fields of any kind', (t) => {
+  const written: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => written.push(line) });
+  const logs = new PluginLogs('first');
+  const logger = recordedLoggerOf(log, { logs, clock: new FakeClock(), plugin: 'notes', inSources: (stack) => stack });
+  const unprintable = {
+    toString: (): string => {
+      throw new Error('no text');
+    },
+  };
+  const odd: readonly (readonly [message: unknown, fields: unknown])[] = [
+    ['no fields', null],
+    ['a text instead of fields', 'size'],
+    [unprintable, { size: 1 }],
+    [Object.create(null), undefined],
+    ['a big integer', { size: 1n }],
+  ];
+  for (const [message, fields] of odd) logger.info(message as string, fields as Record<string, unknown>);
+  t.equal(written.length, odd.length, 'each line is written');
+  t.equal(shown(logs, 'notes').length, odd.length, 'and recorded');
   t.end();
 });
