@@ -1,12 +1,11 @@
-import { fork } from 'node:child_process';
 import { realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 import type { Clock } from '../../base/clock.ts';
 import { isList, isObject } from '../../base/guards.ts';
-import { checkProcessMs, trialHeapMebibytesMax } from '../../limits/plugins.ts';
+import { checkProcessMs } from '../../limits/plugins.ts';
 import { fatalOf } from '../load/load-trial.ts';
+import { forkModuleProcess } from '../load/module-process.ts';
 import type { Platform } from './check-files.ts';
 import { checkProcessUrl, type CheckStart } from './check-process.ts';
 import type { PluginProblem } from './plugin-problem.ts';
@@ -19,11 +18,7 @@ import type { PluginProblem } from './plugin-problem.ts';
 export async function checkPlugin(path: string, platform: Platform, clock: Clock): Promise<readonly PluginProblem[]> {
   const real = await realpath(path);
   const start: CheckStart = { checkOf: { path: real, name: basename(real), bundled: false }, platform };
-  const child = fork(fileURLToPath(checkProcessUrl), [JSON.stringify(start)], {
-    execArgv: [`--max-old-space-size=${String(trialHeapMebibytesMax)}`],
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    env: { ...process.env, NODE_OPTIONS: '' },
-  });
+  const child = forkModuleProcess(checkProcessUrl, start);
   const problems: PluginProblem[] = [];
   child.on('message', (message) => {
     problems.push(...problemsIn(message));

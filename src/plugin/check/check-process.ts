@@ -1,14 +1,11 @@
-import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
-import { systemClock } from '../../base/clock.ts';
 import { isObject } from '../../base/guards.ts';
 import { checkProcessMs } from '../../limits/plugins.ts';
 import type { PluginFolder } from '../folders/plugin-folder.ts';
 import { installModuleHooks } from '../load/load-module.ts';
+import { runInProcess } from '../load/module-process.ts';
 import { yamlDocuments } from '../objects/yaml-documents.ts';
 import { checkManifest, checkObjectFiles, type Platform } from './check-files.ts';
 import { checkModule } from './check-module.ts';
@@ -24,16 +21,10 @@ export type CheckMessage = { readonly problems: readonly PluginProblem[] } | 'be
 
 export const checkProcessUrl: string = import.meta.url;
 
-const watchdog = 'check watchdog';
-
 /** Compiled, this file is dist/src/plugin/check/check-process.js. */
 const builtInRoles = resolve(import.meta.dirname, '../../../../roles');
 
 async function run({ checkOf: folder, platform }: CheckStart): Promise<void> {
-  process.on('disconnect', () => {
-    process.exit();
-  });
-  await once(new Worker(new URL(checkProcessUrl), { workerData: watchdog }), 'online');
   await check(folder, platform);
   send('ended');
 }
@@ -81,21 +72,8 @@ function send(message: CheckMessage): void {
   process.send?.(message);
 }
 
-/** Runs in a thread, since the module may block the main one: the check must not outlive a killed command. */
-function watch(): void {
-  parentPort?.on('message', () => undefined);
-  systemClock.after(checkProcessMs, () => {
-    process.kill(process.pid, 'SIGKILL');
-  });
-}
-
-if (!isMainThread) {
-  if (workerData === watchdog) watch();
-} else if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const start: unknown = JSON.parse(process.argv[2] ?? 'null');
-  if (isStart(start)) await run(start);
-}
-
 function isStart(start: unknown): start is CheckStart {
   return isObject(start) && 'checkOf' in start;
 }
+
+await runInProcess({ url: checkProcessUrl, limitMs: checkProcessMs, isStart, run });

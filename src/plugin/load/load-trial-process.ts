@@ -1,12 +1,10 @@
-import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
-import { systemClock } from '../../base/clock.ts';
+import { isObject } from '../../base/guards.ts';
 import { trialProcessMs } from '../../limits/plugins.ts';
 import { checkExport } from './check-export.ts';
 import { describe, installModuleHooks, runModule } from './load-module.ts';
+import { runInProcess } from './module-process.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 
 /** The URL of the module, and the context for its default export. */
@@ -25,15 +23,9 @@ const unheard: PluginLogger = {
 /** The message that the process sends immediately before it runs the module. */
 export const begins = 'begins';
 
-const watchdog = 'trial watchdog';
-
 async function run({ trialOf, name, domain }: TrialStart): Promise<void> {
   // Keeps the process alive while the module waits, so that a promise that never settles exceeds the time limit.
   process.on('message', () => undefined);
-  process.on('disconnect', () => {
-    process.exit();
-  });
-  await once(new Worker(new URL(trialUrl), { workerData: watchdog }), 'online');
   installModuleHooks();
   process.send?.(begins);
   await runModule(trialOf, { name, domain, log: unheard })
@@ -61,24 +53,8 @@ function readThrown(error: unknown): unknown {
   return [describe(error), error instanceof Error && error.stack];
 }
 
-/**
- * Ends the process after a time limit, so that a trial does not outlive a killed server. Runs in a worker thread,
- * because the module may block the main thread.
- */
-function watch(): void {
-  parentPort?.on('message', () => undefined);
-  systemClock.after(trialProcessMs, () => {
-    process.kill(process.pid, 'SIGKILL');
-  });
-}
-
-if (!isMainThread) {
-  if (workerData === watchdog) watch();
-} else if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const start: unknown = JSON.parse(process.argv[2] ?? 'null');
-  if (isStart(start)) await run(start);
-}
-
 function isStart(start: unknown): start is TrialStart {
-  return typeof start === 'object' && start !== null && 'trialOf' in start;
+  return isObject(start) && 'trialOf' in start;
 }
+
+await runInProcess({ url: trialUrl, limitMs: trialProcessMs, isStart, run });

@@ -1,9 +1,10 @@
-import { fork, type ChildProcess } from 'node:child_process';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { ChildProcess } from 'node:child_process';
+import { pathToFileURL } from 'node:url';
 
 import type { Clock, Timer } from '../../base/clock.ts';
 import { pluginStartMs, trialHeapMebibytesMax } from '../../limits/plugins.ts';
 import { begins, trialUrl, type TrialStart } from './load-trial-process.ts';
+import { forkModuleProcess } from './module-process.ts';
 import type { Failure } from '../lifecycle/status/plugin-status.ts';
 
 export type TrialRequest = { readonly path: string; readonly name: string; readonly domain: string };
@@ -16,12 +17,7 @@ export type TrialRequest = { readonly path: string; readonly name: string; reado
  */
 export async function findFatal({ path, name, domain }: TrialRequest, clock: Clock): Promise<Failure | undefined> {
   const start: TrialStart = { trialOf: pathToFileURL(path).href, name, domain };
-  const child = fork(fileURLToPath(trialUrl), [JSON.stringify(start)], {
-    execArgv: [`--max-old-space-size=${String(trialHeapMebibytesMax)}`],
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    // The server's options (a debugger port, for example) must not apply to the trial.
-    env: { ...process.env, NODE_OPTIONS: '' },
-  });
+  const child = forkModuleProcess(trialUrl, start);
   return fatalOf(child, clock, { isBegin: (message) => message === begins, isEnd: (message) => message !== begins });
 }
 

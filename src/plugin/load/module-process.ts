@@ -1,0 +1,57 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+
+import { systemClock } from '../../base/clock.ts';
+import { trialHeapMebibytesMax } from '../../limits/plugins.ts';
+
+/** Starts the file at `url`, which calls `runInProcess`, in a process that may run a plugin's module. */
+export function forkModuleProcess(url: string, start: unknown): ChildProcess {
+  return fork(fileURLToPath(url), [JSON.stringify(start)], {
+    execArgv: [`--max-old-space-size=${String(trialHeapMebibytesMax)}`],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    // The options of this process (a debugger port, for example) must not apply to the new one.
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
+}
+
+type Main<Start> = {
+  /** The URL of the calling file. */
+  readonly url: string;
+  /** The time limit of the process in milliseconds. */
+  readonly limitMs: number;
+  readonly isStart: (start: unknown) => start is Start;
+  readonly run: (start: Start) => Promise<void>;
+};
+
+/**
+ * Calls `run` if the calling file is the main file of a process that `forkModuleProcess` started; the file is imported
+ * by other code as well. The process ends when its parent disconnects, and at the latest after `limitMs`.
+ */
+export async function runInProcess<Start>({ url, limitMs, isStart, run }: Main<Start>): Promise<void> {
+  const watchdog = `watchdog of ${url}`;
+  if (!isMainThread) {
+    if (workerData === watchdog) endProcessAfter(limitMs);
+    return;
+  }
+  if (process.argv[1] !== fileURLToPath(url)) return;
+  const start: unknown = JSON.parse(process.argv[2] ?? 'null');
+  if (!isStart(start)) return;
+  process.on('disconnect', () => {
+    process.exit();
+  });
+  await once(new Worker(new URL(url), { workerData: watchdog }), 'online');
+  await run(start);
+}
+
+/**
+ * Ends the process after a time limit, so that the process does not outlive a killed parent. Runs in a worker thread,
+ * because the module may block the main thread.
+ */
+function endProcessAfter(limitMs: number): void {
+  parentPort?.on('message', () => undefined);
+  systemClock.after(limitMs, () => {
+    process.kill(process.pid, 'SIGKILL');
+  });
+}
