@@ -1,0 +1,55 @@
+import { ClientError, type ClientPreconditions } from '../client.ts';
+import type { PluginObject, Typed, TypeName } from '../object.ts';
+import type { RouteRequest, RouteResponse } from '../route.ts';
+import { checkIfMatch, objectResponse } from './entity-tag.ts';
+
+export type AnyObject = PluginObject<object, object>;
+
+/** A result of `defineType`. */
+export type OwnType<T> = TypeName & Typed<T> & { readonly kind: string };
+
+/** A call of one of the routes of `ownObjects`. */
+export type OwnCall<T> = {
+  readonly request: RouteRequest;
+  readonly type: OwnType<T>;
+  /** The member of `spec` that holds the name of the owner. */
+  readonly ownerMember: string;
+};
+
+/** The maximum number of attempts. Each attempt follows a change by another writer, so that more are unlikely. */
+const attemptsMax = 8;
+
+/** @throws 404 if the object does not exist or belongs to another user. */
+export async function readOwn<T extends AnyObject>(call: OwnCall<T>): Promise<T> {
+  const { request, type, ownerMember } = call;
+  const name = request.params['name'] ?? '';
+  const found = await request.pluginClient.get<T>(type, name);
+  const owner: unknown = found === undefined ? undefined : Reflect.get(found.spec, ownerMember);
+  if (found !== undefined && owner === request.user.name) return found;
+  const { plural, group } = type;
+  throw new ClientError(`${plural}.${group} ${JSON.stringify(name)} not found`, { reason: 'NotFound', status: 404 });
+}
+
+/**
+ * Checks that the caller owns the object, and writes only if the object is still at the checked version, so that an
+ * object whose owner changes meanwhile is not written. After a change by another writer, the ownership is checked
+ * again. A conflict at an unchanged version is caused by the preconditions of the caller.
+ */
+export async function writeOwn<T extends AnyObject>(
+  call: OwnCall<T>,
+  write: (found: T, preconditions: ClientPreconditions) => Promise<T>,
+): Promise<RouteResponse> {
+  let judged: string | undefined;
+  for (let attempt = 1; ; attempt += 1) {
+    const found = await readOwn(call);
+    const { resourceVersion } = found.metadata;
+    checkIfMatch(call.request, found);
+    try {
+      return objectResponse(await write(found, { resourceVersion }));
+    } catch (error) {
+      const isConflict = error instanceof ClientError && error.reason === 'Conflict';
+      if (!isConflict || judged === resourceVersion || attempt === attemptsMax) throw error;
+      judged = resourceVersion;
+    }
+  }
+}

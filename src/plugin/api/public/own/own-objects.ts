@@ -1,0 +1,88 @@
+import { ClientError } from '../client.ts';
+import type { ControllerDeclaration, RouteDeclaration, RouteMethod, RouteRequest, RouteResponse } from '../route.ts';
+import { createOwn, deleteOwn, getOwn, listOwn, patchOwn, updateOwn, type Own } from './own-answers.ts';
+import type { AnyObject, OwnType } from './own-calls.ts';
+import { writeOwn } from './own-calls.ts';
+import { expectedVersion, type Members } from './own-members.ts';
+import { refuseUnsupported } from './parameters.ts';
+
+const ownVerbs = ['list', 'create', 'get', 'update', 'patch', 'delete'] as const;
+
+export type OwnVerb = (typeof ownVerbs)[number];
+
+export type OwnObjects<T extends AnyObject> = {
+  /** A result of `defineType`. */
+  readonly type: OwnType<T>;
+  readonly apiVersion: string;
+  readonly path: string;
+  /** The member of `spec` that holds the user name of the owner. The type must have the index `spec.<owner>`. */
+  readonly owner: string & keyof T['spec'];
+  /** All verbs by default. */
+  readonly verbs?: readonly OwnVerb[];
+  /** Members of `spec` that only others may change. The routes ignore them in requests, and keep the stored values. */
+  readonly kept?: readonly (string & keyof T['spec'])[];
+  /** Checks a spec before a write; throws a `ClientError` to refuse it. `stored` is undefined for a new object. */
+  readonly check?: (spec: Members, stored: T | undefined) => void;
+  /** Functions of `PUT …/{name}/<action>`. Each returns the merge patch to apply to the object. */
+  readonly actions?: Readonly<Record<string, (object: T, request: RouteRequest) => object>>;
+};
+
+type Answer<T> = (own: Own<T>) => Promise<RouteResponse>;
+
+/**
+ * Declares the routes for a user's own objects. The objects are read and written with the plugin's rights, so that
+ * users need no rights on all objects of the type, only on these routes. Objects of other users return 404. Lists,
+ * `ETag`, `If-Match` and the preconditions in bodies work as in the generated API.
+ */
+export function ownObjects<T extends AnyObject>(options: OwnObjects<T>): ControllerDeclaration {
+  const { type, apiVersion, path, owner, verbs = ownVerbs } = options;
+  const protectedMembers = [owner, ...(options.kept ?? [])];
+  const check = options.check ?? (() => undefined);
+  const route = (method: RouteMethod, subpath: string, answer: Answer<T>): RouteDeclaration => ({
+    method,
+    path: subpath,
+    handler: async (request) => {
+      refuseVisitor(request, type.plural);
+      refuseUnsupported(request.query);
+      return answer({ request, type, ownerMember: owner, path: `/apis/${apiVersion}${path}`, protectedMembers, check });
+    },
+  });
+  const actions = Object.entries(options.actions ?? {});
+  return {
+    apiVersion,
+    path,
+    routes: [
+      ...verbs.map((verb) => route(...routesOfVerbs[verb])),
+      ...actions.map(([name, act]) => route('PUT', `/{name}/${name}`, async (own) => runAction(own, act))),
+    ],
+  };
+}
+
+const routesOfVerbs: Readonly<
+  Record<OwnVerb, readonly [RouteMethod, string, <T extends AnyObject>(own: Own<T>) => Promise<RouteResponse>]>
+> = {
+  list: ['GET', '/', listOwn],
+  create: ['POST', '/', createOwn],
+  get: ['GET', '/{name}', getOwn],
+  update: ['PUT', '/{name}', updateOwn],
+  patch: ['PATCH', '/{name}', patchOwn],
+  delete: ['DELETE', '/{name}', deleteOwn],
+};
+
+/** All visitors have the same user name, so that a visitor's object would belong to all visitors. */
+function refuseVisitor({ user }: RouteRequest, plural: string): void {
+  if (user.name !== 'system:anonymous') return;
+  throw new ClientError(`a visitor has no ${plural}`, { reason: 'Forbidden', status: 403 });
+}
+
+/** The body may contain the expected version: `{metadata: {version, resourceVersion}}`. */
+async function runAction<T extends AnyObject>(
+  own: Own<T>,
+  act: (object: T, request: RouteRequest) => object,
+): Promise<RouteResponse> {
+  const { request, type } = own;
+  return writeOwn(own, async (found, preconditions) => {
+    const patch = { ...act(found, request), ...expectedVersion(request.body) };
+    return request.pluginClient.patch(type, found.metadata.name, patch, preconditions);
+  });
+}
