@@ -31,6 +31,10 @@ export type {
   SocketDeclaration,
   SocketHandler,
 } from './public/route.ts';
+export { checkIfMatch, objectResponse } from './public/own/entity-tag.ts';
+export { listBody } from './public/own/list-body.ts';
+export { ownObjects, type OwnObjects, type OwnVerb } from './public/own/own-objects.ts';
+export { escapeSelectorValue, readPageParameters, type PageParameters } from './public/own/parameters.ts';
 export type { FromSchema, ObjectOfSchema } from './public/schema.ts';
 export type {
   DefinedType,
