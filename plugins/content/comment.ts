@@ -1,12 +1,12 @@
 import {
   defineType,
+  escapeSelectorValue,
   type DefinedType,
   type ObjectOf,
   type OwnerReference,
   type TypeName,
 } from '../../src/plugin/api/plugin.ts';
 import type { Post } from './post.ts';
-import { escaped } from './query.ts';
 
 export type Comment = ObjectOf<ReturnType<typeof declared>>;
 
@@ -39,7 +39,7 @@ export function stateOf({ spec }: Comment): CommentState {
 
 /** Returns the field selectors of the comments on a post that all visitors may read. */
 export function publicCommentsOf(name: string): readonly string[] {
-  return [`spec.post=${escaped(name)}`, 'spec.state=approved', '!metadata.deletionTimestamp'];
+  return [`spec.post=${escapeSelectorValue(name)}`, 'spec.state=approved', '!metadata.deletionTimestamp'];
 }
 
 /** Has no declared return type, so that the type of the result is derived from the schema. */

@@ -1,5 +1,6 @@
 import {
   defineReconciler,
+  escapeSelectorValue,
   type Client,
   type DefinedType,
   type ReconcilerDeclaration,
@@ -8,7 +9,6 @@ import {
 import { comment, isOwnedBy, ownedBy, publicCommentsOf, type Comment } from './comment.ts';
 import { post, type Post } from './post.ts';
 import { excerptOf, permalinkOf, readingMinutesOf } from './post-text.ts';
-import { escaped } from './query.ts';
 
 /** The maximum number of comments that one step processes. The changes of these comments trigger the next step. */
 const commentsPerStepMax = 100;
@@ -49,7 +49,7 @@ async function keep(
     );
     return;
   }
-  const about = `spec.post=${escaped(name)}`;
+  const about = `spec.post=${escapeSelectorValue(name)}`;
   const { items: unowned } = await pluginClient.list(comments, {
     fieldSelector: [about, 'owned=false'],
     page: 1,
@@ -94,7 +94,7 @@ async function release(
   const { name, resourceVersion, finalizers = [] } = object.metadata;
   if (!finalizers.includes(finalizer)) return;
   const { items, total } = await pluginClient.list(comments, {
-    fieldSelector: `spec.post=${escaped(name)}`,
+    fieldSelector: `spec.post=${escapeSelectorValue(name)}`,
     page: 1,
     size: commentsPerStepMax,
   });

@@ -1,13 +1,14 @@
-import type {
-  ControllerDeclaration,
-  DefinedType,
-  RouteDeclaration,
-  RouteRequest,
-  RouteResponse,
+import {
+  escapeSelectorValue,
+  type ControllerDeclaration,
+  type DefinedType,
+  type RouteDeclaration,
+  type RouteRequest,
+  type RouteResponse,
 } from '../../src/plugin/api/plugin.ts';
 import { comment, commentStates, type Comment, type CommentState } from './comment.ts';
 import { post, type Post } from './post.ts';
-import { escaped, wholeNumber } from './query.ts';
+import { positiveInteger } from './query.ts';
 import { badRequest, notFound } from './refusals.ts';
 
 type Types = { readonly posts: DefinedType<Post>; readonly comments: DefinedType<Comment> };
@@ -40,8 +41,8 @@ export function moderation(domain: string): ControllerDeclaration {
 }
 
 async function listComments({ comments }: Types, { query, pluginClient }: RouteRequest): Promise<RouteResponse> {
-  const page = wholeNumber(query['page'], 1, 1);
-  const size = wholeNumber(query['size'], sizeDefault, 1);
+  const page = positiveInteger(query['page'], 1);
+  const size = positiveInteger(query['size'], sizeDefault);
   if (page === undefined || size === undefined || size > sizeMax)
     throw badRequest(`page and size must be whole numbers of at least 1, and size must be at most ${String(sizeMax)}`);
   const state = query['state'] ?? 'pending';
@@ -51,7 +52,7 @@ async function listComments({ comments }: Types, { query, pluginClient }: RouteR
   if (Array.isArray(about)) throw badRequest('the parameter post must not be repeated');
   const fieldSelector = [
     `spec.state=${String(state)}`,
-    ...(typeof about === 'string' ? [`spec.post=${escaped(about)}`] : []),
+    ...(typeof about === 'string' ? [`spec.post=${escapeSelectorValue(about)}`] : []),
   ];
   const { total, items } = await pluginClient.list(comments, {
     fieldSelector,

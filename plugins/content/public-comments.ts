@@ -7,7 +7,7 @@ import {
 } from '../../src/plugin/api/plugin.ts';
 import { comment, ownedBy, publicCommentsOf, type Comment } from './comment.ts';
 import { isPublic, post, type Post } from './post.ts';
-import { wholeNumber } from './query.ts';
+import { positiveInteger } from './query.ts';
 import { badRequest, notFound } from './refusals.ts';
 
 type Types = { readonly posts: DefinedType<Post>; readonly comments: DefinedType<Comment> };
@@ -34,8 +34,8 @@ export function publicComments(domain: string): ControllerDeclaration {
 
 async function listApproved(types: Types, request: RouteRequest): Promise<RouteResponse> {
   const { name } = (await published(types, request)).metadata;
-  const page = wholeNumber(request.query['page'], 1, 1);
-  const size = wholeNumber(request.query['size'], sizeDefault, 1);
+  const page = positiveInteger(request.query['page'], 1);
+  const size = positiveInteger(request.query['size'], sizeDefault);
   if (page === undefined || size === undefined || size > sizeMax)
     throw badRequest(`page and size must be whole numbers of at least 1, and size must be at most ${String(sizeMax)}`);
   const list = await request.pluginClient.list(types.comments, {

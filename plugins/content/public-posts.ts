@@ -1,12 +1,13 @@
-import type {
-  Client,
-  ControllerDeclaration,
-  RouteRequest,
-  RouteResponse,
-  TypeName,
+import {
+  escapeSelectorValue,
+  type Client,
+  type ControllerDeclaration,
+  type RouteRequest,
+  type RouteResponse,
+  type TypeName,
 } from '../../src/plugin/api/plugin.ts';
 import { isPublic, postName, type Post } from './post.ts';
-import { escaped, wholeNumber } from './query.ts';
+import { positiveInteger } from './query.ts';
 import { badRequest, notFound } from './refusals.ts';
 
 /**
@@ -33,13 +34,13 @@ const sizeDefault = 20;
 const sizeMax = 100;
 
 async function listPublished(type: TypeName, { query, pluginClient }: RouteRequest): Promise<RouteResponse> {
-  const page = wholeNumber(query['page'], 1, 1);
-  const size = wholeNumber(query['size'], sizeDefault, 1);
+  const page = positiveInteger(query['page'], 1);
+  const size = positiveInteger(query['size'], sizeDefault);
   if (page === undefined || size === undefined || size > sizeMax)
     throw badRequest(`page and size must be whole numbers of at least 1, and size must be at most ${String(sizeMax)}`);
   const tag = query['tag'];
   if (Array.isArray(tag)) throw badRequest('the parameter tag must not be repeated');
-  const fieldSelector = typeof tag === 'string' ? `${published},spec.tags=${escaped(tag)}` : published;
+  const fieldSelector = typeof tag === 'string' ? `${published},spec.tags=${escapeSelectorValue(tag)}` : published;
   const list = await pluginClient.list<Post>(type, { fieldSelector, sort: 'spec.publishTime,desc', page, size });
   return { body: { page, size, total: list.total, items: list.items.map(summaryOf) } };
 }

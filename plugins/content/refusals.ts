@@ -7,8 +7,3 @@ export function badRequest(detail: string): ClientError {
 export function notFound({ plural, group }: TypeName, name: string): ClientError {
   return new ClientError(`${plural}.${group} ${JSON.stringify(name)} not found`, { reason: 'NotFound', status: 404 });
 }
-
-/** Returns the refusal of a watch. A client that received a list instead would wait for changes that never arrive. */
-export function watchNotServed(): ClientError {
-  return badRequest('watch is not supported: poll the list');
-}
