@@ -2,36 +2,36 @@ import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 /**
- * The files that parse: each turns unknown input into a type once, so only they may assert one. A new entry needs the
- * reason why its input cannot be narrowed.
+ * The files that parse: each converts unknown input to a type in one place, so only these files may assert a type. A
+ * new entry needs the reason why its input cannot be narrowed.
  */
 const parsers = [
-  // Brands come from one constructor each.
+  // Each brand has one constructor.
   'src/log/log.ts',
   'src/resource/**/*.ts',
   'src/read/permission-reader.ts',
-  // Bytes, requests, environment, plugin files → values.
+  // Decode bytes, requests, the environment and plugin files to values.
   'src/log/*-codec.ts',
   'src/log/**/*-record.ts',
   'src/http/**/decode*.ts',
   'src/http/**/*-body.ts',
   'src/plugin/api/plugin.ts',
   'src/plugin/**/load*.ts',
-  // What a server answers → the type that the caller says it has.
+  // Converts a server's response to the type that the caller states.
   'src/sdk/testing-client.ts',
   'src/client/**/decode-*.ts',
   'src/plugin/**/*manifest*.ts',
   'src/command/patch*.ts',
-  // Rows and checkpoints → values, and the answers a row keeps → objects.
+  // Decode rows and checkpoints to values, and the responses in rows to objects.
   'projections/lmdb-*.ts',
   'projections/checkpoint.ts',
   'projections/index/index-entries.ts',
   'src/config/config.ts',
-  // What a thread is started with: a structured clone of what the other side typed.
+  // The start data of a thread: a structured clone of a typed value.
   'src/server/event-loop/event-loop-worker.ts',
 ];
 
-/** Time and chance are parameters; `src/base/clock.ts` is the one place that reads them. */
+/** Time and random values are parameters; only `src/base/clock.ts` reads the time. */
 const timeAndChance = [
   {
     selector: "MemberExpression[object.name='Date'][property.name='now']",
@@ -47,15 +47,15 @@ const timeAndChance = [
   },
   {
     selector: "MemberExpression[object.name='Math'][property.name='random']",
-    message: 'Chance comes from node:crypto, or as a parameter.',
+    message: 'Take random values from node:crypto, or as a parameter.',
   },
   {
     selector: 'CallExpression[callee.name=/^set(Timeout|Interval)$/]',
-    message: 'Take a Clock: timers are its `after`.',
+    message: 'Take a Clock: its `after` starts timers.',
   },
   {
     selector: "ImportDeclaration[source.value=/^(node:)?timers/] ImportSpecifier[imported.name!='setImmediate']",
-    message: 'Take a Clock: timers are its `after`.',
+    message: 'Take a Clock: its `after` starts timers.',
   },
 ];
 
@@ -77,7 +77,7 @@ export default defineConfig(
     rules: {
       '@typescript-eslint/consistent-type-assertions': ['error', { assertionStyle: 'never' }],
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'separate-type-imports' }],
-      // `const { removed, ...rest } = whole` is how a member is left out.
+      // Allows `const { removed, ...rest } = whole`, which omits a member.
       '@typescript-eslint/no-unused-vars': [
         'error',
         {
@@ -87,12 +87,12 @@ export default defineConfig(
           destructuredArrayIgnorePattern: '^_',
         },
       ],
-      // `type` everywhere: an interface can be reopened from elsewhere.
+      // Use `type`: any file can add members to an interface.
       '@typescript-eslint/consistent-type-definitions': ['error', 'type'],
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       '@typescript-eslint/strict-boolean-expressions': 'error',
       '@typescript-eslint/explicit-module-boundary-types': 'error',
-      // It contradicts require-await, which is kept: a function without an await is not async.
+      // This rule contradicts require-await, which is on: a function without an await is not async.
       '@typescript-eslint/promise-function-async': 'off',
       '@typescript-eslint/no-unnecessary-condition': [
         'error',
@@ -104,14 +104,14 @@ export default defineConfig(
     },
   },
   {
-    // A name has one meaning where it is read. A value and a type may share one.
+    // A name has one meaning in its scope. A value and a type may share a name.
     files: ['src/**/*.ts', 'projections/**/*.ts', 'reconcilers/**/*.ts', 'plugins/**/*.ts'],
     rules: { '@typescript-eslint/no-shadow': ['error', { builtinGlobals: true, ignoreTypeValueShadow: true }] },
   },
   { files: ['src/base/clock.ts'], rules: { 'no-restricted-syntax': 'off' } },
   { files: parsers, rules: { '@typescript-eslint/consistent-type-assertions': 'off' } },
   {
-    // Tests speak to the outside: they assert what they decoded, sleep for child processes, and tell long stories.
+    // Tests work at the edges: they assert decoded values, wait for child processes, and may be long.
     files: ['test/**/*.ts', 'bench/**/*.ts', 'demo/**/*.ts'],
     rules: {
       '@typescript-eslint/consistent-type-assertions': 'off',
