@@ -222,8 +222,8 @@ test('a hook that fails is a fault of its plugin: the write is refused, and the 
       /more than 400000 values/,
     ],
     [{ validate: () => 'bad' }, /"validate" .* wrong result: it is a value of type string, not an array/],
-    [{ validate: () => [{ pointer: 'spec', detail: 'x' }] }, /\[0\]\.pointer is no JSON pointer/],
-    [{ validate: () => [{ pointer: '/spec' }] }, /\[0\]\.detail is no text/],
+    [{ validate: () => [{ pointer: 'spec', detail: 'x' }] }, /\[0\]\.pointer is not a JSON pointer/],
+    [{ validate: () => [{ pointer: '/spec' }] }, /\[0\]\.detail is not a string/],
     [
       {
         validate: () => {

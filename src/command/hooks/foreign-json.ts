@@ -6,9 +6,9 @@ import { escapeToken } from '../../base/reference-token.ts';
 export class ForeignValueError extends Error {}
 
 /**
- * A copy of a value that plugin code returned, as plain JSON. Parts that are the given frozen values are taken over, as
- * nobody can change them. Members that are undefined are left out. Throws `ForeignValueError`; foreign code, such as a
- * getter, may throw anything.
+ * Returns a copy of a value that plugin code returned, as plain JSON. The given frozen values are shared instead of
+ * copied, because nobody can change them. Undefined members are omitted. Throws `ForeignValueError`; foreign code, such
+ * as a getter, may throw anything.
  */
 export function plainJson(value: unknown, given: unknown): unknown {
   const budget = { left: hookValuesMax };

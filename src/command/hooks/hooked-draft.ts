@@ -11,7 +11,10 @@ import { fillAdmitted } from '../validation.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** A draft and its members, completed by the hook `default`, and by the schema's defaults for what the hook added. */
+/**
+ * A draft and its members, with the values that the hook `default` added, and the schema's defaults inside of those
+ * values.
+ */
 export type HookedDraft = {
   readonly draft: Draft;
   readonly members: Members;
@@ -25,7 +28,7 @@ export type HookedDraft = {
 
 type Given = { readonly draft: Draft; readonly members: Members };
 
-/** `object`: what the write would store without hooks. */
+/** `object`: the object that the write would store without hooks. */
 export function hookedDraft(
   object: ResourceObject,
   operation: HookContext['operation'],
@@ -42,13 +45,13 @@ export function hookedDraft(
 type Replacing = Given & { readonly current: ResourceObject; readonly next: ResourceObject; readonly part: Part };
 
 /**
- * The same for an update. Hooks do not run for a write that changes nothing, nor for one that only removes finalizers
- * of a marked object: no hook can keep it from being removed.
+ * Like `hookedDraft`, for an update. Hooks do not run for a write without changes. They do not run for a write that
+ * only removes finalizers of a marked object either, so no hook can block its removal.
  */
 export function hookedUpdate({ current, next, part, ...given }: Replacing, facts: Facts): HookedDraft {
   if (!isHooked({ current, next }, facts)) return { ...given, violations: [] };
   const hooked = hookedDraft(next, part === 'status' ? 'status' : 'update', given, facts);
-  // A write of the status changes nothing else, whatever the hook completes.
+  // A write of the status changes only the status, so values that the hook adds elsewhere are dropped.
   return part === 'status' ? { ...hooked, draft: given.draft } : hooked;
 }
 

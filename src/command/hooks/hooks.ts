@@ -62,7 +62,7 @@ function completedObject(result: unknown, given: ResourceObject, facts: Facts): 
       'it changes apiVersion, kind or metadata that the server manages; only labels, annotations, finalizers and ' +
         'ownerReferences of the metadata may change',
     );
-  // The metadata of the copy is only read: its members are decoded as those of a request.
+  // The metadata of the copy is decoded like the metadata of a request, and not written.
   const draft = draftOf(copy);
   const reserved = Object.entries(draft.labels ?? {}).find(
     ([key, value]) => labels[key] !== value && isReservedLabel(key, facts.domain),
@@ -127,7 +127,7 @@ function faultBy(thrown: unknown): Fault {
     const message = thrown instanceof Error ? thrown.message : kindOf(thrown);
     return { problem: `threw: ${message.slice(0, hookDetailLengthMax)}`, thrown };
   } catch {
-    // What a plugin throws may throw when it is read.
+    // Even reading a value that a plugin threw may throw.
     return { problem: 'threw an error that cannot be printed' };
   }
 }
@@ -155,9 +155,9 @@ function decodeViolations(result: unknown): readonly Violation[] {
   return result.slice(0, validationErrorsMax).map((entry, index) => {
     const { pointer, detail } = isObject(entry) ? entry : {};
     if (typeof pointer !== 'string' || pointer.length > hookDetailLengthMax || !pointerForm.test(pointer))
-      throw new ForeignValueError(`[${String(index)}].pointer is no JSON pointer like /spec/title`);
+      throw new ForeignValueError(`[${String(index)}].pointer is not a JSON pointer like /spec/title`);
     if (typeof detail !== 'string' || detail === '')
-      throw new ForeignValueError(`[${String(index)}].detail is no text`);
+      throw new ForeignValueError(`[${String(index)}].detail is not a string`);
     return { pointer, detail: detail.slice(0, hookDetailLengthMax) };
   });
 }
