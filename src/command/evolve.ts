@@ -30,14 +30,15 @@ export function expectedOf(state: State): ExpectedRevision {
   return state.kind === 'absent' ? 'absent' : state.revision;
 }
 
+type EventPlace = {
+  readonly revision: StreamRevision;
+  readonly position: LogPosition;
+};
+
 /**
  * Returns the state after `event`. Accepts every event that `decide` returns. Throws if the caller skips a revision.
  */
-export function evolve(
-  state: State,
-  event: ObjectEvent,
-  at: { readonly revision: StreamRevision; readonly position: LogPosition },
-): State {
+export function evolve(state: State, event: ObjectEvent, at: EventPlace): State {
   const expected = state.kind === 'absent' ? 0 : state.revision + 1;
   if (at.revision !== expected)
     throw new Error(`evolve expects revision ${String(expected)}, got ${String(at.revision)}`);

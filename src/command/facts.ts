@@ -32,7 +32,7 @@ export type Facts = {
 
 /** Measures calls of hooks, and records those that broke their contract. */
 export type HookWatch = {
-  /** Runs `call`, and returns or throws what it does. */
+  /** Runs `call`, and returns its result or throws its error. */
   run(type: ResourceType, hook: HookName, call: () => unknown): unknown;
   /** `thrown`: the value that the hook threw, if it did. */
   failed(type: ResourceType, hook: HookName, failure: { readonly problem: string; readonly thrown?: unknown }): void;

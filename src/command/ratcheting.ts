@@ -17,7 +17,7 @@ export type Change = {
   readonly part: Part;
 };
 
-/** The violations of the schema and of its rules that a write brings in. */
+/** Returns the violations of the schema and of its rules that a write adds. */
 export function memberViolations(type: ResourceType, change: Change): readonly Violation[] {
   const { refused, tolerated, oldFaults } = schemaViolations(type, change);
   const { rules } = type;
@@ -39,7 +39,7 @@ function named(name: string, generateName: string | undefined): Members {
   return generateName === undefined ? { name } : { name, generateName };
 }
 
-/** Rules that look at the stored object run only if it has the types and bounds that they rely on. */
+/** Rules that read the stored object run only if the object has the types and bounds that the rules rely on. */
 function needsOldFaults({ hasTransitions }: SchemaRules, part: Part): boolean {
   return hasTransitions || part === 'status';
 }
@@ -48,23 +48,23 @@ function faultsOf(type: ResourceType, members: Members): readonly SchemaViolatio
   return completeFaults(type, members) ?? [unknownFault];
 }
 
-/** Stands for faults that are not known, of an object that is too large to list them. */
+/** Represents the unknown violations of an object that is too large to list them. */
 const unknownFault: SchemaViolation = { pointer: '', detail: '', keyword: 'schema' };
 
 type SchemaFaults = {
   readonly refused: readonly SchemaViolation[];
-  /** Those that do not refuse the write, as the stored object had them. */
+  /** The violations that do not refuse the write, because the stored object already had them. */
   readonly tolerated: readonly SchemaViolation[];
-  /** Those of the stored object, if they were needed. */
+  /** The violations of the stored object, if they were computed. */
   readonly oldFaults: readonly SchemaViolation[] | undefined;
 };
 
 /**
- * The violations of the schema that a write brings in (Kubernetes' ratcheting). A type's schema may become stricter
- * than its stored objects: a fault that the stored object had in the same way, in a value that the write leaves as it
- * is, does not refuse the write. A write of the status is refused for faults of the status alone.
+ * The violations of the schema that a write adds (Kubernetes' ratcheting). A type's schema may become stricter than its
+ * stored objects. So a violation that the stored object already had does not refuse the write, if the write leaves the
+ * value unchanged. A write of the status is refused for violations of the status alone.
  *
- * Only complete lists of violations are compared: of a very large object each fault counts as new.
+ * Only complete lists of violations are compared: in a very large object, each violation counts as new.
  */
 function schemaViolations(type: ResourceType, { members, current, part }: Change): SchemaFaults {
   const { found, isComplete } = part === 'status' ? type.checkStatus(members) : type.check(members);
@@ -85,7 +85,10 @@ function completeFaults(type: ResourceType, members: Members): readonly SchemaVi
   return isComplete ? found : undefined;
 }
 
-/** Whether a write of the status is responsible for the violation: it is in the status, or of the whole object. */
+/**
+ * Whether a write of the status is responsible for the violation: the violation is in the status, or concerns the whole
+ * object.
+ */
 function isOfStatus({ pointer }: Violation): boolean {
   return pointer === '' || pointer === '/status' || pointer.startsWith('/status/');
 }
@@ -93,8 +96,8 @@ function isOfStatus({ pointer }: Violation): boolean {
 type Values = { readonly before: Members; readonly after: Members; readonly part: Part };
 
 /**
- * The violations that were not there before, with the same pointer, the same detail and an equal value. Of a write of
- * the status, those that concern the status.
+ * Returns the violations that the stored object does not have with the same pointer, the same detail and an equal
+ * value. For a write of the status, returns only violations that concern the status.
  */
 export function newViolations<Found extends Violation>(
   found: readonly Found[],

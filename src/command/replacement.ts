@@ -86,8 +86,8 @@ export function isSameMembers(current: ResourceObject, next: ResourceObject): bo
 }
 
 /**
- * The state with the defaults of the type's present schema, as clients see it: a write that sends it back changes
- * nothing.
+ * Returns the state with the defaults of the type's present schema, as clients see it. So a write of an object as it
+ * was read changes nothing.
  */
 export function withDefaults(state: LiveState, type: ResourceType): LiveState {
   const members = membersOf(state.object);

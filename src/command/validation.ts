@@ -28,7 +28,7 @@ export function admit(draft: Draft, facts: Facts): Admitted | Refused {
   return known.ok ? { ...known, ...fillAdmitted(known.members, facts) } : known;
 }
 
-/** Members with defaults. */
+/** Returns the members with defaults. */
 export function fillAdmitted(
   members: Readonly<Record<string, unknown>>,
   { type }: Facts,
@@ -62,7 +62,7 @@ type Validated = {
   readonly more: readonly Violation[];
   readonly current?: ResourceObject;
   readonly part?: Part;
-  /** The name, if the draft has none: it is generated. */
+  /** The generated name; undefined if the draft has a name. */
   readonly name?: string;
 };
 
