@@ -14,7 +14,7 @@ export type CompiledRule = {
   readonly declaration: RuleDeclaration;
   /** Whether the rule compares with the old value. */
   readonly isTransition: boolean;
-  /** The steps of one evaluation, at most. */
+  /** The most steps of one evaluation. */
   readonly steps: number;
   /** The pointer of a violation, relative to the value. */
   readonly pointer: string;
@@ -112,7 +112,7 @@ function compileExpression(text: string, result: string, compiling: Compiling): 
   const checked = run.check();
   if (!checked.valid) return failed(`does not fit the schema: ${summaryOf(checked.error)}`);
   if (checked.type !== result)
-    return failed(`must give a value of type ${result}, gives ${String(checked.type)}; compare it, or convert it`);
+    return failed(`must have the type ${result}, but has ${String(checked.type)}; compare or convert the value`);
   return { ok: true, expression: { run, steps: cost.steps, isTransition: cost.usesOld } };
 }
 
@@ -157,7 +157,7 @@ function describedBy(describe: ParseResult, variables: Readonly<Record<string, u
   }
 }
 
-/** The library's error without its drawing of the place. */
+/** Returns the message of a library error without the excerpt that marks the place. */
 function summaryOf(error: unknown): string {
   const summary: unknown =
     typeof error === 'object' && error !== null && 'summary' in error ? error.summary : undefined;

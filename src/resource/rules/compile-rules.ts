@@ -51,7 +51,7 @@ type Way = {
   /** The number of values at the place in one object, at most. */
   readonly count: number;
   readonly isCorrelated: boolean;
-  /** The schemas on the way, to notice one that contains itself. */
+  /** The schemas from the root to this one, to detect a schema that contains itself. */
   readonly schemas: readonly Schema[];
 };
 

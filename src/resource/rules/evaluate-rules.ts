@@ -9,8 +9,9 @@ import type { RuleNode, RulePart } from './rule-tree.ts';
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the violations of rules that the write adds: at most `validationErrorsMax`, and the violations of one value
- * more. If a value violates a rule as before, the rule is not reported again, unless the rule uses the old value.
+ * Returns the violations of rules that the write adds. A violation that the stored value already had is not returned
+ * again, unless the rule uses the old value. Stops after the value with which `validationErrorsMax` violations are
+ * reached.
  */
 export function ruleViolations(root: RuleNode, change: RuledChange): readonly Violation[] {
   const violations: Violation[] = [];
@@ -129,7 +130,7 @@ function memberOf(value: unknown, member: string): unknown {
   return isObject(value) && Object.hasOwn(value, member) ? value[member] : undefined;
 }
 
-/** Keywords on which neither the type of a value in rules nor the cost of a rule depends. */
+/** Keywords that affect neither the type of a value in rules nor the cost of a rule. */
 const harmless: ReadonlySet<string> = new Set([
   'pattern',
   'format',
@@ -150,7 +151,7 @@ const harmless: ReadonlySet<string> = new Set([
 /** Keywords that bound the number of values below. */
 const counts: ReadonlySet<string> = new Set(['maxItems', 'maxProperties']);
 
-/** Whether a violation makes the value at a pointer one that its rules were not made for. */
+/** Whether a violation makes the value at a pointer unsuitable for its rules, which rely on the schema. */
 function isUnsound(violations: readonly SchemaViolation[], pointer: string): boolean {
   return violations.some(
     ({ pointer: at, keyword }) =>
@@ -158,7 +159,7 @@ function isUnsound(violations: readonly SchemaViolation[], pointer: string): boo
   );
 }
 
-/** Whether a pointer is another one, or below it. */
+/** Whether a pointer is equal to `above` or below it. */
 function isWithin(pointer: string, above: string): boolean {
   return pointer === above || pointer.startsWith(`${above}/`);
 }

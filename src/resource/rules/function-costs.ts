@@ -1,6 +1,6 @@
 import { comparisonSteps, countOf, itemOf, lengthOf, scalar, widest, type Shape } from './rule-shape.ts';
 
-/** The steps of a call beside those of its arguments, and the shape of its result. */
+/** The steps of a call, without the steps of its arguments, and the shape of its result. */
 export type CallCost = { readonly steps: number; readonly shape: Shape };
 
 /** `values`: the receiver, if any, and the arguments. */
@@ -107,7 +107,7 @@ export const failing: ReadonlySet<string> = new Set([
 /** Operators that fail for some values: a sum that overflows, a division by zero. */
 export const failingOperators: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%']);
 
-/** The steps of an operator with two operands, beside theirs. */
+/** The steps of an operator with two operands, without the steps of the operands. */
 export function operatorCost(operator: string, left: Shape, right: Shape): CallCost {
   switch (operator) {
     case '==':

@@ -25,8 +25,8 @@ type Composed = Exclude<ASTNode, { readonly op: Simple }>;
 class RefusedRuleError extends Error {}
 
 /**
- * An upper bound of the steps that an evaluation takes: the visits to nodes of the syntax tree, and longer work within
- * one of them. `variables`: the shapes of `self` and `oldSelf`.
+ * An upper bound of the steps of an evaluation: one for each visit of a node of the syntax tree, and more for longer
+ * work in a node. `variables`: the shapes of `self` and `oldSelf`.
  */
 export function costOf(tree: ASTNode, variables: Scope, patterns: RulePatterns): RuleCost {
   const estimate = new CostEstimate(patterns, tree.input.length);
@@ -41,12 +41,13 @@ export function costOf(tree: ASTNode, variables: Scope, patterns: RulePatterns):
 const quantifiers: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one']);
 /** Macros over lists and maps. */
 const macros: readonly string[] = [...quantifiers, 'map', 'filter'];
-/** The steps around the body of a macro, for each item: most of them convert it. */
+/** The steps around the body of a macro, for each item: most of them convert the item. */
 const itemSteps = 15;
 
 /**
  * The steps of an error. Most errors end the evaluation, but a macro continues with the next item, and `||` with its
- * other side. The library draws the place of the error, which takes longer for a long rule.
+ * other side. The library also formats the rule with a mark at the place of the error, which takes longer for a long
+ * rule.
  */
 const failureSteps = 80;
 const charactersDrawnInStep = 4;

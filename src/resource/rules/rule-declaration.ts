@@ -28,7 +28,7 @@ const lengthsMax: Readonly<Record<(typeof textMembers)[number], number>> = {
 };
 const reasons = ['FieldValueInvalid', 'FieldValueForbidden', 'FieldValueRequired', 'FieldValueDuplicate'];
 
-/** Decodes the rules of one schema. Appends a problem for each invalid one, with its place `at`. */
+/** Decodes the rules of one schema. Appends a problem for each invalid rule, with its place `at`. */
 export function decodeRules(input: unknown, at: string, problems: string[]): readonly RuleDeclaration[] {
   if (!Array.isArray(input)) {
     problems.push(`${at}: must be an array of rules, is ${shortJson(input)}`);

@@ -5,20 +5,20 @@ import { messageOf } from '../../base/error-message.ts';
 import { ruleProgramInstructionsMax } from '../../limits/rules.ts';
 
 /**
- * The name under which rules call the matching of this file: the library's own `matches` uses the engine's regular
- * expressions, which may take exponential time. No rule can use the name itself.
+ * The name by which parsed rules call `RulePatterns.isMatch`. The library's own `matches` uses the engine's regular
+ * expressions, which may take exponential time. No rule can use this name in its text.
  */
 export const linearMatch = 'matchesInLinearTime';
 
 export type MatchCost =
   { readonly ok: true; readonly steps: number } | { readonly ok: false; readonly problem: string };
 
-/** The steps for each code unit of a text, beside one for each instruction of the program. */
+/** The steps for each code unit of a text, in addition to one for each instruction of the program. */
 const stepsOfUnit = 20;
 
 /** The regular expressions of a schema's rules: patterns of RE2, which match in a time linear in the text. */
 export class RulePatterns {
-  /** By pattern. Patterns are literals of rules, so there are as many as rules have. */
+  /** The compiled expressions by pattern. Patterns are literals in rules, so their number is limited. */
   readonly #programs = new Map<string, RE2JS>();
 
   /** The steps of a match of a text with at most `length` code units. */

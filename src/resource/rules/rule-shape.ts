@@ -1,6 +1,6 @@
 import { objectBytesMax } from '../../limits/objects.ts';
 
-/** What the estimate of a rule's cost knows about a value: its kind, and how large it can be. */
+/** The properties of a value from which the cost of a rule is estimated: its kind and its largest size. */
 export type Shape =
   /** A number, a boolean, null, a timestamp, a duration or a type. */
   | { readonly kind: 'scalar' }
@@ -56,7 +56,7 @@ export function widest(left: Shape, right: Shape): Shape {
   return anything;
 }
 
-/** The greatest number of steps of a comparison of two such values, of which the smaller one decides. */
+/** The most steps of a comparison of two values. The smaller value determines them. */
 export function comparisonSteps(left: Shape, right: Shape): number {
   return Math.min(depthFirstSteps(left, 0), depthFirstSteps(right, 0));
 }

@@ -6,14 +6,14 @@ export type RuleNode = {
   readonly parts: readonly RulePart[];
 };
 
-/** The rules below a value by one of the schemas that apply to it. */
+/** The rules below a value that come from one of the schemas of the value. */
 export type RulePart = {
   readonly members: readonly (readonly [string, RuleNode])[];
-  /** All declared members: they do not follow `additional`. */
+  /** All declared members. `additional` does not apply to them. */
   readonly declared: ReadonlySet<string>;
   readonly additional: RuleNode | undefined;
   readonly items: RuleNode | undefined;
-  /** The members by which items of a list correlate with items of the old list; undefined: items do not. */
+  /** The members by which items of a list correlate with items of the old list; undefined if items do not correlate. */
   readonly keys: readonly string[] | undefined;
   /** Whether members correlate with the members of the old value. */
   readonly isAtomic: boolean;

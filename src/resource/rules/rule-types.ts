@@ -56,7 +56,7 @@ export class RuleTypes {
     return type;
   }
 
-  /** The whole object: with its identity, of which rules may read the kind, the version and the name. */
+  /** Returns the type of the whole object. Of its identity, rules may read the kind, the version and the name. */
   rootType(root: Place): RuleType {
     const member = (name: string, type = textType, isCertain = true): Member => ({ name, type: () => type, isCertain });
     const names = [member('name'), member('generateName', textType, false)];

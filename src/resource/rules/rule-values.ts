@@ -46,7 +46,7 @@ export function listView(raw: readonly unknown[], convert: Convert): readonly un
   return new Proxy<readonly unknown[]>([], {
     get: (_target, name): unknown => {
       if (name === 'length') return raw.length;
-      // An index comes as a text. A regular expression would take longer than all the rest.
+      // The proxy receives an index as a text. A check of the first character is faster than a regular expression.
       const code = typeof name === 'string' ? name.charCodeAt(0) : 0;
       if (typeof name === 'string' && code >= zero && code <= nine) return convert(raw[Number(name)]);
       // Methods of arrays read the length and the items of the view itself.
@@ -56,7 +56,7 @@ export function listView(raw: readonly unknown[], convert: Convert): readonly un
   });
 }
 
-/** A map whose values are converted when they are read. It is a `Map` to the library, whatever its keys are. */
+/** A map whose values are converted when they are read. The library treats it as a `Map` with any keys. */
 export function mapView(raw: Readonly<Record<string, unknown>>, convert: Convert): ReadonlyMap<string, unknown> {
   const read = (name: string): unknown => (Object.hasOwn(raw, name) ? convert(raw[name]) : undefined);
   function* entries(): Generator<[string, unknown]> {
