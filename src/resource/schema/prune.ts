@@ -5,16 +5,18 @@ import type { Explained } from './schema-violations.ts';
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * The highest number of rounds. Dropping a member may reveal another unknown one, if a `oneOf` takes another branch,
- * but rarely.
+ * The most rounds. Dropping a member may reveal another unknown member, but only in the rare case that a `oneOf` then
+ * selects another branch.
  */
 const pruneRoundsMax = 64;
 
+type Pruned = {
+  readonly object: Members;
+  readonly unknown: readonly string[];
+};
+
 /** A copy without the members that `explained` reports as unknown, and their pointers. */
-export function prune(
-  object: Members,
-  explained: (object: Members) => readonly Explained[],
-): { readonly object: Members; readonly unknown: readonly string[] } {
+export function prune(object: Members, explained: (object: Members) => readonly Explained[]): Pruned {
   const unknown: string[] = [];
   let pruned = object;
   for (let round = 0; round < pruneRoundsMax; round += 1) {

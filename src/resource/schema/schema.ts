@@ -30,8 +30,8 @@ export type CompiledSchema = {
   readonly violations: (object: Members) => readonly Violation[];
   readonly check: (object: Members) => SchemaCheck;
   /**
-   * The violations of an object that concern a write of its status. Of a very large object only the status is checked,
-   * by the schema of the status alone.
+   * The violations of an object that concern a write of its status. For a very large object, only the status is
+   * checked, by the schema of the status alone.
    */
   readonly checkStatus: (object: Members) => SchemaCheck;
   /**
@@ -213,8 +213,8 @@ function compileWith(ajv: Ajv2020, schema: Schema, extensions: ReadonlySet<strin
 const applicators = ['$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'];
 
 /**
- * Returns the schema of whole objects: the schema with the members that every object has, and without unknown members
- * at the top level unless the schema declares otherwise.
+ * Returns the schema of whole objects: the schema with the members that every object has. Unknown members at the top
+ * level are refused unless the schema allows them.
  */
 export function withPlatformMembers(schema: Schema): Schema {
   const properties = isObject(schema['properties']) ? schema['properties'] : {};

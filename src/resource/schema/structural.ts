@@ -7,8 +7,8 @@ import type { Schema } from './schema-check.ts';
 export type Place = { readonly at: string; readonly pointer: string; readonly schema: Schema };
 
 /**
- * A schema that another one contains or refers to. Kubernetes calls a part of a schema structural if it describes the
- * value itself: `properties`, `items` and so on. The others only test the value, such as `anyOf`.
+ * A schema that another schema contains or refers to. Kubernetes calls a part of a schema structural if it describes
+ * the value itself, like `properties` and `items`. Other parts only test the value, like `anyOf`.
  */
 export type Edge = Place & {
   readonly kind:
@@ -47,7 +47,7 @@ const testsWithSchemasByName = ['dependentSchemas'];
 /** The schemas that a schema contains or refers to. Definitions count where they are referred to. */
 export class SchemaGraph {
   readonly root: Schema;
-  /** Targets by the text of `$ref`; undefined for one that does not resolve. */
+  /** The targets by the text of `$ref`; undefined for a `$ref` without a target. */
   readonly #targets = new Map<string, Place | undefined>();
 
   constructor(root: Schema) {
@@ -69,7 +69,10 @@ export class SchemaGraph {
     return edges;
   }
 
-  /** The schema in a keyword's value: `inner(place, 'properties', 'spec')`. Undefined for a boolean or missing one. */
+  /**
+   * The schema in a keyword's value: `inner(place, 'properties', 'spec')`. Undefined if that value is a boolean or
+   * missing.
+   */
   inner({ schema, at, pointer }: Place, keyword: string, key?: string | number): Place | undefined {
     const value = schema[keyword];
     if (key === undefined)
@@ -82,8 +85,8 @@ export class SchemaGraph {
   }
 
   /**
-   * The schema and those that apply to the same value, each once: the schema itself, the target of its `$ref`, the
-   * branches of its `allOf`, and theirs.
+   * All schemas that apply to the same value, each once: the schema itself, the target of its `$ref`, the branches of
+   * its `allOf`, and the same parts of these schemas.
    */
   conjuncts(place: Place): readonly Place[] {
     const found = new Map<Schema, Place>();
@@ -163,7 +166,9 @@ export function leadingTo(graph: SchemaGraph, has: (schema: Schema) => boolean):
   return leading;
 }
 
-/** All schemas below a keyword that only tests a value, with that keyword: a structural meaning is lost in them. */
+/**
+ * All schemas below a keyword that only tests a value, with that keyword. A structural keyword has no effect in them.
+ */
 export function testPlaces(graph: SchemaGraph): readonly (Place & { readonly keyword: string })[] {
   const entries = structuralPlaces(graph).flatMap((place) => graph.edges(place).filter(({ kind }) => kind === 'test'));
   const found = new Map<Schema, Place & { readonly keyword: string }>();
@@ -188,7 +193,7 @@ function reachable(graph: SchemaGraph, from: readonly Place[], follows: (edge: E
   return [...found.values()];
 }
 
-/** Whether the schema, and those that apply to the same value, accept null as far as types and constants say. */
+/** Whether all schemas of a value accept null, according to their types and constants. */
 export function isNullable(conjuncts: readonly Place[]): boolean {
   return conjuncts.every(({ schema }) => {
     const { type, nullable, enum: allowed } = schema;

@@ -13,9 +13,9 @@ export type Fallback = { readonly value: unknown; readonly bytes: number };
 export type Slot = {
   /** The default for an absent member, completed at first use; undefined if the schema has none. */
   readonly fallback: (() => Fallback) | undefined;
-  /** Whether null stands for itself. Otherwise the default replaces null, as in Kubernetes. */
+  /** Whether null is kept as a value. Otherwise the default replaces null, as in Kubernetes. */
   readonly isNullable: boolean;
-  /** Fills in what is missing below; undefined if there is no default below. */
+  /** Adds the missing members below; undefined if there is no default below. */
   readonly fill: Fill | undefined;
 };
 
@@ -24,13 +24,13 @@ export type Members = Readonly<Record<string, unknown>>;
 /** The slots of one schema's members. Slots without a default at or below them are left out. */
 export type ObjectSlots = {
   readonly named: readonly (readonly [string, Slot])[];
-  /** The names of all properties: those, and members of a pattern, do not follow `additional`. */
+  /** The names of all properties. `additional` applies neither to them nor to members that match a pattern. */
   readonly declared: ReadonlySet<string>;
   readonly patterns: readonly (readonly [RegExp, Slot | undefined])[];
   readonly additional: Slot | undefined;
 };
 
-/** The slots of the items of one schema: by index, and of all later ones. */
+/** The slots of the items of one schema: one for each index of `prefix`, and one for all later items. */
 export type ArraySlots = { readonly prefix: readonly (Slot | undefined)[]; readonly rest: Slot | undefined };
 
 /** Structural defaulting as in Kubernetes: a default applies where the parent exists and the member is absent. */
@@ -95,7 +95,7 @@ const memberBytes = 4;
 function spend(budget: DefaultBudget, fallback: () => Fallback, nameLength: number): unknown {
   const { value, bytes } = fallback();
   budget.left -= bytes + nameLength + memberBytes;
-  // A few bytes of a request may ask for many copies of a large default: the object is refused, so none is needed.
+  // A short request may need many copies of a large default. The object is then refused, so the value is not needed.
   return budget.left < 0 ? null : value;
 }
 
