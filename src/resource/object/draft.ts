@@ -39,8 +39,8 @@ export type Draft = {
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Ignored members of the metadata, in addition to the members in `known`: only the server sets these members, or they
- * have no meaning outside of Kubernetes.
+ * Ignored members of the metadata, in addition to `known`. Either only the server sets them, or they have no meaning
+ * outside of Kubernetes.
  */
 const dropped = new Set([
   'creationTimestamp',

@@ -30,6 +30,11 @@ type Ends = { readonly start: number; readonly end: number; readonly characters:
 
 const noEnds: Ends = { start: 0, end: 0, characters: 0 };
 
+type ReplacedValue = {
+  readonly path: string;
+  readonly after: unknown;
+};
+
 class Difference {
   readonly #patch: Operation[];
   #visited = 0;
@@ -127,7 +132,7 @@ class Difference {
   }
 
   /** Replaces the operations in a container by one operation if this is shorter. */
-  #shorten(first: number, compared: number, whole: { readonly path: string; readonly after: unknown }): void {
+  #shorten(first: number, compared: number, whole: ReplacedValue): void {
     const count = this.#patch.length - first;
     if (count < 2) return;
     let characters = 0;

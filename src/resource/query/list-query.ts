@@ -39,8 +39,8 @@ export type SortKey = {
 };
 
 /**
- * The place of an object in an order: for each sort key, the key that the order uses (undefined if the object has no
- * value), then the members for tie-breaks.
+ * The place of an object in an order: for each sort key, the object's key (undefined if the object has no value), then
+ * the members that break ties.
  */
 export type OrderPlace = {
   readonly keys: readonly (string | number | undefined)[];

@@ -3,7 +3,7 @@ import { shortJson } from '../schema/schema-violations.ts';
 import { otherWords } from '../schema/suggestions.ts';
 import { hookNames, type HookName, type TypeHooks } from './resource-type.ts';
 
-/** Appends every problem; undefined without hooks or with invalid ones. */
+/** Decodes the hooks of a type and appends every problem. Returns undefined if hooks are missing or invalid. */
 export function decodeHooks(input: unknown, problems: string[]): TypeHooks | undefined {
   if (input === undefined) return undefined;
   if (!isObject(input)) {
@@ -25,7 +25,7 @@ export function decodeHooks(input: unknown, problems: string[]): TypeHooks | und
   return found.length > 0 || hooks.length === 0 ? undefined : Object.fromEntries(hooks);
 }
 
-/** The source text of the hooks: it stands for them where the plugin's files have no digest. */
+/** The source text of the hooks, which identifies them where the plugin's files have no digest. */
 export function sourceOfHooks(input: unknown): readonly string[] {
   if (!isObject(input)) return [];
   return hookNames.map((name) => {

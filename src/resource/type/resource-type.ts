@@ -34,8 +34,8 @@ export type Violation = { readonly pointer: string; readonly detail: string };
 export type SchemaViolation = Violation & { readonly keyword: string };
 
 /**
- * The violations of an object, without a limit, so that they can be compared with those of another object.
- * `isComplete`: false for a very large object, whose first violation alone is known.
+ * The violations of an object, all of them, so that they can be compared with the violations of another object.
+ * `isComplete`: false for a very large object, of which only the first violation is known.
  */
 export type SchemaCheck = { readonly found: readonly SchemaViolation[]; readonly isComplete: boolean };
 
@@ -47,13 +47,16 @@ export type RuledChange = {
   readonly object: Members;
   /** The stored object in the same form; undefined for a create. */
   readonly old: Members | undefined;
-  /** A write of the status is judged by the rules of the status, and by those of the whole object. */
+  /**
+   * The written part. A write of the status is checked by the rules of the status and by the rules of the whole object.
+   */
   readonly part: 'main' | 'status';
   /**
-   * Violations of the schema that the write may keep, and those of the stored object. Rules rely on types and bounds of
-   * the schema: they do not run for a value without them.
+   * The violations of the schema that the write may keep, since the stored object has them too. Rules rely on types and
+   * bounds of the schema, so they do not run for a value that violates them.
    */
   readonly tolerated: readonly SchemaViolation[];
+  /** All violations of the schema by the stored object. */
   readonly oldFaults: readonly SchemaViolation[];
 };
 
@@ -147,7 +150,7 @@ export type ResourceType = {
    */
   readonly fingerprint: string;
   /**
-   * The declaration for the log. Undefined for a type that is not recorded: a substitute for a missing type whose
+   * The declaration for the log. Undefined for a type that is not recorded: a placeholder for a missing type whose
    * objects are to be removed, or a type of an uploaded package that is only tested.
    */
   readonly declaration: Declaration | undefined;
