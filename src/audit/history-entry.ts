@@ -31,7 +31,7 @@ export function* changeOf(
   object: ResourceObject,
   objects: EventObjects,
 ): Steps<readonly Operation[]> {
-  // To decode the largest objects, or to compare them, takes a dozen milliseconds, so each is a step of its own.
+  // Decoding and comparing the largest objects take a dozen milliseconds each, so each is a separate step.
   yield;
   const before = baseOf(event, previous, objects);
   yield;

@@ -87,8 +87,8 @@ async function* exportedEvents(
 }
 
 /**
- * Returns the line of an event, at every `exportCheckpointLeaves` leaves with a checkpoint before it. If an event was
- * changed, a verifier names the two checkpoints around it.
+ * Returns the line of an event. At every `exportCheckpointLeaves`-th leaf, a checkpoint precedes the line, so that a
+ * verifier can name the two checkpoints around a changed event.
  */
 function linesOf(
   index: number,

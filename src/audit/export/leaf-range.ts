@@ -10,7 +10,7 @@ export type ExportPlace = Moment | { readonly kind: 'leaf'; readonly index: numb
 /** The index of the first leaf, and the index after the last leaf. */
 export type LeafRange = { readonly from: number; readonly until: number };
 
-/** A place before which a range begins with `from`, or behind which it begins with `after`. */
+/** The start of a range: before a place (`from`) or after it (`after`). */
 export type RangeStart = { readonly kind: 'from' | 'after'; readonly place: ExportPlace };
 
 export type RequestedRange = {

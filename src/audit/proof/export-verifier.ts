@@ -64,7 +64,7 @@ export class ExportVerifier {
     const { header, roots } = this.#begun;
     if (this.#end === undefined)
       return changed(
-        `the export is cut short: it ends before leaf ${String(roots.size)}, and its header announces ` +
+        `the export is truncated: it ends before leaf ${String(roots.size)}, and its header announces ` +
           `leaves ${String(header.from)} to ${String(header.until - 1)}`,
       );
     const positions = this.#first === undefined || this.#last === undefined ? undefined : this.#positions();

@@ -14,7 +14,7 @@ export const membersAlone: EventParts = { object: false, change: false, data: fa
 
 const close = Buffer.from('}');
 
-/** Returns an event as JSON, without its change. Of secret data it shows only the SHA-256. */
+/** Returns an event as JSON, without its change. Secret data is shown only as its SHA-256. */
 export function shownEvent(event: RecordedEvent, apiVersion: string, parts: EventParts): Buffer {
   const place = placeOf(event.stream);
   const pieces: Uint8Array[] = [membersOf(event, apiVersion).subarray(0, -1)];

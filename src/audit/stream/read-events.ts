@@ -60,7 +60,7 @@ type Pace = Pick<Slices, 'isOver' | 'next'>;
  * Returns one page of the events of the whole log. If a condition names an indexed field, the index gives the positions
  * to read; otherwise all events are read in order. A page may end early, even empty, although a next page exists.
  *
- * @throws UnreadableEventsError if the log cannot be read, or does not return yet an event that this node has folded.
+ * @throws UnreadableEventsError if the log cannot be read, or does not yet return an event that this node has folded.
  */
 export async function readEvents(source: EventsSource, request: EventsRequest, pace: Pace): Promise<EventsPage> {
   await pace.next();

@@ -31,16 +31,16 @@ export type LeafCheckDependencies = {
   readonly clock: Clock;
   /** Called once: the tree must be built again. */
   readonly onLeftOut: (error: LeftOutError) => void;
-  /** Called with each fault that a comparison without a signature finds, once while it lasts. */
+  /** Called with each fault that a comparison without a signature finds; once for as long as the fault lasts. */
   readonly onFault?: (detail: string) => void;
   /** Leaves that are compared in one step; `comparedLeavesMax` by default. */
   readonly leavesMax?: number;
 };
 
 /**
- * Compares the leaves of the tree with the log by backward reads, which share nothing with the subscription that built
- * the tree. So an event that a log server left out of the subscription is noticed, in any stream and also if no other
- * event of its stream follows. Leaves are compared once, from the oldest on.
+ * Compares the leaves of the tree with the log by backward reads, which are independent of the subscription that built
+ * the tree. So an event that a log server omitted from the subscription is noticed, even if no other event of its
+ * stream follows. Each leaf is compared once, oldest first.
  */
 export class LeafCheck {
   readonly #dependencies: LeafCheckDependencies;

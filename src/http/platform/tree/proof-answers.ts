@@ -4,12 +4,12 @@ import type { Hash } from '../../../audit/proof/merkle.ts';
 import { logPosition, type RecordedEvent } from '../../../log/log.ts';
 import { jsonAnswer, refusal, type Answer } from '../../answer.ts';
 import type { Exchange } from '../../exchange.ts';
-import { problem, type Problem } from '../../problem.ts';
+import { problem, type ProblemResult } from '../../problem.ts';
 import { shown } from '../../resources/decode-list-query.ts';
 import { fromLog, type TreePorts } from './tree-ports.ts';
 
 /** A decoded value, or the problem for the refusal. */
-type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem };
+type Decoded<T> = { readonly ok: true; readonly value: T } | ProblemResult;
 
 /**
  * Returns the proof that an event is in the tree. The request names the leaf index, or the position and id of the
@@ -81,7 +81,7 @@ async function namedLeaf(query: URLSearchParams, size: number, ports: TreePorts)
   if (leaf?.value.recorded.id !== id)
     return { ok: false, problem: problem('not-found', `the tree has no event ${shown(id)} at this position`) };
   const isSmaller = size <= leaf.value.index;
-  return isSmaller ? refused(`size: the event is leaf ${String(index)}, so size must be larger`) : leaf;
+  return isSmaller ? refused(`size: must be larger than ${String(index)}, the leaf index of the event`) : leaf;
 }
 
 async function leafAt(index: number, { tree, log }: Pick<TreePorts, 'tree' | 'log'>): Promise<Decoded<Leaf>> {
@@ -97,7 +97,7 @@ async function leafAt(index: number, { tree, log }: Pick<TreePorts, 'tree' | 'lo
 function sizeIn(query: URLSearchParams, name: string, all: number): Decoded<number> {
   const size = query.has(name) ? numberIn(query, name) : all;
   if (size !== undefined && size <= all) return { ok: true, value: size };
-  return refused(`${name}: must be a whole number of leaves, at most ${String(all)} now`);
+  return refused(`${name}: must be a whole number of leaves, at most ${String(all)}`);
 }
 
 function numberIn(query: URLSearchParams, name: string): number | undefined {
@@ -105,7 +105,7 @@ function numberIn(query: URLSearchParams, name: string): number | undefined {
   return /^(?:0|[1-9]\d{0,14})$/u.test(text) ? Number(text) : undefined;
 }
 
-function refused(detail: string): { readonly ok: false; readonly problem: Problem } {
+function refused(detail: string): ProblemResult {
   return { ok: false, problem: problem('bad-request', detail) };
 }
 

@@ -18,8 +18,13 @@ export function parseTilePath([levelText = '', ...rest]: readonly string[]): Til
   return level === undefined || width === undefined || number === undefined ? undefined : { level, number, width };
 }
 
+type SplitPath = {
+  readonly names: readonly string[];
+  readonly width: number | undefined;
+};
+
 /** Splits a path into the segments of the tile number, and the width after `.p`. */
-function split(segments: readonly string[]): { readonly names: readonly string[]; readonly width: number | undefined } {
+function split(segments: readonly string[]): SplitPath {
   const [lastName = '', last = ''] = segments.slice(-2);
   if (segments.length < 2 || !lastName.endsWith('.p')) return { names: segments, width: tileWidth };
   const width = numberIn(last, tileWidth - 1);
