@@ -13,7 +13,7 @@ import { StoredRows } from './stored-rows.ts';
 type CheckPorts = {
   readonly log: Pick<EventLog, 'readAll' | 'readStream'>;
   readonly slices: Pick<Slices, 'isOver' | 'next'>;
-  /** Convert positions of the log and within the epoch. */
+  /** Converts a position of the log to a position within the epoch. `inLog` converts back. */
   readonly within: (position: LogPosition) => number;
   readonly inLog: (within: number) => LogPosition;
   /** Called with the share of the log that was compared. */
@@ -130,7 +130,7 @@ class ColumnCheck {
       return stored.isComplete() ? inSlices(stored.compare(), this.#ports.slices) : undefined;
     }
     if (values === undefined || (await this.#isUnchanged(event, values))) return undefined;
-    return { table: this.#table(), key: values.name, detail: `they lack the change at ${this.#at(position)}` };
+    return { table: this.#table(), key: values.name, detail: `the columns lack the change at ${this.#at(position)}` };
   }
 
   /** Whether the event leaves the values of its object as they were after its previous event. */
@@ -164,7 +164,11 @@ class ColumnCheck {
     const found = counts.find(([, stored, expected]) => stored !== expected);
     if (found === undefined) return undefined;
     const [key, stored, expected] = found;
-    return { table: this.#table(), key, detail: `it is ${String(stored)}, and the log gives ${String(expected)}` };
+    return {
+      table: this.#table(),
+      key,
+      detail: `the columns have ${String(stored)}, but the log gives ${String(expected)}`,
+    };
   }
 
   /** No two names may have the same ordinal. Names that were added meanwhile have ordinals from the count on. */
@@ -175,9 +179,9 @@ class ColumnCheck {
     for (let after: string | undefined, isOver = false; !isOver; yield) {
       const some = names(after, namesPerStep);
       for (const { name, ordinal } of some) {
-        if (ordinal === undefined) return { table, key: name, detail: 'its number cannot be read' };
+        if (ordinal === undefined) return { table, key: name, detail: 'the ordinal of the name cannot be read' };
         if (ordinal < ordinals && taken[ordinal] === 1)
-          return { table, key: name, detail: `another name has its number ${String(ordinal)}` };
+          return { table, key: name, detail: `another name has the same ordinal ${String(ordinal)}` };
         if (ordinal < ordinals) taken[ordinal] = 1;
       }
       after = some.at(-1)?.name;
@@ -201,7 +205,10 @@ class ColumnCheck {
         number += 1;
       }
       if (number < stored.count)
-        return { ...at, detail: `it has ${String(stored.count)} segments, and the log gives ${String(number)}` };
+        return {
+          ...at,
+          detail: `the snapshot has ${String(stored.count)} segments, but the log gives ${String(number)}`,
+        };
     }
     return undefined;
   }

@@ -52,7 +52,7 @@ function differenceInMemory(tables: LmdbTables, models: Held['models']): Differe
   const found = [...keysOfOthers(tables, models)][0];
   return found === undefined
     ? undefined
-    : { table: 'meta in memory', key: found, detail: 'it differs from the tables' };
+    : { table: 'meta in memory', key: found, detail: 'the value in memory differs from the tables' };
 }
 
 function* keysOfOthers(tables: LmdbTables, { declarations, level, ...models }: Held['models']): Generator<string> {
@@ -65,7 +65,7 @@ function* keysOfOthers(tables: LmdbTables, { declarations, level, ...models }: H
     if (!deepEqual([...declarations.onceUnique(type)], names)) yield `unique:${type}`;
 }
 
-/** The value as the tables store the value: without undefined members. */
+/** The value in the form that the tables store, without undefined members. */
 function asJson(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }

@@ -5,15 +5,20 @@ import { foldedCategories } from '../fold-event.ts';
 
 type Later = { readonly timeMs: number; readonly before: LogPosition };
 
+type TimeSearch = {
+  readonly until: LogPosition;
+  readonly onBatch: () => void;
+};
+
 /**
  * The last position of the log at a time: up to this position, no counted event is later than the time. `logStart` if
- * there is no such position. An event does not count if its time is more than a minute ahead of a later event: a wrong
- * clock stamped the event (consistency protocol, 8). So the function reads all later events.
+ * there is no such position. An event that is more than a minute ahead of a later event does not count, since a wrong
+ * clock stamped it (consistency protocol, 8). So the function reads all later events.
  */
 export async function positionAt(
   log: Pick<EventLog, 'readAll'>,
   timeMs: number,
-  { until, onBatch }: { readonly until: LogPosition; readonly onBatch: () => void },
+  { until, onBatch }: TimeSearch,
 ): Promise<LogPosition> {
   const later = new LaterEvents(timeMs);
   let last: LogPosition = logStart;
@@ -29,8 +34,8 @@ export async function positionAt(
 }
 
 /**
- * The first counted event after the time. `audit/time-part.ts` applies the same rule to all times: if an event is not
- * later than the events before it, it has their time until they stop counting.
+ * The first counted event after the time. `audit/time-part.ts` applies the same rule to all times: an event that is not
+ * later than the events before it has their time, as long as those events count.
  */
 class LaterEvents {
   readonly #timeMs: number;

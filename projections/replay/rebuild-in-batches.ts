@@ -13,16 +13,16 @@ export type BatchFold = {
 
 type BatchOptions = RebuildOptions & {
   readonly categories: readonly string[];
-  /** The bytes at which the open batch is written. */
+  /** The size in bytes at which the open batch is written. */
   readonly bytesMax: number;
   /** Another reader checks the log's index of streams for the events up to this position (`ScanOptions`). */
   readonly indexedUntil: LogPosition;
 };
 
 /**
- * Folds the log's events from the fold's position on, in batches that are as large as `bytesMax` allows. Of a log in
- * files of this process it scans the events where they lie. A commit before the last one may split an append: so the
- * tables are for readers after the end only.
+ * Folds the log's events after the fold's position, in batches that are as large as `bytesMax` allows. Reads a log in
+ * files of this process without copying its events. A commit before the last one may split an append, so the tables
+ * must not be read before the end.
  */
 export async function rebuildInBatches(
   log: Pick<EventLog, 'readAll' | 'readAt' | 'scan'>,

@@ -10,11 +10,13 @@ export function scannedLog(log: Pick<EventLog, 'readAt' | 'scan'>): ScannedLog |
   return { scan: async (options) => scan.call(log, options), readAt: async (position) => log.readAt(position) };
 }
 
+type ScanRange = {
+  readonly after: LogPosition;
+  readonly until: LogPosition;
+};
+
 /** The last position up to `until` that ends an append: no reader has seen a part of an append. */
-export async function endOfAppends(
-  log: Pick<EventLog, 'readAt'>,
-  { after, until }: { readonly after: LogPosition; readonly until: LogPosition },
-): Promise<LogPosition> {
+export async function endOfAppends(log: Pick<EventLog, 'readAt'>, { after, until }: ScanRange): Promise<LogPosition> {
   let position = until;
   while (position > after && (await log.readAt(position))?.endsAppend !== true) position = logPosition(position - 1n);
   return position;

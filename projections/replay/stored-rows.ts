@@ -25,11 +25,16 @@ type StoredRow = {
   readonly values: readonly (readonly IndexKey[])[];
 };
 
+type SealedRows = {
+  readonly changed: number;
+  readonly through: number;
+};
+
 /** The stored changes of a type's columns in the order of the log, beside the rows that the log gives. */
 export class StoredRows {
   readonly #columns: ComparedColumns;
   readonly #inLog: (within: number) => bigint;
-  /** The number of the next part. */
+  /** The number of the next part to load. */
   #next = 0;
   #part: Part | undefined;
   /** The rows that the log gives, for the first rows of the part. */
@@ -48,8 +53,8 @@ export class StoredRows {
     return this.#rows;
   }
 
-  /** Of the compared full segments: the rows since the last snapshot, and the position of the last row. */
-  get sealed(): { readonly changed: number; readonly through: number } {
+  /** The rows in the compared full segments since the last snapshot, and the position of the last row. */
+  get sealed(): SealedRows {
     return this.#sealed;
   }
 
@@ -59,7 +64,7 @@ export class StoredRows {
     if (unreadable !== undefined) return unreadable;
     const next = this.#part?.positions[this.#expected.length];
     if (next === undefined || next >= position) return undefined;
-    const detail = `they have a row at ${this.#place(next)}, and the log has no change of an object there`;
+    const detail = `the columns have a row at ${this.#place(next)}, but the log has no change of an object there`;
     return { table: this.#table(), key: this.#part?.label ?? '', detail };
   }
 
@@ -111,7 +116,7 @@ export class StoredRows {
     const bytes = Buffer.from(sealed.read(number));
     const positions = readable(() => new Segment(bytes, layout).positions());
     if (positions === undefined || positions.length === 0)
-      return { table: this.#table(), key: label, detail: 'it cannot be read' };
+      return { table: this.#table(), key: label, detail: 'the segment cannot be read' };
     this.#part = { label, positions, bytes };
     return undefined;
   }

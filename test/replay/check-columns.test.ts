@@ -169,7 +169,7 @@ const cases: readonly (readonly [what: string, change: (tables: Tables) => void,
       if (first === undefined) throw new Error('there are names');
       tables.get('names').put(Buffer.concat([Buffer.from(first.key), Buffer.from('-copy')]), first.value);
     },
-    { table: `names in the ${columns}`, key: 'w0-copy', detail: /another name has its number/u },
+    { table: `names in the ${columns}`, key: 'w0-copy', detail: /another name has the same ordinal/u },
   ],
   [
     'the position',
@@ -178,14 +178,14 @@ const cases: readonly (readonly [what: string, change: (tables: Tables) => void,
       changeRecord(tables, 3, (sealed) => sealed - 1);
       changeRecord(tables, 4, () => 0);
     },
-    { table: columns, detail: /they lack the change at position \d+/u },
+    { table: columns, detail: /the columns lack the change at position \d+/u },
   ],
   [
     'the number of objects',
     (tables) => {
       changeRecord(tables, 5, (number) => number + 1);
     },
-    { table: columns, key: 'the number of objects', detail: 'it is 14, and the log gives 13' },
+    { table: columns, key: 'the number of objects', detail: 'the columns have 14, but the log gives 13' },
   ],
 ];
 
