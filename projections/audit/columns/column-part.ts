@@ -147,7 +147,7 @@ export class ColumnPart implements AuditPart {
     return held === undefined ? undefined : answered(held, within, query);
   }
 
-  /** The columns of all types as of this turn, for a comparison with the log; before `start`, those of no type. */
+  /** The columns of all types in this turn, for a comparison with the log. Before `start` the result has no type. */
   hold(): ComparedTypes {
     const feed = this.#following?.feed;
     return feed === undefined ? { columns: [], others: [] } : this.#types.hold(this.#within(feed.position()));

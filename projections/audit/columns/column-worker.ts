@@ -13,7 +13,10 @@ type ColumnWork = {
   readonly log: Pick<EventLog, 'readAll'>;
   readonly clock: Clock;
   readonly pace: BackgroundPace;
-  /** The position of the object read model. `within` and `inLog` convert positions of the log and within the epoch. */
+  /**
+   * The position of the object read model. `within` converts a position of the log to a position within the epoch;
+   * `inLog` converts back.
+   */
   readonly position: () => LogPosition;
   readonly within: (position: LogPosition) => number;
   readonly inLog: (within: number) => LogPosition;
@@ -69,7 +72,7 @@ export class ColumnWorker {
     pace.end();
     this.wake();
     await this.#running;
-    // After the next start, the worker reads the rows that were not written from the log.
+    // After the next start, the worker reads from the log the rows that were not written.
     await this.#flush().catch(onError);
   }
 

@@ -11,9 +11,14 @@ export type LatestRow = {
   readonly entry: IndexEntry | undefined;
 };
 
+type NumberedName = {
+  readonly name: string;
+  readonly ordinal: number | undefined;
+};
+
 /**
- * The columns of a type as of one turn, for a comparison with the log. Positions are within the epoch. To read dropped
- * columns throws NotServedError.
+ * The columns of a type as of one turn, for a comparison with the log. Positions are within the epoch. A read of
+ * dropped columns throws NotServedError.
  */
 export type ComparedColumns = {
   readonly type: ResourceType;
@@ -45,10 +50,7 @@ export type ComparedColumns = {
   readonly ordinals: number;
   readonly ordinal: (name: string) => number | undefined;
   /** Up to `limit` names after a name, with their ordinals. An ordinal is undefined in a damaged entry. */
-  readonly names: (
-    after: string | undefined,
-    limit: number,
-  ) => readonly { readonly name: string; readonly ordinal: number | undefined }[];
+  readonly names: (after: string | undefined, limit: number) => readonly NumberedName[];
 };
 
 /** The columns of all types that have columns, and the reason for each type whose columns cannot be compared now. */

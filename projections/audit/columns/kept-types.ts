@@ -17,9 +17,14 @@ export type KeptType = {
   later: ChangedValues[] | undefined;
 };
 
+type NotCompared = {
+  readonly type: TypeKey;
+  readonly reason: string;
+};
+
 /**
- * The columns of registered types. Only types have columns for which a list of the past was requested, now or before a
- * restart: columns of all types would make each write slower.
+ * The columns of registered types. A type gets columns with the first request for a list of the past, and keeps them
+ * over restarts. Columns of all types would make each write slower.
  */
 export class KeptTypes {
   readonly #tables: ColumnTables;
@@ -78,7 +83,7 @@ export class KeptTypes {
   /** The columns of all types as of this turn, for a comparison. `position`: that of the last folded event. */
   hold(position: number): ComparedTypes {
     const columns: ComparedColumns[] = [];
-    const others: { readonly type: TypeKey; readonly reason: string }[] = [];
+    const others: NotCompared[] = [];
     for (const type of this.#tables.types()) {
       const kept = this.#byKey.get(type);
       if (kept?.isLive === true) {

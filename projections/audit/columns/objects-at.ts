@@ -30,7 +30,7 @@ export class ObjectsAt {
     const stream = streamName(`object:${type.key}/${name}`);
     const [event] = await this.#log.readStream(stream, { from: revision, limit: 1 }).catch(refused);
     if (event?.revision !== revision)
-      throw new UnreadableLogError(`it lacks revision ${String(revision)} of ${stream}`);
+      throw new UnreadableLogError(`the log lacks revision ${String(revision)} of ${stream}`);
     const answer = objectAnswer(event, event.position);
     if (answer === undefined) throw new Error(`invariant broken: ${name} is in a column and has no object`);
     return answer;

@@ -31,8 +31,8 @@ export function* snapshotChunks(
 }
 
 /**
- * The rows of all objects after the changes, each object once, in no order: so each segment is read twice at most, also
- * if consecutive changes are of objects far apart. Undefined for a pause.
+ * The rows of all objects after the changes, each object once, in no order. Without an order, each segment is read at
+ * most twice, even if consecutive changes affect distant objects. Undefined for a pause.
  */
 export function* snapshotRows({ layout, before, changes }: SnapshotSource): Generator<ValueRow | undefined, undefined> {
   const latest = new LatestRows();

@@ -102,7 +102,10 @@ export class TypeColumns {
     return true;
   }
 
-  /** Writes the rows up to `durable` as a segment that is not full, and the position up to which none is missing. */
+  /**
+   * Writes the rows up to `durable` as a segment that is not full, and the position up to which the columns are
+   * complete.
+   */
   *flush(durable: number): Steps<undefined> {
     const rows = this.#rowsUpTo(durable);
     const through = rows.length === this.#rows.length ? Math.min(this.#through, durable) : rows.at(-1)?.position;

@@ -36,10 +36,13 @@ export function* queryColumns(held: HeldColumns, position: number, query: ListQu
   return { total: matches.size, names, remaining, next };
 }
 
-function* windowOf(
-  order: MatchOrder,
-  window: Window,
-): Steps<{ readonly selected: Uint32Array; readonly skip: number; readonly take: number }> {
+type SelectedPage = {
+  readonly selected: Uint32Array;
+  readonly skip: number;
+  readonly take: number;
+};
+
+function* windowOf(order: MatchOrder, window: Window): Steps<SelectedPage> {
   const selected = yield* order.after(window.kind === 'after' ? window.after : undefined);
   const [skip, size] =
     window.kind === 'page'
@@ -49,8 +52,8 @@ function* windowOf(
 }
 
 /**
- * The latest row of each object up to the position, if this row meets all conditions. The changes are read from the
- * last one backwards, then the snapshot: the first row of an object is its latest one, so each segment is read once.
+ * The latest row of each object up to the position, if this row meets all conditions. Reads the changes from the last
+ * one backwards, then the snapshot. The first row of an object is thus its latest one, so each segment is read once.
  */
 function* matchesAt(held: HeldColumns, position: number, { selection, sort }: ListQuery): Steps<Matches> {
   const { layout, snapshot, changes } = held;
@@ -84,7 +87,10 @@ function lastUpTo({ layout, changes }: HeldColumns, position: number): number {
   return lastThat(isUpTo) ?? -1;
 }
 
-/** Bytes that the segments of one query share: an array for each would be garbage that delays all requests. */
+/**
+ * Bytes that the segments of one query share. A separate array for each segment would be garbage, which delays all
+ * requests.
+ */
 class Scratch {
   #bytes = new Uint8Array(1_024);
 
@@ -95,13 +101,13 @@ class Scratch {
   }
 }
 
-/** Sets each of the first rows to 1 that has an object and is the latest one of the object. */
+/** Sets 1 for each of the first rows that has an object and is the latest row of the object. */
 function markLatest(found: Uint8Array, { alive, ordinals }: Segment, seen: SeenOrdinals): void {
   for (let row = found.length - 1; row >= 0; row--)
     if (seen.add(ordinals.at(row)) && alive.at(row) === 1) found[row] = 1;
 }
 
-/** Sets each row of a snapshot to 1 for whose object no change was seen. */
+/** Sets 1 for each row of a snapshot whose object has no later change. */
 function markUnseen(found: Uint8Array, { alive, ordinals }: Segment, seen: SeenOrdinals): void {
   for (let row = 0; row < found.length; row++) if (alive.at(row) === 1 && !seen.has(ordinals.at(row))) found[row] = 1;
 }

@@ -22,8 +22,8 @@ type SelectedRows = {
 };
 
 /**
- * The rows that a query selects, over several segments. A match is the number of a selected row. Of most objects only
- * the values by which they are sorted are kept: their names stay in the segments.
+ * The rows that a query selects, over several segments. A match is the number of a selected row. For most objects, only
+ * the sort keys are in memory; their names stay in the segments.
  */
 export class Matches {
   readonly sort: readonly KeyOrder[];

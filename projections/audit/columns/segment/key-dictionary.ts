@@ -5,8 +5,9 @@ import type { IndexKey } from '../../../../src/resource/type/index-entry.ts';
  * The distinct keys of a column, ascending: a key's place is its id. The keys of one index are texts or numbers, never
  * both.
  *
- * Encoded: `u32 count`, then of numbers `f64` each; of texts the ends (`u32` each), `u8` for each that is 1 for UTF-16
- * and 0 for Latin-1, and the texts. Index keys are not well-formed text, so UTF-8 cannot hold them.
+ * Encoding: the count (`u32`), then the keys. Numbers are `f64` each. Texts are the end of each text (`u32`), the
+ * encoding of each text (`u8`: 0 for Latin-1, 1 for UTF-16), and the texts. UTF-8 is not used, because index keys may
+ * be ill-formed Unicode.
  */
 export type KeyDictionary = {
   readonly size: number;
@@ -44,12 +45,13 @@ function countOf(keys: readonly IndexKey[]): Buffer {
   return count;
 }
 
+type DecodedDictionary = {
+  readonly keys: KeyDictionary;
+  readonly end: number;
+};
+
 /** The keys at offset `at`, and the offset after them. The dictionary reads from `bytes`, and decodes single keys. */
-export function decodeKeys(
-  bytes: Buffer,
-  at: number,
-  isText: boolean,
-): { readonly keys: KeyDictionary; readonly end: number } {
+export function decodeKeys(bytes: Buffer, at: number, isText: boolean): DecodedDictionary {
   const size = bytes.readUInt32LE(at);
   const start = at + 4;
   if (!isText) return { keys: new NumberKeys(bytes, start, size), end: start + 8 * size };

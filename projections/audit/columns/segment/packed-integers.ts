@@ -28,8 +28,8 @@ function narrowest(values: ArrayLike<number>, greatest: number): Integers {
 }
 
 /**
- * Packed numbers, read where they lie: a list reads hundreds of segments, and copies of their numbers would make the
- * garbage collector visit the whole heap each second. They are valid as long as their bytes.
+ * Packed numbers, read from the bytes of a segment without a copy, and valid as long as these bytes. A list reads
+ * hundreds of segments; copies of their numbers would make the garbage collector visit the whole heap each second.
  */
 export class PackedIntegers {
   readonly length: number;
@@ -41,7 +41,7 @@ export class PackedIntegers {
   readonly #start: number;
   readonly #width: number;
 
-  /** Reads the numbers at offset `at`. @throws RangeError if the bytes are cut short. */
+  /** Reads the numbers at offset `at`. @throws RangeError if the bytes are truncated. */
   constructor(bytes: Buffer, at: number) {
     this.#bytes = bytes;
     this.#width = bytes.readUInt8(at);
@@ -49,7 +49,7 @@ export class PackedIntegers {
     this.#start = at + 5;
     this.constant = this.#width === constantWidth ? bytes.readDoubleLE(this.#start) : undefined;
     this.end = this.#start + (this.constant === undefined ? this.length * this.#width : 8);
-    if (this.end > bytes.length) throw new RangeError('packed numbers are cut short');
+    if (this.end > bytes.length) throw new RangeError('the packed numbers are truncated');
   }
 
   /** The number at an index below `length`. */

@@ -14,11 +14,13 @@ export type ValueRow = {
 };
 
 /**
- * Rows by column, little-endian: `u32` number of blocks, their ends (`u32` each), the blocks. Blocks: ordinals;
- * positions (`f64` of the first, then the distances to it); 1 for each row with an object; one for each column.
+ * Rows by column, little-endian: the number of blocks (`u32`), the end of each block (`u32`), and the blocks. The
+ * blocks are: the ordinals; the positions (`f64` of the first, then the distances to it); 1 for each row with an
+ * object; one block for each column.
  *
- * A column's block: its dictionary; of a single-valued column the ids, with the dictionary's size for a row without a
- * value; of a multi-valued one the number of values of each row, then all their ids.
+ * The block of a column starts with its dictionary. In a single-valued column, the id of each row follows; the
+ * dictionary's size stands for no value. In a multi-valued column, the number of values of each row follows, then all
+ * their ids.
  */
 export function* encodeSegment(rows: readonly ValueRow[], layout: readonly ColumnLayout[]): Steps<Buffer> {
   const first = rows[0]?.position ?? 0;
@@ -71,6 +73,11 @@ function sorted(keys: readonly IndexKey[]): readonly IndexKey[] {
 
 const noValues: readonly IndexKey[] = Object.freeze([]);
 
+type EncodedKeys = {
+  readonly keys: readonly IndexKey[];
+  readonly ids: Uint32Array;
+};
+
 /** The values of a column in the order of rows. */
 class Found {
   readonly #places = new Map<IndexKey, number>();
@@ -83,7 +90,7 @@ class Found {
   }
 
   /** The distinct values in order (`keys`), and the place in `keys` of each added value (`ids`). */
-  *ranked(): Steps<{ readonly keys: readonly IndexKey[]; readonly ids: Uint32Array }> {
+  *ranked(): Steps<EncodedKeys> {
     const keys = sorted([...this.#places.keys()]);
     yield;
     const rankOf = new Uint32Array(keys.length);

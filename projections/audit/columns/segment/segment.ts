@@ -68,7 +68,7 @@ export class Segment {
     return column;
   }
 
-  /** A column that is valid also when the bytes of the segment are not. */
+  /** A copy of a column, which stays valid after the bytes of the segment have changed. */
   copyOf(place: number): SegmentColumn {
     const block = Buffer.from(this.#bytes.subarray(blockAt(this.#bytes, 3 + place), blockAt(this.#bytes, 4 + place)));
     return columnOf(block, 0, must(this.#layout[place], 'the type has the column'));
