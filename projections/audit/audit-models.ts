@@ -2,6 +2,7 @@ import type { Clock } from '../../src/base/clock.ts';
 import { auditRestMs, auditSliceEventsMax } from '../../src/limits/audit.ts';
 import { epochShift, logStart, type LogIdentity, type LogPosition, type RecordedEvent } from '../../src/log/log.ts';
 import type { AuditProgress } from '../../src/read/audit-progress.ts';
+import type { WaitOptions } from '../../src/read/objects.ts';
 import type { Checkpoint } from '../checkpoint.ts';
 import { PositionWaiters } from '../position-waiters.ts';
 import type { Fold } from '../runner.ts';
@@ -26,6 +27,11 @@ export type AuditModelDependencies = {
   readonly parts: readonly AuditPart[];
   readonly identity: () => LogIdentity;
   readonly clock: Clock;
+};
+
+type FoldProgress = {
+  readonly position: LogPosition;
+  readonly events: number;
 };
 
 /**
@@ -85,10 +91,7 @@ export class AuditModels implements Fold, AuditProgress {
     this.#unavailable = reason;
   }
 
-  async reached(
-    position: LogPosition,
-    options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
-  ): Promise<'reached' | 'timeout' | 'aborted'> {
+  async reached(position: LogPosition, options: WaitOptions): Promise<'reached' | 'timeout' | 'aborted'> {
     if (position <= this.#position) return 'reached';
     const outcome = this.#waiters.wait(position, options);
     this.#endRest?.();
@@ -96,8 +99,8 @@ export class AuditModels implements Fold, AuditProgress {
   }
 
   /**
-   * Waits before the next batch, unless a request waits for a position: a commit of many events costs less for each
-   * event than many commits do.
+   * Waits before the next batch, unless a request waits for a position. One commit of many events costs less for each
+   * event than many commits.
    */
   async rest(signal: AbortSignal): Promise<void> {
     if (signal.aborted || this.#waiters.size > 0) return;
@@ -154,7 +157,7 @@ export class AuditModels implements Fold, AuditProgress {
   }
 
   /** The position of the last event, and the number of all events, with the open batch. */
-  progress(): { readonly position: LogPosition; readonly events: number } {
+  progress(): FoldProgress {
     const { position = this.#position, events = 0 } = this.#open ?? {};
     return { position, events: this.#events + events };
   }

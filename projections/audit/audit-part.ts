@@ -28,9 +28,10 @@ export type AuditPart = {
   /** Opens the part's tables. Call it once, before any other method. */
   open(environment: AuditEnvironment): void;
   /**
-   * Adds an event to the open batch, in memory only, and returns the estimated bytes that it takes there until `write`.
-   * `within`: its position within the epoch. The event may be in a buffer that the next read of a table overwrites: so
-   * this method reads no table and keeps no bytes of the event. An exception discards the open batch of all parts.
+   * Adds an event to the open batch, in memory only. Returns the estimated bytes that the event takes in memory until
+   * `write`. `within`: the position of the event within the epoch. The event may be in a buffer that the next read of a
+   * table overwrites, so this method reads no table and keeps no bytes of the event. An exception discards the open
+   * batch of all parts.
    */
   add(recorded: RecordedEvent, within: number): number;
   /** Writes the open batch, inside the one synchronous transaction. An exception rolls all parts back. */

@@ -148,7 +148,9 @@ export class EventPart implements AuditPart, EventIndex {
     return found === undefined ? undefined : logPosition(this.#shift() + BigInt(found));
   }
 
-  /** Returns undefined for a condition with too many names: to look up all names takes longer than to read events. */
+  /**
+   * Returns undefined for a condition with too many names: looking up all names takes longer than reading the events.
+   */
   #cursorsOf({ field, values }: EventClause, walk: Walk): readonly PositionCursor[] | undefined {
     const postings = this.#opened();
     const { order, types } = walk;

@@ -22,7 +22,7 @@ export function extended(block: Uint8Array, end: BlockEnd, numbers: readonly num
   let [at, { last }] = [block.length, end];
   for (const [index, number] of numbers.entries()) {
     if (number <= last && end.count + index > 0)
-      throw new RangeError(`${String(number)} does not follow ${String(last)}`);
+      throw new RangeError(`position ${String(number)} is not after position ${String(last)}`);
     at = writeVarint(bytes, at, number - last);
     last = number;
   }

@@ -5,7 +5,7 @@ import { VarintReader, varintBytesMax, writeVarint } from './varint.ts';
  * position of a dense log takes one byte, a position of EventStoreDB takes two or three.
  */
 
-/** The number of positions in a full block. To decode a block takes a microsecond. */
+/** The number of positions in a full block. Decoding a block takes a microsecond. */
 const blockEntriesMax = 256;
 
 /** The last positions of a term, which are in no block yet, and the number of the positions before them. */
@@ -81,8 +81,13 @@ export function decodeTail(row: Uint8Array): Tail {
   return tail;
 }
 
+type TailRow = {
+  readonly total: number;
+  readonly positions: readonly number[];
+};
+
 /** The positions in the row of a tail, and the number of all positions of the tail's term. */
-export function decodeTailRow(row: Uint8Array): { readonly total: number; readonly positions: readonly number[] } {
+export function decodeTailRow(row: Uint8Array): TailRow {
   const reader = new VarintReader(row);
   const sealed = reader.next();
   const positions = positionsIn(reader);

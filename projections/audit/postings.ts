@@ -103,7 +103,7 @@ export class Postings {
 }
 
 /**
- * The key of a term. A hash replaces a term that is too long for a key of LMDB, or that contains NUL: in the keys of
+ * The key of a term. A hash replaces a term that is too long for a key of LMDB, or that contains NUL. In the keys of
  * blocks, NUL separates the term from the position.
  */
 function keyOf(term: string): string {

@@ -19,9 +19,9 @@ type OpenBlock = Entries & { readonly number: number };
 const addedBytes = 32;
 
 /**
- * The time index: the time and position of each event that is later than all events before it. The index removes an
- * event that is more than a minute ahead of a later event: a wrong clock stamped it, so its time does not count
- * (consistency protocol, 8). `log-times.ts` finds one time by the same rule without an index.
+ * The time index: the time and position of each event that is later than all events before it. An event that is more
+ * than a minute ahead of a later event has the time of a wrong clock, so the index removes it (consistency protocol,
+ * 8). `log-times.ts` finds one time by the same rule without an index.
  */
 export class TimePart implements AuditPart, LogTimes {
   readonly name = 'times';
@@ -168,7 +168,7 @@ export class TimePart implements AuditPart, LogTimes {
 
 /** The text of a time up to the seconds. */
 const minuteLength = '2026-01-01T00:00:'.length;
-/** No stamp begins so. */
+/** No stamp begins with this text. */
 const noMinute = '-';
 const zero = 0x30;
 

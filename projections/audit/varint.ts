@@ -40,7 +40,7 @@ export class VarintReader {
     let [value, factor] = [0, 1];
     for (;;) {
       const byte = this.#bytes[this.#at];
-      if (byte === undefined) throw new RangeError('a stored number is cut short');
+      if (byte === undefined) throw new RangeError('a stored number is truncated');
       this.#at += 1;
       value += (byte % more) * factor;
       if (byte < more) return value;

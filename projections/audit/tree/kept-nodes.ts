@@ -1,7 +1,7 @@
 import type { Hash, Node, NodeReader } from '../../../src/audit/proof/merkle.ts';
 
 /**
- * The lowest level of the nodes in memory. Nodes of this level and above are few, and most proofs need them. To compute
+ * The lowest level of the nodes in memory. Nodes of this level and above are few, and most proofs need them. Computing
  * such a node takes up to 128 hashes of a tile.
  */
 const levelMin = 9;

@@ -143,7 +143,7 @@ export class TreePart implements AuditPart, FoldedTree {
     const { size, root } = stated;
     const place = `the ${event.type} at position ${recorded.position.toString()}`;
     if (!Number.isSafeInteger(size) || size < 0 || size > this.size())
-      throw new TreeMismatchError(`${place} is about ${String(size)} leaves, of which ${String(this.size())} exist`);
+      throw new TreeMismatchError(`${place} covers ${String(size)} leaves, but the tree has ${String(this.size())}`);
     const head = { size, root, index: this.size() - 1, time: stampOf(recorded) };
     this.#stated.push({ size, root, place, head: event.type === 'TreeHead' ? head : undefined });
     return statedBytes;
@@ -153,7 +153,7 @@ export class TreePart implements AuditPart, FoldedTree {
     const own = Buffer.from(this.root(size)).toString('base64');
     if (own !== root)
       throw new TreeMismatchError(
-        `${place} gives the first ${String(size)} leaves the root ${root}, but here they have ${own}`,
+        `${place} states the root ${root} of the first ${String(size)} leaves, but their root is ${own}`,
       );
     if (head === undefined) return;
     this.#lastHead = head;
@@ -164,7 +164,7 @@ export class TreePart implements AuditPart, FoldedTree {
 type StatedRoot = {
   readonly size: number;
   readonly root: string;
-  /** The event, in the words of an error. */
+  /** The description of the event for an error. */
   readonly place: string;
   /** The head, if the event is a `TreeHead`. */
   readonly head: RecordedHead | undefined;
@@ -185,7 +185,12 @@ const rangeKey = 'range';
 const lastKey = 'last';
 const sizeBytes = 8;
 
-function statedBy(event: DomainEvent): { readonly size: number; readonly root: string } | undefined {
+type StatedSize = {
+  readonly size: number;
+  readonly root: string;
+};
+
+function statedBy(event: DomainEvent): StatedSize | undefined {
   switch (event.type) {
     case 'TreeHead':
       return event;

@@ -97,7 +97,7 @@ function begunDraft(key: number, from: number, width: number): Draft {
   return { key, bytes: Buffer.allocUnsafe(rowEntries * width), from, length: 0, isWritten: true };
 }
 
-/** As eight bytes, big-endian. */
+/** Writes a position as eight bytes, big-endian. */
 function writePosition(bytes: Buffer, at: number, position: number): void {
   bytes.writeUInt32BE(Math.floor(position / 2 ** 32), at);
   bytes.writeUInt32BE(position % 2 ** 32, at + 4);
@@ -107,8 +107,14 @@ function widthOf(level: number): number {
   return level === 0 ? hashBytes + positionBytes : hashBytes;
 }
 
+type RowPlace = {
+  readonly level: number;
+  readonly row: number;
+  readonly width: number;
+};
+
 /** The tile level and the number of the row with a key, and the bytes of each entry of the row. */
-export function rowPlace(key: number): { readonly level: number; readonly row: number; readonly width: number } {
+export function rowPlace(key: number): RowPlace {
   const level = Math.floor(key / rowsMax);
   return { level, row: key % rowsMax, width: widthOf(level) };
 }
