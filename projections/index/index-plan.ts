@@ -223,7 +223,12 @@ function keyRange(sequence: OrderView, key: string | number): Range {
   return { low: sequence.lower(key), high: sequence.upper(key) };
 }
 
-function counted(ranges: readonly Range[]): { readonly ranges: readonly Range[]; readonly count: number } {
+type CountedRanges = {
+  readonly ranges: readonly Range[];
+  readonly count: number;
+};
+
+function counted(ranges: readonly Range[]): CountedRanges {
   const filled = ranges.filter(({ low, high }) => low < high).sort((a, b) => a.low - b.low);
   return { ranges: filled, count: filled.reduce((sum, { low, high }) => sum + high - low, 0) };
 }

@@ -24,7 +24,7 @@ export function* sortedByNumber(order: Uint32Array, numberOf: (ordinal: number) 
   yield* inStrides(order.length, (from, to) => {
     for (let index = from; index < to; index++) {
       const sign = words[index * 2 + 1] ?? 0;
-      // The bits of a double sort like the number after this change: all bits of a negative number are inverted, and
+      // After this change, the bits of a double sort like the number: all bits of a negative number are inverted, and
       // the sign bit of any other number is set.
       const flip = (sign & 0x80000000) === 0 ? 0 : 0xffffffff;
       high[index] = sign ^ (flip | 0x80000000);
@@ -136,12 +136,13 @@ function* areEqual({ textOf }: Texts, run: Uint32Array): Steps<boolean> {
   return areAll;
 }
 
+type SortedRun = {
+  readonly from: number;
+  readonly to: number;
+};
+
 /** Sorts a few elements by insertion, in place. */
-function sortFew(
-  { textOf, rankOf }: Texts,
-  run: Uint32Array,
-  { from, to }: { readonly from: number; readonly to: number },
-): void {
+function sortFew({ textOf, rankOf }: Texts, run: Uint32Array, { from, to }: SortedRun): void {
   for (let next = from + 1; next < to; next++) {
     const ordinal = run[next] ?? 0;
     const text = textOf(ordinal);

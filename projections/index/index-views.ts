@@ -5,8 +5,7 @@ type Retired = { readonly ordinal: number; readonly view: number };
 
 /**
  * The views that read one state of an index over several turns while the index changes. Data that an open view may read
- * is copied on write: chunks of orders are copied, and a row keeps its ordinal until all views that may read it are
- * closed.
+ * is copied on write: chunks of orders are copied, and a row keeps its ordinal until no open view may read the row.
  */
 export class IndexViews {
   #opened = 0;

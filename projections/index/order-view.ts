@@ -45,6 +45,11 @@ export type Probe = Tie & { readonly key: IndexKey };
 /** Postings of one chunk, from one offset (inclusive) to another (exclusive). */
 export type Span = { readonly chunk: Chunk; readonly from: number; readonly to: number };
 
+type PlaceInChunk = {
+  readonly chunk: Chunk;
+  readonly offset: number;
+};
+
 /** Reads an order. Its data does not change while a view of the index is open. */
 export class OrderView {
   readonly #rows: IndexRows;
@@ -137,7 +142,7 @@ export class OrderView {
     }
   }
 
-  compare(key: IndexKey, { chunk, offset }: { readonly chunk: Chunk; readonly offset: number }, probe: Probe): number {
+  compare(key: IndexKey, { chunk, offset }: PlaceInChunk, probe: Probe): number {
     if (key !== probe.key) return key < probe.key ? -1 : 1;
     return this.#rows.compareTie((chunk.ordinals[offset] ?? 0) & ordinalMask, probe);
   }

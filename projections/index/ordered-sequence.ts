@@ -10,7 +10,10 @@ export const chunkPostingsMax = 512;
  */
 const loadedPostings = 448;
 
-/** The source of keys: none (the default order), a column (one key for each row), or the posting (one key for each). */
+/**
+ * The source of the keys: none (the default order), a column (one key for each row), or the postings (one key for each
+ * posting).
+ */
 export type KeySource =
   { readonly kind: 'none' } | { readonly kind: 'column'; readonly column: KeyColumn } | { readonly kind: 'posting' };
 
