@@ -259,7 +259,12 @@ function indexed(
   return { after, entry: encodeEntry(after, fingerprint, failures === 0) };
 }
 
-function marks(object: ResourceObject): { readonly deletionRequested: boolean; readonly finalizers: boolean } {
+type RowMarks = {
+  readonly deletionRequested: boolean;
+  readonly finalizers: boolean;
+};
+
+function marks(object: ResourceObject): RowMarks {
   return {
     deletionRequested: object.metadata.deletionTimestamp !== undefined,
     finalizers: object.metadata.finalizers !== undefined,

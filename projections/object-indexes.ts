@@ -20,6 +20,11 @@ export type OnUnindexed = (type: ResourceType, unindexed: Unindexed) => void;
 
 type Dependencies = { readonly tables: LmdbTables; readonly clock: Clock; readonly onUnindexed?: OnUnindexed };
 
+type IndexStates = {
+  readonly ready: readonly ReadyIndex[];
+  readonly building: readonly TypeKey[];
+};
+
 /** The indexes of each type, built from its rows and updated by the fold. */
 export class ObjectIndexes {
   readonly #tables: LmdbTables;
@@ -50,8 +55,8 @@ export class ObjectIndexes {
   }
 
   /**
-   * Builds the indexes of a type from its rows, in slices, while the fold continues. Resolves with the missing values
-   * once lists can use the indexes, or when the build was cancelled.
+   * Builds the indexes of a type from its rows, in slices, while the fold continues. Resolves once lists can use the
+   * indexes, or the build was cancelled, with the objects for which an index function fails.
    */
   async build(type: ResourceType, onProgress?: BuildProgress): Promise<Unindexed> {
     const catchUp = new IndexCatchUp();
@@ -92,7 +97,7 @@ export class ObjectIndexes {
   }
 
   /** The types with ready indexes, and the types whose indexes are being built. */
-  states(): { readonly ready: readonly ReadyIndex[]; readonly building: readonly TypeKey[] } {
+  states(): IndexStates {
     const all = [...this.#indexes];
     return {
       ready: all.flatMap(([, indexed]) => (indexed.state === 'ready' ? [indexed] : [])),

@@ -15,6 +15,7 @@ import type {
   ObjectReader,
   StoredObject,
   StreamHead,
+  WaitOptions,
   Wanted,
 } from '../src/read/objects.ts';
 import type { SecretReader } from '../src/read/secrets.ts';
@@ -189,10 +190,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return this.#indexes.holderOf(type, index, key);
   }
 
-  async reached(
-    position: LogPosition,
-    options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
-  ): Promise<'reached' | 'timeout' | 'aborted'> {
+  async reached(position: LogPosition, options: WaitOptions): Promise<'reached' | 'timeout' | 'aborted'> {
     return position <= this.#position ? 'reached' : this.#waiters.wait(position, options);
   }
 

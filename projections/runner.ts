@@ -126,10 +126,10 @@ export async function verifyCheckpoint(log: EventLog, fold: Fold): Promise<void>
   if (checkpoint === undefined || checkpoint.position === logStart) return;
   const { logId, epoch } = fold.identity();
   if (checkpoint.logId !== logId)
-    throw new CheckpointMismatchError(`they were folded from the log ${checkpoint.logId}, and this log is ${logId}`);
+    throw new CheckpointMismatchError(`they were folded from the log ${checkpoint.logId}, but this log is ${logId}`);
   if (checkpoint.epoch > epoch)
     throw new CheckpointMismatchError(
-      `they were folded from epoch ${String(checkpoint.epoch)}, and the log has epoch ${String(epoch)}`,
+      `they were folded from epoch ${String(checkpoint.epoch)}, but the log is in epoch ${String(epoch)}`,
     );
   if (checkpoint.epoch < epoch) {
     // The operator started a new epoch, so the log may have other events than those folded from the old epoch.
@@ -139,8 +139,8 @@ export async function verifyCheckpoint(log: EventLog, fold: Fold): Promise<void>
   const event = await log.readAt(checkpoint.position);
   if (event?.id !== checkpoint.eventId) {
     throw new CheckpointMismatchError(
-      `they end with event ${checkpoint.eventId} at position ${checkpoint.position.toString()}, where ` +
-        `the log has ${event?.id ?? 'no event'}`,
+      `they end with event ${checkpoint.eventId} at position ${checkpoint.position.toString()}, but ` +
+        `the log has ${event?.id ?? 'no event'} there`,
     );
   }
 }

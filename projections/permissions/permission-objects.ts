@@ -63,7 +63,7 @@ export function tokenOf(object: ResourceObject): TokenRecord | undefined {
   const { owner, roles } = spec;
   const expiresAt = timeOf(spec['expiresAt']);
   if (typeof owner !== 'string' || typeof ownerUid !== 'string' || Number.isNaN(expiresAt)) return undefined;
-  // The roles to which the token is limited. Invalid entries of the list are dropped, and a value that is no list is
+  // The roles to which the token is limited. Invalid entries of the list are dropped. A value that is not a list is
   // read as an empty list, so that the token never has all roles of its owner.
   const restricted =
     roles === undefined || roles === null

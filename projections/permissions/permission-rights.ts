@@ -36,6 +36,11 @@ export class Remembered {
   }
 }
 
+type RoleWithTable = {
+  readonly role: Role;
+  table(): RoleTable;
+};
+
 /** The rights of one set of roles, in the current state of the roles. */
 export class HeldRights implements Rights {
   readonly isSuperAdministrator: boolean;
@@ -48,7 +53,7 @@ export class HeldRights implements Rights {
   #candidates = new Map<string, Map<string, Map<string, readonly Candidate[]>>>();
   #roles: ReadonlySet<string> | undefined;
 
-  constructor(closure: Closure<{ readonly role: Role; table(): RoleTable }>, remembered: Remembered) {
+  constructor(closure: Closure<RoleWithTable>, remembered: Remembered) {
     this.visited = closure.visited;
     this.isSuperAdministrator = closure.visited.has(superRole);
     this.#tables = closure.roles.map((role) => role.table());

@@ -1,4 +1,5 @@
-import { changedRoles, closureOf, rulesIn, type Closure, type Roles } from '../../src/access/role-aggregation.ts';
+import { changedRoles, closureOf, rulesIn } from '../../src/access/role-aggregation.ts';
+import type { ChangedRole, Closure, Roles } from '../../src/access/role-aggregation.ts';
 import { RoleTable } from '../../src/access/role-table.ts';
 import type { Role } from '../../src/access/role.ts';
 import type { Rule } from '../../src/access/rule.ts';
@@ -74,10 +75,7 @@ export class KnownRoles implements Roles<KnownRole> {
     return closureOf(names, this, ({ role }) => role.dependencies);
   }
 
-  rulesOf(
-    names: Iterable<string>,
-    changed?: { readonly name: string; readonly role: Role | undefined },
-  ): readonly Rule[] {
+  rulesOf(names: Iterable<string>, changed?: ChangedRole): readonly Rule[] {
     const known: Roles<Role> = {
       role: (name) => this.#roles.get(name)?.role,
       aggregatedTo: (name) => this.aggregatedTo(name),

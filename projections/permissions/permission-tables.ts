@@ -1,3 +1,4 @@
+import type { ChangedRole } from '../../src/access/role-aggregation.ts';
 import { roleOf } from '../../src/access/role-object.ts';
 import type { Role } from '../../src/access/role.ts';
 import type { Rule } from '../../src/access/rule.ts';
@@ -145,10 +146,7 @@ export class PermissionTables implements PermissionReader {
     return this.#holders.isBound(user, role) && canLogIn(this.user(user));
   }
 
-  rulesOf(
-    names: Iterable<string>,
-    changed?: { readonly name: string; readonly role: Role | undefined },
-  ): readonly Rule[] {
+  rulesOf(names: Iterable<string>, changed?: ChangedRole): readonly Rule[] {
     return this.#roles.rulesOf(names, changed);
   }
 
