@@ -6,6 +6,11 @@ import { reconcileSleepMsMax } from './reconcile-limits.ts';
 /** `dueMs`: a time on the monotonic clock. `cause`: the last event that enqueued the key. */
 type Due = { readonly key: string; readonly dueMs: number; cause: CausingEvent | undefined };
 
+type HeapChild = {
+  readonly place: number;
+  readonly entry: Due;
+};
+
 /** Delayed keys that share one timer. Each key costs one entry in a heap. */
 export class DelayedKeys {
   readonly #clock: Clock;
@@ -107,7 +112,7 @@ export class DelayedKeys {
     this.#heap[place] = last;
   }
 
-  #earlierChild(place: number): { readonly place: number; readonly entry: Due } | undefined {
+  #earlierChild(place: number): HeapChild | undefined {
     const [left, right] = [this.#heap[place * 2 + 1], this.#heap[place * 2 + 2]];
     if (left === undefined) return undefined;
     return right !== undefined && right.dueMs < left.dueMs

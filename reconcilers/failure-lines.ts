@@ -3,6 +3,11 @@ import { reconcileFailureReportMs, reconcileFailuresKnownMax, reconcileLinesPerS
 
 type Fields = Readonly<Record<string, unknown>>;
 
+type FailedStep = {
+  readonly key: string;
+  readonly attempts: number;
+};
+
 /**
  * Limits the log lines about one reconciler, since a hundred thousand keys may fail at the same time, and one key may
  * fail repeatedly. Metrics include all failures.
@@ -24,11 +29,7 @@ export class FailureLines {
    * Logs the first failure of a key, then the second, fourth, eighth … consecutive failure. A key that recovers and
    * fails again is logged at most once a minute.
    */
-  failed(
-    message: string,
-    { key, attempts }: { readonly key: string; readonly attempts: number },
-    fields: () => Fields,
-  ): void {
+  failed(message: string, { key, attempts }: FailedStep, fields: () => Fields): void {
     const [now, last] = [this.#clock.monotonic(), this.#keys.get(key)];
     const isLogged =
       last === undefined ||

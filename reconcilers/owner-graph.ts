@@ -64,9 +64,9 @@ export class OwnerGraph {
   }
 
   /**
-   * The dependents of an owner. A dependent of an unregistered type does not block the owner: the dependent cannot be
-   * released, and would block the owner while the plugin of the type is stopped. A reference with the uid of the owner
-   * and another name is ignored.
+   * The dependents of an owner. A dependent of an unregistered type does not block the owner: nothing can release the
+   * dependent while the plugin of the type is stopped. A reference with the uid of the owner and another name is
+   * ignored.
    */
   *dependentsOf(owner: ResourceObject): Generator<Dependent | undefined, void, undefined> {
     const { uid } = owner.metadata;

@@ -73,8 +73,8 @@ export class Declarer {
   }
 
   /**
-   * Resolves once this node's declaration of each type is in the log and folded here, or once this node has found that
-   * it must not declare the type.
+   * Resolves once this node has folded its declaration of each type from the log, or has found that it must not declare
+   * the type.
    */
   async declare(types: readonly ResourceType[]): Promise<void> {
     await Promise.all(types.map(async (type) => this.#declare(type)));

@@ -72,11 +72,16 @@ export function* decideDependent(world: World): Steps<CollectionStep> {
   return inState('unknown').length > 0 ? { type: 'undecided' } : nothing;
 }
 
+type OwnerWithState = {
+  readonly uid: string;
+  readonly state: OwnerState;
+};
+
 /**
  * The owners with their states, each uid once. If only one of two references to a uid has the right name, it determines
  * the state.
  */
-function ownersOf({ object, stateOf }: World): readonly { readonly uid: string; readonly state: OwnerState }[] {
+function ownersOf({ object, stateOf }: World): readonly OwnerWithState[] {
   const states = new Map<string, OwnerState>();
   for (const owner of object.metadata.ownerReferences ?? []) {
     const state = stateOf(owner);

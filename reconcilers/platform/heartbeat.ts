@@ -32,8 +32,9 @@ export function nodeOf(stream: StreamName): string | undefined {
 }
 
 /**
- * Appends a heartbeat to this node's stream at the interval of lease renewals: the node runs, can read logs up to the
- * level `reads`, and is drained up to the position `drained`. A later heartbeat replaces the earlier ones.
+ * Appends a heartbeat to this node's stream at the interval of lease renewals. A heartbeat states that the node runs,
+ * can read logs up to the level `reads`, and is drained up to the position `drained`. A later heartbeat replaces the
+ * earlier ones.
  */
 export class Heartbeat {
   readonly #dependencies: HeartbeatDependencies;

@@ -24,8 +24,8 @@ export type LiveNode = {
 
 /**
  * The heartbeats of nodes, as this node receives them (consistency protocol, 7). A node is live if its last heartbeat
- * arrived within one lease time. The set is known only after this node has listened for this time, and only while it
- * receives its own heartbeats, since earlier heartbeats of other nodes have then arrived too.
+ * arrived within one lease time. The set is known after this node has listened for one lease time, as long as it
+ * receives its own heartbeats: the earlier heartbeats of other nodes have then arrived too.
  */
 export class LiveNodes {
   readonly #dependencies: LiveNodesDependencies;

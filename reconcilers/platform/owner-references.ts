@@ -42,6 +42,11 @@ export type OwnerReferencesDependencies = PlatformDependencies &
  */
 const mention = Buffer.from('"ownerReferences":');
 
+type PlannedStep = {
+  readonly step: CollectionStep;
+  readonly writes: PlatformWrites;
+};
+
 export class OwnerReferences extends PlatformReconciler {
   readonly #dependencies: OwnerReferencesDependencies;
   readonly #writes: PlatformWrites;
@@ -210,11 +215,7 @@ export class OwnerReferences extends PlatformReconciler {
     }
   }
 
-  async #carryOut(
-    key: string,
-    read: Read,
-    { step, writes }: { readonly step: CollectionStep; readonly writes: PlatformWrites },
-  ): Promise<Outcome> {
+  async #carryOut(key: string, read: Read, { step, writes }: PlannedStep): Promise<Outcome> {
     const { ownerReferences = [] } = read.object.metadata;
     switch (step.type) {
       case 'nothing':

@@ -76,6 +76,11 @@ export class PlatformWrites {
   }
 }
 
-function boundTo({ object, resourceVersion }: Read): { readonly uid: string; readonly resourceVersion: string } {
+type ReadPreconditions = {
+  readonly uid: string;
+  readonly resourceVersion: string;
+};
+
+function boundTo({ object, resourceVersion }: Read): ReadPreconditions {
   return { uid: object.metadata.uid, resourceVersion };
 }

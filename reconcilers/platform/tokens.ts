@@ -79,11 +79,13 @@ export class Tokens extends PlatformReconciler {
 export type TokenStep =
   { readonly type: 'nothing' | 'delete' | 'expire' } | { readonly type: 'wait'; readonly forMs: number };
 
+type TokenFacts = {
+  readonly uidOf: (user: string) => string | undefined;
+  readonly now: number;
+};
+
 /** `uidOf`: returns the uid of the user with this name; undefined if the user does not exist or is marked. */
-export function decideToken(
-  { metadata, spec, status }: ResourceObject,
-  { uidOf, now }: { readonly uidOf: (user: string) => string | undefined; readonly now: number },
-): TokenStep {
+export function decideToken({ metadata, spec, status }: ResourceObject, { uidOf, now }: TokenFacts): TokenStep {
   if (metadata.deletionTimestamp !== undefined) return { type: 'nothing' };
   const { owner, expiresAt } = isObject(spec) ? spec : {};
   const { ownerUid, phase } = isObject(status) ? status : {};

@@ -22,6 +22,11 @@ import { Controller } from '../controller.ts';
 import { again, failed, settled, type Outcome } from '../outcome.ts';
 import { claimConcurrencyMax, claimSweepMs, claimSweepPerSecondMax } from './platform-limits.ts';
 
+type ClaimStep = {
+  readonly fenceOf: StreamRevision | undefined;
+  readonly cause: CausingEvent | undefined;
+};
+
 /**
  * Releases claims of unique values that their holders do not hold: after a change or deletion, or after a failed write
  * (consistency protocol, 1). This only frees space: a writer that needs such a value releases the claim itself.
@@ -40,10 +45,7 @@ export type ClaimsDependencies = {
    * Checks one claim and performs one step. `fenceOf`: the revision of the claim whose pending append has exceeded its
    * time; the step fences this append. `cause`: the event that led to this step, if any.
    */
-  readonly settle: (
-    stream: StreamName,
-    step: { readonly fenceOf: StreamRevision | undefined; readonly cause: CausingEvent | undefined },
-  ) => Promise<Settling>;
+  readonly settle: (stream: StreamName, step: ClaimStep) => Promise<Settling>;
   readonly leadership: Leadership;
   readonly bound: ReconcileSlots;
   readonly clock: Clock;
@@ -54,6 +56,11 @@ export type Settling =
   | { readonly outcome: 'settled' }
   | { readonly outcome: 'pending'; readonly claim: StreamRevision; readonly isStale: boolean }
   | { readonly outcome: 'unavailable'; readonly cause: unknown };
+
+type SweptRange = {
+  readonly after: LogPosition;
+  readonly until?: LogPosition;
+};
 
 export class Claims {
   readonly #dependencies: ClaimsDependencies;
@@ -170,10 +177,7 @@ export class Claims {
     }
   }
 
-  async *#lookThrough(
-    range: { readonly after: LogPosition; readonly until?: LogPosition },
-    signal: AbortSignal,
-  ): AsyncIterable<LogPosition> {
+  async *#lookThrough(range: SweptRange, signal: AbortSignal): AsyncIterable<LogPosition> {
     const { clock, log } = this.#dependencies;
     for await (const batch of log.readAll({ ...range, categories: ['claim'], signal })) {
       if (signal.aborted) return;

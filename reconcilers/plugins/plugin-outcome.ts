@@ -36,8 +36,13 @@ export function decodeNames(answered: unknown, countMax: number): readonly strin
   }).filter((name) => nameProblem(name) === undefined);
 }
 
+type DescribedError = {
+  readonly message: string;
+  readonly stack: string;
+};
+
 /** Converts an error to text for the log. A plugin may throw any value, and reading its properties may throw too. */
-export function describeError(error: unknown): { readonly message: string; readonly stack: string } {
+export function describeError(error: unknown): DescribedError {
   try {
     const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     const stack = error instanceof Error && typeof error.stack === 'string' ? error.stack : message;

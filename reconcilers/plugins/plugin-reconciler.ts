@@ -115,8 +115,8 @@ export class PluginReconciler {
   }
 
   /**
-   * Enqueues the names that the changes affect: the names of changed objects, and the names that watches return for the
-   * states before and after a change.
+   * Enqueues the names that the changes affect: the names of changed objects, and the names that `watches` returns for
+   * the states before and after a change.
    */
   notice(changes: readonly Change[]): void {
     if (!this.#controller.isActive) return;

@@ -45,8 +45,8 @@ function unclaimedIndexes(standing: Declared, declared: number | undefined): rea
 }
 
 /**
- * Brings objects under the current declaration, one at a time: claims the values of the object and appends a fence, so
- * that no write that was decided under an older declaration can follow.
+ * Brings objects under the current declaration, one at a time. Claims the values of the object and appends a fence, so
+ * no pending write that an older declaration decided can succeed afterwards.
  */
 export class ObjectClaims {
   readonly #dependencies: ObjectClaimsDependencies;
