@@ -1,6 +1,6 @@
 /**
- * `ledgerplane/plugin` in the process of a check: the same module, with functions that record where the plugin calls
- * them, so that a problem of a declaration has a file and a line.
+ * `ledgerplane/plugin` in the process of a check: the same module, whose functions also record the place of each call.
+ * So a problem of a declaration has a file and a line.
  */
 import { recordPlace } from './declared-places.ts';
 

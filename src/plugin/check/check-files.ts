@@ -18,11 +18,13 @@ export type FiledObject = {
 
 const manifestFile = 'plugin.yaml';
 
+type CheckedManifest = {
+  readonly manifest: Manifest | undefined;
+  readonly problems: readonly PluginProblem[];
+};
+
 /** The manifest, undefined if it is invalid, and its problems. */
-export async function checkManifest(
-  folder: PluginFolder,
-  { domain, version }: Platform,
-): Promise<{ readonly manifest: Manifest | undefined; readonly problems: readonly PluginProblem[] }> {
+export async function checkManifest(folder: PluginFolder, { domain, version }: Platform): Promise<CheckedManifest> {
   const file = await readManifest(folder);
   if (!file.ok) return { manifest: undefined, problems: [{ file: manifestFile, line: undefined, text: file.problem }] };
   const lines = yamlLines(file.text);
@@ -41,12 +43,13 @@ export async function checkManifest(
   return { manifest, problems: problems.map((problem) => inManifest(problem, lines)) };
 }
 
+type CheckedObjects = {
+  readonly objects: readonly FiledObject[];
+  readonly problems: readonly PluginProblem[];
+};
+
 /** The objects that the plugin ships, and the problems that they have without their types. */
-export async function checkObjectFiles(
-  folder: PluginFolder,
-  plugin: string,
-  domain: string,
-): Promise<{ readonly objects: readonly FiledObject[]; readonly problems: readonly PluginProblem[] }> {
+export async function checkObjectFiles(folder: PluginFolder, plugin: string, domain: string): Promise<CheckedObjects> {
   const files = await readObjectFiles(folder);
   const lines = new Map(files.map(({ path, file }) => [path, file.ok ? yamlLines(file.text) : undefined]));
   const decoded = decodeShippedObjects(files, { plugin, domain });
@@ -60,14 +63,20 @@ export async function checkObjectFiles(
   return { objects, problems: decoded.ok ? [] : decoded.problems.map((problem) => inObjectFile(problem, lines)) };
 }
 
-/** A problem of the manifest begins with the path of its member, as `spec.version: …`, or is one of the YAML. */
+/**
+ * Converts a problem of the manifest. The text begins with the path of a member, as in `spec.version: …`, unless the
+ * YAML itself is invalid.
+ */
 function inManifest(problem: string, lines: YamlLines): PluginProblem {
   const member = /^([A-Za-z][\w.]*): /u.exec(problem)?.[1];
   const line = member === undefined ? yamlLine(problem) : lines(0, `/${member.replaceAll('.', '/')}`);
   return { file: manifestFile, line, text: problem };
 }
 
-/** A problem of the object files begins with the path, and with the document unless it is one of the YAML. */
+/**
+ * Converts a problem of the object files. The text begins with the path and the number of the document; without a
+ * number if the YAML itself is invalid.
+ */
 function inObjectFile(problem: string, lines: ReadonlyMap<string, YamlLines | undefined>): PluginProblem {
   const file = [...lines.keys()].find((path) => problem.startsWith(path));
   if (file === undefined) return { file, line: undefined, text: problem };
@@ -76,7 +85,7 @@ function inObjectFile(problem: string, lines: ReadonlyMap<string, YamlLines | un
   return { file, line, text: text ?? problem };
 }
 
-/** The parser's messages end in the place. */
+/** Returns the line of a YAML error. The parser's messages end with the place. */
 function yamlLine(problem: string): number | undefined {
   const found = / at line ([0-9]+)/u.exec(problem)?.[1];
   return found === undefined ? undefined : Number(found);

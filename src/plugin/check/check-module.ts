@@ -22,7 +22,7 @@ export type CheckedModule = {
 
 type Module = { readonly folder: PluginFolder; readonly manifest: Manifest; readonly domain: string };
 
-/** A check prints problems only. */
+/** A check prints only problems, so the log lines of the plugin are dropped. */
 const unheard: PluginLogger = {
   debug: () => undefined,
   info: () => undefined,
@@ -35,7 +35,12 @@ export async function checkModule(module: Module): Promise<CheckedModule> {
   const { folder, manifest, domain } = module;
   if (manifest.main === undefined) return checkExported({}, module);
   const main = await mainPath(folder, manifest.main);
-  if (!main.ok) return failed({ file: 'plugin.yaml', line: undefined, text: `${main.problem}: is it compiled?` });
+  if (!main.ok)
+    return failed({
+      file: 'plugin.yaml',
+      line: undefined,
+      text: `${main.problem}; if it is a compiled file, compile the plugin first`,
+    });
   try {
     const context = { name: manifest.name, domain, log: unheard };
     const checked = checkExported(await runModule(pathToFileURL(main.path).href, context), module);
@@ -106,14 +111,17 @@ function ownersOf(
       ];
 }
 
-/** The part of the definition that a problem's text begins with, as `reconcilers[0].type: …`; otherwise all of it. */
+/**
+ * Returns the part of the definition that a problem's text names at its start, as in `reconcilers[0].type: …`; the
+ * whole definition if the text names no part.
+ */
 function namedIn(text: string, exported: unknown): unknown {
   const [, member = '', index = ''] = /^(types|reconcilers)\[([0-9]+)\]/u.exec(text) ?? [];
   const list = isObject(exported) ? exported[member] : undefined;
   return Array.isArray(list) ? list[Number(index)] : exported;
 }
 
-/** ` (at <file>:<line>…)`, as errors of plugins are reported. */
+/** Parses ` (at <file>:<line>…)`, the form in which errors of plugins contain a place. */
 function placeOf(shown: string): { readonly file: string; readonly line: number } | undefined {
   const [, file, line] = /^ \(at (.+?):([0-9]+)/u.exec(shown) ?? [];
   return file === undefined ? undefined : { file, line: Number(line) };

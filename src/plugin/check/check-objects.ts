@@ -17,8 +17,8 @@ export type ObjectsCheck = {
 };
 
 /**
- * The problems that the objects have with their types, which are the plugin's or the platform's. Types of other plugins
- * are unknown here, unless their group is one of the plugin's.
+ * Returns the problems of the objects according to their types, which belong to the plugin or the platform. Types of
+ * other plugins are unknown here, unless their group is one of the plugin's groups.
  */
 export function checkObjects(objects: readonly FiledObject[], check: ObjectsCheck): readonly PluginProblem[] {
   const all = [...check.types, ...platformResourceTypes(check.domain)];
@@ -32,10 +32,15 @@ export function checkObjects(objects: readonly FiledObject[], check: ObjectsChec
 
 type Strategies = ReadonlyMap<string, Strategy>;
 
+type ObjectCheck = {
+  readonly check: ObjectsCheck;
+  readonly strategies: Strategies;
+};
+
 function violationsOf(
   { file, object, lineOf }: FiledObject,
   type: ResourceType,
-  { check: { plugin, domain }, strategies }: { readonly check: ObjectsCheck; readonly strategies: Strategies },
+  { check: { plugin, domain }, strategies }: ObjectCheck,
 ): readonly PluginProblem[] {
   const decision = decide(
     { kind: 'absent' },
@@ -66,7 +71,7 @@ function violationsOf(
   });
 }
 
-/** No other plugin can add a type to a group of this plugin, and none to the core group. */
+/** No other plugin can add a type to a group of this plugin, and no plugin can add a type to the core group. */
 function missingType({ file, object, lineOf }: FiledObject, { types }: ObjectsCheck): readonly PluginProblem[] {
   const { apiVersion, kind } = object;
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') return [];

@@ -11,9 +11,9 @@ import { checkProcessUrl, type CheckStart } from './check-process.ts';
 import type { PluginProblem } from './plugin-problem.ts';
 
 /**
- * All problems of a plugin's folder that can be found without a server: of the manifest, the module with its types,
- * routes and reconcilers, the shipped objects and the roles. The module runs in a process of its own, so that one that
- * loops or exits is a problem like any other.
+ * Returns all problems of a plugin's folder that can be found without a server: problems of the manifest, the module
+ * with its types, routes and reconcilers, the shipped objects, and the roles. The module runs in a separate process, so
+ * a module that loops or exits is reported like any other problem.
  */
 export async function checkPlugin(path: string, platform: Platform, clock: Clock): Promise<readonly PluginProblem[]> {
   const real = await realpath(path);

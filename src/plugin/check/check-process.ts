@@ -16,12 +16,12 @@ import type { PluginProblem } from './plugin-problem.ts';
 /** The argument of the process. */
 export type CheckStart = { readonly checkOf: PluginFolder; readonly platform: Platform };
 
-/** Problems found so far, or the step that begins. */
+/** A message of the process: the problems found so far, or the step that begins. */
 export type CheckMessage = { readonly problems: readonly PluginProblem[] } | 'begins' | 'ended';
 
 export const checkProcessUrl: string = import.meta.url;
 
-/** Compiled, this file is dist/src/plugin/check/check-process.js. */
+/** The compiled file is dist/src/plugin/check/check-process.js. */
 const builtInRoles = resolve(import.meta.dirname, '../../../../roles');
 
 async function run({ checkOf: folder, platform }: CheckStart): Promise<void> {

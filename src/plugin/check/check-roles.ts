@@ -13,13 +13,13 @@ export type RolesCheck = {
   readonly domain: string;
   readonly types: readonly Pick<ResourceType, 'group' | 'plural'>[];
   readonly endpoints: Endpoints;
-  /** The names of roles that exist beside those of the plugin. */
+  /** The names of roles that exist in addition to the roles of the plugin. */
   readonly otherRoles: readonly string[];
   /** Whether roles of other plugins may be included. */
   readonly hasDependencies: boolean;
 };
 
-/** The problems of the roles that the plugin ships, beyond those of their schema. */
+/** Returns the problems of the roles that the plugin ships, in addition to violations of the schema of roles. */
 export function checkRoles(objects: readonly FiledObject[], check: RolesCheck): readonly PluginProblem[] {
   const roles = objects.filter(({ object }) => object['kind'] === 'Role' && object['apiVersion'] === 'v1alpha1');
   const names = new Set([...check.otherRoles, ...roles.flatMap(({ object }) => nameOf(object) ?? [])]);
@@ -49,7 +49,10 @@ function annotationProblems(
   ];
 }
 
-/** A rule for a group of this plugin must name one of its types or routes: no other plugin adds one to the group. */
+/**
+ * A rule for a group of this plugin must name one of its types or routes, because no other plugin can add a type or
+ * route to the group.
+ */
 function ruleProblems(
   { file, object, lineOf }: FiledObject,
   resources: ReadonlyMap<string, ReadonlySet<string>>,
@@ -95,7 +98,7 @@ function isKnown(entry: string, all: readonly string[], plugin: string): boolean
 /** The subresources that the platform serves for types; which of them exist depends on the type. */
 const generatedSubresources = ['history', 'restore', 'scale', 'status'];
 
-/** `R` and `R/S` of the plugin's types and routes, by group. */
+/** The entries `R` and `R/S` of `resources` that match the plugin's types and routes, by group. */
 function resourcesOf({ types, endpoints }: RolesCheck): ReadonlyMap<string, ReadonlySet<string>> {
   const found = new Map<string, Set<string>>();
   const add = (group: string, name: string): void => {

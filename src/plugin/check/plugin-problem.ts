@@ -4,7 +4,7 @@ export type PluginProblem = {
   readonly file: string | undefined;
   /** Counted from 1; undefined if unknown. */
   readonly line: number | undefined;
-  /** What is wrong, and what to do. */
+  /** The problem, and how to fix it. */
   readonly text: string;
 };
 

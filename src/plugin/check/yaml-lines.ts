@@ -3,8 +3,8 @@ import { isNode, LineCounter, parseAllDocuments } from 'yaml';
 import { unescapeToken } from '../../base/reference-token.ts';
 
 /**
- * The lines of a YAML file's values: by the document, counted from 0 without empty ones, and the JSON pointer. The line
- * of a value that is absent is that of the nearest value around it.
+ * The lines of a YAML file's values, by document and JSON pointer. Documents are counted from 0, without empty ones. A
+ * missing value has the line of the nearest value that contains it.
  */
 export type YamlLines = (document: number, pointer: string) => number | undefined;
 

@@ -97,7 +97,9 @@ test('problems of plugin.yaml have their line', async (t) => {
   t.match(await check(t, { 'package.json': '{"version":"1.0.1"}' }), [/^plugin\.yaml:6: .*use the same$/u]);
   t.match(await check(t, { 'plugin.yaml': 'a: [' }), [/^plugin\.yaml:1: /u]);
   t.match(await check(t, { 'plugin.yaml': undefined }), [/^plugin\.yaml: plugin\.yaml does not exist$/u]);
-  t.match(await check(t, { 'main.mjs': undefined }), [/^plugin\.yaml: .*"main\.mjs" does not exist: is it compiled/u]);
+  t.match(await check(t, { 'main.mjs': undefined }), [
+    /^plugin\.yaml: .*"main\.mjs" does not exist; if it is a compiled file/u,
+  ]);
 });
 
 test('problems of declarations have the place of their call', async (t) => {
