@@ -74,7 +74,7 @@ export async function readObjectFiles(
         path,
         file: isInside
           ? await readBounded(whole, pluginObjectFileBytesMax)
-          : ({ ok: false, problem: 'is reached through a link, which is refused' } as const),
+          : ({ ok: false, problem: 'must not be a symbolic link or below one' } as const),
       };
     }),
   );
@@ -92,7 +92,7 @@ export async function mainPath(
   const real = await realpath(path).catch(() => undefined);
   if (real === undefined) return { ok: false, problem: `spec.main ${JSON.stringify(main)} does not exist` };
   if (real !== path)
-    return { ok: false, problem: `spec.main ${JSON.stringify(main)} is reached through a link, which is refused` };
+    return { ok: false, problem: `spec.main ${JSON.stringify(main)} must not be a symbolic link or below one` };
   const isFile = await stat(path).then(
     (entry) => entry.isFile(),
     () => false,

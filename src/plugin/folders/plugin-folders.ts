@@ -238,7 +238,7 @@ export class PluginFolders {
       of: { folder, declared },
       twin,
     } of unnamed.filter(({ of }) => !before.some((known) => known.of === of))) {
-      this.#dependencies.log.error('a folder in a folder of plugins has no valid plugin name', {
+      this.#dependencies.log.error('ignoring a plugin folder: its plugin name is invalid or used by another folder', {
         folder: folder.path,
         name: declared,
         ...(twin === undefined ? {} : { twin }),
