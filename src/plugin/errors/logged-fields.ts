@@ -2,7 +2,7 @@
 const frame = '\n    at ';
 
 /**
- * The fields of a log line with the stacks of errors as text, since an Error has no members of its own that JSON shows.
+ * Returns the fields of a log line with the stacks of errors as text: JSON would show an Error as an empty object.
  * `inSources` replaces the places in a stack.
  */
 export function loggedFields(

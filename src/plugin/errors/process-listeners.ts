@@ -12,8 +12,8 @@ export type Emitter = {
 type Listening = { readonly event: string | symbol; readonly listener: WeakRef<object> };
 
 /**
- * Records which plugin adds a listener to `process`, by the stack of the call, so that a listener that outlives its
- * plugin is logged with the plugin's name.
+ * Records which plugin adds a listener to `process`, by the stack of the call. A listener that outlives its plugin is
+ * then logged with the plugin's name.
  */
 export class ProcessListeners {
   readonly #process: Emitter;
@@ -44,7 +44,7 @@ export class ProcessListeners {
     });
     this.#listening.delete(plugin);
     if (left.length > 0)
-      this.#log.warn('a stopped plugin still has listeners on process', {
+      this.#log.warn('a stopped plugin still listens to process events', {
         plugin,
         events: left.map(({ event }) => String(event)),
       });

@@ -10,7 +10,7 @@ export type SourcePlace = { readonly path: string; readonly line: number; readon
 
 type Entry = { readonly mark: string; readonly map: SourceMap | undefined };
 
-/** Parsed maps by path; the one used last is the last entry. */
+/** Parsed maps by path, in the order of their last use. */
 const cache = new Map<string, Entry>();
 
 /**
@@ -61,7 +61,10 @@ function mapOf(path: string): SourceMap | undefined {
   return entry.map;
 }
 
-/** Changes with the file; undefined if there is none, or a larger one than is parsed in one turn. */
+/**
+ * Returns a value that changes with the file. Undefined if the file does not exist, or is larger than a map that is
+ * parsed in one turn.
+ */
 function markOf(path: string): string | undefined {
   try {
     const { mtimeMs, size } = statSync(path);
@@ -77,7 +80,7 @@ function readMap(path: string, mark: string | undefined): SourceMap | undefined 
     const payload: unknown = JSON.parse(readFileSync(path, 'utf8'));
     return isPayload(payload) ? new SourceMap(payload) : undefined;
   } catch {
-    // A map is a help for authors: a damaged one is like none.
+    // Maps only help authors, so a damaged map is ignored.
     return undefined;
   }
 }

@@ -7,14 +7,16 @@ import { syntaxCheckMs } from '../lifecycle/life-limits.ts';
 import { syntaxCheckPath } from '../load/syntax-check.ts';
 import { withSourcePlaces } from './source-maps.ts';
 
+type CodePlace = {
+  readonly folder: string;
+  readonly main: string;
+};
+
 /**
- * Returns the position in a plugin's folder at which an error was thrown, for the plugin's author, in the form ` (at
- * <file>:<line>)`; the empty string if the position is unknown.
+ * Returns the place in a plugin's folder where an error was thrown, in the form ` (at <file>:<line>)`. Returns an empty
+ * string if the place is unknown.
  */
-export async function thrownPlace(
-  error: unknown,
-  { folder, main }: { readonly folder: string; readonly main: string },
-): Promise<string> {
+export async function thrownPlace(error: unknown, { folder, main }: CodePlace): Promise<string> {
   const root = await realpath(folder).catch(() => folder);
   const text = decoded(withSourcePlaces(stackOf(error), [root]));
   const place = placeIn(text, `${root}${sep}`);

@@ -329,7 +329,7 @@ test('process listeners that a stopped plugin leaves behind are reported with it
   const stage = await open(t, place);
   const statuses = (): readonly unknown[] =>
     stage.logLines
-      .filter(({ message }) => message === 'a stopped plugin still has listeners on process')
+      .filter(({ message }) => message === 'a stopped plugin still listens to process events')
       .map(({ fields }) => fields);
   t.same(statuses(), [{ plugin: 'broken', events: ['broken'] }]);
   process.emit('left-once' as 'exit', 0);
