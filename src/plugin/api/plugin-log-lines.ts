@@ -1,8 +1,8 @@
-/** The log lines of plugins that this node still has. */
+/** The log lines of plugins that this node still stores. */
 export type PluginLogLines = {
   /**
-   * The lines of a plugin after the cursor, oldest first; all lines without a cursor, or with one of another start of
-   * this node. Undefined: the plugin has logged nothing.
+   * Returns the lines of a plugin after the cursor, oldest first. Returns all lines without a cursor, or with a cursor
+   * from another start of this node. Undefined: the plugin has logged nothing.
    */
   read(plugin: string, after: string | undefined): PluginLogPage | undefined;
 };

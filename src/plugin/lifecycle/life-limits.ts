@@ -31,8 +31,8 @@ export const syntaxCheckedFilesMax = 1_000;
 /** The time for which loaded plugins wait for slower plugins at the start, to register types in the same order. */
 export const loadTogetherMs = 2_000;
 /**
- * The largest source map that is read, since it is parsed in one turn of the event loop, and the most parsed maps that
- * are kept. With a larger one, places are those of the compiled file.
+ * The largest source map that is read, since one turn of the event loop parses it, and the most parsed maps that are
+ * kept. With a larger map, errors show the places in the compiled file.
  */
 export const sourceMapBytesMax = 524_288;
 export const sourceMapsMax = 32;

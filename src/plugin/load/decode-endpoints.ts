@@ -14,10 +14,15 @@ export type DecodedEndpoints = Endpoints & {
 /** A position in the export, for messages, and the prefix of paths at this position; empty if paths are absolute. */
 type SchemaPlace = { readonly at: string; readonly prefix: string };
 
+type SchemaMembers = {
+  readonly members: Readonly<Record<string, unknown>>;
+  readonly place: SchemaPlace;
+};
+
 /** Decodes the custom APIs in a plugin's export. Adds the problems of the APIs to `problems`. */
 export function decodeEndpoints(exported: Readonly<Record<string, unknown>>, problems: string[]): DecodedEndpoints {
   const ignoredControllers: string[] = [];
-  const sources: { readonly members: Readonly<Record<string, unknown>>; readonly place: SchemaPlace }[] = [];
+  const sources: SchemaMembers[] = [];
   listOf(exported, 'controllers', { at: 'controllers', countMax: routesPerPluginMax }, problems).forEach(
     (controller, index) => {
       const at = `controllers[${String(index)}]`;
@@ -44,10 +49,15 @@ function isNone(apiVersion: unknown): boolean {
   return apiVersion === undefined || apiVersion === null || apiVersion === '';
 }
 
+type ListPlace = {
+  readonly at: string;
+  readonly countMax: number;
+};
+
 export function listOf(
   members: Readonly<Record<string, unknown>>,
   member: string,
-  { at, countMax }: { readonly at: string; readonly countMax: number },
+  { at, countMax }: ListPlace,
   problems: string[],
 ): readonly unknown[] {
   const value = members[member];
@@ -134,10 +144,15 @@ function summaryOf(
   return {};
 }
 
+type TitledProblems = {
+  readonly title: string;
+  readonly problems: string[];
+};
+
 function absolutePath(
   { path }: Readonly<Record<string, unknown>>,
   { at, prefix }: SchemaPlace,
-  { title, problems }: { readonly title: string; readonly problems: string[] },
+  { title, problems }: TitledProblems,
 ): string | undefined {
   if (typeof path !== 'string') {
     problems.push(`${at}.path: must be a string`);

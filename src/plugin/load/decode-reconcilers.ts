@@ -66,10 +66,15 @@ function decodeReconciler(declared: unknown, at: string, found: Findings): Mount
   };
 }
 
+type FoundAt = {
+  readonly at: string;
+  readonly found: Findings;
+};
+
 function decodeName(
   declared: unknown,
   type: ReconciledType,
-  { at, found: { names, problems } }: { readonly at: string; readonly found: Findings },
+  { at, found: { names, problems } }: FoundAt,
 ): string | undefined {
   const name = declared ?? `${type.plural}.${type.group}`;
   if (

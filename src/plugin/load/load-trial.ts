@@ -25,7 +25,7 @@ export async function findFatal({ path, name, domain }: TrialRequest, clock: Clo
 export type TrialMessages = {
   readonly isBegin: (message: unknown) => boolean;
   readonly isEnd: (message: unknown) => boolean;
-  /** The time limit of everything before the module; that of a load by default. */
+  /** The time limit of the steps before the module runs; by default the limit of a load. */
   readonly startMs?: number;
 };
 

@@ -11,7 +11,7 @@ export function forkModuleProcess(url: string, start: unknown): ChildProcess {
   return fork(fileURLToPath(url), [JSON.stringify(start)], {
     execArgv: [`--max-old-space-size=${String(trialHeapMebibytesMax)}`],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    // The options of this process (a debugger port, for example) must not apply to the new one.
+    // The options of this process, for example a debugger port, must not apply to the new process.
     env: { ...process.env, NODE_OPTIONS: '' },
   });
 }

@@ -16,8 +16,8 @@ type Lines = { first: number; bytes: number; readonly kept: Uint8Array[] };
 
 /**
  * The last log lines of each plugin, in memory. A plugin that exceeds its limit loses its oldest lines. If all plugins
- * together exceed their limit, the plugin with the most bytes loses its oldest line: a plugin that logs much does not
- * displace the lines of others.
+ * together exceed their limit, the plugin with the most bytes loses its oldest line, so a plugin that logs much does
+ * not displace the lines of others.
  */
 export class PluginLogs implements PluginLogLines {
   /** Cursors of an earlier process are recognized by its id. */

@@ -23,6 +23,11 @@ import type { Failure } from '../lifecycle/status/plugin-status.ts';
 import type { ShippedObject } from './shipped-objects.ts';
 import type { TypeRegistry } from '../registry/type-registry.ts';
 
+type NamePage = {
+  readonly after: string | undefined;
+  readonly limit: number;
+};
+
 export type AppliedObjectsDependencies = ApplyDependencies & {
   readonly registry: TypeRegistry;
   readonly objects: PluginObjects;
@@ -30,10 +35,7 @@ export type AppliedObjectsDependencies = ApplyDependencies & {
    * Returns up to `limit` names of a type's objects, in the order of the names, from the first after `after`. The type
    * does not need to be registered.
    */
-  readonly namesOf: (
-    type: TypeKey,
-    page: { readonly after: string | undefined; readonly limit: number },
-  ) => readonly string[];
+  readonly namesOf: (type: TypeKey, page: NamePage) => readonly string[];
 };
 
 /** By object: the pointers of values that both users and the plugin changed, or why the object was not removed. */

@@ -96,7 +96,10 @@ function namingProblem(document: JsonObject, name: string, { plugin, domain }: R
     : undefined;
 }
 
-/** Whether the object is created once; the problem of another value, since a misspelt one would be merged. */
+/**
+ * Returns whether the object is created only once. Any other value is a problem: the plugin would otherwise merge an
+ * object whose annotation is misspelt.
+ */
 function createOnceOf(metadata: JsonValue | undefined, domain: string): boolean | string {
   const annotations = isObject(metadata) ? metadata['annotations'] : undefined;
   const key = createOnceKey(domain);

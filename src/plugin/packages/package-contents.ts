@@ -17,6 +17,11 @@ export class ArchiveRefused extends Error {
 
 export type EntryKind = 'file' | 'folder';
 
+type AddedPath = {
+  readonly kind: EntryKind;
+  readonly isImplied: boolean;
+};
+
 /** Checks the entries of an archive. Each entry is checked before its content is read. */
 export class PackageContents {
   /**
@@ -67,11 +72,7 @@ export class PackageContents {
     }
   }
 
-  #put(
-    path: string,
-    { kind, isImplied }: { readonly kind: EntryKind; readonly isImplied: boolean },
-    name: string,
-  ): void {
+  #put(path: string, { kind, isImplied }: AddedPath, name: string): void {
     const folded = foldedPath(path);
     const present = this.#paths.get(folded);
     if (present === undefined) {

@@ -14,6 +14,11 @@ const stagingPrefix = '.unpacking-';
 /** The suffix of the file beside a package's folder that contains the checksum of the folder's contents. */
 const sumSuffix = '.sum';
 
+type StagedPackage = {
+  readonly staging: string;
+  readonly digest: string;
+};
+
 /**
  * The unpacked packages on this node, in `<root>/<digest>`. The folders are a cache: a folder with an unexpected
  * checksum is unpacked again. A staging folder is renamed to the digest when it is complete, so that a crash leaves
@@ -70,10 +75,7 @@ export class PackageFolders {
   }
 
   /** Writes the checksum before the folder: `find` ignores a folder without a checksum, and vice versa. */
-  async #adopt(
-    { root, sum }: Extract<Unpacking, { ok: true }>,
-    { staging, digest }: { readonly staging: string; readonly digest: string },
-  ): Promise<string> {
+  async #adopt({ root, sum }: Extract<Unpacking, { ok: true }>, { staging, digest }: StagedPackage): Promise<string> {
     const path = this.#pathOf(digest);
     await remove(path);
     const written = `${staging}${sumSuffix}`;

@@ -41,6 +41,11 @@ export function refOf(archive: Uint8Array): PackageRef {
   return { digest: createHash('sha256').update(archive).digest('hex'), bytes: archive.length };
 }
 
+type ChunkedPackage = {
+  readonly digest: string;
+  readonly count: number;
+};
+
 /** Packages in the log. Each package has one stream, named by the digest, so that equal packages are stored once. */
 export class PackageLog {
   readonly #dependencies: PackageLogDependencies;
@@ -91,10 +96,7 @@ export class PackageLog {
     return archive;
   }
 
-  async #readInto(
-    chunks: Buffer[],
-    { digest, count }: { readonly digest: string; readonly count: number },
-  ): Promise<void> {
+  async #readInto(chunks: Buffer[], { digest, count }: ChunkedPackage): Promise<void> {
     for (;;) {
       const page = await this.#dependencies.log.readStream(streamOf(digest), {
         from: streamRevision(chunks.length),

@@ -24,11 +24,16 @@ export function typeConflicts(
   });
 }
 
+type Registrations = {
+  readonly registry: TypeRegistry;
+  readonly routeOwners: RouteOwners;
+};
+
 /** Returns messages about routes and sockets that the plugin must not serve, or that another plugin already has. */
 export function routeConflicts(
   endpoints: Endpoints,
   declarer: EndpointDeclarer,
-  { registry, routeOwners }: { readonly registry: TypeRegistry; readonly routeOwners: RouteOwners },
+  { registry, routeOwners }: Registrations,
 ): readonly string[] {
   const refused = endpointProblems(endpoints, declarer, (group, version) => ownersOf(registry, group, version));
   const conflicting = shapesOf(endpoints).flatMap(({ shape, title }) => {

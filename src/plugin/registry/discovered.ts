@@ -2,16 +2,18 @@ import type { Steps } from '../../base/steps.ts';
 import type { TypeKey } from '../../resource/type/index-entry.ts';
 import { eraseBatchObjects } from '../lifecycle/life-limits.ts';
 
+type NamePage = {
+  readonly after: string | undefined;
+  readonly limit: number;
+};
+
 export type FindPlugins = {
   /** The names of the plugins in plugin folders. */
   readonly folders: Iterable<string>;
   /** The key of the type Plugin. */
   readonly objects: TypeKey;
   /** Returns up to `limit` names of a type's objects, in the order of the names, from the first after `after`. */
-  readonly namesOf: (
-    type: TypeKey,
-    page: { readonly after: string | undefined; readonly limit: number },
-  ) => readonly string[];
+  readonly namesOf: (type: TypeKey, page: NamePage) => readonly string[];
 };
 
 /**

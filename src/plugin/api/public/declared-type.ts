@@ -76,9 +76,9 @@ export type HookContext = {
 export type HookViolation = { readonly pointer: string; readonly detail: string };
 
 /**
- * Functions that take part in the decision about a write of the type's objects, whoever writes them. They are
- * synchronous and pure: the result depends on the arguments only, and the objects are frozen. A hook that throws
- * refuses the write. Other requests wait while it runs.
+ * Functions that take part in every decision about a write of the type's objects. They are synchronous and pure: the
+ * result depends on the arguments only, and the objects are frozen. A hook that throws refuses the write. Other
+ * requests wait while it runs.
  */
 export type TypeHooks<T = PluginObject> = {
   /**
@@ -88,7 +88,7 @@ export type TypeHooks<T = PluginObject> = {
   default?(object: T, context: HookContext): object | undefined;
   /** Returns the violations of a valid object, or nothing. `old`: the stored object; undefined on a create. */
   validate?(object: T, old: T | undefined, context: HookContext): readonly HookViolation[] | undefined;
-  /** Returns the reasons why the object must not be deleted, or nothing. */
+  /** Returns the reasons why the object must not be deleted; undefined or an empty array if there are none. */
   validateDelete?(object: T, context: HookContext): readonly HookViolation[] | undefined;
 };
 
