@@ -127,7 +127,7 @@ async function addPart(folder: string, part: Part, { stderr }: CommandContext): 
     ...part.edits,
     ...(part.addition === undefined || edited !== undefined ? [] : [manual(part.addition)]),
   ];
-  if (edits.length > 0) throw commandError(`these edits are left to you:\n${edits.join('\n')}`);
+  if (edits.length > 0) throw commandError(`make these edits yourself:\n${edits.join('\n')}`);
 }
 
 async function writeAll(folder: string, files: readonly NewFile[], main: string | undefined): Promise<void> {
@@ -149,11 +149,14 @@ function manual({ name, from, member }: MainAddition): string {
   return `${mainFile}: add import { ${name} } from '${from}'; and add ${name} to ${member} of definePlugin`;
 }
 
-async function partOf(
-  part: string,
-  options: PartOptions,
-  context: CommandContext,
-): Promise<{ readonly folder: string; readonly words: Words; readonly name: string; readonly from: string }> {
+type ChosenType = {
+  readonly folder: string;
+  readonly words: Words;
+  readonly name: string;
+  readonly from: string;
+};
+
+async function partOf(part: string, options: PartOptions, context: CommandContext): Promise<ChosenType> {
   checkLabel(part, 'the name');
   const folder = folderOf(options, context);
   const plugin = await presentName(folder);

@@ -54,7 +54,7 @@ function withEntry(list: string, name: string): string {
   return indent === undefined ? `${entries}, ${name}` : `${entries},\n${indent}${name},${after}`;
 }
 
-/** After the last import; before everything without one. */
+/** Adds the import after the last import; without imports, at the start of the text. */
 function withImport(text: string, line: string): string {
   const last = [...text.matchAll(/^(?:import\b[^;'"]*|import\s*)['"][^'"\n]+['"];?[ \t]*\n/gmu)].at(-1);
   if (last === undefined) return `${line}\n\n${text}`;
@@ -62,10 +62,13 @@ function withImport(text: string, line: string): string {
   return `${text.slice(0, at)}${line}\n${text.slice(at)}`;
 }
 
-/** Strings, templates, comments and regular expressions, whose brackets are not those of the code. */
+/** Strings, templates, comments and regular expressions: their brackets are not part of the code's structure. */
 const opaque = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|\/\/[^\n]*|\/\*[^]*?\*\//gu;
 
-/** The offset of the brace that closes the block which begins at `start`; the end of the text without one. */
+/**
+ * The offset of the brace that closes the block which begins at `start`; the length of the text if the block is not
+ * closed.
+ */
 function endOfBlock(text: string, start: number): number {
   const code = blanked(text);
   let depth = 0;

@@ -13,7 +13,10 @@ export type LogsOptions = ConnectionOptions & { readonly follow?: boolean | unde
 /** The interval of requests for new lines. */
 const pollIntervalMs = 1_000;
 
-/** Prints the log lines of a plugin on the node that answers; with `follow`, new ones until it is interrupted. */
+/**
+ * Prints the log lines of a plugin on the node that responds. With `follow`, also prints new lines until the command is
+ * interrupted.
+ */
 export async function printPluginLogs(name: string, options: LogsOptions, context: CommandContext): Promise<void> {
   checkName(name);
   const connection = await connect(options, context);

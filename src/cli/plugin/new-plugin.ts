@@ -16,10 +16,12 @@ export type NewPluginOptions = {
   readonly group?: string | undefined;
 };
 
-export function addNewPlugin(
-  plugin: Command,
-  { context, version }: { readonly context: CommandContext; readonly version: string },
-): void {
+type GeneratorContext = {
+  readonly context: CommandContext;
+  readonly version: string;
+};
+
+export function addNewPlugin(plugin: Command, { context, version }: GeneratorContext): void {
   plugin
     .command('new <name>')
     .description('write a plugin in TypeScript, with a test, into a new folder of this name')
@@ -75,7 +77,9 @@ async function filesFor(
   return (await Promise.all(['base', 'typed', join('parts', 'type')].map(async (part) => filesOf(part, typed)))).flat();
 }
 
-/** The version of a new type: its author may still change it in ways that stored objects do not survive. */
+/**
+ * The version of a new type. An alpha version states that the type may still change incompatibly with stored objects.
+ */
 export const typeVersion = 'v1alpha1';
 
 /**

@@ -9,7 +9,7 @@ export type TypeRequest = {
   readonly version: string;
 };
 
-/** A name is one label of a DNS name, since it becomes part of a group, a path or a role's name. */
+/** A name is one label of a DNS name, since it becomes a part of a group, a path or a role's name. */
 const nameLengthMax = 63;
 const groupLengthMax = 253;
 const label = '[a-z](?:[a-z0-9-]*[a-z0-9])?';
@@ -23,8 +23,13 @@ const reservedWords = new Set(
   ).split(' '),
 );
 
+type PluginWords = {
+  readonly name: string;
+  readonly title: string;
+};
+
 /** The words of a plugin's templates. `title` is for people. */
-export function pluginWords(name: string): { readonly name: string; readonly title: string } {
+export function pluginWords(name: string): PluginWords {
   return { name, title: `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}` };
 }
 
@@ -33,21 +38,26 @@ export function typeWords({ kind, plural = `${kind.toLowerCase()}s`, group, vers
   checkKind(kind);
   checkLabel(plural, 'a plural');
   if (group.length > groupLengthMax || !new RegExp(`^${label}(?:\\.${label})+$`, 'u').test(group))
-    throw usageError(`a group is a DNS subdomain like links.example.com, not ${JSON.stringify(group)}`);
+    throw usageError(`a group must be a DNS subdomain like links.example.com, not ${JSON.stringify(group)}`);
   if (!/^v[1-9][0-9]*(?:(?:alpha|beta)[1-9][0-9]*)?$/u.test(version))
-    throw usageError(`a version is like v1 or v1alpha1, not ${JSON.stringify(version)}`);
+    throw usageError(`a version must be like v1 or v1alpha1, not ${JSON.stringify(version)}`);
   return { kind, plural, group, version, singular: kind.toLowerCase(), ...kindWords(kind) };
 }
 
+type KindWords = {
+  readonly file: string;
+  readonly camel: string;
+};
+
 /** The file and the constant of a type. */
-export function kindWords(kind: string): { readonly file: string; readonly camel: string } {
+export function kindWords(kind: string): KindWords {
   const camel = kind.replace(/^[A-Z]+(?![a-z])|^[A-Z]/u, (start) => start.toLowerCase());
   return { file: kebabOf(kind), camel: reservedWords.has(camel) ? `${camel}Type` : camel };
 }
 
 export function checkKind(kind: string): void {
   if (kind.length > nameLengthMax || !/^[A-Z][A-Za-z0-9]*$/u.test(kind))
-    throw usageError(`a kind is letters and digits and begins with a capital letter, not ${JSON.stringify(kind)}`);
+    throw usageError(`a kind must be letters and digits that begin with a capital letter, not ${JSON.stringify(kind)}`);
 }
 
 /** `named`: the noun for the error, such as "the name of a plugin". */

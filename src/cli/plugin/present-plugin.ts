@@ -36,7 +36,7 @@ export async function presentType(folder: string, kind: string): Promise<Words> 
   return { kind, file, camel, group, version, plural, singular: kind.toLowerCase() };
 }
 
-/** The group of the first type in `src`; undefined without one. */
+/** The group of the first type in `src`; undefined if `src` has no type. */
 export async function presentGroup(folder: string): Promise<string | undefined> {
   const names = await readdir(join(folder, 'src')).catch(() => []);
   for (const name of names.filter((each) => each.endsWith('.ts')).sort()) {

@@ -82,10 +82,10 @@ test('names and folders that a part cannot have are refused', async (t) => {
   const folder = await withLink(t);
   const before = await contents(folder);
   const refused: readonly (readonly [readonly string[], RegExp])[] = [
-    [['type', 'link'], /a kind is letters and digits/u],
+    [['type', 'link'], /a kind must be letters and digits/u],
     [['type', 'Tag', '--plural', '../tags'], /a plural must have at most 63/u],
-    [['type', 'Tag', '--group', 'tags'], /a group is a DNS subdomain/u],
-    [['type', 'Tag', '--api-version', '1'], /a version is like/u],
+    [['type', 'Tag', '--group', 'tags'], /a group must be a DNS subdomain/u],
+    [['type', 'Tag', '--api-version', '1'], /a version must be like/u],
     [['route', 'a/b', '--type', 'Link'], /the name must have at most 63/u],
     [['role', 'all', '--type', 'Link', '--verbs', 'read'], /"read" is not a verb/u],
     [['route', 'label'], /--type/u],
