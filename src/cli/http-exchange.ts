@@ -28,11 +28,13 @@ export async function exchange(target: URL, sent: Sent): Promise<Answered> {
   return { status, bytes: await bounded(body) };
 }
 
+type StreamedResponse = {
+  readonly status: number;
+  readonly body: AsyncIterable<Uint8Array>;
+};
+
 /** Sends one request, and returns the status and the body as soon as the response begins. */
-export async function begin(
-  target: URL,
-  { method, headers, body, ca, signal }: Sent,
-): Promise<{ readonly status: number; readonly body: AsyncIterable<Uint8Array> }> {
+export async function begin(target: URL, { method, headers, body, ca, signal }: Sent): Promise<StreamedResponse> {
   const length = body === undefined ? {} : { 'content-length': String(body.length) };
   const options: RequestOptions = { method, agent: false, signal, headers: { ...headers, ...length } };
   const response = await new Promise<IncomingMessage>((resolve, reject) => {

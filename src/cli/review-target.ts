@@ -38,6 +38,11 @@ export function reviewTarget(verb: string, words: string, { name, subresource }:
 
 const wordsOf = /^(?<resource>[^./]+)(?:\.(?<group>[^/]+))?(?:\/(?<named>[^/]+))?$/u;
 
-function given({ name, subresource }: ReviewWords): { readonly name?: string; readonly subresource?: string } {
+type GivenWords = {
+  readonly name?: string;
+  readonly subresource?: string;
+};
+
+function given({ name, subresource }: ReviewWords): GivenWords {
   return { ...(subresource === undefined ? {} : { subresource }), ...(name === undefined ? {} : { name }) };
 }

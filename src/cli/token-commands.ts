@@ -25,13 +25,18 @@ export type NewToken = {
   readonly expiresAt: string | undefined;
 };
 
+type CreatedToken = {
+  readonly name: string;
+  readonly token: string;
+};
+
 /**
  * Creates a token of the caller. Returns the name and the text of the token. The server never returns the text again.
  */
 export async function issueToken(
   { client, domain }: Connection,
   { description, roles, expiresAt }: NewToken,
-): Promise<{ readonly name: string; readonly token: string }> {
+): Promise<CreatedToken> {
   const spec = {
     ...(description === undefined ? {} : { description }),
     ...(roles.length === 0 ? {} : { roles }),
@@ -79,7 +84,7 @@ export async function deleteExpired({ client, domain }: Connection, description:
 }
 
 export async function revokeToken(name: string, options: ConnectionOptions, context: CommandContext): Promise<void> {
-  if (/^\.{0,2}$/u.test(name)) throw usageError(`${JSON.stringify(name)} is not a token's name`);
+  if (/^\.{0,2}$/u.test(name)) throw usageError(`${JSON.stringify(name)} is not a valid token name`);
   // A token's text is a secret, and the path of a request may be logged.
   if (/^pat_[0-9a-f]{32}_/u.test(name))
     throw usageError('the argument is the text of a token: use the name of the token, as listed by `token list`');

@@ -76,5 +76,5 @@ async function giveRoles(name: string, roles: readonly string[], { client, domai
 
 /** Refuses names that would change the path of the request. The server checks all other rules. */
 function checkName(name: string): void {
-  if (/^(?:|-|\.{1,2})$/u.test(name)) throw usageError(`${JSON.stringify(name)} is not a user's name`);
+  if (/^(?:|-|\.{1,2})$/u.test(name)) throw usageError(`${JSON.stringify(name)} is not a valid user name`);
 }

@@ -45,14 +45,16 @@ export function eventsPath(domain: string): readonly string[] {
   return ['apis', `audit.${domain}`, 'v1alpha1', 'events'];
 }
 
+type TypeLookUp = {
+  readonly client: ServerClient;
+  readonly path: readonly string[];
+};
+
 /**
  * Returns the conditions of the options. The type is checked first. @throws CommandFailure for a type that the server
  * lacks.
  */
-export async function conditionsOf(
-  options: EventOptions,
-  { client, path }: { readonly client: ServerClient; readonly path: readonly string[] },
-): Promise<readonly string[]> {
+export async function conditionsOf(options: EventOptions, { client, path }: TypeLookUp): Promise<readonly string[]> {
   const { type, where } = options;
   const equal = fields.flatMap(([option, field]) => {
     const value = options[option];

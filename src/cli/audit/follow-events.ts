@@ -60,11 +60,16 @@ async function* changes(client: ServerClient, followed: Followed, context: Comma
   }
 }
 
+type Follower = {
+  readonly context: CommandContext;
+  readonly progress: Progress;
+};
+
 /** Yields the events of one watch. @throws CommandFailure for a failure that retries cannot resolve. */
 async function* untilItEnds(
   client: ServerClient,
   { path, where }: Followed,
-  { context: { clock, stderr }, progress }: { readonly context: CommandContext; readonly progress: Progress },
+  { context: { clock, stderr }, progress }: Follower,
 ): AsyncGenerator<Json> {
   const resourceVersion = progress.position;
   const query = { ...selectorOf(where), watch: 'true', allowWatchBookmarks: 'true', resourceVersion };

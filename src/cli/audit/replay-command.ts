@@ -42,9 +42,14 @@ export async function replay(
   return shown(lines, options.print === true, context);
 }
 
+type Moments = {
+  readonly from: string;
+  readonly to: string;
+};
+
 /** Prints each change as a line, and a summary to standard error. */
 export async function diff(
-  options: DiffOptions & { readonly from: string; readonly to: string },
+  options: DiffOptions & Moments,
   context: CommandContext,
   stoppedReplays: () => Promise<StoppedReplays>,
 ): Promise<void> {

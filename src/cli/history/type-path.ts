@@ -46,8 +46,13 @@ export async function servedPath(client: ServerClient, type: string): Promise<re
   return undefined;
 }
 
+type TypeWords = {
+  readonly name: string;
+  readonly group: string | undefined;
+};
+
 /** @throws CommandFailure if `type` has another form than `words`. */
-function wordsOf(type: string): { readonly name: string; readonly group: string | undefined } {
+function wordsOf(type: string): TypeWords {
   const { name = '', group } = words.exec(type)?.groups ?? {};
   if (name === '') throw usageError(`${JSON.stringify(type)} is not a type: write <plural> or <plural>.<group>`);
   return { name, group };
