@@ -19,7 +19,7 @@ export const loginFailuresInAllMax = 100;
 export const loginFailureWindowMs = 60_000;
 /**
  * The most unsuccessful log-ins of a user from one network within `loginFailureWindowMs`, including refused log-ins.
- * Above this limit the cached password is not used. Otherwise a correct guess would succeed despite any number of
+ * Above this limit the cached password is not used: an attacker could otherwise find the password in spite of the
  * refusals.
  */
 export const loginGuessesMax = 100;
@@ -41,8 +41,8 @@ export const passwordHashesWaitingPerNetworkMax = 32;
 export const passwordHashesWaitingMax = 64;
 export const passwordHashWaitMs = 10_000;
 /**
- * The time for which a request for a hash lowers the priority of the client's site, the number of counted sites, and
- * the number of counted requests of each site.
+ * A request for a hash lowers the priority of the client's site for this time. The second and third limit: the number
+ * of counted sites, and the number of counted requests of each site.
  */
 export const passwordHashRequestsWindowMs = 60_000;
 export const passwordHashRequestSitesMax = 10_000;
@@ -58,8 +58,8 @@ export const refusalReasonLengthMax = 512;
 export const accessBatchMs = 1_000;
 export const accessStopMs = 1_000;
 /**
- * The maximum number of refusals of one kind, by one user or network, that one event describes; and the maximum number
- * of users and networks in an event.
+ * The most refusals of one kind, by one user or network, that one event describes, and the most users and networks in
+ * one event.
  */
 export const accessEntriesPerSourceMax = 5;
 export const accessSourcesMax = 256;

@@ -8,7 +8,7 @@ export const historyPageBytesMax = 4_194_304;
 /** The most events and bytes read for one page, including those of earlier and later objects of the name. */
 export const historyReadEventsMax = 2_000;
 export const historyReadBytesMax = 8_388_608;
-/** Bytes of one read of the log. This limit plus the largest event is the memory of a page's events. */
+/** The most bytes of one read of the log. This limit plus the largest event is the memory of a page's events. */
 export const historyReadBatchBytes = 2_097_152;
 /**
  * The audit indexes are folded in batches. After a batch, the next batch waits this long for more events: a commit of

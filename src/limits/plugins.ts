@@ -33,7 +33,10 @@ export const pluginsWaitMs = 10_000;
 export const trialHeapMebibytesMax = 256;
 /** The time after which a trial's process exits by itself, in case the waiting server was killed. */
 export const trialProcessMs = 20_000;
-/** The same for the process of `plugin check`, which reads all files of the plugin before the module runs. */
+/**
+ * The time after which the process of `plugin check` exits by itself. The process reads all files of the plugin before
+ * the module runs.
+ */
 export const checkProcessMs = 60_000;
 /**
  * The most unfinished loads of the same files, each in another process. After them, the server does not load these
@@ -41,9 +44,9 @@ export const checkProcessMs = 60_000;
  */
 export const unfinishedLoadsMax = 2;
 
-/** The log lines that a node keeps of one plugin: about a thousand lines. */
+/** The most bytes of log lines of one plugin in memory: about a thousand lines. */
 export const pluginLogBytesMax = 262_144;
-/** The log lines that a node keeps of all plugins. */
+/** The most bytes of log lines of all plugins in memory. */
 export const pluginLogsBytesMax = 16 * 1_048_576;
-/** One kept log line; the fields of a longer one are left out, and its message is cut. */
+/** The size of one kept log line. A longer line loses its fields, and its message is truncated. */
 export const pluginLogLineBytesMax = 8_192;

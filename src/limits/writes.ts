@@ -35,8 +35,8 @@ export const ownWriteBytesPerUser = 1_048_576;
 /** The size of an event without an object: a claim of a unique value, a password hash or a token digest. */
 export const smallEventBytes = 512;
 /**
- * The most writers with a recorded rate (one limit for users and one for networks), and the number of writers that are
- * checked when one of them must be dropped.
+ * The most writers with a recorded rate (one limit for users and one for networks). When a writer must be dropped, this
+ * number of writers is checked.
  */
 export const writersKnownMax = 16_384;
 export const writersLookedAtMax = 8;
