@@ -14,6 +14,12 @@ type EdgeReason =
   | 'internal-error'
   | 'timeout';
 
+/** The result of a decoder for a request that it refuses. */
+export type ProblemResult = {
+  readonly ok: false;
+  readonly problem: Problem;
+};
+
 export type ProblemReason = RejectionReason | EdgeReason;
 
 /** The status, fixed reason and title of every refusal (decision 8). Only this table maps statuses. */

@@ -2,10 +2,11 @@ import type { EventParts } from '../../audit/stream/event-item.ts';
 import { EventSelection } from '../../audit/stream/event-selection.ts';
 import { selectableFields } from '../../audit/stream/event-type.ts';
 import { auditEventsDefault, auditEventsMax } from '../../limits/audit.ts';
+import type { LogIdentity } from '../../log/log.ts';
 import type { FieldRequirement } from '../../resource/query/list-query.ts';
 import { parseFieldSelector } from '../../resource/query/selector.ts';
 import { bindFields } from '../../resource/query/sort-keys.ts';
-import { problem, type Problem } from '../problem.ts';
+import { problem, type Problem, type ProblemResult } from '../problem.ts';
 import { checkParameterNames } from '../query-names.ts';
 import {
   countOf,
@@ -36,10 +37,7 @@ const ofObjectsOnly = ['page', 'size', 'at'];
 const partNames = ['object', 'change', 'data'] as const;
 
 /** Decodes and checks all parameters of a list of events. */
-export function decodeEventsQuery(
-  parameters: URLSearchParams,
-  log: { readonly logId: string; readonly epoch: number },
-): Decoded<EventsQuery> {
+export function decodeEventsQuery(parameters: URLSearchParams, log: LogIdentity): Decoded<EventsQuery> {
   const misnamed = checkParameterNames(parameters, { own: ['include'] }) ?? ownProblem(parameters);
   if (misnamed !== undefined) return { ok: false, problem: misnamed };
   const selected = decodeEventSelector(parameters);
@@ -135,6 +133,6 @@ function ownProblem(parameters: URLSearchParams): Problem | undefined {
   return undefined;
 }
 
-function refused(detail: string): { readonly ok: false; readonly problem: Problem } {
+function refused(detail: string): ProblemResult {
   return { ok: false, problem: problem('bad-request', detail) };
 }

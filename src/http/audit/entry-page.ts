@@ -27,12 +27,17 @@ export function paceOf(
   };
 }
 
+type PageFrame = {
+  readonly envelope: string;
+  readonly opening?: string;
+};
+
 /**
  * Returns a page of JSON entries. `envelope` is the JSON object with the other members. A large page holds its slot
  * until the client has read the page, so that many slow clients cannot hold many pages in memory.
  */
 export function entryPage(
-  { envelope, opening = ',"items":[' }: { readonly envelope: string; readonly opening?: string },
+  { envelope, opening = ',"items":[' }: PageFrame,
   entries: readonly Uint8Array[],
   slot: SnapshotSlot,
 ): Answer {

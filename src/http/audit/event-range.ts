@@ -1,7 +1,7 @@
 import { logPosition, type LogPosition } from '../../log/log.ts';
 import type { FieldRequirement } from '../../resource/query/list-query.ts';
 import { timestampMs } from '../../resource/type/index-key.ts';
-import { problem, type Problem } from '../problem.ts';
+import { problem, type Problem, type ProblemResult } from '../problem.ts';
 import { isPosition, shown, type Decoded } from '../resources/decode-list-query.ts';
 
 /** A range of positions or of epoch milliseconds. The range includes both ends. */
@@ -74,8 +74,13 @@ const endsOf: Readonly<Record<'<' | '<=' | '>' | '>=' | '=', Ends>> = {
   '=': (operand) => ({ from: operand, until: operand }),
 };
 
+type TimeComparison = {
+  readonly text: string;
+  readonly ends: Ends;
+};
+
 /** Returns the comparison of a requirement; undefined if the requirement does not compare with one value. */
-function comparisonOf(requirement: FieldRequirement): { readonly text: string; readonly ends: Ends } | undefined {
+function comparisonOf(requirement: FieldRequirement): TimeComparison | undefined {
   if (!('value' in requirement)) {
     if (requirement.operator !== 'in' || requirement.values.length !== 1) return undefined;
     const [text = ''] = requirement.values;
@@ -133,6 +138,6 @@ function timeProblem(range: Range | undefined, { now }: Places): Problem | undef
   return problem('bad-request', `fieldSelector: time ${new Date(Number(range.from)).toISOString()} is in the future`);
 }
 
-function refused(detail: string): { readonly ok: false; readonly problem: Problem } {
+function refused(detail: string): ProblemResult {
   return { ok: false, problem: problem('bad-request', `fieldSelector: ${detail}`) };
 }

@@ -157,10 +157,12 @@ async function page(asked: Asked, dependencies: EventRoutesDependencies, slot: S
   return entryPage({ envelope, opening: form.listOpening }, rows, slot);
 }
 
-function metadataOf(
-  { head, next }: { readonly head: LogPosition; readonly next: EventsPage['next'] },
-  { identity }: EventsQuery,
-): Readonly<Record<string, string>> {
+type PageEnd = {
+  readonly head: LogPosition;
+  readonly next: EventsPage['next'];
+};
+
+function metadataOf({ head, next }: PageEnd, { identity }: EventsQuery): Readonly<Record<string, string>> {
   const resourceVersion = head.toString();
   if (next === undefined) return { resourceVersion };
   return { resourceVersion, continue: encodeEventsToken({ head, from: next }, identity) };

@@ -20,9 +20,14 @@ export function bodyBytesMaxOf(type: string): number {
   return type === protobufType ? protobufBodyBytesMax : requestBodyBytesMax;
 }
 
+type RawBody = {
+  readonly type: string;
+  readonly bytes: Uint8Array;
+};
+
 /** Decodes a body in YAML, protobuf or JSON. Any other media type is read as JSON. */
 export async function decodeFormat(
-  { type, bytes }: { readonly type: string; readonly bytes: Uint8Array },
+  { type, bytes }: RawBody,
   reading: Reading,
   message: KubernetesMessage | undefined,
 ): Promise<Body<Json>> {

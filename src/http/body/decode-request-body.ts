@@ -79,9 +79,12 @@ export function decodeOwnAccessReview(body: JsonMembers): Decoded<ReviewedAttrib
   return decoded.ok ? reviewedAttributes(decoded.value) : decoded;
 }
 
-export function decodeAccessReview(
-  body: JsonMembers,
-): Decoded<{ readonly user: string; readonly attributes: ReviewedAttributes }> {
+type ReviewedAccess = {
+  readonly user: string;
+  readonly attributes: ReviewedAttributes;
+};
+
+export function decodeAccessReview(body: JsonMembers): Decoded<ReviewedAccess> {
   const decoded = othersAccess(body);
   if (!decoded.ok) return decoded;
   const reviewed = reviewedAttributes(decoded.value);

@@ -57,7 +57,7 @@ export function parseYaml(text: string): Document.Parsed {
       if (hasDocument) throw new YamlFault('the body contains several documents', token.offset);
       hasDocument = true;
     }
-    // The composer yields a document when the next one begins, or at the end.
+    // The composer yields a document when it reads the next document or the end.
     for (const _ of composer.next(token));
   }
   for (const document of composer.end(true, text.length)) {
@@ -65,7 +65,7 @@ export function parseYaml(text: string): Document.Parsed {
     if (problem !== undefined) throw new YamlFault(problem.message, problem.pos[0]);
     return document;
   }
-  throw new Error('invariant violated: the end of a text makes a document');
+  throw new Error('invariant violated: the composer yields a document at the end of the text');
 }
 
 function offsetOf(place: Place): number {

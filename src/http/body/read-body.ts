@@ -6,11 +6,11 @@ import { parsedValueBytes } from '../../limits/writes.ts';
 import { BodyBuffer } from './body-buffer.ts';
 import { headerOf, type Exchange } from '../exchange.ts';
 import { jsonType } from './media-types.ts';
-import { problem, type Problem } from '../problem.ts';
+import { problem, type ProblemResult } from '../problem.ts';
 
 export type Body<T> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly problem: Problem }
+  | ProblemResult
   /** The client disconnected while it sent the body, so no response is possible. */
   | { readonly ok: false; readonly problem: undefined };
 
@@ -27,7 +27,7 @@ const drainedBytesMax = 64 * requestBodyBytesMax;
 export function mediaTypeOf(
   req: IncomingMessage,
   accepted: readonly string[],
-): { readonly ok: true; readonly type: string } | { readonly ok: false; readonly problem: Problem } {
+): { readonly ok: true; readonly type: string } | ProblemResult {
   const encoding = headerOf(req, 'content-encoding');
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
     return unsupported(`the body must not have a Content-Encoding, but has ${JSON.stringify(encoding)}`);
@@ -129,6 +129,6 @@ function tooLarge(bytesMax: number, headers: readonly string[]): Body<never> {
   };
 }
 
-function unsupported(detail: string): { readonly ok: false; readonly problem: Problem } {
+function unsupported(detail: string): ProblemResult {
   return { ok: false, problem: problem('unsupported-media-type', detail) };
 }

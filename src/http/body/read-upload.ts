@@ -5,7 +5,7 @@ import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { messageOf } from '../../base/error-message.ts';
 import type { Clock } from '../../base/clock.ts';
 import { headerOf } from '../exchange.ts';
-import { problem, type Problem } from '../problem.ts';
+import { problem, type Problem, type ProblemResult } from '../problem.ts';
 import type { Body } from './read-body.ts';
 import { uploadLookBytesMin, uploadLookMs, uploadSlowLooksMax } from '../plugin-routes/route-limits.ts';
 
@@ -189,6 +189,6 @@ function stalled(): Body<never> {
   return { ok: false, problem: problem('request-timeout', detail, { headers: ['Connection', 'close'] }) };
 }
 
-function refused(reason: Problem['reason'], detail: string): { readonly ok: false; readonly problem: Problem } {
+function refused(reason: Problem['reason'], detail: string): ProblemResult {
   return { ok: false, problem: problem(reason, detail) };
 }

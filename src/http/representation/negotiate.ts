@@ -1,6 +1,6 @@
 import { includesType, isPlainJson, parseAccept, type MediaRange } from '../body/accept-header.ts';
 import { jsonType, yamlType } from '../body/media-types.ts';
-import { problem, type Problem } from '../problem.ts';
+import { problem, type ProblemResult } from '../problem.ts';
 
 export type Shape = 'object' | 'metadata' | 'table';
 
@@ -27,7 +27,7 @@ export const asObjects = { ok: true, value: plainObjects } as const;
 export function negotiate(
   accept: string | undefined,
   query: URLSearchParams,
-): { readonly ok: true; readonly value: Negotiated } | { readonly ok: false; readonly problem: Problem } {
+): { readonly ok: true; readonly value: Negotiated } | ProblemResult {
   // The usual headers are recognized without parsing.
   if (accept === undefined || isPlainJson(accept) || !transformForm.test(accept)) return asObjects;
   for (const range of parseAccept(accept)) {

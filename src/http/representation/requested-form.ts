@@ -1,15 +1,14 @@
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { bytesAnswer, refusal, type Answer } from '../answer.ts';
 import { headerOf, type Exchange } from '../exchange.ts';
-import type { Problem } from '../problem.ts';
+import type { ProblemResult } from '../problem.ts';
 import { asObjects, negotiate } from './negotiate.ts';
 import type { Representation } from './representation.ts';
 import { withoutTag } from './yaml-answers.ts';
 import { representationOf } from './representation-of.ts';
 
 /** The form of objects that a request asks for; undefined for plain objects. */
-export type RequestedForm =
-  { readonly ok: true; readonly form: Representation | undefined } | { readonly ok: false; readonly problem: Problem };
+export type RequestedForm = { readonly ok: true; readonly form: Representation | undefined } | ProblemResult;
 
 const asTheyAre: RequestedForm = { ok: true, form: undefined };
 

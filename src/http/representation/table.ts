@@ -37,6 +37,11 @@ const rowEnd = Buffer.from('}');
 const noVersion = Buffer.from('""');
 const partialRowEnd = Buffer.from('}}');
 
+type TableOptions = {
+  readonly version: string;
+  readonly include: IncludedObject;
+};
+
 /** Kubernetes' Table: a row for each object, with a cell for each column. */
 export class Table implements Representation {
   readonly name: string;
@@ -50,11 +55,7 @@ export class Table implements Representation {
   readonly #places;
   readonly #metadataPlace: number;
 
-  constructor(
-    name: string,
-    type: ResourceType,
-    { version, include }: { readonly version: string; readonly include: IncludedObject },
-  ) {
+  constructor(name: string, type: ResourceType, { version, include }: TableOptions) {
     this.name = name;
     this.listKind = { apiVersion: `meta.k8s.io/${version}`, kind: 'Table' };
     this.#columns = columnsOf(type);

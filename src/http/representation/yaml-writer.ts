@@ -47,7 +47,7 @@ export class YamlWriter {
     return this.#taken();
   }
 
-  /** Completes the document. Its last token may be a number, which ends only now. */
+  /** Completes the document. A number at the end of the document is complete only now. */
   end(): Buffer {
     if (this.#rest.length > 0) this.#scalar(this.#rest.toString('utf8'));
     this.#rest = Buffer.alloc(0);

@@ -36,6 +36,11 @@ type Streamed = {
 };
 type JoinedPage = Omit<ListPage, 'items'> & { readonly items: Uint8Array };
 
+type CollectionExtras = {
+  readonly cache?: ListCache;
+  readonly past?: PastLists;
+};
+
 /** The generated API of a collection, except for deletion (delete-collection.ts). */
 export class Collections {
   readonly #ports: ResourcePorts;
@@ -46,7 +51,7 @@ export class Collections {
    * Pass no cache if callers see different objects, since the key of the cache contains only the query. Without `past`,
    * the parameter `at` is refused.
    */
-  constructor(ports: ResourcePorts, { cache, past }: { readonly cache?: ListCache; readonly past?: PastLists } = {}) {
+  constructor(ports: ResourcePorts, { cache, past }: CollectionExtras = {}) {
     this.#ports = ports;
     this.#cache = cache;
     this.#past = past;
@@ -113,7 +118,9 @@ export class Collections {
       if (page !== undefined) return this.#stream({ exchange, ...asked, slot }, page);
       slot.release();
       return refusal(
-        problem('unavailable', `values of ${type.plural} are being read from the log`, { retryAfterSeconds: 5 }),
+        problem('unavailable', `the past values of ${type.plural} are being read from the log`, {
+          retryAfterSeconds: 5,
+        }),
       );
     } catch (error) {
       slot.release();

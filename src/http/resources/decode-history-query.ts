@@ -1,6 +1,6 @@
 import type { HistoryRange } from '../../audit/event-pairs.ts';
 import { historyEntriesDefault, historyEntriesMax } from '../../limits/audit.ts';
-import { problem, type Problem } from '../problem.ts';
+import { problem, type Problem, type ProblemResult } from '../problem.ts';
 import { checkParameterNames } from '../query-names.ts';
 import { countOf, decodeFreshness, shown, unsupported, type Decoded, type Freshness } from './decode-list-query.ts';
 import { decodeHistoryToken, type HistoryIdentity, type HistoryToken } from './history-token.ts';
@@ -73,6 +73,6 @@ function ownProblem(parameters: URLSearchParams): Problem | undefined {
   return undefined;
 }
 
-function refused(detail: string): { readonly ok: false; readonly problem: Problem } {
+function refused(detail: string): ProblemResult {
   return { ok: false, problem: problem('bad-request', detail) };
 }

@@ -5,7 +5,7 @@ import { bindFields, parseSort } from '../../resource/query/sort-keys.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { parseFieldSelector, parseLabelSelector } from '../../resource/query/selector.ts';
 import { decodeToken, type ContinueToken, type QueryIdentity } from './continue-token.ts';
-import { problem, type Problem } from '../problem.ts';
+import { problem, type Problem, type ProblemResult } from '../problem.ts';
 import { checkParameterNames } from '../query-names.ts';
 
 /** The kind of paging, which determines the counts of the list. */
@@ -25,7 +25,7 @@ export type ListRequest = {
 /** The oldest acceptable position; `exact` requires exactly this position. */
 export type Freshness = { readonly notBefore: LogPosition | undefined; readonly match: 'not-older' | 'exact' };
 
-export type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem };
+export type Decoded<T> = { readonly ok: true; readonly value: T } | ProblemResult;
 
 /** Decodes all parameters of a list (decisions 4.1 to 4.3, 2.6). `hasPast` means that the path supports `at`. */
 export function decodeListQuery(
@@ -101,11 +101,12 @@ function pageOf(page: number, size: number): Paging {
   return size === 0 ? { kind: 'all' } : { kind: 'page', page: Math.max(1, page), size };
 }
 
-function decodeChain(
-  limit: number,
-  text: string,
-  { identity, sort }: { readonly identity: QueryIdentity; readonly sort: readonly SortKey[] },
-): Decoded<Paging> {
+type OrderedQuery = {
+  readonly identity: QueryIdentity;
+  readonly sort: readonly SortKey[];
+};
+
+function decodeChain(limit: number, text: string, { identity, sort }: OrderedQuery): Decoded<Paging> {
   if (text === '')
     return { ok: true, value: limit === 0 ? { kind: 'all' } : { kind: 'chain', limit, token: undefined } };
   const decoded = decodeToken(text, identity);
@@ -141,7 +142,7 @@ export function countOf(parameters: URLSearchParams, name: string): Decoded<numb
   return { ok: true, value };
 }
 
-function refused(detail: string): { readonly ok: false; readonly problem: Problem } {
+function refused(detail: string): ProblemResult {
   return { ok: false, problem: problem('bad-request', detail) };
 }
 

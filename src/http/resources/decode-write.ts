@@ -5,7 +5,7 @@ import type { Propagation } from '../../command/propagation.ts';
 import { ifMatchOf } from './conditional-requests.ts';
 import { shown, unsupported, type Decoded } from './decode-list-query.ts';
 import { causeOf, disconnectSignalOf, type Exchange } from '../exchange.ts';
-import { problem, type Problem } from '../problem.ts';
+import { problem, type ProblemResult } from '../problem.ts';
 import { checkParameterNames } from '../query-names.ts';
 
 /**
@@ -143,6 +143,6 @@ function isTextOrNull(value: Json): value is string | null {
   return value === null || typeof value === 'string';
 }
 
-function refused(detail: string): { readonly ok: false; readonly problem: Problem } {
+function refused(detail: string): ProblemResult {
   return { ok: false, problem: problem('bad-request', detail) };
 }

@@ -186,12 +186,17 @@ async function* joined(first: IteratorResult<Batch>, rest: AsyncGenerator<Batch>
   yield* rest;
 }
 
+type DeletionOutput = {
+  readonly form: Representation | undefined;
+  readonly clock: Clock;
+};
+
 /** Encodes a list with the counts after the items, since the counts are known only at the end. */
 async function* envelope(
   type: ResourceType,
   { reader }: ResourcePorts,
   batches: AsyncIterable<Batch>,
-  { form, clock }: { readonly form: Representation | undefined; readonly clock: Clock },
+  { form, clock }: DeletionOutput,
 ): AsyncGenerator<Uint8Array> {
   let before = `${JSON.stringify(listKindOf(type, form)).slice(0, -1)}${form?.listOpening ?? listOpening}`;
   let total = 0;

@@ -57,10 +57,14 @@ function counted(paging: Paging, { total, next }: Omit<ListPage, 'items'>): obje
   }
 }
 
-function ends(
-  counts: { readonly page: number; readonly size: number; readonly total: number; readonly totalPages: number },
-  hasNext: boolean,
-): object {
+type PageCounts = {
+  readonly page: number;
+  readonly size: number;
+  readonly total: number;
+  readonly totalPages: number;
+};
+
+function ends(counts: PageCounts, hasNext: boolean): object {
   const { page, size, total, totalPages } = counts;
   const hasPrevious = page > 1;
   return { page, size, total, first: !hasPrevious, last: !hasNext, hasNext, hasPrevious, totalPages };

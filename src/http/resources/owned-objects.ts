@@ -200,7 +200,12 @@ function pinned<C extends Exclude<Command, { readonly type: 'create' | 'find' | 
   return { ...command, preconditions: { uid, ...command.preconditions } };
 }
 
-function identityOf({ bytes }: StoredObject): { readonly uid: string; readonly owner: unknown } {
+type Identity = {
+  readonly uid: string;
+  readonly owner: unknown;
+};
+
+function identityOf({ bytes }: StoredObject): Identity {
   const {
     metadata: { uid },
     spec,

@@ -11,11 +11,13 @@ export function encodeParts(parts: readonly unknown[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
+type TokenShape = {
+  readonly count: number;
+  readonly depthMax: number;
+};
+
 /** Decodes a token of `count` parts. Returns undefined for any other text. */
-export function decodeParts(
-  text: string,
-  { count, depthMax }: { readonly count: number; readonly depthMax: number },
-): readonly unknown[] | undefined {
+export function decodeParts(text: string, { count, depthMax }: TokenShape): readonly unknown[] | undefined {
   if (!/^[A-Za-z0-9_-]+$/u.test(text)) return undefined;
   const decoded = decodeJson(Buffer.from(text, 'base64url'), { depthMax });
   return decoded.ok && Array.isArray(decoded.value) && decoded.value.length === count ? decoded.value : undefined;

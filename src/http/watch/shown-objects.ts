@@ -6,6 +6,11 @@ export type Place = 'first' | 'later';
 
 type Kept = { readonly made: Map<Representation, Partial<Record<Place, Buffer>>>; bytes: number };
 
+type ShownPlace = {
+  readonly form: Representation;
+  readonly place: Place;
+};
+
 /**
  * Caches large objects that were converted to another form within the current second, oldest first. A user may open
  * thousands of watches with different selections, and a conversion takes milliseconds for a megabyte. Ages are correct
@@ -40,11 +45,7 @@ export class ShownObjects {
     this.#bytes = 0;
   }
 
-  #keep(
-    object: Uint8Array,
-    fresh: Buffer,
-    { form, place }: { readonly form: Representation; readonly place: Place },
-  ): void {
+  #keep(object: Uint8Array, fresh: Buffer, { form, place }: ShownPlace): void {
     const kept: Kept = this.#kept.get(object) ?? { made: new Map(), bytes: 0 };
     const more = fresh.length + (kept.bytes === 0 ? object.length : 0);
     this.#bytes += more;

@@ -12,7 +12,7 @@ import { decodeWatchQuery } from './decode-watch-query.ts';
 import type { Decoded } from '../resources/decode-list-query.ts';
 import { headerOf } from '../exchange.ts';
 import { jsonType } from '../body/media-types.ts';
-import type { Problem } from '../problem.ts';
+import type { ProblemResult } from '../problem.ts';
 import { sendProblem, type Edge } from '../send.ts';
 import { refuseUpgrade, SocketUpgrades } from '../connection/socket-upgrades.ts';
 import { ShownObjects } from './shown-objects.ts';
@@ -43,9 +43,12 @@ export function createWatchEndpoints(dependencies: WatchEndpointsDependencies): 
  * The result of the checks of a watch request. `encoding` is the encoding of the transport, with objects in the
  * requested form.
  */
-type Admission =
-  | { readonly ok: true; readonly plan: WatchPlan; readonly encoding: FrameEncoding }
-  | { readonly ok: false; readonly problem: Problem };
+type Admission = { readonly ok: true; readonly plan: WatchPlan; readonly encoding: FrameEncoding } | ProblemResult;
+
+type UpgradedSocket = {
+  readonly socket: Duplex;
+  readonly head: Buffer;
+};
 
 class HubEndpoints {
   readonly #dependencies: WatchEndpointsDependencies;
@@ -87,11 +90,7 @@ class HubEndpoints {
     });
   }
 
-  upgrade(
-    request: WatchRequest,
-    req: IncomingMessage,
-    { socket, head }: { readonly socket: Duplex; readonly head: Buffer },
-  ): void {
+  upgrade(request: WatchRequest, req: IncomingMessage, { socket, head }: UpgradedSocket): void {
     const admission = this.#admit(request, req, webSocketFrames);
     if (!admission.ok) {
       refuseUpgrade({ req, socket, requestId: request.requestId }, admission.problem, this.#dependencies);

@@ -22,6 +22,11 @@ export type FoundPast =
 
 const asTheyAre: RequestedForm = { ok: true, form: undefined };
 
+type PastLookUp = {
+  readonly type: ResourceType | undefined;
+  readonly ports: PastPorts;
+};
+
 /**
  * Handles GET of `/{name}?at=`: returns the object at a moment (decision 10.3). The object may have been deleted since.
  * Without `type` (the type is no longer served), the response is always the stored JSON.
@@ -29,7 +34,7 @@ const asTheyAre: RequestedForm = { ok: true, form: undefined };
 export async function answerPast(
   exchange: Exchange,
   target: HistoryTarget,
-  { type, ports }: { readonly type: ResourceType | undefined; readonly ports: PastPorts },
+  { type, ports }: PastLookUp,
 ): Promise<Answer> {
   const misnamed = checkParameterNames(exchange.query, { hasPast: true });
   if (misnamed !== undefined) return refusal(misnamed);

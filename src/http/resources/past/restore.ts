@@ -48,11 +48,12 @@ export async function restoreItem(exchange: Exchange, target: ItemTarget, ports:
     : written(outcome, target);
 }
 
-function commandOf(
-  exchange: Exchange,
-  { type, name }: ItemTarget,
-  { past, isGone }: { readonly past: ResourceObject; readonly isGone: boolean },
-): Command {
+type RestoredState = {
+  readonly past: ResourceObject;
+  readonly isGone: boolean;
+};
+
+function commandOf(exchange: Exchange, { type, name }: ItemTarget, { past, isGone }: RestoredState): Command {
   return isGone
     ? { type: 'create', object: restoredObject(past, type) }
     : { type: 'restore', name, past, preconditions: preconditionsOf(exchange) };
