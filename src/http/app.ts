@@ -45,6 +45,11 @@ export type AppDependencies = DispatcherDependencies & {
 /** A request and, after authentication, its subject. */
 type Served = Recipient & Serving & { subject: Subject | undefined };
 
+type RequestOrigin = {
+  readonly requestId: string;
+  readonly address: string;
+};
+
 /** Handles all requests. The order of the checks in `#answer` follows decision 2. */
 export class App {
   readonly #dependencies: AppDependencies;
@@ -159,7 +164,7 @@ export class App {
   #noteFailure(
     refused: Authenticated,
     { headers: { authorization = '' } }: IncomingMessage,
-    from: { readonly requestId: string; readonly address: string },
+    from: RequestOrigin,
   ): void {
     if (refused.ok || refused.reason === 'unavailable') return;
     this.#dependencies.refusals.logInFailed({

@@ -250,7 +250,7 @@ type Leaving = { readonly app: App; readonly connections: Connections; readonly 
 /** Handles an upgrade request like any other request, with a response on its connection. */
 function serveUpgrade(app: App, { log, clock }: Edge, { req, socket, head }: Upgraded): void {
   socket.on('error', (error) => {
-    log.debug('an upgrading connection failed', { error: String(error) });
+    log.debug('a connection failed during its upgrade', { error: String(error) });
   });
   const response = responseOn(socket, req, clock);
   if (response === undefined) return;

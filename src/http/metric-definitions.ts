@@ -24,8 +24,8 @@ export type MetricSources = MemorySources & {
   /** The certificate in use, with its expiry in milliseconds since the Unix epoch; undefined without TLS. */
   readonly certificate?: (() => { readonly expiresAt: number }) | undefined;
   /**
-   * The number of log-ins, log-outs and refusals by kind, and the number of those without an event of their own;
-   * undefined if they are not recorded.
+   * The number of log-ins, log-outs and refusals by kind, and the number of these that have no event of their own.
+   * Undefined if accesses are not recorded.
    */
   readonly accesses?: { readonly totals: ReadonlyMap<string, number>; readonly omitted: number } | undefined;
   /** The controllers, each with the number of queued keys, and the number of ended steps by outcome. */

@@ -33,6 +33,12 @@ type Streaming = {
   readonly calling: AbortController;
 };
 
+type CallInput = {
+  readonly params: Readonly<Record<string, string>>;
+  readonly body: unknown;
+  readonly signal: AbortSignal;
+};
+
 /** Calls plugins' route handlers: each call ends in one response, or in a stream of events. */
 export class PluginRouteCalls {
   readonly #dependencies: RouteCallDependencies;
@@ -161,7 +167,7 @@ export class PluginRouteCalls {
   async #settled(
     exchange: Exchange,
     { mount: { plugin }, endpoint: { handler } }: PluginRoute,
-    call: { readonly params: Readonly<Record<string, string>>; readonly body: unknown; readonly signal: AbortSignal },
+    call: CallInput,
   ): Promise<Settled> {
     const disconnected = disconnectSignalOf(exchange.res);
     return new Promise((resolve) => {

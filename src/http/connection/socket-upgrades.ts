@@ -107,12 +107,14 @@ function answerPings(webSocket: WebSocket): void {
   });
 }
 
+type UpgradeRequest = {
+  readonly req: IncomingMessage;
+  readonly socket: Duplex;
+  readonly requestId: string;
+};
+
 /** Sends the refusal of a failed upgrade in plain HTTP, and closes the connection. */
-export function refuseUpgrade(
-  { req, socket, requestId }: { readonly req: IncomingMessage; readonly socket: Duplex; readonly requestId: string },
-  refusal: Problem,
-  edge: Edge,
-): void {
+export function refuseUpgrade({ req, socket, requestId }: UpgradeRequest, refusal: Problem, edge: Edge): void {
   socket.on('error', () => undefined);
   const response = responseOn(socket, req, edge.clock);
   if (response !== undefined) sendProblem({ req, res: response.res, requestId }, refusal, edge);

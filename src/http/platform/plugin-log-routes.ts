@@ -19,7 +19,7 @@ export function pluginLogRoutes({ domain, logs, isPlugin }: PluginLogRoutesDepen
       path: `/apis/api.console.${domain}/${platformApiVersion}/plugins/{name}/logs`,
       route: ({ name = '' }, { query }) => {
         const after = query.getAll('after');
-        if (after.length > 1) return refusal(problem('bad-request', 'after may be given once'));
+        if (after.length > 1) return refusal(problem('bad-request', 'the parameter after must not be repeated'));
         const page = logs.read(name, after[0]);
         if (page === undefined && !isPlugin(name)) return refusal(problem('not-found', `plugins "${name}" not found`));
         return pageAnswer(page ?? { lines: [], cursor: '', dropped: 0 });

@@ -197,10 +197,15 @@ export function abandon(iterator: AsyncIterator<unknown>): void {
 
 type Frame = { readonly bytes: Buffer } | { readonly problem: string };
 
+type IteratorStep = {
+  done?: unknown;
+  value?: unknown;
+};
+
 function frameOf(result: unknown): Frame | 'done' {
   try {
     if (!isObjectOrList(result)) return { problem: 'the iterator returned no result object' };
-    const { done, value }: { done?: unknown; value?: unknown } = result;
+    const { done, value }: IteratorStep = result;
     if (done === true) return 'done';
     if (!isObjectOrList(value)) return { problem: 'a yielded value is not an event object' };
     const text = eventText(value);

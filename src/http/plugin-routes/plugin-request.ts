@@ -20,13 +20,18 @@ export type Caller = {
   readonly isOver: () => boolean;
 };
 
+type RequestClients = {
+  readonly client: Client;
+  readonly pluginClient: Client;
+};
+
 /** The dependencies of all handlers' calls. */
 export type CallPorts = {
   readonly clock: Clock;
   readonly log: PluginLogger;
   readonly loggerOf: (plugin: string) => PluginLogger;
   /** The generated API in-process, with the caller's rights and with the plugin's. */
-  readonly clientsOf: (plugin: string, caller: Caller) => { readonly client: Client; readonly pluginClient: Client };
+  readonly clientsOf: (plugin: string, caller: Caller) => RequestClients;
 };
 
 type CallParts = Pick<RouteRequest, 'params' | 'body' | 'signal'> & { readonly plugin: string };

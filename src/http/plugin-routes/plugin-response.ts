@@ -40,15 +40,17 @@ export function decodeResponse(result: unknown, responses: RouteEndpoint['respon
   }
 }
 
+type HandlerResult = {
+  status?: unknown;
+  headers?: unknown;
+  body?: unknown;
+  events?: unknown;
+};
+
 function decode(result: unknown, responses: RouteEndpoint['responses']): DecodedResponse {
   if (result !== undefined && !isObject(result))
     return { kind: 'rubbish', problem: 'the handler returned no response object' };
-  const {
-    status,
-    headers: rawHeaders = {},
-    body,
-    events,
-  }: { status?: unknown; headers?: unknown; body?: unknown; events?: unknown } = result ?? {};
+  const { status, headers: rawHeaders = {}, body, events }: HandlerResult = result ?? {};
   const headers = headersOf(rawHeaders);
   if (typeof headers === 'string') return { kind: 'rubbish', problem: headers };
   if (events !== undefined) return decodeEvents(events, { status, headers, body });
@@ -86,17 +88,16 @@ function decodeWhole(
   };
 }
 
+type ReturnedResponse = {
+  readonly status: unknown;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: unknown;
+};
+
 /**
  * Decodes a response with events. Browsers accept events only with status 200 and the content type `text/event-stream`.
  */
-function decodeEvents(
-  events: unknown,
-  {
-    status,
-    headers,
-    body,
-  }: { readonly status: unknown; readonly headers: ReadonlyMap<string, string>; readonly body: unknown },
-): DecodedResponse {
+function decodeEvents(events: unknown, { status, headers, body }: ReturnedResponse): DecodedResponse {
   if (body !== undefined) return { kind: 'rubbish', problem: 'the handler returned both a body and events' };
   if (status !== undefined && status !== 200)
     return { kind: 'rubbish', problem: `the handler returned events with the status ${describe(status)}` };
@@ -142,7 +143,7 @@ function isJson(headers: ReadonlyMap<string, string>): boolean {
 
 /**
  * The reasons of refusals that a handler passes on: if a client's call throws such a refusal and the handler does not
- * catch it, the caller gets the same refusal.
+ * catch it, the caller receives the same refusal.
  */
 const passedOn: readonly RejectionReason[] = [
   'bad-request',
@@ -168,12 +169,16 @@ export function decodeRefusal(error: unknown): Problem | undefined {
   }
 }
 
+type ThrownRefusal = {
+  message: unknown;
+  status: unknown;
+  reason?: unknown;
+  errors?: unknown;
+  retryAfterSeconds?: unknown;
+};
+
 function refusalOf(error: ClientError): Problem | undefined {
-  const {
-    message,
-    status,
-    ...more
-  }: { message: unknown; status: unknown; reason?: unknown; errors?: unknown; retryAfterSeconds?: unknown } = error;
+  const { message, status, ...more }: ThrownRefusal = error;
   const reason = passedOn.find((known) => problems[known].word === more.reason && problems[known].status === status);
   const errors = violationsOf(more.errors);
   const { retryAfterSeconds } = more;

@@ -262,7 +262,12 @@ function connectionOf({ webSocket, socket }: Pick<SocketParts, 'webSocket' | 'so
   };
 }
 
-function payloadOf(message: unknown): { readonly isBinary: boolean; readonly bytes: Uint8Array } {
+type Payload = {
+  readonly isBinary: boolean;
+  readonly bytes: Uint8Array;
+};
+
+function payloadOf(message: unknown): Payload {
   const isBinary = message instanceof Uint8Array;
   const text: unknown = isBinary || typeof message === 'string' ? message : JSON.stringify(message);
   if (typeof text !== 'string' && !isBinary)

@@ -48,8 +48,8 @@ export const pluginSocketUnreadMs = 60_000;
 /** The maximum number of concurrent uploads. Their received bytes are in memory. Above it, the response is 429. */
 export const uploadsMax = 8;
 /**
- * The interval at which the progress of an upload is checked, the minimum number of bytes in an interval, and the
- * number of failed checks after which the upload is refused, since other uploads wait for its slot.
+ * An upload is checked at this interval, and must have sent the minimum number of bytes since the last check. After
+ * this number of failed checks, the upload is refused, because other uploads wait for its slot.
  */
 export const uploadLookMs = 2_000;
 export const uploadLookBytesMin = 16_384;
