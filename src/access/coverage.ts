@@ -5,11 +5,10 @@ import { readingsOf } from './resource-entry.ts';
 import type { NonResourceRule, ResourceRule, Rule } from './rule.ts';
 
 /**
- * The first of `rules` that `held` does not cover (decision 6.7). A rule splits into atoms (verb × group × resource ×
- * name), and one held rule must cover each atom as a whole. If every rule counts as covered, `held` does cover all of
- * them. The converse is not true: a rule that only several held rules cover together is returned as not covered, which
- * is safe. A rule that takes too long to compare is also returned, since the author of such rules could otherwise block
- * the process.
+ * The first of `rules` that `held` does not cover (decision 6.7). A rule is split into atoms (verb × group × resource ×
+ * name), and one held rule must cover each atom as a whole. If no rule is returned, `held` covers all of them. A
+ * returned rule may still be covered by several held rules together; refusing it is safe. A rule that takes too long to
+ * compare is also returned.
  */
 export function lacking(rules: readonly Rule[], held: readonly Rule[]): Rule | undefined {
   const known = new Set(held);

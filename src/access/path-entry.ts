@@ -3,15 +3,18 @@
  * literal character. An entry matches when it equals one of the request's texts.
  */
 
+type PathRequest = {
+  readonly verb: string;
+  readonly path: string;
+  readonly segments: readonly string[];
+};
+
 /**
  * The texts of a path, with which entries are compared. `depthMax` is the number of levels of the deepest wildcard
  * entry; it bounds the cost of a long path. For a GET of a discovery path, the result also contains the root path,
  * since a subject that may read the root may read all of discovery.
  */
-export function pathTexts(
-  request: { readonly verb: string; readonly path: string; readonly segments: readonly string[] },
-  depthMax: number,
-): readonly string[] {
+export function pathTexts(request: PathRequest, depthMax: number): readonly string[] {
   const { verb, path, segments } = request;
   const found = [path, '*'];
   let depth = 0;

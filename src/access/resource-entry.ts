@@ -23,16 +23,20 @@ function hasNone(subresource: string | undefined): subresource is undefined | ''
   return subresource === undefined || subresource === '';
 }
 
+type PluginForm = {
+  readonly plugin: string;
+  readonly within: string;
+};
+
 /** Splits an entry of the form `P/R` or `P/R/S` into the plugin's name and the rest. */
-export function pluginForm(entry: string): { readonly plugin: string; readonly within: string } | undefined {
+export function pluginForm(entry: string): PluginForm | undefined {
   const slash = entry.indexOf('/');
   return slash === -1 ? undefined : { plugin: entry.slice(0, slash), within: entry.slice(slash + 1) };
 }
 
 /**
- * The readings of an entry. Every request that the entry matches belongs to one reading. Each reading lists the entries
- * that match all requests of this reading. `A/B` has two readings: resource A with subresource B, and resource B of
- * plugin A.
+ * The readings of an entry: every request that the entry matches belongs to one reading. Each reading lists the entries
+ * that match all of its requests. `A/B` has two readings: resource A with subresource B, and resource B of plugin A.
  */
 export function readingsOf(entry: string): readonly (readonly string[])[] {
   const [first = '', second, third, ...more] = entry.split('/');

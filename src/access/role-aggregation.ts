@@ -38,11 +38,14 @@ export function closureOf<R>(
   return { visited, roles };
 }
 
-/** `known` with one role replaced; `role: undefined` removes it. */
-export function changedRoles(
-  known: Roles<Role>,
-  changed: { readonly name: string; readonly role: Role | undefined },
-): Roles<Role> {
+/** A role as a write leaves it; `role: undefined` if the write deletes it. */
+export type ChangedRole = {
+  readonly name: string;
+  readonly role: Role | undefined;
+};
+
+/** `known` with one role replaced or removed. */
+export function changedRoles(known: Roles<Role>, changed: ChangedRole): Roles<Role> {
   return {
     role: (name) => (name === changed.name ? changed.role : known.role(name)),
     aggregatedTo: function* (name) {

@@ -179,8 +179,8 @@ function earlier(
 }
 
 /**
- * The plugin that must own the type or route so that the rule applies; undefined if the rule names no plugin, or does
- * not allow the request for any plugin.
+ * The plugin that must own the type or route for the rule to apply. Undefined if the rule names no plugin, or allows
+ * the request for no plugin.
  */
 export function pluginNeeded({ ready, plugin }: Candidate, request: ResourceRequest): string | undefined {
   return plugin !== undefined && allows(ready, request) ? plugin : undefined;

@@ -1,8 +1,9 @@
 import type { LogPosition } from '../log/log.ts';
+import type { WaitOptions } from './objects.ts';
 
 /**
- * The progress of the audit indexes. Their position is usually behind that of the object read model, but may be ahead
- * of it with EventStoreDB, where both have a subscription of their own.
+ * The progress of the audit indexes. Their position is usually behind the position of the object read model. With
+ * EventStoreDB it may be ahead, because both have a subscription of their own.
  */
 export type AuditProgress = {
   /** The position of the last folded event. */
@@ -10,8 +11,5 @@ export type AuditProgress = {
   /** The reason why no request can read the indexes, for example a build of the indexes; undefined if requests can. */
   unavailable(): string | undefined;
   /** Resolves with 'reached' once every event up to a position is folded, 'timeout', or 'aborted'. */
-  reached(
-    position: LogPosition,
-    options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
-  ): Promise<'reached' | 'timeout' | 'aborted'>;
+  reached(position: LogPosition, options: WaitOptions): Promise<'reached' | 'timeout' | 'aborted'>;
 };

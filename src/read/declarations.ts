@@ -31,8 +31,8 @@ export function isEnforced({ since, enforced }: Pick<Declared, 'since' | 'enforc
 }
 
 /**
- * An object that was written after an index became unique, by a node that still used an older declaration and therefore
- * did not claim the object's value.
+ * An object written after an index became unique, by a node that still used an older declaration. That node did not
+ * claim the object's value.
  */
 export type LateWrite = {
   readonly type: TypeKey;

@@ -18,13 +18,15 @@ export type EventWalk = {
   step(from: LogPosition): WalkStep | undefined;
 };
 
+type CursorOptions = {
+  readonly order: 'oldest' | 'newest';
+  readonly head: LogPosition;
+};
+
 /** The index of all events in the log, except those of leases. */
 export type EventIndex = {
   /** `head`: a folded position of the current epoch. Returns undefined if the index cannot narrow the conditions. */
-  walk(
-    clauses: readonly EventClause[],
-    options: { readonly order: 'oldest' | 'newest'; readonly head: LogPosition },
-  ): EventWalk | undefined;
+  walk(clauses: readonly EventClause[], options: CursorOptions): EventWalk | undefined;
   /** The position of the last event before a place in the current epoch; undefined if no event precedes the place. */
   before(place: LogPosition): LogPosition | undefined;
   /** The position of the first event after `place`; undefined if no event follows. */

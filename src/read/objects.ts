@@ -88,6 +88,12 @@ export type ListedObjects = {
   readonly batches: AsyncIterable<readonly Uint8Array[]>;
 };
 
+/** The limits of a wait for a position. */
+export type WaitOptions = {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+};
+
 export type ObjectReader = {
   /** Limits concurrent snapshots. Acquire a slot before reading a snapshot for a client. */
   readonly snapshots: SnapshotSlots;
@@ -118,10 +124,7 @@ export type ObjectReader = {
    */
   holderOf(type: Pick<ResourceType, 'key' | 'fingerprint'>, index: number, key: IndexKey): string | undefined;
   /** Resolves with 'reached' once every event up to `position` is folded, 'timeout' after `timeoutMs`, or 'aborted'. */
-  reached(
-    position: LogPosition,
-    options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
-  ): Promise<'reached' | 'timeout' | 'aborted'>;
+  reached(position: LogPosition, options: WaitOptions): Promise<'reached' | 'timeout' | 'aborted'>;
 };
 
 /** A change of one object, published in the turn of the commit. */

@@ -1,3 +1,4 @@
+import type { ChangedRole } from '../access/role-aggregation.ts';
 import type { Grant } from '../access/role-table.ts';
 import type { Role } from '../access/role.ts';
 import type { Rule } from '../access/rule.ts';
@@ -28,10 +29,7 @@ export type PermissionReader = {
    * The rules of the closure of `names`, with dependencies and aggregated roles. `changed` replaces one role in this
    * computation; with `role: undefined`, the role is absent.
    */
-  rulesOf(
-    names: Iterable<string>,
-    changed?: { readonly name: string; readonly role: Role | undefined },
-  ): readonly Rule[];
+  rulesOf(names: Iterable<string>, changed?: ChangedRole): readonly Rule[];
   user(name: string): UserRecord | undefined;
   token(uid: string): TokenRecord | undefined;
   session(uid: string): SessionRecord | undefined;
@@ -44,8 +42,8 @@ export type PermissionReader = {
 };
 
 /**
- * `credentials`: users with a changed or ended credential, each with the last event that changed one. `rights`: the
- * rights of some subject have changed.
+ * `credentials`: users with a changed or ended credential, each with the last event that changed a credential of the
+ * user. `rights`: whether the rights of any subject have changed.
  */
 export type PermissionChange = { readonly credentials: ReadonlyMap<string, CausingEvent>; readonly rights: boolean };
 
@@ -62,7 +60,7 @@ export type Rights = {
    * only for rules that name a plugin.
    */
   find(request: ApiRequest, pluginOf: (request: ApiRequest) => string | undefined): Grant | undefined;
-  /** The plugins that must own the request's type or route for at least one rule to allow the request. */
+  /** The plugins of which one must own the request's type or route, so that at least one rule allows the request. */
   pluginsFor(request: ApiRequest): ReadonlySet<string>;
   /** The first of `rules` that these rights do not cover (decision 6.7). */
   findUncovered(rules: readonly Rule[]): Rule | undefined;
