@@ -103,6 +103,11 @@ async function makeUser(options: AdministratorOptions): Promise<AdministratorRep
   return { created: true, notices: [`created the super administrator "${administrator}": ${where}`] };
 }
 
+type WrittenPassword = {
+  readonly outcome: 'written' | 'exists';
+  readonly where: string;
+};
+
 /**
  * Writes the password file before the user, so that a valid password is always in the file. The file is deleted only if
  * the password is certainly invalid, because an append with unknown outcome may still succeed.
@@ -110,7 +115,7 @@ async function makeUser(options: AdministratorOptions): Promise<AdministratorRep
 async function withPassword(
   options: AdministratorOptions,
   use: (password: string) => Promise<WriteOutcome>,
-): Promise<{ readonly outcome: 'written' | 'exists'; readonly where: string }> {
+): Promise<WrittenPassword> {
   const { dataDir, password } = options;
   const path = join(dataDir, 'admin-password');
   const chosen = password ?? randomBytes(18).toString('base64url');

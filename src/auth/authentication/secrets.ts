@@ -69,10 +69,7 @@ export class Secrets implements SecretKeeper {
     return this.#folded.tokenDigest(uid);
   }
 
-  /**
-   * Reads the digest of the text of the token or session from the log, so the digest is found even if this node has not
-   * folded it yet.
-   */
+  /** Reads the digest of the text of the token or session from the log, since this node may not have folded it yet. */
   async issuedDigest(uid: string): Promise<string | undefined> {
     const recorded = await this.#log.readLast(streamOf(uid));
     const event = recorded === undefined ? undefined : decodeEvent(recorded).event;

@@ -5,9 +5,9 @@ import { roleNameOf, userNamesOf } from '../types/role-binding-type.ts';
 import { membersAt } from '../types/type-members.ts';
 
 /**
- * Returns the users that a change affects: a user that is created, changed or deleted, the owner of a token or session
- * that is changed or deleted, and users that lose a role. A binding of a further user affects no user here, because
- * another check covers the granted rules.
+ * Returns the users that a change affects: a created, changed or deleted user; the owner of a changed or deleted token
+ * or session; and users that lose a role. A binding of a further user affects no user here, because another check
+ * covers the granted rules.
  */
 export function affectedUsers({ type, before, after }: DecidedChange): readonly string[] {
   const object = after ?? before;

@@ -38,6 +38,11 @@ type BindingChange = { readonly verb: Verb; readonly command: Command };
 
 const done: BindingsReplaced = { ok: true };
 
+type BindingWrites = {
+  readonly ports: BindingPorts;
+  readonly context: WriteContext;
+};
+
 /**
  * Binds a user to exactly these roles. Dry runs check all writes before the first write. Bindings are created before
  * any binding is deleted, so the user keeps at least the roles that stay assigned. If a write is refused before the
@@ -47,7 +52,7 @@ const done: BindingsReplaced = { ok: true };
 export async function replaceBindings(
   user: string,
   roles: readonly string[],
-  { ports, context }: { readonly ports: BindingPorts; readonly context: WriteContext },
+  { ports, context }: BindingWrites,
 ): Promise<BindingsReplaced> {
   const replacement = new Replacement(user, ports, context);
   let outcome = await replacement.attempt(roles);
