@@ -24,6 +24,11 @@ export function keptCheckpoint(text: string, keys: readonly VerifierKey[]): Kept
   return verdict === 'forged' ? 'has an invalid signature' : 'is not signed by a given key';
 }
 
+type LogTree = {
+  readonly there: TreeSize | undefined;
+  readonly size: number;
+};
+
 /**
  * Verifies that a log agrees with a checkpoint, and describes the result. `log.there` is the tree of the log at the
  * size of the checkpoint, and `log.size` is the size of the whole tree. A new epoch begins a new tree with the same
@@ -31,10 +36,7 @@ export function keptCheckpoint(text: string, keys: readonly VerifierKey[]): Kept
  *
  * @throws LogDiffersError if the log has fewer leaves or other leaves.
  */
-export function agreement(
-  { origin, size, root, isVerified }: KeptCheckpoint,
-  log: { readonly there: TreeSize | undefined; readonly size: number },
-): string {
+export function agreement({ origin, size, root, isVerified }: KeptCheckpoint, log: LogTree): string {
   if (log.there === undefined)
     throw new LogDiffersError(
       `the log has only ${String(log.size)} leaves, but the checkpoint has ${String(size)}: signed events are lost`,

@@ -80,10 +80,16 @@ export async function foundCopy(context: CopyContext, target: EventLog, source: 
   return must(await retryRead(context, () => targetFounding(target, source)), 'the target was founded');
 }
 
+type FoundingSource = {
+  readonly source: CopySource;
+  readonly begun: Founding;
+  readonly tree: TreeSize;
+};
+
 export async function finishCopy(
   context: CopyContext,
   target: EventLog,
-  { source, begun, tree }: { readonly source: CopySource; readonly begun: Founding; readonly tree: TreeSize },
+  { source, begun, tree }: FoundingSource,
 ): Promise<void> {
   if (
     await appendPlatformEvent(

@@ -42,6 +42,11 @@ export async function startRestoredEpoch(log: EventLog, writing: EpochWriting): 
   return must(await readFounding(log), 'the log was founded');
 }
 
+type EpochStart = {
+  readonly actor: string;
+  readonly expected: ExpectedRevision;
+};
+
 /**
  * Appends an event about the log, and retries with the same id until the outcome is known. Returns false if another
  * event has the revision.
@@ -49,7 +54,7 @@ export async function startRestoredEpoch(log: EventLog, writing: EpochWriting): 
 export async function appendPlatformEvent(
   log: EventLog,
   event: PlatformEvent,
-  writing: EpochWriting & { readonly actor: string; readonly expected: ExpectedRevision },
+  writing: EpochWriting & EpochStart,
 ): Promise<boolean> {
   const { clock, uuid, signal, actor, expected } = writing;
   const requestId = uuid();

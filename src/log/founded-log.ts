@@ -91,7 +91,7 @@ function platformEventOf(recorded: RecordedEvent): PlatformEvent {
     if (event.type === 'EpochStarted' || event.type === 'CopyFinished') return event;
   } catch (cause) {
     throw new UnsuitableLogError(
-      `${cause instanceof Error ? cause.message : String(cause)}; a later version of this program may have written it`,
+      `${cause instanceof Error ? cause.message : String(cause)}; a later version of this program may have written this event`,
       { cause },
     );
   }

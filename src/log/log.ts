@@ -153,13 +153,13 @@ export type ScanOptions = {
   readonly until: LogPosition;
   readonly categories?: CategoryFilter;
   /**
-   * Another scan checks the log's index of streams for the events up to this position: so this scan checks it for later
+   * Another scan has checked the log's index of streams up to this position, so this scan checks the index for later
    * events only. `logStart` by default.
    */
   readonly indexedUntil?: LogPosition;
   /**
-   * The offset that is added to the position of each event; 0 by default. Set by `FoundedLog`: in a later epoch, a
-   * position is that of the underlying log plus an offset.
+   * The offset that is added to the position of each event; 0 by default. `FoundedLog` sets it: in a later epoch, a
+   * position is the position in the underlying log plus an offset.
    */
   readonly shift?: bigint;
   readonly visit: (recorded: RecordedEvent) => void;

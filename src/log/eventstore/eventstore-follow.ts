@@ -31,8 +31,8 @@ export type FollowPlan = {
   /** The last position to read. If undefined, the read follows the log. */
   readonly until: LogPosition | undefined;
   /**
-   * A stream that has an event at or after `until`, which is read in addition to the categories, so that the server
-   * sends an event that ends the read.
+   * A stream to read in addition to the categories. It has an event at or after `until`, so the server sends an event
+   * that ends the read.
    */
   readonly endsIn?: StreamName;
   readonly categories: CategoryFilter;

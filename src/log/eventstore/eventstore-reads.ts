@@ -37,6 +37,11 @@ type Passed = { readonly place: ServerPosition; readonly ours: LogEnd | undefine
 
 const emptyLog: LogEnd = { position: logStart };
 
+type TimedEvent = {
+  readonly event: RecordedEvent;
+  readonly createdMs: number;
+};
+
 /** Reads the events of this log's streams, and the end of the log. */
 export class Reads {
   readonly #context: ReadContext;
@@ -71,9 +76,7 @@ export class Reads {
   }
 
   /** Returns the stream's last event, and the time at which the server wrote it. */
-  async lastCreated(
-    stream: StreamName,
-  ): Promise<{ readonly event: RecordedEvent; readonly createdMs: number } | undefined> {
+  async lastCreated(stream: StreamName): Promise<TimedEvent | undefined> {
     const records = await this.#retried.read((client) =>
       client.readStream(this.#context.prefix + stream, {
         fromRevision: 'end',

@@ -22,7 +22,12 @@ function isThrownByReply(stack: string): boolean {
   return replyListener.test(stack.split('\n').find((line) => line.startsWith('    at ')) ?? '');
 }
 
+type DriverError = {
+  readonly code?: unknown;
+  readonly details?: unknown;
+};
+
 /** Returns whether an error is a gRPC status of the call for appends. Its stack contains the caller of the call. */
-function isRejectedByQueue(error: Error & { readonly code?: unknown; readonly details?: unknown }): boolean {
+function isRejectedByQueue(error: Error & DriverError): boolean {
   return typeof error.code === 'number' && typeof error.details === 'string' && replyListener.test(error.stack ?? '');
 }

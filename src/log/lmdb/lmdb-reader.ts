@@ -95,6 +95,11 @@ type Batch = {
   readonly consumed: number;
 };
 
+type BatchSize = {
+  readonly wanted: number;
+  readonly seen: number;
+};
+
 /**
  * Takes a batch of whole appends up to the limits. The batch has at least one append, of any size. Only the end of the
  * range may split an append.
@@ -103,7 +108,7 @@ function takeBatch(records: Iterable<RecordedEvent>, wanted: (stream: string) =>
   const events: RecordedEvent[] = [];
   let seen = 0;
   let bytes = 0;
-  let whole: { readonly wanted: number; readonly seen: number } | undefined;
+  let whole: BatchSize | undefined;
   for (const event of records) {
     if (whole !== undefined && seen >= logReadAheadEventsMax) {
       // This append exceeds the limit, so that the next batch starts with it.

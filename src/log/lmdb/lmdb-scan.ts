@@ -6,13 +6,18 @@ import { LogCorruptError, logStart, type ScanOptions } from '../log.ts';
 import { ScannedRecord } from './lmdb-record.ts';
 import { assertIndexed, eventsTable, type LmdbStore } from './lmdb-store.ts';
 
+type PositionRange = {
+  readonly first: number;
+  readonly last: number;
+};
+
 /**
  * Visits the records from `first` to `last` in the read buffer of the library, without copying them. An event that
  * `visit` ignores takes a few microseconds.
  */
 export async function scan(
   store: LmdbStore,
-  { first, last }: { readonly first: number; readonly last: number },
+  { first, last }: PositionRange,
   { categories, indexedUntil = logStart, shift = 0n, visit, onBatch }: ScanOptions,
 ): Promise<void> {
   const wanted = categoryTest(categories);
