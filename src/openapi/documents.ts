@@ -113,6 +113,11 @@ export function* apiDocument(
   return yield* documentText({ openapi: '3.1.0', title, version, operations: [all], schemas, tags }, kept);
 }
 
+type DocumentedRoute = {
+  readonly method: string;
+  readonly path: string;
+};
+
 /**
  * A set of operations, unique by method and shape of path. Paths that differ only in the names of parameters are the
  * same path.
@@ -124,7 +129,7 @@ class UniqueOperations {
    */
   readonly #paths = new Map<string, string>();
 
-  has({ method, path }: { readonly method: string; readonly path: string }): boolean {
+  has({ method, path }: DocumentedRoute): boolean {
     return this.#byPlace.has(`${method.toLowerCase()} ${shapeOf(path)}`);
   }
 

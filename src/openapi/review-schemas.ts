@@ -3,7 +3,10 @@ import { flag, object, text, textMap, texts } from './described.ts';
 import { referenceTo, type GroupVersionKind } from './names.ts';
 import { objectMeta } from './standard-schemas.ts';
 
-/** A review of Kubernetes, which a client creates and the server answers. */
+/**
+ * One of Kubernetes' review kinds, such as `SubjectAccessReview`: a client sends the object, and the response is the
+ * same object with the result.
+ */
 export type ReviewDescription = GroupVersionKind & {
   readonly summary: string;
   /** The members of the spec; undefined for a review without a spec. */

@@ -2,6 +2,11 @@ import { isObject } from '../../base/guards.ts';
 import { valueAt } from '../../resource/object/json-pointer.ts';
 import { subschemas } from '../../resource/schema/schema-check.ts';
 
+type Target = {
+  readonly schema: unknown;
+  readonly pointer: string;
+};
+
 /** Finds the targets of references within a schema. A reference is a JSON pointer or an anchor. */
 export class SchemaTargets {
   readonly #root: unknown;
@@ -13,7 +18,7 @@ export class SchemaTargets {
   }
 
   /** Returns the target's schema and its decoded JSON pointer; undefined if the target is not a schema. */
-  find(ref: string): { readonly schema: unknown; readonly pointer: string } | undefined {
+  find(ref: string): Target | undefined {
     if (!ref.startsWith('#')) return undefined;
     const pointer = ref === '#' || ref.startsWith('#/') ? decoded(ref.slice(1)) : this.#pointerOf(ref.slice(1));
     if (pointer === undefined) return undefined;

@@ -31,8 +31,8 @@ const maps = new Set([
 ]);
 
 /**
- * Translates the schema into the component `name` of a document. OpenAPI 3.1 uses JSON Schema 2020-12, so only
- * references and a few keywords change: references within the schema become references to places within the component.
+ * Translates the schema into the component `name` of a document. OpenAPI 3.1 uses JSON Schema 2020-12, so only a few
+ * keywords and the references change: a reference within the schema becomes a reference within the component.
  */
 export function toOpenApi31(root: unknown, name: string): unknown {
   const targets = new SchemaTargets(root);
