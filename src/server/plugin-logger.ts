@@ -29,7 +29,7 @@ export type Recording = {
   readonly clock: Clock;
   /** The text of a stack with places in the sources of plugins. */
   readonly inSources: (stack: string) => string;
-  /** The plugin of every line; undefined: lines with the field `plugin` are those of a plugin. */
+  /** The plugin of every line. Undefined: a line belongs to the plugin in its field `plugin`. */
   readonly plugin: string | undefined;
 };
 

@@ -68,7 +68,7 @@ export async function serve(): Promise<void> {
     throw error;
   });
   if (server === undefined) return;
-  // Collects the heap when it has grown by two fifths instead of doubled, since most garbage now comes from requests.
+  // Most garbage now comes from requests, so the heap is collected when it has grown by two fifths instead of doubled.
   // During the index builds almost all memory is in use, so earlier collections would only delay the start.
   setFlagsFromString('--heap-growing-percent=40');
   const { log: logName, events, types } = server.ready;
@@ -154,7 +154,7 @@ function exitOnBugs({ log, flush }: Pick<Logger, 'log' | 'flush'>, suspects: Cod
       // An error of the driver, not of this program. Only pending appends are affected, and a retry with the same event
       // resolves their outcome.
       if (isStrayAppendReply(error)) {
-        log.warn('the event log replied to an append after its timeout');
+        log.warn('the event log replied to an append after the timeout');
         return;
       }
       // The embedded log reports this failure itself, with the reason.

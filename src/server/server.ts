@@ -106,13 +106,19 @@ async function start(config: Config, options: ServerOptions, startup: Startup): 
   };
 }
 
+type Listening = {
+  readonly http: HttpServer;
+  readonly url: string;
+  readonly certificates: Certificates | undefined;
+};
+
 /** Starts listening. From then on, the server answers probes. */
 async function openEdge(
   core: Core,
   { access, plugins: { pluginRoutes, installs }, readiness, replays, tree, events, backups }: Parts,
   { eventLoop, stopping }: Pick<ServerOptions, 'eventLoop'> & { readonly stopping: AbortController },
   startup: Startup,
-): Promise<{ readonly http: HttpServer; readonly url: string; readonly certificates: Certificates | undefined }> {
+): Promise<Listening> {
   const { config, edge, models, hub } = core;
   const certificates = await startup.phase(
     'open certificates',

@@ -4,6 +4,11 @@ import type { BackupChain } from './backup-folder.ts';
 import type { BackupTask } from './backup-task.ts';
 import { hexDigest } from './manifest.ts';
 
+type BackedUpLog = {
+  readonly identity: BackupTask['identity'];
+  readonly source: RecordReader;
+};
+
 /**
  * Checks that the log continues the backups in the folder. A folder belongs to one epoch of one log: a restored server
  * has the records of the server before, and would end the chain of that server. Within an epoch, an equal last record
@@ -11,11 +16,7 @@ import { hexDigest } from './manifest.ts';
  *
  * @throws BackupRefusedError
  */
-export function assertContinued(
-  folder: string,
-  { manifests }: BackupChain,
-  { identity, source }: { readonly identity: BackupTask['identity']; readonly source: RecordReader },
-): void {
+export function assertContinued(folder: string, { manifests }: BackupChain, { identity, source }: BackedUpLog): void {
   const before = manifests.at(-1);
   if (before === undefined) return;
   const { logId, epoch, last, lastRecord } = before;
@@ -31,6 +32,6 @@ export function assertContinued(
   const [record] = last > source.last ? [] : source.take(last, last, 1);
   if (record !== undefined && hexDigest(record.bytes) === lastRecord) return;
   throw refuse(
-    `events that this log does not have, up to position ${String(last)}: it is of this log before a restore`,
+    `events up to position ${String(last)} that this log does not have: they are from before a restore of this log`,
   );
 }

@@ -71,7 +71,7 @@ export function readChain(folder: string): BackupChain {
         `it ${before === undefined ? 'is not a first backup' : 'does not continue the previous backup'}`,
       );
     if (before !== undefined && manifest.logId !== before.logId)
-      throw new BackupDamagedError(name, 'it is of another log than the previous backup');
+      throw new BackupDamagedError(name, 'it belongs to another log than the previous backup');
     manifests.push(manifest);
     digest = decoded.digest;
   }
@@ -137,7 +137,7 @@ function isOurs(name: string): boolean {
   return manifestPattern.test(whole) || segmentPattern.test(whole);
 }
 
-/** Manifests are written durably, segments by the backup. */
+/** Returns the suffix of an incomplete file. `writeDurably` writes manifests; the backup writes segments. */
 function suffixOfPart(name: string): string | undefined {
   return [partSuffix, draftSuffix].find((suffix) => name.endsWith(suffix));
 }

@@ -5,10 +5,15 @@ import { parseNote } from '../../audit/proof/signed-note.ts';
 import type { RecordedEvent } from '../../log/log.ts';
 import type { BackupTree } from './manifest.ts';
 
+type SignedSize = {
+  readonly size: number;
+  readonly root: string;
+};
+
 /**
  * Returns the tree of a checkpoint note; undefined for a text that is not a checkpoint. The signature is not checked.
  */
-export function signedTree(note: string): { readonly size: number; readonly root: string } | undefined {
+export function signedTree(note: string): SignedSize | undefined {
   const text = parseNote(note)?.text;
   const checkpoint = text === undefined ? undefined : parseCheckpoint(text);
   return checkpoint && { size: checkpoint.size, root: Buffer.from(checkpoint.root).toString('hex') };

@@ -62,16 +62,18 @@ export class Backups implements Backer {
   }
 }
 
+type ThreadPorts = {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+};
+
 /** The thread of one backup. The thread removes its incomplete files before the thread ends. */
 class BackupThread implements Run<BackupRefusalReason> {
   readonly #signal: AbortSignal;
   readonly #stop = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   readonly #thread: MessageThread<BackupMessage>;
 
-  constructor(
-    task: Omit<BackupTask, 'stop'>,
-    { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
-  ) {
+  constructor(task: Omit<BackupTask, 'stop'>, { clock, signal }: ThreadPorts) {
     this.#signal = signal;
     const workerData: BackupTask = { ...task, stop: this.#stop };
     const heapMegabytesMax = backupHeapMegabytesMax;

@@ -94,7 +94,7 @@ export function decodeManifest(bytes: Uint8Array, number: number): DecodedManife
   const line = bytes.subarray(0, end);
   const digest = hexDigest(line);
   if (Buffer.from(bytes.subarray(end)).toString('latin1') !== `sha256 ${digest}\n`)
-    return refused(`its SHA-256 is ${digest}, and its last line names another`);
+    return refused(`its SHA-256 is ${digest}, but its last line states another`);
   const decoded = decodeJson(line, { depthMax: manifestDepthMax });
   if (!decoded.ok || !isObject(decoded.value)) return refused('it is not a JSON object');
   const { value } = decoded;

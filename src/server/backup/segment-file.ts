@@ -80,6 +80,12 @@ export class SegmentWriter {
   }
 }
 
+type SegmentRead = {
+  readonly entry: SegmentEntry;
+  readonly logId: string;
+  readonly as?: string;
+};
+
 /**
  * Reads and checks the records of a segment in order, and at the end checks the whole file. `as`: the name of the file
  * while the file does not have the name in `entry` yet.
@@ -88,7 +94,7 @@ export class SegmentWriter {
  */
 export function* readSegment(
   folder: string,
-  { entry, logId, as = entry.file }: { readonly entry: SegmentEntry; readonly logId: string; readonly as?: string },
+  { entry, logId, as = entry.file }: SegmentRead,
 ): Generator<StoredRecord, void> {
   const reader = new FileReader(join(folder, as), entry.file);
   try {

@@ -43,6 +43,17 @@ export type BackupPorts = {
 /** The number of a backup, and the raw positions of its first and last record. */
 type Span = { readonly number: number; readonly first: number; readonly last: number };
 
+type FinishedSegment = {
+  readonly entry: SegmentEntry;
+  readonly tree: RecordTree;
+  readonly span: Span;
+};
+
+type WrittenSegments = {
+  readonly segments: readonly SegmentEntry[];
+  readonly lastRecord: string;
+};
+
 /**
  * Copies the bytes of all records that the folder lacks, reads the copies back, and then writes a manifest. Before the
  * manifest exists, the backups in the folder are unchanged.
@@ -121,10 +132,7 @@ export class BackupRun {
     return manifest;
   }
 
-  async #copy(
-    folder: string,
-    span: Span,
-  ): Promise<{ readonly segments: readonly SegmentEntry[]; readonly lastRecord: string }> {
+  async #copy(folder: string, span: Span): Promise<WrittenSegments> {
     const segments: SegmentEntry[] = [];
     let lastRecord: Buffer = Buffer.alloc(0);
     let first = span.first;
@@ -160,10 +168,7 @@ export class BackupRun {
   }
 
   /** Reads a segment back and checks its records, their order and the hash. The records are added to `tree`. */
-  async #verify(
-    folder: string,
-    { entry, tree, span }: { readonly entry: SegmentEntry; readonly tree: RecordTree; readonly span: Span },
-  ): Promise<void> {
+  async #verify(folder: string, { entry, tree, span }: FinishedSegment): Promise<void> {
     let bytes = 0;
     const as = `${entry.file}${partSuffix}`;
     for (const record of readSegment(folder, { entry, logId: this.#task.identity.logId, as })) {

@@ -65,13 +65,15 @@ export async function composeAudit(options: AuditOptions, startup: Startup): Pro
   return { models, tree, versions, times, events, ...composeColumns({ columns, models, versions }, options) };
 }
 
+type ColumnParts = {
+  readonly columns: ColumnPart;
+  readonly models: AuditModels;
+  readonly versions: VersionReader;
+};
+
 /** Composes the columns, and the lists as of a position that read the columns. */
 function composeColumns(
-  {
-    columns,
-    models,
-    versions,
-  }: { readonly columns: ColumnPart; readonly models: AuditModels; readonly versions: VersionReader },
+  { columns, models, versions }: ColumnParts,
   { eventLog, objects, registry, clock, logger }: AuditOptions,
 ): Pick<ComposedAudit, 'columns' | 'lists'> {
   for (const { type } of registry.all()) columns.register(type);
@@ -80,7 +82,7 @@ function composeColumns(
     if (change === 'removed') columns.remove(type.key);
   });
   const onError = (error: unknown): void => {
-    logger.error('the columns for lists as of a position are behind; retrying', { err: error });
+    logger.error('could not update the columns for lists as of a position; retrying', { err: error });
   };
   const lists = new ColumnLists({ columns, objects: new ObjectsAt({ log: eventLog, versions }), clock });
   return {

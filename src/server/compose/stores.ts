@@ -142,11 +142,14 @@ function openTables({ dataDir }: Config): LmdbTables {
   return new LmdbTables(dir, prepareStoreFiles);
 }
 
+type LogPorts = {
+  readonly log: FoundedLog;
+  readonly clock: Clock;
+  readonly lastEventTime: () => number;
+};
+
 /** Opens the packages of installed plugins. The log stores each package, and DATA_DIR its unpacked files. */
-async function openPackages(
-  { dataDir }: Config,
-  ports: { readonly log: FoundedLog; readonly clock: Clock; readonly lastEventTime: () => number },
-): Promise<Packages> {
+async function openPackages({ dataDir }: Config, ports: LogPorts): Promise<Packages> {
   const packages = new Packages(privateDir(join(dataDir, 'packages')), { ...ports, uuid: randomUUID });
   await packages.open();
   return packages;

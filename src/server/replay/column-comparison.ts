@@ -9,8 +9,8 @@ type Outcome = CheckedColumns | { readonly failed: string };
 const nothing: CheckedColumns = { difference: undefined, rows: 0, notCompared: [] };
 
 /**
- * The comparison of the columns for lists of the past. It runs in the server's thread, because code of plugins computes
- * the values, and after the comparison of the indexes, unless that one has found a difference.
+ * The comparison of the columns for lists of the past. Code of plugins computes the values, so it runs in the server's
+ * thread. It runs only if the comparison of the indexes has found no difference.
  */
 export class ColumnComparison {
   readonly #live: LiveModels;

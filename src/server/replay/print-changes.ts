@@ -9,9 +9,14 @@ import type { Selected } from '../../read/replay.ts';
 import { StoppedError } from './replay-errors.ts';
 import { firstKey, isSelected, Pieces, placeOf, type PrintPorts } from './print-objects.ts';
 
+type ComparedSnapshots = {
+  readonly before: TablesSnapshot;
+  readonly after: TablesSnapshot;
+};
+
 /** Sends the differences between two states of the selected objects, in the order of type and name. */
 export async function printChanges(
-  { before, after }: { readonly before: TablesSnapshot; readonly after: TablesSnapshot },
+  { before, after }: ComparedSnapshots,
   selected: Selected,
   ports: PrintPorts,
 ): Promise<void> {

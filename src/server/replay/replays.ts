@@ -84,7 +84,7 @@ export class Replays implements Replayer {
 }
 
 type Task = Omit<ReplayTask, 'dir' | 'cells'>;
-/** `audit`: the comparison of the audit indexes, in a thread of its own; undefined: there is none. */
+/** `audit`: the comparison of the audit indexes, in a thread of its own; undefined if it is not requested. */
 type Tasks = { readonly main: Task; readonly audit: Task | undefined };
 type RunOptions = ReplaysOptions & { readonly ending: AbortSignal };
 type Checked = Promise<CheckedMemory | { readonly failed: string }>;

@@ -86,9 +86,14 @@ async function newKeys(): Promise<webcrypto.CryptoKeyPair> {
   return webcrypto.subtle.generateKey(ecdsaP256, true, ['sign', 'verify']);
 }
 
+type SignedCertificate = {
+  readonly subject: string;
+  readonly validity: Validity;
+};
+
 async function newCertificate(
   publicKey: webcrypto.CryptoKey,
-  { subject, validity }: { readonly subject: string; readonly validity: Validity },
+  { subject, validity }: SignedCertificate,
 ): Promise<Certificate> {
   const certificate = new Certificate({ version: 2 });
   // The serial number must be positive, and its first byte must not be zero.
