@@ -3,7 +3,7 @@ import type { HookWatch } from '../command/facts.ts';
 import { hookMs, slowHookLogMs } from '../limits/rules.ts';
 import type { HookName, ResourceType } from '../resource/type/resource-type.ts';
 
-/** The number of calls of one hook that took too long, and of those that failed. */
+/** The number of calls of one hook that took too long, and the number of calls that failed. */
 export type HookCount = {
   readonly plugin: string;
   readonly type: string;
@@ -26,12 +26,12 @@ type Watched = {
 };
 
 /**
- * Measures the hooks of types. A hook runs within a decision, so it cannot be interrupted: a slow one is counted, and
- * logged at most once a minute. The first failure of a type's hooks is logged, later ones are counted.
+ * Measures the hooks of types. A hook runs within a decision and cannot be interrupted, so slow calls are counted, and
+ * logged at most once a minute. The first failure of a type's hooks is logged; later failures are counted.
  */
 export class WatchedHooks implements HookWatch {
   readonly #dependencies: HookWatchDependencies;
-  /** By type and hook: as many as the types have. */
+  /** The counts by type and hook. */
   readonly #watched = new Map<string, Watched & Pick<HookCount, 'plugin' | 'type' | 'hook'>>();
   /** Types with a logged failure. A plugin that is loaded again has other types. */
   readonly #failing = new WeakSet<ResourceType>();

@@ -37,8 +37,8 @@ export type DecidedChange = {
 };
 
 /**
- * The result of `check`. `guard`: the change removes one of several things of which at least one must remain, so the
- * check is valid only while the write holds this guard.
+ * The result of `check`. `guard`: the change removes one of several things, and at least one of them must remain. The
+ * check is then valid only while the write holds this guard.
  */
 export type RuleCheck = (Refused | { readonly ok: true; readonly release?: (() => void) | undefined }) & {
   readonly guard?: StreamName | undefined;

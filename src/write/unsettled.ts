@@ -70,8 +70,8 @@ export class Unsettled {
   }
 
   /**
-   * Returns the position up to which this node is drained: no append is pending that was decided by a declaration
-   * replaced at or before this position.
+   * Returns the position up to which this node is drained: every pending append was decided by a declaration that was
+   * still in force after this position.
    */
   drained(): LogPosition {
     this.#forgetSettled();

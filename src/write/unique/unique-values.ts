@@ -191,8 +191,8 @@ function claimedOf(recorded: RecordedEvent, by: DecidedBy): (value: HeldValue) =
 }
 
 /**
- * Returns whether a marked object had a value before the write, so that the write does not add the value; undefined for
- * an object that is not marked.
+ * Returns whether a marked object had a value before the write, so the write does not add the value. Returns undefined
+ * for an object that is not marked.
  */
 export function heldOnItsWayOut(
   type: Pick<ResourceType, 'indexes'>,
