@@ -127,6 +127,11 @@ class EncodedEvent implements Run {
   }
 }
 
+type RunStart = {
+  readonly previous: SmallRun;
+  readonly last: EncodedEvent;
+};
+
 /** Small events in one buffer. Runs form a tree: audiences that have received the same events share a run. */
 class SmallRun implements Run {
   /** The previous run, and the event that follows it; undefined for the empty run. */
@@ -135,7 +140,7 @@ class SmallRun implements Run {
   #frames: Frames | undefined;
   #begun: Frames | undefined;
 
-  constructor(step?: { readonly previous: SmallRun; readonly last: EncodedEvent }) {
+  constructor(step?: RunStart) {
     this.#step = step;
   }
 

@@ -200,7 +200,7 @@ export class Replay {
       if (this.#isOver() || this.#isBehind() || this.#source.isCrowded()) return;
     }
     // An aborted read ends before `until`.
-    if (isGivenUp(signal)) throw new LogSilentError('the event log stopped answering');
+    if (isGivenUp(signal)) throw new LogSilentError('the event log stopped responding');
     this.#flush(until);
   }
 

@@ -119,8 +119,8 @@ export class Outbox implements Queue {
   }
 
   /**
-   * Stops accepting frames; with `dropped`, no further write starts. `leave` must call `finish`, `cut` or `closed`. It
-   * runs now or in a later turn, since thousands of queues may stop at the same time.
+   * Stops accepting frames; with `dropped`, no further write starts. `leave` must call `finish`, `cut` or `closed`.
+   * `leave` runs now or in a later turn, since thousands of queues may stop at the same time.
    */
   stop(rest: Finish['rest'], leave: () => void): void {
     if (this.#state === 'open') {

@@ -5,8 +5,7 @@ export type RecentBounds = { readonly bytesMax: number; readonly changesMax: num
 
 /**
  * The default limits. The bytes are half of one watcher's limit: a joining watcher may get all recent changes in one
- * write, which must not bring the watcher near its limit. The number of changes is limited because joining checks each
- * change.
+ * write, and must not come near its limit. The number of changes is limited because joining checks each change.
  */
 export const recentBounds: RecentBounds = { bytesMax: 2_097_152, changesMax: 4_096 };
 

@@ -9,9 +9,9 @@ export type Reviewed = {
 };
 
 /**
- * Authorizes thousands of streams again. All streams are held in the turn of the change, so that a peer without the
- * right receives nothing more. The checks take as many turns as necessary. A further change repeats all checks but
- * starts with the streams that still wait, so frequent changes delay no stream forever.
+ * Authorizes thousands of streams again. All streams are held in the turn of the change, so a peer without the right
+ * receives nothing more. The checks take as many turns as necessary. A further change repeats all checks, but starts
+ * with the streams that still wait: frequent changes delay no stream forever.
  */
 export class Reviews<T extends Reviewed> implements Piece {
   readonly #slices: Slices;

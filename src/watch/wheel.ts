@@ -1,5 +1,10 @@
 import type { Clock, Timer } from '../base/clock.ts';
 
+type WheelOptions = {
+  readonly periodMs: number;
+  readonly slots: number;
+};
+
 /**
  * One timer for any number of items. Each item is visited once in a period. The period is divided into slots, so that
  * ten thousand idle watchers are not written to in one turn.
@@ -16,11 +21,7 @@ export class Wheel<T> {
   /** Defined while the wheel contains items. */
   #timer: Timer | undefined;
 
-  constructor(
-    clock: Clock,
-    options: { readonly periodMs: number; readonly slots: number },
-    visit: (item: T, now: number) => void,
-  ) {
+  constructor(clock: Clock, options: WheelOptions, visit: (item: T, now: number) => void) {
     this.#clock = clock;
     this.#slotMs = options.periodMs / options.slots;
     this.#slots = Array.from({ length: options.slots }, () => new Set<T>());
