@@ -93,14 +93,17 @@ function parsedFrame(line: string): ParsedFrame {
   return frame as ParsedFrame;
 }
 
+type AnswerHead = {
+  readonly status: number;
+  readonly retryAfter: string | null;
+  readonly now: number;
+};
+
 /**
  * Decodes a refusal. `retryAfter` is the text of the header, which may be a date. `now` is in milliseconds since the
  * epoch.
  */
-export function decodeRefusal(
-  text: string,
-  { status, retryAfter, now }: { readonly status: number; readonly retryAfter: string | null; readonly now: number },
-): ClientError {
+export function decodeRefusal(text: string, { status, retryAfter, now }: AnswerHead): ClientError {
   const body = objectIn(text) ?? { message: text.slice(0, 1_000) };
   return refusalOf(body, status, retryAfter === null ? undefined : secondsOf(retryAfter, now));
 }

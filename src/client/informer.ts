@@ -177,7 +177,13 @@ function callOf<T>(handler: InformerHandler<T>, { type, object }: ChangeEvent<T>
   return previous === undefined ? handler.add?.(object) : handler.update?.(object, previous);
 }
 
-function deferred(): { promise: Promise<void>; resolve: () => void; reject: (error: unknown) => void } {
+type Deferred = {
+  promise: Promise<void>;
+  resolve: () => void;
+  reject: (error: unknown) => void;
+};
+
+function deferred(): Deferred {
   let settle: { resolve: () => void; reject: (error: unknown) => void } | undefined;
   const promise = new Promise<void>((resolve, reject) => {
     settle = { resolve, reject };

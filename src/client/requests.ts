@@ -29,6 +29,11 @@ export type Sent = {
 /** The values of query parameters; a list becomes repeated parameters. */
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
+type RequestPorts = {
+  fetch: Fetch;
+  clock: Clock;
+};
+
 /** Requests to one server, with one identity. */
 export class Requests {
   readonly clock: Clock;
@@ -37,7 +42,7 @@ export class Requests {
   readonly #credentials: Credentials;
   readonly #fetch: Fetch;
 
-  constructor(url: string | URL, credentials: Credentials, { fetch: send, clock }: { fetch: Fetch; clock: Clock }) {
+  constructor(url: string | URL, credentials: Credentials, { fetch: send, clock }: RequestPorts) {
     const { origin, pathname } = serverUrl(url);
     if (credentials.token !== undefined && credentials.session !== undefined)
       throw new TypeError('connect accepts either a token or a session, not both');

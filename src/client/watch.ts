@@ -8,7 +8,7 @@ import { streamedFrames } from './watch-stream.ts';
 export type WatchOptions<T = PluginObject> = {
   readonly labelSelector?: string | readonly string[] | undefined;
   readonly fieldSelector?: string | readonly string[] | undefined;
-  /** Watches only the object of this name. */
+  /** Watches only the object with this name. */
   readonly name?: string | undefined;
   /**
    * Yields only changes after this position, for example the position of a list. Without `from`, the present objects
@@ -57,8 +57,8 @@ export class Watch<T> {
   /** The last position; undefined until the present objects have been read. */
   #position: string | undefined;
   /**
-   * The names of the present objects that have been read so far; undefined if no object has been yielded, since no
-   * deletion can be missing then.
+   * The names of the present objects that have been yielded so far. Undefined before the first object: without yielded
+   * objects, no deletion can be missing.
    */
   #present: Set<string> | undefined;
   /** Whether the present objects are read with a list, because the server does not support initial events. */

@@ -173,8 +173,13 @@ async function untilStarted(
   }
 }
 
+type ShownStatus = {
+  readonly phase?: string;
+  readonly why?: string;
+};
+
 /** Returns the phase of a Plugin object, and the reason and message of its Ready condition. */
-function statusIn(plugin: unknown): { readonly phase?: string; readonly why?: string } {
+function statusIn(plugin: unknown): ShownStatus {
   const status = isObject(plugin) ? plugin['status'] : undefined;
   if (!isObject(status) || typeof status['phase'] !== 'string') return {};
   const conditions: readonly unknown[] = Array.isArray(status['conditions']) ? status['conditions'] : [];

@@ -21,12 +21,17 @@ const marginMs = 60_000;
 
 type Credential = { readonly token: string; readonly expiresMs: number };
 
+type CachedCredential = {
+  readonly credential: Promise<Credential>;
+  expiresMs: number;
+};
+
 /**
  * Returns a function for the token that a command prints (`client.authentication.k8s.io`). The token is cached until
  * shortly before it expires.
  */
 export function tokenByCommand(command: ExecCommand, clock: Clock): () => Promise<string> {
-  let kept: { readonly credential: Promise<Credential>; expiresMs: number } | undefined;
+  let kept: CachedCredential | undefined;
   return async () => {
     if (kept === undefined || kept.expiresMs - marginMs <= clock.now()) {
       const fresh = { credential: credentialOf(command), expiresMs: Infinity };

@@ -85,11 +85,13 @@ function parsed(file: string, fail: (problem: string) => Error): Members {
   return config;
 }
 
-function entry(
-  config: Members,
-  { list, member, name }: { readonly list: string; readonly member: string; readonly name: string },
-  fail: (problem: string) => Error,
-): Members {
+type NamedEntry = {
+  readonly list: string;
+  readonly member: string;
+  readonly name: string;
+};
+
+function entry(config: Members, { list, member, name }: NamedEntry, fail: (problem: string) => Error): Members {
   const entries = config[list];
   const found = isList(entries) ? entries.filter(isObject).find((each) => each['name'] === name) : undefined;
   const value = found?.[member];
@@ -104,14 +106,13 @@ function authorityOf(cluster: Members, folder: string): string | undefined {
   return file === undefined ? undefined : readFileSync(resolve(folder, file), 'utf8');
 }
 
-function tokenOf(
-  identity: Members,
-  {
-    folder,
-    clock,
-    fail,
-  }: { readonly folder: string; readonly clock: Clock; readonly fail: (problem: string) => Error },
-): KubeconfigConnection['token'] {
+type ExecContext = {
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly fail: (problem: string) => Error;
+};
+
+function tokenOf(identity: Members, { folder, clock, fail }: ExecContext): KubeconfigConnection['token'] {
   const file = text(identity, 'tokenFile');
   // As in Kubernetes, `tokenFile` takes precedence. The file is read for each request, since the token may be renewed.
   if (file !== undefined) return () => readFileSync(resolve(folder, file), 'utf8').trim();
