@@ -57,11 +57,14 @@ export async function delay(clock: Clock, delayMs: number, signal?: AbortSignal)
   });
 }
 
+type TimeLimit = {
+  readonly clock: Clock;
+  readonly ms: number;
+  readonly signal: AbortSignal;
+};
+
 /** Settles like `work`, unless `ms` pass or `signal` aborts first: then the promise resolves. */
-export async function within(
-  work: Promise<unknown>,
-  { clock, ms, signal }: { readonly clock: Clock; readonly ms: number; readonly signal: AbortSignal },
-): Promise<void> {
+export async function within(work: Promise<unknown>, { clock, ms, signal }: TimeLimit): Promise<void> {
   const over = new AbortController();
   try {
     await Promise.race([work, delay(clock, ms, AbortSignal.any([over.signal, signal]))]);

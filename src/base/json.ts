@@ -91,11 +91,13 @@ const quote = 0x22,
   closingBrace = 0x7d,
   closingBracket = 0x5d;
 
+type Scanned = {
+  readonly colons: number;
+  readonly tooDeepAt: number | undefined;
+};
+
 /** Counts colons outside of strings, and finds the first value below `depthMax`. Exact for valid JSON only. */
-function scan(
-  bytes: Uint8Array,
-  depthMax: number,
-): { readonly colons: number; readonly tooDeepAt: number | undefined } {
+function scan(bytes: Uint8Array, depthMax: number): Scanned {
   let colons = 0;
   let depth = 0;
   const { length } = bytes;

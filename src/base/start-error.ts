@@ -1,3 +1,8 @@
+type StartErrorOptions = {
+  readonly exitCode: number;
+  readonly cause?: unknown;
+};
+
 /**
  * The server cannot start for a reason that its operator can fix. `message` is for the operator and is printed without
  * a stack.
@@ -5,7 +10,7 @@
 export class StartError extends Error {
   readonly exitCode: number;
 
-  constructor(message: string, options: { readonly exitCode: number; readonly cause?: unknown }) {
+  constructor(message: string, options: StartErrorOptions) {
     super(message, { cause: options.cause });
     this.name = 'StartError';
     this.exitCode = options.exitCode;

@@ -113,7 +113,12 @@ function decode(text: string): EventStoreUrl {
   return { discover, hosts, credentials, ...settingsOf(options), numbers: numbersOf(options) };
 }
 
-function credentialsIn(text: string): { readonly username: string; readonly password: string } {
+type UrlCredentials = {
+  readonly username: string;
+  readonly password: string;
+};
+
+function credentialsIn(text: string): UrlCredentials {
   const [, username, password] = /^([^:@/?#]+):([^:@/?#]+)$/u.exec(text) ?? [];
   if (username === undefined || password === undefined)
     throw new UrlProblem(`must have username:password before the @; ${encode}`);

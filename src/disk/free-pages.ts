@@ -17,12 +17,17 @@ const depthMax = 32;
 
 export type PageFile = { readonly file: number; readonly pageBytes: number };
 
+type PageRange = {
+  from: bigint;
+  last: bigint;
+};
+
 /**
  * Whether all pages from `from` up to `last` are free. LMDB does not write a page that the same transaction allocates
  * and frees, so a complete file may end before its last page. `root`: the root page of the table of free pages. The
  * result is false for an unreadable table.
  */
-export function areFree(pages: PageFile, root: bigint, { from, last }: { from: bigint; last: bigint }): boolean {
+export function areFree(pages: PageFile, root: bigint, { from, last }: PageRange): boolean {
   let free = 0n;
   for (const [first, count] of freeRuns(pages, root, depthMax)) {
     const begin = first > from ? first : from;
