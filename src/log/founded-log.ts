@@ -1,3 +1,4 @@
+import { messageOf } from '../base/error-message.ts';
 import { eventSchema, type EventMetadata, type PlatformEvent } from '../command/event.ts';
 import { platformEventsReadMax } from '../limits/log.ts';
 import { decodeEvent, decodeMetadata, encodeEvent } from './event-codec.ts';
@@ -90,10 +91,9 @@ function platformEventOf(recorded: RecordedEvent): PlatformEvent {
     const { event } = decodeEvent(recorded);
     if (event.type === 'EpochStarted' || event.type === 'CopyFinished') return event;
   } catch (cause) {
-    throw new UnsuitableLogError(
-      `${cause instanceof Error ? cause.message : String(cause)}; a later version of this program may have written this event`,
-      { cause },
-    );
+    throw new UnsuitableLogError(`${messageOf(cause)}; a later version of this program may have written this event`, {
+      cause,
+    });
   }
   throw new UnsuitableLogError(`${platformStream} contains an unexpected event of the type ${recorded.type}`);
 }

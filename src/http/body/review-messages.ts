@@ -1,7 +1,7 @@
 import { nested, strings, text, type KubernetesMessage } from './kubernetes-message.ts';
 import type { MessageShape } from './decode-message.ts';
 
-/** The description of a review that a client creates, with its protobuf form. */
+/** A kind of review that clients create, with its protobuf form. */
 export type Review = KubernetesMessage & { readonly apiVersion: string };
 
 const resourceAttributes: MessageShape = {

@@ -45,7 +45,7 @@ export class Replay {
         await this.#showState(models, await this.#resolve(work.until, log));
         break;
       case 'compare-audit':
-        throw new RangeError('audit indexes have a replay of their own');
+        throw new RangeError('AuditReplay compares the audit indexes');
       case 'diff':
         await this.#showChanges(models, await this.#resolveBoth(work, log));
     }
