@@ -35,7 +35,7 @@ test('a position is added once, and none before the last', async (t) => {
   t.equal(tail.add(7), false);
   t.throws(() => tail.add(6), /position 6 is before 7/u);
   t.strictSame(decodeBlock(tail.block()), [7]);
-  t.throws(() => decodeBlock(Buffer.from([0x80])), /cut short/u);
+  t.throws(() => decodeBlock(Buffer.from([0x80])), /truncated/u);
 });
 
 function cursorOver(all: readonly number[], order: PositionOrder): PositionCursor {
