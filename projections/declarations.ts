@@ -94,7 +94,7 @@ export class DeclarationsBatch {
     }
   }
 
-  /** `isEmpty`: whether the type has no objects, so that no object can have an unclaimed value. */
+  /** `isEmpty`: whether the type has no objects, so no object can have an unclaimed value. */
   declare(
     type: TypeKey,
     { revision, declaration }: Pick<Declared, 'revision' | 'declaration'>,

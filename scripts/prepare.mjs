@@ -158,7 +158,7 @@ async function build(sources) {
   const outputs = plan(sources);
   await compile();
   if (outputs.compiled.some((path) => !existsSync(join(dist, path)))) {
-    // Outputs were deleted by hand, so that the compiler's record of its outputs is invalid.
+    // Outputs were deleted by hand, so the compiler's record of its outputs is invalid.
     rmSync(join(dist, '.tsbuildinfo'), { force: true });
     await compile();
   }

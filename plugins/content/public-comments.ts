@@ -49,7 +49,7 @@ async function listApproved(types: Types, request: RouteRequest): Promise<RouteR
 
 async function submit(types: Types, request: RouteRequest): Promise<RouteResponse> {
   const { body, user, pluginClient } = request;
-  // All visitors have the same user name, so that the author of a comment could not be identified.
+  // All visitors have the same user name, so the author of a comment could not be identified.
   if (user.name === visitor) throw new ClientError('log in to comment', { reason: 'Forbidden', status: 403 });
   const about = await published(types, request);
   if (about.spec.allowComment === false)

@@ -59,7 +59,7 @@ export class LastEvents {
   #bytes = 0;
   #position: LogPosition = logStart;
   #events = 0;
-  /** Whether the fold has written to the tables, so that a name may have a row there. */
+  /** Whether the fold has written to the tables, so a name may have a row there. */
   #hasSettled = false;
 
   /** `tables` must be empty. */

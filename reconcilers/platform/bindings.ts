@@ -84,8 +84,8 @@ export class Bindings extends PlatformReconciler {
   }
 
   /**
-   * Whether the user was created after the binding, so that the binding may refer to an earlier user. Times never
-   * decrease within the folded events.
+   * Whether the user was created after the binding, so the binding may refer to an earlier user. Times never decrease
+   * within the folded events.
    */
   #isYounger(user: string, { metadata }: ResourceObject): boolean {
     const made =

@@ -37,7 +37,7 @@ export type DeclarerDependencies = {
   readonly clock: Clock;
   readonly uuid: () => string;
   readonly metadata: () => EventMetadata;
-  /** Called when the declaration of another node is in force, so that this node writes no objects of the type. */
+  /** Called when the declaration of another node is in force, so this node writes no objects of the type. */
   readonly onOther: (type: ResourceType, declared: Declaration) => void;
   readonly onError: (error: unknown, type: string) => void;
 };

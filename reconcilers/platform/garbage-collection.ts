@@ -19,9 +19,7 @@ export type OwnerState =
 export type Dependent = {
   /** Whether the dependent blocks the deletion of its owner. */
   readonly blocks: boolean;
-  /**
-   * Whether the dependent waits, directly or indirectly, for the deletion of its own owner, so that both form a cycle.
-   */
+  /** Whether the dependent waits, directly or indirectly, for the deletion of its own owner, so both form a cycle. */
   readonly isCaught: boolean;
 };
 

@@ -1,6 +1,6 @@
 /**
  * Settles like `work`, or rejects with the signal's reason as soon as the signal aborts. `fetch` alone may miss the
- * abort: Node 20 references the signal of a request only weakly, so that the garbage collector can free the signal.
+ * abort: Node 20 references the signal of a request only weakly, so the garbage collector can free the signal.
  */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;

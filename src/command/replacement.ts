@@ -129,8 +129,8 @@ export function renumbered(
 }
 
 /**
- * Whether the desired state is unchanged, so that `generation` does not increase. The desired state is all members
- * except metadata and status.
+ * Whether the desired state is unchanged, so `generation` does not increase. The desired state is all members except
+ * metadata and status.
  */
 export function isSameSpec(before: ResourceObject, after: ResourceObject): boolean {
   const { status: _before, ...desiredBefore } = membersOf(before);

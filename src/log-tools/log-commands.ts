@@ -25,7 +25,7 @@ import { UnsuitableLogError } from '../log/founded-log.ts';
 import { LogCorruptError, LogRefusedError, type EventLog } from '../log/log.ts';
 import { openLog } from '../server/open-log.ts';
 
-/** The log commands. A command opens the log itself, so that no server may have an embedded log open. */
+/** The log commands. A command opens the log itself, so no server may have an embedded log open. */
 export const logCommands: LogCommands = {
   copy: async ({ from, to, fromPrefix, toPrefix, inFlightMax }: LogCopyOptions, context) => {
     const settings = settingsOf(context);

@@ -34,9 +34,9 @@ type Sent = { readonly event: RecordedEvent; readonly outcome: Promise<Answer> }
  *
  * Each append uses the id of the event and expects the previous revision, so that repeated attempts create no
  * duplicates. A log usually appends events in the order in which they are sent, but does not guarantee this order, so
- * that the position of each result is compared with the previous position. After a failed append, no event is sent
- * until all results have arrived. Then the events in the target are read, and the remaining events are sent again. The
- * target must contain a prefix of the sent events. If a later event was stored before a lost event, the order cannot be
+ * the position of each result is compared with the previous position. After a failed append, no event is sent until all
+ * results have arrived. Then the events in the target are read, and the remaining events are sent again. The target
+ * must contain a prefix of the sent events. If a later event was stored before a lost event, the order cannot be
  * restored, and the copy fails.
  */
 export class CopyPipeline {
@@ -66,7 +66,7 @@ export class CopyPipeline {
   #send(event: RecordedEvent): void {
     const { id, type, data, metadata, stream, revision } = event;
     const expected: ExpectedRevision = revision === 0 ? 'absent' : streamRevision(revision - 1);
-    // The outcomes are awaited later and in order, so that a rejection needs a handler now.
+    // The outcomes are awaited later and in order, so a rejection needs a handler now.
     const outcome = this.#options.target
       .append(stream, [{ id, type, data, metadata }], expected)
       .catch((cause: unknown): Answer => ({ ok: false, reason: 'rejected', cause }));
@@ -116,7 +116,7 @@ export class CopyPipeline {
       standing = new EventCursor(target, { side: 'target', after: this.#after, until: await target.head(), signal });
       for (let found = await standing.next(); found !== undefined; found = await standing.next()) {
         const first = this.#sent[0];
-        // Appends of an earlier run may arrive late, so that the target may have more events than this run has sent.
+        // Appends of an earlier run may arrive late, so the target may have more events than this run has sent.
         if (first === undefined) break;
         if (differenceOf(first.event, found) !== undefined) throw overtaken(first.event);
         this.#confirm(first.event, found.position);

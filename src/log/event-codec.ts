@@ -43,7 +43,7 @@ const metadataOpening = Buffer.from('"metadata":{');
 
 /**
  * The key of a property with the decoded event, on the data of events that this process appended. A subscription
- * returns the same instance of the data, so that folding an own event requires no parsing. A WeakMap with as many
+ * returns the same instance of the data, so folding an own event requires no parsing. A WeakMap with as many
  * short-lived keys would cost the garbage collector more than parsing.
  */
 const written = Symbol('decoded');
@@ -88,8 +88,8 @@ const currentSchema = String(eventSchema).charCodeAt(0);
 
 /**
  * Checks that this version can read the event, and returns the event's time. The members have a fixed order, so that
- * the time and the schema are found from the end without parsing. A quote within a string is escaped, so that no string
- * can contain the start of a member.
+ * the time and the schema are found from the end without parsing. A quote within a string is escaped, so no string can
+ * contain the start of a member.
  */
 export function stampOf(recorded: RecordedEvent): string {
   const known = (recorded.data as Written)[written]?.time;

@@ -45,8 +45,8 @@ export const logStart: LogPosition = logPosition(0n);
 export type LogIdentity = { readonly logId: string; readonly epoch: number };
 
 /**
- * The difference of positions between consecutive epochs. No log has this many positions, so that all positions of an
- * epoch are larger than all positions of the previous epoch (consistency protocol, 5).
+ * The difference of positions between consecutive epochs. No log has this many positions, so all positions of an epoch
+ * are larger than all positions of the previous epoch (consistency protocol, 5).
  */
 const epochStride = 10n ** 19n;
 
@@ -91,7 +91,7 @@ export type AppendOutcome =
   /** The append may exist. To find out, read revision `expected + 1`, or retry with the same ids. */
   | { readonly ok: false; readonly reason: 'unknown'; readonly cause: unknown };
 
-/** Whether the log is available. Readers of an unavailable log retry, so that no action is needed after an outage. */
+/** Whether the log is available. Readers of an unavailable log retry, so no action is needed after an outage. */
 export type LogState =
   | { readonly reachable: true }
   /** `reason` is for operators, without credentials or a stack. `sinceMs` is monotonic. */
@@ -119,7 +119,7 @@ export type StreamPage = {
   readonly limit: number;
   /**
    * The size in bytes at which the page ends. The page includes the event with which the total of data and metadata
-   * reaches this size, so that a page of a non-empty stream has at least one event.
+   * reaches this size, so a page of a non-empty stream has at least one event.
    */
   readonly bytesMax?: number;
 };
@@ -271,8 +271,8 @@ export class LogFailedError extends Error {
 }
 
 /**
- * Returns whether a read failed because of the contents of the log, so that a retry fails again. After other errors,
- * the log is unavailable.
+ * Returns whether a read failed because of the contents of the log, so a retry fails again. After other errors, the log
+ * is unavailable.
  */
 export function isPermanentReadError(error: unknown): boolean {
   return [LogCorruptError, UnknownPositionError, LogReplacedError].some((kind) => error instanceof kind);

@@ -60,7 +60,7 @@ export type Rights = {
    * only for rules that name a plugin.
    */
   find(request: ApiRequest, pluginOf: (request: ApiRequest) => string | undefined): Grant | undefined;
-  /** The plugins of which one must own the request's type or route, so that at least one rule allows the request. */
+  /** The plugins for which a rule allows the request, if the plugin owns the request's type or route. */
   pluginsFor(request: ApiRequest): ReadonlySet<string>;
   /** The first of `rules` that these rights do not cover (decision 6.7). */
   findUncovered(rules: readonly Rule[]): Rule | undefined;

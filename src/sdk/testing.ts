@@ -104,8 +104,8 @@ async function configOf(
   for (const [index, each] of [folder, ...others].entries()) {
     const path = pathOf(each);
     const name = basename(path);
-    // Two folders may have the same name, so that each further folder gets a unique name. The first folder keeps its
-    // name, because a plugin with an unreadable manifest is reported under the name of its folder.
+    // Two folders may have the same name, so each further folder gets a unique name. The first folder keeps its name,
+    // because a plugin with an unreadable manifest is reported under the name of its folder.
     await symlink(
       path,
       join(
@@ -219,7 +219,7 @@ async function settled(reconcilers: RunningServer['reconcilers'], limitMs: numbe
     for (;;) {
       const before = steps();
       const outcome = await Promise.race([limit, idle()]);
-      // A step of one reconciler may create work for another reconciler, so that all reconcilers are checked again.
+      // A step of one reconciler may create work for another reconciler, so all reconcilers are checked again.
       await nextTurn();
       const failing = reconcilers().flatMap(({ name, failing: keys }) =>
         [...keys].map(([key, times]) => `${name} failed ${String(times)} times for ${key}`),

@@ -68,7 +68,7 @@ export function nameWatched({ type, name, selection }: WatchPlan): string | unde
   return typeof key === 'string' ? key : undefined;
 }
 
-/** Whether every object of the type is selected, so that no index entries are needed. */
+/** Whether every object of the type is selected, so no index entries are needed. */
 export function selectsAll({ labels, fields }: Selection): boolean {
   return labels.length === 0 && fields.length === 0;
 }

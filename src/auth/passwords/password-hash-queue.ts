@@ -123,7 +123,7 @@ export class PasswordHashQueue {
 
   /**
    * Rejects the latest request of the network that would be served last, unless the caller's request would be served
-   * even later. Returns whether a request was rejected, so that the caller's request fits.
+   * even later. Returns whether a request was rejected, so the caller's request fits.
    */
   #makeRoom(lane: Lane, caller: string): boolean {
     let [last, most]: [string | undefined, number] = [undefined, this.#order(lane, caller) + 1];

@@ -161,7 +161,7 @@ export class Appender {
   #failed(append: Append, cause: unknown): void {
     if (!this.#inFlight.has(append)) return;
     const fault = faultOf(cause);
-    // The error is a reply to this append only, so that the stream continues.
+    // The error is a reply to this append only, so the stream continues.
     if (wasReplied(cause) && !refusals.has(fault.kind)) {
       this.#settle(append, { kind: 'unknown', fault, cause });
       this.#opened();

@@ -7,7 +7,7 @@ import { logAskAgainMsMax, logAskAgainMsMin } from './eventstore-limits.ts';
 import { LogRefusedError } from '../log.ts';
 import type { LogState } from '../log.ts';
 
-/** The log is unavailable now. The log retries the connection, so that the caller may retry the call later. */
+/** The log is unavailable now. The log retries the connection, so the caller may retry the call later. */
 export class LogUnavailableError extends Error {
   readonly reason: string;
 

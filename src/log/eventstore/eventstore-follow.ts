@@ -78,7 +78,7 @@ class Reader {
   mayGoOn(): boolean {
     if (this.#done || this.#plan.signal?.aborted === true) return false;
     if (!this.#context.closing.aborted) return true;
-    // An incomplete read must not appear to be complete. A subscription has no end, so that it can just stop.
+    // An incomplete read must not appear to be complete. A subscription has no end, so it can just stop.
     if (this.#plan.until !== undefined) throw new Error('the log was closed during a read');
     return false;
   }
@@ -216,7 +216,7 @@ class Reader {
     const { contact, clock } = this.#context;
     const fault = faultOf(failure);
     this.#failures += 1;
-    // A subscription may end because its reader was too slow, so that only a second consecutive failure is reported.
+    // A subscription may end because its reader was too slow, so only a second consecutive failure is reported.
     const saysMore =
       fault.kind === 'refused' || (this.#failures > 1 && fault.kind !== 'dropped' && fault.kind !== 'not-leader');
     if (!(failure instanceof LogUnavailableError) && saysMore) {

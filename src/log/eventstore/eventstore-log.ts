@@ -48,8 +48,8 @@ export type EventStoreLogOptions = {
 };
 
 /**
- * Opens an event log in EventStoreDB. The log connects at the first call. Every call is retried, so that no action is
- * needed after an outage.
+ * Opens an event log in EventStoreDB. The log connects at the first call. Every call is retried, so no action is needed
+ * after an outage.
  *
  * @throws RangeError for an invalid URL. The message does not contain the URL.
  */

@@ -48,7 +48,7 @@ function upTo<T>(bytesMax: number, bytesOf: (value: T) => number): (value: T) =>
   return (value) => (bytes += bytesOf(value)) >= bytesMax;
 }
 
-/** Returns the size of an event. The driver has parsed the metadata, so that its size is computed from its JSON. */
+/** Returns the size of an event. The driver has parsed the metadata, so its size is computed from its JSON. */
 function readSizeOf({ event }: Resolved): number {
   if (event === undefined) return 0;
   const metadata = event.metadata === undefined ? 0 : JSON.stringify(event.metadata).length;

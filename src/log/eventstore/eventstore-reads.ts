@@ -93,8 +93,8 @@ export class Reads {
 
   /**
    * Returns the position of this log's last event. Reads $all backwards up to an event of this log, or up to the start
-   * of the last scan, so that events of other platforms are scanned only once. A deposed leader returns old data, so
-   * that an end before `atLeast` is accepted only after several attempts.
+   * of the last scan, so that events of other platforms are scanned only once. A deposed leader returns old data, so an
+   * end before `atLeast` is accepted only after several attempts.
    */
   async end(atLeast: LogPosition = logStart): Promise<LogEnd> {
     const { clock, closing } = this.#context;
@@ -154,8 +154,8 @@ export class Reads {
   }
 
   /**
-   * Returns the event at a position. A deposed leader returns old data, so that an end of the log before the position
-   * is accepted only after several attempts.
+   * Returns the event at a position. A deposed leader returns old data, so an end of the log before the position is
+   * accepted only after several attempts.
    *
    * @throws UnknownPositionError if no event starts at the position.
    */

@@ -84,7 +84,7 @@ export function driverEvents(events: readonly ProposedEvent[]): EventData[] {
  * Returns the stream's name on the server. @throws RangeError for a name that is too long, as the embedded log does.
  */
 export function driverStream(prefix: string, stream: StreamName): string {
-  // A UTF-16 code unit has at most three bytes in UTF-8, so that the bytes of most names need not be counted.
+  // A UTF-16 code unit has at most three bytes in UTF-8, so the bytes of most names need not be counted.
   if (stream.length * 3 > streamNameBytesMax) {
     const bytes = Buffer.byteLength(stream);
     if (bytes > streamNameBytesMax)

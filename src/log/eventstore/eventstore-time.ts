@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 /**
  * Estimates the time of the server's clock, which all nodes of a log share, from the times of events. The server wrote
  * an append of this process after it was sent and before it was read back. These two times limit the offset of the
- * server's clock to the monotonic clock, so that the estimate does not depend on the wall clock.
+ * server's clock to the monotonic clock, so the estimate does not depend on the wall clock.
  */
 export class ServerTime {
   readonly #clock: Clock;
@@ -20,8 +20,8 @@ export class ServerTime {
   }
 
   /**
-   * Call `seen` when any event has just been read. The time of the event is not in the future, so that the lower limit
-   * can increase, for example after the machine was suspended.
+   * Call `seen` when any event has just been read. The time of the event is not in the future, so the lower limit can
+   * increase, for example after the machine was suspended.
    */
   seen(createdMs: number): void {
     const least = createdMs - this.#clock.monotonic();

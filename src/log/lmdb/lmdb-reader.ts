@@ -31,8 +31,8 @@ export type ReadPlan = {
 };
 
 /**
- * Reads events in a single loop for catch-up and live reading. The only state is a position, so that no event is lost
- * or repeated at the change from catch-up to live. A consumer that falls behind the events in memory reads from disk.
+ * Reads events in a single loop for catch-up and live reading. The only state is a position, so no event is lost or
+ * repeated at the change from catch-up to live. A consumer that falls behind the events in memory reads from disk.
  */
 export async function* read(
   source: ReadSource,
@@ -76,7 +76,7 @@ async function* readFrom(
 function mayGoOn(source: ReadSource, plan: ReadPlan): boolean {
   if (plan.signal?.aborted === true) return false;
   if (source.open()) return true;
-  // An incomplete read must not appear to be complete. A subscription has no end, so that it can just stop.
+  // An incomplete read must not appear to be complete. A subscription has no end, so it can just stop.
   if (plan.until !== undefined) throw new Error('the log was closed during a read');
   return false;
 }
@@ -111,7 +111,7 @@ function takeBatch(records: Iterable<RecordedEvent>, wanted: (stream: string) =>
   let whole: BatchSize | undefined;
   for (const event of records) {
     if (whole !== undefined && seen >= logReadAheadEventsMax) {
-      // This append exceeds the limit, so that the next batch starts with it.
+      // This append exceeds the limit, so the next batch starts with it.
       events.length = whole.wanted;
       return { events, consumed: whole.seen };
     }

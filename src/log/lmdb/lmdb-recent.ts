@@ -5,7 +5,7 @@ import type { RecordedEvent } from '../log.ts';
 export type Follower = { next: number };
 
 /**
- * The newest durable events, in a ring that all subscribers share. A subscriber only has a position, so that a slow
+ * The newest durable events, in a ring that all subscribers share. A subscriber only has a position, so a slow
  * subscriber uses no memory; it reads overwritten events from disk. Events that all followers within the ring have
  * received are dropped immediately, because old objects are far more expensive for the garbage collector.
  */

@@ -56,7 +56,7 @@ export function encodeRecord(stream: StreamName, event: ProposedEvent, place: Re
 
 /** Checks the length of a stream's name. LMDB refuses longer keys too, but only after the record has been written. */
 export function assertFits(stream: StreamName): void {
-  // A UTF-16 code unit has at most three bytes in UTF-8, so that the bytes of most names need not be counted.
+  // A UTF-16 code unit has at most three bytes in UTF-8, so the bytes of most names need not be counted.
   if (stream.length * 3 <= streamNameBytesMax) return;
   const bytes = Buffer.byteLength(stream);
   if (bytes > streamNameBytesMax)

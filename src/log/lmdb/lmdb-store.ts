@@ -89,7 +89,7 @@ export async function openStore(dir: string, isReadOnly = false): Promise<LmdbSt
   }
 }
 
-/** Verifies that there is one index entry for each record. LMDB maintains both counts, so that no record is read. */
+/** Verifies that there is one index entry for each record. LMDB maintains both counts, so no record is read. */
 function assertAsMany({ events, streams }: LmdbStore): void {
   const [records, entries] = [entryCount(events), entryCount(streams)];
   if (records !== entries)
@@ -214,9 +214,9 @@ export function readRecord(store: LmdbStore, position: number): RecordedEvent {
 }
 
 /**
- * Verifies the index entry of a record. The index decides whether an append conflicts, and has no checksum, so that
- * every read of a record from disk also checks its index entry. Without the entry of an event, a second event with the
- * same revision could be appended.
+ * Verifies the index entry of a record. The index decides whether an append conflicts, and has no checksum, so every
+ * read of a record from disk also checks its index entry. Without the entry of an event, a second event with the same
+ * revision could be appended.
  */
 export function assertIndexed({ streams }: LmdbStore, stream: string, revision: number, position: number): void {
   const entry = streams.getBinaryFast([stream, revision]);

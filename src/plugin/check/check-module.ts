@@ -15,7 +15,7 @@ import type { PluginProblem } from './plugin-problem.ts';
 /** The valid parts of a plugin's module. */
 export type CheckedModule = {
   readonly types: readonly ResourceType[];
-  /** Undefined: the definition is invalid, so that its types and routes are unknown. */
+  /** Undefined: the definition is invalid, so its types and routes are unknown. */
   readonly definition: Definition | undefined;
   readonly problems: readonly PluginProblem[];
 };

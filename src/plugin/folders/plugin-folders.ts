@@ -149,7 +149,7 @@ export class PluginFolders {
     return this.#inTurn(async () => {
       for (const root of this.#dependencies.roots.extra) {
         const found = await this.#read(root, false);
-        // The contents of an unreadable folder of plugins are unknown, so that no plugin folder is added or removed.
+        // The contents of an unreadable folder of plugins are unknown, so no plugin folder is added or removed.
         if (found !== undefined) this.#compare(root, found);
       }
       this.#notify();

@@ -7,8 +7,8 @@ import { escapeToken } from '../../base/reference-token.ts';
 import type { Violation } from '../type/resource-type.ts';
 
 /**
- * `unknown`: whether the violation is an unknown member, so that the object becomes valid without this member.
- * `keyword`: the violated keyword of the schema.
+ * `unknown`: whether the violation is an unknown member, so the object becomes valid without this member. `keyword`:
+ * the violated keyword of the schema.
  */
 export type Explained = Violation & { readonly unknown: boolean; readonly keyword: string };
 
