@@ -59,7 +59,10 @@ const noLabels: Readonly<Record<string, string>> = Object.freeze({});
 /** A cache of blocks and their decoded values. A million objects have few distinct labels, phases and owners. */
 class Shared<T> {
   readonly #known = new Map<string, T>();
-  /** The failed look-ups since the cache became full, minus the successful ones. Too many disable the cache. */
+  /**
+   * The number of failed look-ups since the cache became full, minus the number of later successful look-ups. With
+   * `sharedMax` such failures, the cache is no longer searched.
+   */
   #misses = 0;
 
   get(block: string): T | undefined {

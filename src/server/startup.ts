@@ -20,7 +20,10 @@ export class Startup {
     const begunAt = this.#clock.monotonic();
     const result = await run();
     if (undo !== undefined) this.#undos.push(() => undo(result));
-    this.#log.debug('start: phase done', { phase: name, tookMs: Math.round(this.#clock.monotonic() - begunAt) });
+    this.#log.debug('a phase of the start has ended', {
+      phase: name,
+      tookMs: Math.round(this.#clock.monotonic() - begunAt),
+    });
     return result;
   }
 

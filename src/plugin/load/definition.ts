@@ -90,7 +90,10 @@ export function endpointProblems(
   });
 }
 
-/** Returns the group of the types for a recommended group of custom APIs, such as `api.<group>` (seed 4.3). */
+/**
+ * Removes the recommended prefix of a group of custom APIs, such as `api.` (seed 4.3). The result is the group of the
+ * types.
+ */
 function servedGroup(group: string): string {
   return group.replace(/^(?:console\.|uc\.)?api\./u, '');
 }

@@ -29,7 +29,7 @@ export async function applyBuiltInRoles({ folder, type, log, ...dependencies }: 
     );
     if (!applied.ok) log.error('could not apply a built-in role', { role: name, detail: applied.detail });
     else if (applied.kept.length > 0)
-      log.warn('a built-in role was changed both by users and by this version: the values of the users are kept', {
+      log.warn('users and this version both changed a built-in role: the values of the users are kept', {
         role: name,
         kept: applied.kept.join(', '),
       });
