@@ -152,7 +152,9 @@ function foldObject(recorded: RecordedEvent, writer: Writer, known: FoldContext)
   const decoded = decodeEvent(recorded);
   const { event } = decoded;
   if (!isObjectEvent(event))
-    throw new LogCorruptError(`the object stream ${recorded.stream} contains a ${event.type} event`);
+    throw new LogCorruptError(
+      `${recorded.stream} contains a ${event.type} event, which does not belong to this stream`,
+    );
   const type = known.type(key);
   const previous = known.rows.row(key, name);
   assertFollows(recorded, previous === undefined ? known.rows.deletedAt(key, name) : revisionOf(previous));

@@ -214,5 +214,7 @@ function isFree({ last, sinceMs }: Seen, now: number): boolean {
   const { event } = decodeEvent(last);
   if (event.type === 'LeaseReleased') return true;
   if (event.type === 'LeaseHeld') return now - sinceMs >= event.leaseMs;
-  throw new Error(`the lease stream ${last.stream} contains a ${event.type} event`);
+  throw new Error(
+    `the lease stream ${last.stream} contains a ${event.type} event, which does not belong to this stream`,
+  );
 }

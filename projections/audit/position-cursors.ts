@@ -36,7 +36,10 @@ export class Intersection {
     this.#cursors = cursors.toSorted((one, other) => one.size - other.size);
   }
 
-  /** One round over the cursors; a caller makes as many steps as it has time for. Undefined after the last position. */
+  /**
+   * Makes one round over the cursors. A caller makes as many rounds as its turn has time for. Returns undefined after
+   * the last position.
+   */
   step(from: number): Step | undefined {
     let at = from;
     for (const [index, cursor] of this.#cursors.entries()) {

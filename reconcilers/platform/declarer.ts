@@ -197,6 +197,9 @@ export class Declarer {
 
 function declarationIn(recorded: RecordedEvent): Declaration {
   const { event } = decodeEvent(recorded);
-  if (event.type !== 'TypeDeclared') throw new LogCorruptError(`${recorded.stream} contains a ${event.type} event`);
+  if (event.type !== 'TypeDeclared')
+    throw new LogCorruptError(
+      `${recorded.stream} contains a ${event.type} event, which does not belong to this stream`,
+    );
   return event;
 }

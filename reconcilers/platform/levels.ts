@@ -118,5 +118,5 @@ export class Levels {
 function levelIn(recorded: RecordedEvent): number {
   const { event } = decodeEvent(recorded);
   if (event.type === 'LevelRaised') return Math.max(event.level, firstLevel);
-  throw new LogCorruptError(`${recorded.stream} contains a ${event.type} event`);
+  throw new LogCorruptError(`${recorded.stream} contains a ${event.type} event, which does not belong to this stream`);
 }

@@ -47,6 +47,9 @@ function startsWith(bytes: Buffer, expected: Buffer, at: number): boolean {
 
 function decoded(recorded: RecordedEvent): EventOutline {
   const { event } = decodeEvent(recorded);
-  if (!isObjectEvent(event)) throw new LogCorruptError(`the object stream ${recorded.stream} contains a ${event.type}`);
+  if (!isObjectEvent(event))
+    throw new LogCorruptError(
+      `${recorded.stream} contains a ${event.type} event, which does not belong to this stream`,
+    );
   return { values: event.values, hasObject: event.object !== undefined };
 }

@@ -56,7 +56,7 @@ export class Frames {
     return 'anybody';
   }
 
-  /** The remaining holds of the account. */
+  /** Removes a hold of one of several accounts, and returns the number of the account's remaining holds. */
   #releaseOther(account: object): number {
     const left = (this.#others?.get(account) ?? 1) - 1;
     if (left > 0) this.#others?.set(account, left);

@@ -42,9 +42,8 @@ export const backupFiles: BackupFileCommands = {
       const { dataDir, eventLog } = configOf(context);
       if (eventLog.kind !== 'embedded')
         throw usageError(
-          'EVENT_LOG is an EventStoreDB, but a backup can be restored only into an embedded log ' +
-            '(EVENT_LOG=embedded:), and ' +
-            'ledgerplane log copy then copies that log into EventStoreDB',
+          'EVENT_LOG is an EventStoreDB: restore the backup with EVENT_LOG=embedded:, ' +
+            'then copy the embedded log with ledgerplane log copy',
         );
       refuseUsedDataDir(dataDir);
       const lock = await takeDataDir(dataDir);

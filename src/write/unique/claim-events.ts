@@ -23,7 +23,7 @@ export function fenceOf(head: RecordedEvent | undefined): DomainEvent {
 export function claimOf(recorded: RecordedEvent): ClaimEvent {
   const { event } = decodeEvent(recorded);
   if (event.type === 'ValueClaimed' || event.type === 'ValueReleased') return event;
-  throw new Error(`the claim stream ${recorded.stream} contains an event of the type ${event.type}`);
+  throw new Error(`${recorded.stream} contains a ${event.type} event, which does not belong to this stream`);
 }
 
 /** Whether the value is in `head`, the last event of an object. */
