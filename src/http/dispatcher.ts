@@ -75,8 +75,8 @@ export class Dispatcher {
   }
 
   /**
-   * Looks for a route in generated APIs first, so that no plugin's route can replace them, then in the platform's
-   * routes, and then in the routes of plugins.
+   * Looks for a route in the generated APIs, then in the platform's routes, then in the routes of plugins. With this
+   * order, no plugin's route can replace a generated API.
    */
   #route(exchange: Exchange): Answer | Promise<Answer> {
     const { method, info } = exchange;

@@ -123,9 +123,9 @@ export const subjectNameLengthMax = 258;
 export const tokenRolesMax = 256;
 export const displayNameLengthMax = 253;
 export const descriptionLengthMax = 1_024;
-/** RFC 5321: the longest mail address. */
+/** The maximum length of a mail address (RFC 5321). */
 export const emailLengthMax = 254;
-/** A text about a user, such as a biography, in characters. */
+/** The maximum length of a text about a user, such as a biography, in characters. */
 export const profileTextLengthMax = 8_192;
 /**
  * The minimum and the maximum length of a password. Shorter passwords can be guessed (NIST SP 800-63B); longer

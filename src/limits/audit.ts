@@ -1,6 +1,6 @@
 /** Limits of history and audit. Each name ends with the unit. */
 
-/** Entries of one page of an object's history, by default and at most. */
+/** The number of entries in one page of an object's history: the default and the maximum. */
 export const historyEntriesDefault = 50;
 export const historyEntriesMax = 500;
 /** The maximum size of a page in bytes. The page ends with the entry that reaches this size. */
@@ -58,7 +58,7 @@ export const treeComparisonWaitMs = 3_000;
 export const keyRetryMs = 5_000;
 /** After this time without a signature the leader's key begins a chain: no other node has a trusted key. */
 export const keyAnewMs = 120_000;
-/** Events of one page of the audit stream, by default and at most. */
+/** The number of events in one page of the audit stream: the default and the maximum. */
 export const auditEventsDefault = 50;
 export const auditEventsMax = 500;
 /** A page of the audit stream ends with the event that reaches this size in bytes. */

@@ -50,7 +50,10 @@ export const logRecentBytesMax = 33_554_432;
  * The maximum number of bytes in one batch that is read ahead. The batch ends with the append that exceeds this number.
  */
 export const logReadAheadBytesMax = 8_388_608;
-/** Concurrent appends of a log copy, by default and at most, and their bytes: the memory of a copy. */
+/**
+ * The number of concurrent appends of a log copy, by default and at most, and the most bytes of these appends, which
+ * are the memory of a copy.
+ */
 export const logCopyInFlightEvents = 256;
 export const logCopyInFlightEventsMax = 4_096;
 export const logCopyInFlightBytesMax = 8_388_608;

@@ -26,7 +26,10 @@ export const typedSecretLengthMax = 1_024;
  */
 export const commandAnswerMs = 60_000;
 export const commandAnswerBytesMax = 67_108_864;
-/** A configured rate of writes or bytes. A burst at this rate can still be represented as an exact number. */
+/**
+ * The maximum of a configured rate of writes or bytes. A burst at this rate can still be represented as an exact
+ * number.
+ */
 export const rateSettingMax = 1_000_000_000_000;
 /**
  * The validity of the tokens of `kubeconfig --exec`, and the time before a token expires at which the next token is

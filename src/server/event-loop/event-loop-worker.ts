@@ -115,7 +115,8 @@ class Watcher {
     });
     try {
       session.connectToMainThread();
-      // Both requests are sent before a reply arrives, since a call of native code may end between them.
+      // Does not wait for the first reply: if the event loop is in native code, that code may end between the two
+      // requests.
       session.post('Debugger.enable', () => {
         isRequested = true;
       });

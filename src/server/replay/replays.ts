@@ -226,7 +226,7 @@ class ReplayRun implements Run<RefusalReason> {
   }
 }
 
-/** What a replay of a stopped server leaves out. */
+/** Returns the read models that a replay of a stopped server does not compare. */
 function withoutPlugins(columnTypes: readonly string[]): readonly NotCompared[] {
   const reason = 'the server is stopped: code of plugins computes the values';
   return ['index entries of rows', ...columnTypes.map((type) => `columns of ${type}`)].map((table) => ({

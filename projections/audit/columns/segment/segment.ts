@@ -16,7 +16,9 @@ export type SegmentColumn = {
 /** The places of the rows' first values among the values of all rows. */
 type RowStarts = { at(row: number): number | undefined };
 
-/** Encoded segments, numbered from 0. The bytes of `read` are valid until its next call, and in the same turn. */
+/**
+ * Encoded segments, numbered from 0. The bytes of `read` are valid until the next call of `read`, within the same turn.
+ */
 export type Segments = {
   readonly count: number;
   readonly read: (number: number) => Buffer;
