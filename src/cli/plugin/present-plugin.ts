@@ -30,9 +30,9 @@ export async function presentType(folder: string, kind: string): Promise<Words> 
   if (text === undefined) throw commandError(`${path} does not exist: add the type with plugin add type ${kind}`);
   const [group, version, plural] = ['group', 'version', 'plural'].map((member) => literalOf(text, member));
   if (!new RegExp(`\\bexport const ${camel}\\b`, 'u').test(text))
-    throw commandError(`${path} does not export the type as ${camel}: this command cannot refer to it`);
+    throw commandError(`${path} must export the type as ${camel}: other parts import the type by this name`);
   if (group === undefined || version === undefined || plural === undefined)
-    throw commandError(`${path} must have its group, version and plural as text: this command cannot refer to it`);
+    throw commandError(`${path} must have the group, version and plural of the type as string literals`);
   return { kind, file, camel, group, version, plural, singular: kind.toLowerCase() };
 }
 

@@ -30,7 +30,7 @@ const sameLength: CostOf = ([text]) => ({
 });
 /** The expression that parses durations takes a time cubic in the number of digits. */
 const parsed: CostOf = ([text]) => ({ steps: 40 + lengthOf(text) ** 3 / 256, shape: scalar });
-/** A text that is no number is refused by an error of the engine first. */
+/** The engine refuses a text that is not a number before the conversion. */
 const converted: CostOf = ([value]) => ({ steps: 100 + lengthOf(value) / unitsScannedInStep, shape: scalar });
 /** A time in a time zone is formatted and parsed again: 100 microseconds. */
 const inTimeZone = 4_000;
