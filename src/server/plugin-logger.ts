@@ -39,7 +39,7 @@ export function recordedLoggerOf(log: Logger, { logs, clock, plugin, inSources }
   const recorded =
     (level: keyof PluginLogger): PluginLogger['info'] =>
     (message, given) => {
-      // A plugin may pass any value: the log itself writes a value that is no object.
+      // A plugin may pass any value. The log itself writes a value that is not an object.
       const fields = isObject(given) ? loggedFields(given, inSources) : given;
       inner[level](message, fields);
       const owner = plugin ?? fields?.['plugin'];

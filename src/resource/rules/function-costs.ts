@@ -98,7 +98,7 @@ export const optionalFunctions: ReadonlyMap<string, CostOf> = new Map<string, Co
   ['orValue', ([optional, other = scalar]) => ({ steps: callSteps, shape: widest(itemOf(optional), other) })],
 ]);
 
-/** Functions that fail for some values: a text that is no number, an index outside of a text. */
+/** Functions that fail for some values: a text that is not a number, an index outside of a text. */
 export const failing: ReadonlySet<string> = new Set([
   ...['substring', 'indexOf', 'lastIndexOf', 'join', 'value'],
   ...['int', 'uint', 'double', 'bool', 'timestamp', 'duration'],
