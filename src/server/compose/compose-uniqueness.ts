@@ -51,7 +51,7 @@ export function composeUniqueness(core: Core): UniqueIndexes {
       subscriptions.push(
         models.declarations.onLate(({ type, ...late }) => {
           log.warn(
-            'an event of an older declaration was appended after an index became unique, and may have a duplicate value',
+            'an event of an older declaration was appended after an index became unique and may have a duplicate value',
             { type, ...late },
           );
         }),
