@@ -1,6 +1,7 @@
 import {
   answerBytes,
   correlationIn,
+  requestIn,
   declaredIn,
   decodeEvent,
   isObjectEvent,
@@ -164,7 +165,7 @@ function foldObject(recorded: RecordedEvent, writer: Writer, known: FoldContext)
   const content = contentOf(recorded, decoded, event.object);
   const { declared, answer: bytes, deletionRequested, finalizers } = content;
   const cause = { id: recorded.id, correlationId: correlationIn(recorded) };
-  const marked = { deletionRequested, finalizers };
+  const marked = { requestId: requestIn(recorded), deletionRequested, finalizers };
   const shared = { type: key, name, position, revision, cause, bytes, ...marked, ...stateBefore(previous, type) };
   if (event.type === 'ObjectDeleted') {
     writer.dropSecrets(event.object.metadata.uid);

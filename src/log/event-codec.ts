@@ -28,6 +28,8 @@ export type DecodedEvent = {
   readonly declared?: number | undefined;
   /** The correlation id of the event's metadata, if this process wrote the event. */
   readonly correlationId?: string | undefined;
+  /** The request id of the event's metadata, if this process wrote the event. */
+  readonly requestId?: string | undefined;
   /** The actor in the event's metadata, if this process wrote the event. */
   readonly actor?: string | undefined;
   /** The user for which a plugin wrote the event, if any, and if this process wrote the event. */
@@ -56,8 +58,8 @@ export function encodeEvent(
   indexed?: KnownEntry,
 ): ProposedEvent {
   const data: Buffer & Written = Buffer.from(dataText(event), 'utf8');
-  const { time, declared, actor, onBehalfOf, $correlationId: correlationId } = metadata;
-  data[written] = withOffsets(event, data, { indexed, time, declared, correlationId, actor, onBehalfOf });
+  const { time, declared, actor, onBehalfOf, requestId, $correlationId: correlationId } = metadata;
+  data[written] = withOffsets(event, data, { indexed, time, declared, correlationId, requestId, actor, onBehalfOf });
   return { id, type: event.type, data, metadata: Buffer.from(JSON.stringify(metadata), 'utf8') };
 }
 
@@ -131,6 +133,11 @@ export function correlationIn(recorded: RecordedEvent): string {
   return (
     textIn(bytes, bytes.lastIndexOf(correlationMember), correlationMember) ?? decodeMetadata(recorded).$correlationId
   );
+}
+
+/** Returns the id of the request or step that wrote the event, if this process wrote the event. */
+export function requestIn({ data }: RecordedEvent): string | undefined {
+  return (data as Written)[written]?.requestId;
 }
 
 const actorMember = Buffer.from('{"actor":"');

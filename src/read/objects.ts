@@ -136,6 +136,8 @@ export type Change = {
   readonly revision: StreamRevision;
   /** The event of the change. Events that follow from the change name it as their cause. */
   readonly cause: CausingEvent;
+  /** The id of the request or step that wrote the event, if this process wrote the event. */
+  readonly requestId?: string | undefined;
   /** The response JSON after the change; for `deleted`, the last state with the deletion's resourceVersion. */
   readonly bytes: Uint8Array;
   /** The index entries before and after the change; undefined without an object or for an unregistered type. */

@@ -2,7 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { Clock } from '../../../src/base/clock.ts';
 import type { ObjectEvent } from '../../../src/command/event.ts';
-import { answerBytes, correlationIn, decodeEvent, encodeEvent, isObjectEvent } from '../../../src/log/event-codec.ts';
+import {
+  answerBytes,
+  correlationIn,
+  requestIn,
+  decodeEvent,
+  encodeEvent,
+  isObjectEvent,
+} from '../../../src/log/event-codec.ts';
 import {
   isOfEpoch,
   logStart,
@@ -96,6 +103,7 @@ export class MemoryObjects implements ObjectReader, ChangeFeed {
       bytes,
       ...at,
       cause: { id: recorded.id, correlationId: correlationIn(recorded) },
+      requestId: requestIn(recorded),
       before: previous?.entry,
       after,
       kind: event.type === 'ObjectDeleted' ? 'deleted' : previous === undefined ? 'added' : 'modified',
@@ -216,7 +224,12 @@ export class WidgetWriter {
     return this.#heads.get(name)?.content !== undefined;
   }
 
-  async write(name: string, content: WidgetContent | 'deleted' | 'fenced'): Promise<LogPosition> {
+  /** `step`: the ids of the reconciler's step that writes, if any. */
+  async write(
+    name: string,
+    content: WidgetContent | 'deleted' | 'fenced',
+    step?: { readonly requestId: string; readonly correlationId: string },
+  ): Promise<LogPosition> {
     const head = this.#heads.get(name);
     const version = head === undefined ? 0 : head.revision + 1;
     const next = typeof content === 'string' ? (content === 'fenced' ? head?.content : undefined) : content;
@@ -224,13 +237,13 @@ export class WidgetWriter {
     const proposed = encodeEvent(idOf(`${this.#plural}/${name}/${String(version)}`), event, {
       actor: 'test',
       verb: 'update',
-      requestId: 'r',
+      requestId: step?.requestId ?? 'r',
       time: '2026-01-01T00:00:00.000Z',
       schema: 1,
-      $correlationId: 'r',
+      $correlationId: step?.correlationId ?? 'r',
     });
     // Copies the bytes, since rows are decoded at every read, as in another process.
-    const stored = { ...proposed, data: Buffer.from(proposed.data) };
+    const stored = step === undefined ? { ...proposed, data: Buffer.from(proposed.data) } : proposed;
     const outcome = await this.#log.append(
       streamName(`object:${this.#plural}.example.com/${name}`),
       [stored],
