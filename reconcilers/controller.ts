@@ -67,6 +67,10 @@ export class Controller implements Measured {
     return this.#queue.depth;
   }
 
+  get spinning(): number {
+    return this.#options.spinning?.() ?? 0;
+  }
+
   /** The number of consecutive failures, by key. Keys with a successful last step are absent. */
   get failing(): ReadonlyMap<string, number> {
     return this.#term.failures;
@@ -251,7 +255,8 @@ export class Controller implements Measured {
       this.#options.onRecovered?.(key);
     }
     // A step of an earlier term has no follow-up, since the current leader enqueues all keys.
-    if (term === this.#term) this.#follow(key, outcome, this.#queue.nextCauseOf(key) ?? cause);
+    const last = this.#queue.nextCauseOf(key) ?? this.#delayed.causeOf(key) ?? cause;
+    if (term === this.#term) this.#follow(key, outcome, last);
     this.#employ();
     this.#notifyIdle();
   }

@@ -47,6 +47,10 @@ export class DelayedKeys {
     if (present !== undefined) present.cause = cause;
   }
 
+  causeOf(key: string): CausingEvent | undefined {
+    return this.#due.get(key)?.cause;
+  }
+
   clear(): void {
     this.#timer?.cancel();
     this.#timer = undefined;

@@ -80,6 +80,23 @@ test('an event during a step belongs to the step after it, and to what that step
   await controller.stop();
 });
 
+test('a key that is delayed during its step keeps the later event when the step requests a shorter delay', async (t) => {
+  const stage = new Stage({ concurrency: 1 });
+  const { controller } = stage;
+  controller.open();
+  controller.enqueue('a', event('1'));
+  await turns();
+  controller.enqueueAfter('a', 5_000, event('2'));
+  await stage.endAll(again(10));
+  await stage.pass(10);
+  t.strictSame(
+    stage.begun.map(({ cause }) => cause?.id),
+    ['1', '2'],
+  );
+  await stage.endAll();
+  await controller.stop();
+});
+
 test('what was enqueued in an earlier term is no cause in a later one', async (t) => {
   const { stage, controller, causes } = opened(() => again(1_000), ['a']);
   await turns();
