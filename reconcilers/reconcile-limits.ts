@@ -54,3 +54,19 @@ export const reconcileAgainMsMin = 10;
 export const reconcileAgainMsMax = 2_678_400_000;
 /** The maximum number of names that one change of a watched object may affect. */
 export const reconcileWatchedNamesMax = 1_000;
+/** The number of consecutive rewrites of one object by a reconciler, each caused by the previous one, that spin. */
+export const reconcileRewritesMax = 50;
+/** The delay up to which an outcome `again` is immediate, and the number of immediate outcomes in a row that spin. */
+export const reconcileImmediateMs = 100;
+export const reconcileImmediateMax = 100;
+/** The time between two steps of a spinning name. */
+export const reconcileSpinMs = 60_000;
+/** The maximum number of spinning names that a reconciler records. Further names are slowed down as well. */
+export const reconcileSpinningNamesMax = 1_024;
+/** The number of steps in a chain of events, and of objects written by a step, that are compared with later steps. */
+export const reconcilePathStepsMax = 8;
+export const reconcileWrittenObjectsMax = 16;
+/** The maximum number of steps whose writes are attributed to them. */
+export const reconcileTracedStepsMax = 1_024;
+/** The maximum number of differing fields in a condition. */
+export const reconcileFieldsShownMax = 8;

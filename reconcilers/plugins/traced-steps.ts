@@ -1,0 +1,43 @@
+import type { Change } from '../../src/read/objects.ts';
+import { reconcileTracedStepsMax } from '../reconcile-limits.ts';
+import type { TracedStep } from './traced-step.ts';
+
+/** Calls `onWrite` at a change that the step wrote. */
+export type Tracing = { readonly step: TracedStep; readonly onWrite: (change: Change) => void };
+
+/** Attributes changes to the steps that wrote them, by the id that a step's writes have as their request id. */
+export class TracedSteps {
+  readonly #uuid: () => string;
+  /** The last steps that wrote, the latest last. A write may complete after its step has ended. */
+  readonly #steps = new Map<string, Tracing>();
+
+  constructor(uuid: () => string) {
+    this.#uuid = uuid;
+  }
+
+  /** Returns the request id of the step's writes. It is created at the first write, since most steps write nothing. */
+  requestIdOf(tracing: Tracing): () => string {
+    let requestId: string | undefined;
+    return () => {
+      if (requestId === undefined) {
+        requestId = this.#uuid();
+        this.#steps.set(requestId, tracing);
+        const [oldest] = this.#steps.keys();
+        if (oldest !== undefined && this.#steps.size > reconcileTracedStepsMax) this.#steps.delete(oldest);
+      }
+      return requestId;
+    };
+  }
+
+  /** Returns the step that wrote the change, if a recent step of this server did. */
+  stepOf({ requestId }: Change): TracedStep | undefined {
+    return requestId === undefined ? undefined : this.#steps.get(requestId)?.step;
+  }
+
+  /** Records the changes that steps wrote. Call it before the changes enqueue names. */
+  notice(changes: readonly Change[]): void {
+    if (this.#steps.size === 0) return;
+    for (const change of changes)
+      if (change.requestId !== undefined) this.#steps.get(change.requestId)?.onWrite(change);
+  }
+}
