@@ -31,6 +31,8 @@ export type ControllerOptions = {
   /** Returns all keys. A key that is added or removed during the iteration may or may not be included. */
   readonly keys: () => Keys;
   readonly timeLimitMs?: number;
+  /** Returns the number of keys that are slowed down because their steps spin; 0 by default. */
+  readonly spinning?: () => number;
   /**
    * Called when a step has failed, before the controller retries. `attempts` is the number of consecutive failures. If
    * `keys` itself has failed, `key` is empty.

@@ -14,6 +14,8 @@ import {
 export type Measured = {
   readonly name: string;
   readonly depth: number;
+  /** The number of keys that are slowed down because their steps spin. */
+  readonly spinning: number;
   /** The number of ended steps by result. `stuck`: the number of steps that exceeded their time limit. */
   readonly counts: Readonly<Record<'settled' | 'again' | 'failed' | 'stuck', number>>;
   /** The number of consecutive failures, by key. Keys with a successful last step are absent. */

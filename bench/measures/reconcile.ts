@@ -1,3 +1,6 @@
+import { randomUUID } from 'node:crypto';
+
+import { TracedSteps } from '../../reconcilers/plugins/traced-steps.ts';
 import { ReconcileSlots } from '../../reconcilers/reconcile-slots.ts';
 import { Controller } from '../../reconcilers/controller.ts';
 import { alwaysLeading } from '../../reconcilers/lease.ts';
@@ -68,6 +71,7 @@ export const reconcile: Measure = {
           clientOf: () => ({}) as never,
           parse: (bytes) => JSON.parse(Buffer.from(bytes).toString('utf8')) as never,
           placeOf: () => '',
+          traced: new TracedSteps(randomUUID),
           onHealth: none,
         },
       );

@@ -11,22 +11,29 @@ import { Controller } from '../controller.ts';
 import type { Step } from '../controller-options.ts';
 import { FailureLines } from '../failure-lines.ts';
 import type { Outcome } from '../outcome.ts';
+import { SpinningNames } from './spinning-names.ts';
+import { StepEvent, TracedStep } from './traced-step.ts';
+import type { TracedSteps } from './traced-steps.ts';
 import { decodeNames, decodeOutcome, describeError, isConflict } from './plugin-outcome.ts';
 import {
   reconcileAllAfterMs,
   reconcileErrorLengthMax,
   reconcileFailingAttempts,
   reconcileFailingNamesMax,
+  reconcileSpinMs,
   reconcileStepMs,
   reconcileStopMs,
   reconcileWatchedNamesMax,
 } from '../reconcile-limits.ts';
 
-/**
- * `isOver`: returns whether the plugin has stopped. `causedBy`: the last event that led to the step, which is named by
- * the writes of the step.
- */
-export type PluginStep = { readonly isOver: () => boolean; readonly causedBy: CausingEvent | undefined };
+export type PluginStep = {
+  /** Returns whether the plugin has stopped. */
+  readonly isOver: () => boolean;
+  /** The last event that led to the step, which is named by the writes of the step. */
+  readonly causedBy: CausingEvent | undefined;
+  /** Returns the id that the writes of the step have as their request id. */
+  readonly requestId: () => string;
+};
 
 export type PluginReconcilerDependencies = {
   readonly reader: ObjectReader;
@@ -40,6 +47,8 @@ export type PluginReconcilerDependencies = {
   readonly parse: (bytes: Uint8Array) => PluginObject;
   /** Returns the position in the plugin's files at which a stack trace starts; empty if the trace has none. */
   readonly placeOf: (plugin: string, stack: string) => string;
+  /** Attributes changes to steps. All reconcilers share it. */
+  readonly traced: TracedSteps;
   /** Called when the result of `health` may have changed. */
   readonly onHealth: () => void;
 };
@@ -58,6 +67,7 @@ export class PluginReconciler {
   }[];
   /** Some of the names that fail repeatedly, with their errors. */
   readonly #failing = new Map<string, string>();
+  readonly #spinning: SpinningNames;
   readonly #lines: FailureLines;
   /** The timer for reconciling all names, which is set after `names` has failed for a change. */
   #all: Timer | undefined;
@@ -74,6 +84,13 @@ export class PluginReconciler {
     this.#lines = new FailureLines(clock, (message, fields) => {
       this.#log.error(message, { reconciler: reconciler.name, ...fields });
     });
+    this.#spinning = new SpinningNames({
+      parse: dependencies.parse,
+      onSpin: (name, message) => {
+        this.#lines.log('a reconciler spins', { name, reason: message });
+      },
+      onChange: dependencies.onHealth,
+    });
     this.#type = typeKeyOf(reconciler.type.group, reconciler.type.plural);
     this.#watches = reconciler.watches.map(({ type, names }) => ({ key: typeKeyOf(type.group, type.plural), names }));
     this.#controller = new Controller({
@@ -86,6 +103,7 @@ export class PluginReconciler {
       timeLimitMs: reconcileStepMs,
       reconcile: (name, step) => this.#step(name, step),
       keys: () => this.#names(),
+      spinning: () => this.#spinning.count,
       onError: (error, name, attempts) => {
         this.#failed(error, name, attempts);
       },
@@ -121,7 +139,7 @@ export class PluginReconciler {
   notice(changes: readonly Change[]): void {
     if (!this.#controller.isActive) return;
     for (const change of changes) {
-      if (change.type === this.#type) this.#controller.enqueue(change.name, change.cause);
+      if (change.type === this.#type) this.#enqueue(change.name, change);
       for (const { key, names } of this.#watches) if (change.type === key) this.#concern(change, names);
     }
   }
@@ -138,6 +156,8 @@ export class PluginReconciler {
         message: `the step for ${stuck} has not ended within ${String(reconcileStepMs / 1_000)} s${others}`,
       });
     }
+    const spinning = this.#spinning.message();
+    if (spinning !== undefined) trouble.push({ type: 'ReconcilerSpinning', reconciler, message: spinning });
     // Removes failures of an earlier term as the leader.
     for (const name of this.#failing.keys()) if (!this.#controller.failing.has(name)) this.#failing.delete(name);
     const [failing] = this.#failing;
@@ -158,21 +178,39 @@ export class PluginReconciler {
   #step(name: string, step: Step): Outcome | Promise<Outcome> {
     const { reader, parse, clock, clientOf } = this.#dependencies;
     const stored = reader.get(this.#type, name);
+    const traced = new TracedStep(this.#reconciler.name, name, step.cause);
+    const requestId = this.#dependencies.traced.requestIdOf({
+      step: traced,
+      onWrite: (change) => {
+        this.#spinning.record(traced, change);
+      },
+    });
     const answered: unknown = this.#reconciler.reconcile({
       name,
       object: stored === undefined ? undefined : parse(stored.bytes),
-      pluginClient: clientOf(this.#plugin, { isOver: () => this.#isOver, causedBy: step.cause }),
+      pluginClient: clientOf(this.#plugin, { isOver: () => this.#isOver, causedBy: step.cause, requestId }),
       time: new Date(clock.now()).toISOString(),
       log: this.#log,
       get signal() {
         return step.signal;
       },
     });
-    if (typeof answered !== 'object' || answered === null || !('then' in answered)) return decodeOutcome(answered);
+    const end = (result: unknown): Outcome => this.#spinning.end(traced, decodeOutcome(result));
+    if (typeof answered !== 'object' || answered === null || !('then' in answered)) return end(answered);
     // Accepts any thenable, and reads `then` only once, since a getter may return different values.
     return new Promise((resolve) => {
       resolve(answered);
-    }).then(decodeOutcome);
+    }).then(end);
+  }
+
+  /** Enqueues the name. A change in a circle of steps that is slowed down enqueues it later. */
+  #enqueue(name: string, change: Change): void {
+    const step = this.#dependencies.traced.stepOf(change);
+    // Each enqueued name has its own cause, which records whether the step of this name ended the circle.
+    const cause = step?.eventOf(change.cause) ?? change.cause;
+    if (cause instanceof StepEvent && cause.isSlowed(this.#reconciler.name, name))
+      this.#controller.enqueueAfter(name, reconcileSpinMs, cause);
+    else this.#controller.enqueue(name, cause);
   }
 
   #concern(change: Change, names: MountedReconciler['watches'][number]['names']): void {
@@ -180,8 +218,7 @@ export class PluginReconciler {
     for (const bytes of [change.previousBytes?.(), change.kind === 'deleted' ? undefined : change.bytes]) {
       if (bytes === undefined) continue;
       try {
-        for (const name of decodeNames(names(parse(bytes)), reconcileWatchedNamesMax))
-          this.#controller.enqueue(name, change.cause);
+        for (const name of decodeNames(names(parse(bytes)), reconcileWatchedNamesMax)) this.#enqueue(name, change);
       } catch (error) {
         this.#lines.log('could not compute the names that a change affects: all names are reconciled', {
           changed: change.name,

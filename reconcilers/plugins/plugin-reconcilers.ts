@@ -1,11 +1,13 @@
 import type { Timer } from '../../src/base/clock.ts';
 import type { MountedReconciler, ReconcilerMounts, ReconcilerTrouble } from '../../src/plugin/api/reconciler-mounts.ts';
 import type { ChangeFeed } from '../../src/read/objects.ts';
+import { TracedSteps } from './traced-steps.ts';
 import { PluginReconciler, type PluginReconcilerDependencies } from './plugin-reconciler.ts';
 import { reconcileHealthReportMs } from '../reconcile-limits.ts';
 
-export type PluginReconcilersDependencies = Omit<PluginReconcilerDependencies, 'onHealth'> & {
+export type PluginReconcilersDependencies = Omit<PluginReconcilerDependencies, 'onHealth' | 'traced'> & {
   readonly changes: ChangeFeed;
+  readonly uuid: () => string;
 };
 
 /** The health of a plugin as last reported, and the timer of the next check. */
@@ -23,12 +25,15 @@ export class PluginReconcilers implements ReconcilerMounts {
   /** The reported health of the plugins in `#mounted`. */
   readonly #shown = new Map<string, Shown>();
   readonly #listeners = new Set<(plugin: string) => void>();
+  readonly #traced: TracedSteps;
   readonly #unsubscribe: () => void;
 
   constructor(dependencies: PluginReconcilersDependencies) {
     this.#dependencies = dependencies;
+    this.#traced = new TracedSteps(dependencies.uuid);
     this.#unsubscribe = dependencies.changes.subscribe(({ changes }) => {
       if (this.#mounted.size === 0) return;
+      this.#traced.notice(changes);
       for (const reconcilers of this.#mounted.values())
         for (const reconciler of reconcilers) reconciler.notice(changes);
     });
@@ -41,6 +46,7 @@ export class PluginReconcilers implements ReconcilerMounts {
       (reconciler) =>
         new PluginReconciler(plugin, reconciler, {
           ...this.#dependencies,
+          traced: this.#traced,
           onHealth: () => {
             this.#scheduleCheck(plugin);
           },

@@ -1,12 +1,14 @@
 import type { CausingEvent } from '../../src/command/event.ts';
+import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { ReconcileSlots } from '../../reconcilers/reconcile-slots.ts';
+import type { PluginStep } from '../../reconcilers/plugins/plugin-reconciler.ts';
 import { PluginReconcilers } from '../../reconcilers/plugins/plugin-reconcilers.ts';
 import { CodeFolders } from '../../src/plugin/errors/error-attribution.ts';
 import type { ReconcileRequest } from '../../src/plugin/api/public/reconciler.ts';
 import { asPluginObject } from '../../src/plugin/objects/load-object.ts';
-import type { Client, PluginLogger, PluginObject } from '../../src/plugin/api/plugin.ts';
+import type { Client, PluginLogger, PluginObject, TypeName } from '../../src/plugin/api/plugin.ts';
 import type { MountedReconciler } from '../../src/plugin/api/reconciler-mounts.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { MemoryLog } from '../support/memory/memory-log.ts';
@@ -19,6 +21,19 @@ export type Line = {
   readonly message: string;
   readonly fields: Readonly<Record<string, unknown>>;
 };
+
+/** A plugin's code may return anything. `names`: watches the objects of the other type. */
+export type Mounted = {
+  readonly reconcile: (request: ReconcileRequest) => unknown;
+  readonly names?: (object: PluginObject) => unknown;
+  readonly plural?: 'widgets' | 'gadgets';
+};
+
+type Patch = { readonly type: TypeName; readonly name: string; readonly patch: object };
+
+export function typeOf(plural: string): MountedReconciler['type'] {
+  return { group: 'example.com', version: 'v1', plural };
+}
 
 /** Reconcilers of one plugin over widgets, and over gadgets that they may watch. */
 export class PluginReconcilersStage {
@@ -51,35 +66,42 @@ export class PluginReconcilersStage {
       loggerOf: () => recorder(this.lines),
       parse: asPluginObject,
       placeOf: (plugin, stack) => this.suspects.placeOf(plugin, stack),
-      clientOf: (_plugin, { isOver, causedBy }) => {
-        this.over.push(isOver);
-        this.causes.push(causedBy);
-        return {} as Client;
+      clientOf: (_plugin, step) => {
+        this.over.push(step.isOver);
+        this.causes.push(step.causedBy);
+        return { patch: async (type, name, patch) => this.#patch({ type, name, patch }, step) } as Client;
       },
+      uuid: randomUUID,
     });
     this.reconcilers.subscribe((plugin) => {
       this.reports.push(plugin);
     });
   }
 
-  /** What plugins' code answers is anything. */
-  async mount(
-    reconcile: (request: ReconcileRequest) => unknown,
-    names?: (object: PluginObject) => unknown,
-  ): Promise<void> {
-    const type = (plural: string): MountedReconciler['type'] => ({ group: 'example.com', version: 'v1', plural });
-    this.reconcilers.mount('shop', [
-      {
-        name: 'widgets',
-        type: type('widgets'),
+  async mount(reconcile: Mounted['reconcile'], names?: Mounted['names']): Promise<void> {
+    await this.mountAll({ widgets: { reconcile, ...(names === undefined ? {} : { names }) } });
+  }
+
+  /** Mounts reconcilers of widgets by name. */
+  async mountAll(mounted: Readonly<Record<string, Mounted>>): Promise<void> {
+    this.reconcilers.mount(
+      'shop',
+      Object.entries(mounted).map(([name, { reconcile, names, plural = 'widgets' }]) => ({
+        name,
+        type: typeOf(plural),
         concurrency: 4,
         reconcile: reconcile as MountedReconciler['reconcile'],
         watches:
           names === undefined
             ? []
-            : [{ type: type('gadgets'), names: names as (object: PluginObject) => readonly string[] }],
-      },
-    ]);
+            : [
+                {
+                  type: typeOf(plural === 'widgets' ? 'gadgets' : 'widgets'),
+                  names: names as (object: PluginObject) => readonly string[],
+                },
+              ],
+      })),
+    );
     await turns(8);
   }
 
@@ -106,6 +128,16 @@ export class PluginReconcilersStage {
 
   get conditions(): readonly string[] {
     return this.reconcilers.health('shop').map(({ type }) => type);
+  }
+
+  /** Writes `spec.text`, as the client of a step does. */
+  async #patch({ type, name, patch }: Patch, { causedBy, requestId }: PluginStep): Promise<PluginObject> {
+    const id = requestId();
+    const { text } = (patch as { readonly spec: { readonly text: string } }).spec;
+    const writer = type.plural === 'gadgets' ? this.#gadgets : this.#widgets;
+    await writer.write(name, { text }, { requestId: id, correlationId: causedBy?.correlationId ?? id });
+    await this.#objects.fold();
+    return {} as PluginObject;
   }
 
   async #fold(): Promise<void> {

@@ -20,7 +20,7 @@ export type MountedReconciler = {
 
 /** A problem of a reconciler, with a message for the conditions of the plugin. */
 export type ReconcilerTrouble = {
-  readonly type: 'ReconcilerStuck' | 'ReconcilerFailing';
+  readonly type: 'ReconcilerStuck' | 'ReconcilerFailing' | 'ReconcilerSpinning';
   readonly reconciler: string;
   readonly message: string;
 };
@@ -34,7 +34,7 @@ export type ReconcilerMounts = {
   mount(plugin: string, reconcilers: readonly MountedReconciler[]): void;
   /** Stops the reconcilers: no further step starts. Resolves when the running steps have ended or are abandoned. */
   unmount(plugin: string): Promise<void>;
-  /** Returns the reconcilers with steps that do not end or with names that fail repeatedly. */
+  /** Returns the reconcilers with steps that do not end, or with names that fail repeatedly or spin. */
   health(plugin: string): readonly ReconcilerTrouble[];
   /** Calls the listener when the result of `health` may have changed. */
   subscribe(listener: (plugin: string) => void): () => void;

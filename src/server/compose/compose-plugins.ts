@@ -52,6 +52,7 @@ export function composePlugins(parts: PluginParts): Plugins {
     parse: asPluginObject,
     placeOf: (plugin, stack) => suspects.placeOf(plugin, stack),
     clientOf: clients.ofStep,
+    uuid: randomUUID,
   });
   const loadMarks = new LoadMarks(join(config.dataDir, 'plugin-loads'), randomUUID(), edge.log);
   const loading = { registry, loggerOf, platformVersion, suspects, loadMarks };
@@ -94,14 +95,14 @@ type Clients = {
 
 function createClients({ registry, models, execute, authorize }: PluginParts): Clients {
   const ports = { registry, reader: models, execute, refusalOf: (reason: keyof typeof problems) => problems[reason] };
-  const ownOf = (plugin: string, requestId: string): ClientBinding => ({
+  const ownOf = (plugin: string, requestId: () => string): ClientBinding => ({
     authorize: authorizePlugin(registry, plugin),
     subject: { kind: 'plugin', name: plugin },
-    cause: () => ({ requestId, plugin }),
+    cause: () => ({ requestId: requestId(), plugin }),
   });
   return {
     ofRequest: (plugin, { subject, cause: { actor, verb: _verb, ...request }, isOver }) => {
-      const own = ownOf(plugin, request.requestId);
+      const own = ownOf(plugin, () => request.requestId);
       const cause = { ...request, plugin };
       const onBehalf = { onBehalfOf: actor, ...cause };
       return {
@@ -120,8 +121,8 @@ function createClients({ registry, models, execute, authorize }: PluginParts): C
         }),
       };
     },
-    ofStep: (plugin, { isOver, causedBy }) => {
-      const own = ownOf(plugin, randomUUID());
+    ofStep: (plugin, { isOver, causedBy, requestId }) => {
+      const own = ownOf(plugin, requestId);
       return createClient(ports, { ...own, causedBy, authorize: authorizeUntil(isOver, own.authorize) });
     },
   };

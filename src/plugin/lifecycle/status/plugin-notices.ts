@@ -78,7 +78,7 @@ function keptNotices(kept: KeptChanges): readonly Notice[] {
 }
 
 function reconcilerNotices(troubles: readonly ReconcilerTrouble[]): readonly Notice[] {
-  return (['ReconcilerStuck', 'ReconcilerFailing'] as const).flatMap((type): readonly Notice[] => {
+  return (['ReconcilerStuck', 'ReconcilerFailing', 'ReconcilerSpinning'] as const).flatMap((type): readonly Notice[] => {
     const messages = troubles
       .filter((trouble) => trouble.type === type)
       .map(({ reconciler, message }) => `${reconciler}: ${message}`);

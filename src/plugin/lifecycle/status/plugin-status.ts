@@ -21,6 +21,7 @@ export type Notice = {
     | 'IndexFunctionFailing'
     | 'ReconcilerStuck'
     | 'ReconcilerFailing'
+    | 'ReconcilerSpinning'
     | 'UniqueNotEnforced';
   readonly reason: string;
   readonly message: string;
