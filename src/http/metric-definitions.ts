@@ -28,10 +28,11 @@ export type MetricSources = MemorySources & {
    * Undefined if accesses are not recorded.
    */
   readonly accesses?: { readonly totals: ReadonlyMap<string, number>; readonly omitted: number } | undefined;
-  /** The controllers, each with the number of queued keys, and the number of ended steps by outcome. */
+  /** The controllers, each with the number of queued and of spinning keys, and the number of ended steps by outcome. */
   readonly controllers: () => readonly {
     readonly name: string;
     readonly depth: number;
+    readonly spinning: number;
     readonly counts: Readonly<Record<string, number>>;
   }[];
   readonly hooks: () => readonly HookCounts[];
@@ -226,6 +227,16 @@ function defineControllers({ controllers }: MetricSources, { Counter, Gauge, reg
     collect() {
       this.reset();
       for (const { name, depth } of controllers()) this.set({ controller: name }, depth);
+    },
+  });
+  new Gauge({
+    name: 'ledgerplane_reconcile_spinning_names',
+    help: 'Names that a reconciler rewrites again and again, or requests again without a delay.',
+    labelNames: ['controller'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { name, spinning } of controllers()) if (spinning > 0) this.set({ controller: name }, spinning);
     },
   });
 }

@@ -122,7 +122,7 @@ export async function startEdge({ bounds, ...overrides }: EdgeChanges = {}) {
       isLogReachable: () => true,
       isLeader: () => true,
       resubscriptions: () => 0,
-      controllers: () => [{ name: 'collector', depth: 2, counts: { settled: 5, failed: 1 } }],
+      controllers: () => [{ name: 'collector', depth: 2, spinning: 1, counts: { settled: 5, failed: 1 } }],
       hooks: () => [{ plugin: 'example', type: 'widgets.example.com', hook: 'validate', slow: 2, failed: 0 }],
     }),
     certificate,
