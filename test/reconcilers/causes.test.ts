@@ -80,7 +80,7 @@ test('an event during a step belongs to the step after it, and to what that step
   await controller.stop();
 });
 
-test('a key that is delayed during its step keeps the later event when the step requests a shorter delay', async (t) => {
+test('a key that is delayed during its step keeps the later event with a shorter delay', async (t) => {
   const stage = new Stage({ concurrency: 1 });
   const { controller } = stage;
   controller.open();

@@ -77,8 +77,10 @@ function keptNotices(kept: KeptChanges): readonly Notice[] {
       ];
 }
 
+const troubleTypes = ['ReconcilerStuck', 'ReconcilerFailing', 'ReconcilerSpinning'] as const;
+
 function reconcilerNotices(troubles: readonly ReconcilerTrouble[]): readonly Notice[] {
-  return (['ReconcilerStuck', 'ReconcilerFailing', 'ReconcilerSpinning'] as const).flatMap((type): readonly Notice[] => {
+  return troubleTypes.flatMap((type): readonly Notice[] => {
     const messages = troubles
       .filter((trouble) => trouble.type === type)
       .map(({ reconciler, message }) => `${reconciler}: ${message}`);
