@@ -246,6 +246,8 @@ test('on a disk without room a backup is refused or fails, and what is there sta
   small.fill(1_048_576);
   t.match(await backUp(server, { name: 'one' }), { status: 507, last: { message: /not enough free disk space/u } });
   t.strictSame(await filesOf(path), before);
+  t.match(await backUp(server, { name: 'two' }), { status: 507, last: { message: /the backup needs about [4-9]/u } });
+  t.notOk((await readdir(small.dir)).includes('two'), 'a refused backup leaves no folder');
   small.clear();
   t.match((await backUp(server, { name: 'one' })).last, { written: true, number: 2 });
   t.ok([...verifiedRecords(path, [])].length > 40);

@@ -13,6 +13,7 @@ import { restoreBackup } from '../../src/server/backup/restore-backup.ts';
 import { verifiedRecords } from '../../src/server/backup/verify-backup.ts';
 import { streamName } from '../../src/log/log.ts';
 import { idOf } from '../support/id-of.ts';
+import { runCommand } from '../support/server/command-run.ts';
 import { appended } from '../support/memory/log-events.ts';
 import { noSmallDisk, smallDisk } from '../support/server/small-disk.ts';
 import { domain, sourceId, writeSource } from '../log-copy/source-log.ts';
@@ -154,6 +155,14 @@ test('a restore of a damaged backup leaves nothing, and one of a whole backup ha
   await t.rejects(restoreBackup(restore), { name: 'BackupDamagedError', message: /wrong checksum/u });
   t.strictSame([...(await filesOf(dataDir)).keys()], []);
 
+  await writeFile(join(dir, name), bytes);
+  const missing = join(dataDir, 'servers', 'one');
+  await writeFile(join(dir, name), Buffer.from(bytes).fill(0, bytes.length - 1));
+  t.match(await runCommand(['restore', dir], { variables: { DATA_DIR: missing } }), {
+    code: 1,
+    err: /wrong checksum/u,
+  });
+  t.strictSame([...(await filesOf(dataDir)).keys()], [], 'no folder of a server');
   await writeFile(join(dir, name), bytes);
   t.match(await restoreBackup(restore), { epoch: 1, backups: 2, signature: 'missing' });
   const again = { ...task, logDir: join(dataDir, 'log'), name: 'again' };

@@ -12,6 +12,7 @@ import { printable } from '../../cli/text-table.ts';
 import { decodeConfig, type Config } from '../../config/config.ts';
 import { readEnvironment } from '../../config/environment.ts';
 import { takeDataDir } from '../../disk/data-dir.ts';
+import { missingFolders, removeEmptyFolders } from '../../disk/new-folders.ts';
 import { resourceFailure } from '../../disk/resource-failure.ts';
 import { CopyProgress } from '../../log-tools/log-copy-progress.ts';
 import { LogCorruptError } from '../../log/log.ts';
@@ -46,6 +47,7 @@ export const backupFiles: BackupFileCommands = {
             'then copy the embedded log with ledgerplane log copy',
         );
       refuseUsedDataDir(dataDir);
+      const created = missingFolders(dataDir);
       const lock = await takeDataDir(dataDir);
       try {
         refuseUsedDataDir(dataDir);
@@ -61,6 +63,7 @@ export const backupFiles: BackupFileCommands = {
         );
       } finally {
         await lock.release();
+        removeEmptyFolders(created);
       }
     });
   },

@@ -20,12 +20,15 @@ export type BackupChain = { readonly manifests: readonly Manifest[]; readonly di
 /** A name has letters, digits and `._-`. A name is not a path, and not the name of a hidden file. */
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/u;
 
+/** `isNew`: the folder did not exist before. */
+export type PreparedFolder = { readonly folder: string; readonly isNew: boolean };
+
 /**
  * Returns the folder `name` in BACKUP_DIR, and creates a missing folder.
  *
  * @throws BackupRefusedError unless the folder has backups or is empty.
  */
-export function prepareFolder(backupDir: string, name: string): string {
+export function prepareFolder(backupDir: string, name: string): PreparedFolder {
   if (!namePattern.test(name) || name.endsWith('.'))
     throw new BackupRefusedError(
       'bad-request',
@@ -34,7 +37,8 @@ export function prepareFolder(backupDir: string, name: string): string {
   if (!isFolder(backupDir, true))
     throw new BackupRefusedError('not-found', `BACKUP_DIR ${backupDir} is not a folder: create it, or mount it`);
   const folder = join(backupDir, name);
-  if (!exists(folder)) mkdirSync(folder, { mode: 0o700 });
+  const isNew = !exists(folder);
+  if (isNew) mkdirSync(folder, { mode: 0o700 });
   if (!isFolder(folder, false))
     throw new BackupRefusedError('already-exists', `${folder} is not a folder: choose another name`);
   const names = readdirSync(folder);
@@ -44,7 +48,7 @@ export function prepareFolder(backupDir: string, name: string): string {
       'already-exists',
       `${folder} is not a folder of backups: it has ${JSON.stringify(foreign.slice(0, 100))}; choose another name`,
     );
-  return folder;
+  return { folder, isNew };
 }
 
 /**

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
+import { showByteCount } from '../../base/byte-count.ts';
 import { messageOf } from '../../base/error-message.ts';
 import { resourceFailure } from '../../disk/resource-failure.ts';
 import { BackupRefusedError, BackupStoppedError } from './backup-errors.ts';
@@ -23,7 +24,7 @@ async function run(task: BackupTask): Promise<void> {
   try {
     await backup.run();
   } catch (error) {
-    last = endOf(error, backup.isAccepted);
+    last = endOf(error, backup);
   } finally {
     await backup.close();
     // The message follows the removal of incomplete files.
@@ -32,13 +33,15 @@ async function run(task: BackupTask): Promise<void> {
   }
 }
 
-function endOf(error: unknown, isAccepted: boolean): BackupMessage | undefined {
+function endOf(error: unknown, backup: BackupRun): BackupMessage | undefined {
   if (error instanceof BackupStoppedError) return undefined;
-  if (error instanceof BackupRefusedError && !isAccepted)
+  if (error instanceof BackupRefusedError && !backup.isAccepted)
     return { kind: 'refused', reason: error.reason, detail: error.message };
   const isFull = resourceFailure(error) !== undefined;
-  const detail = isFull ? `the disk of BACKUP_DIR is full: ${messageOf(error)}` : messageOf(error);
-  return { kind: 'failed', detail };
+  const needed = showByteCount(backup.neededBytes());
+  const advice = `the backup needs about ${needed}: free space on this disk or enlarge it`;
+  const text = messageOf(error);
+  return { kind: 'failed', detail: isFull ? `the disk of BACKUP_DIR is full: ${text}; ${advice}` : text };
 }
 
 if (parentPort !== null && isTask(workerData)) {

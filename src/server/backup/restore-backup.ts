@@ -6,12 +6,12 @@ import { showByteCount } from '../../base/byte-count.ts';
 import { StartError } from '../../base/start-error.ts';
 import { privateDir } from '../../disk/data-dir.ts';
 import { diskSpaceNow } from '../../disk/disk-space.ts';
-import { ResourceError } from '../../disk/resource-failure.ts';
+import { ResourceError, resourceFailure } from '../../disk/resource-failure.ts';
 import { syncFolder } from '../../disk/durable-file.ts';
-import { refuseFullDisk } from '../../disk/start-space.ts';
 import { restoringFolder } from '../../disk/store-file.ts';
 import { prepareStoreFiles } from '../../disk/store-files.ts';
 import { restoreBatchBytesMax, restoreBatchRecordsMax } from '../../limits/backup.ts';
+import { diskStartBytesMin } from '../../limits/disk.ts';
 import { startRestoredEpoch, type EpochWriting } from '../../log-tools/log-epoch.ts';
 import { openLmdbLog } from '../../log/lmdb/lmdb-log.ts';
 import { RecordWriter, type RawRecord } from '../../log/lmdb/lmdb-records.ts';
@@ -53,8 +53,8 @@ export function refuseUsedDataDir(dataDir: string): void {
  * @throws BackupDamagedError with the file and offset of the damage. The written files are then removed.
  */
 export async function restoreBackup({ folder, dataDir, keys, onRecord, ...ids }: Restore): Promise<Restored> {
-  refuseFullDisk(dataDir);
-  assertRoom(folder, dataDir);
+  const needed = neededBytes(folder);
+  assertRoom(dataDir, needed);
   const staging = join(dataDir, restoringFolder);
   rmSync(staging, { recursive: true, force: true });
   privateDir(staging);
@@ -67,23 +67,30 @@ export async function restoreBackup({ folder, dataDir, keys, onRecord, ...ids }:
     await syncFolder(dataDir);
     return { ...verified, epoch };
   } catch (error) {
+    if (error instanceof BackupDamagedError) throw error;
     // LMDB reports the first write that a full disk has cut short as an error of the device.
-    if (!(error instanceof BackupDamagedError)) refuseFullDisk(dataDir);
+    if (diskSpaceNow(dataDir).freeBytes < diskStartBytesMin || resourceFailure(error) !== undefined)
+      throw fullDisk(dataDir, needed);
     throw error;
   } finally {
     rmSync(staging, { recursive: true, force: true });
   }
 }
 
-/** The log has all bytes of the segments, and pages of LMDB around them. */
-function assertRoom(folder: string, dataDir: string): void {
-  const { freeBytes } = diskSpaceNow(dataDir);
+/** The log has all bytes of the segments, and pages of LMDB around them; the server then needs some space to start. */
+function neededBytes(folder: string): number {
   const segments = readChain(folder).manifests.flatMap((manifest) => manifest.segments);
-  const needed = segments.reduce((sum, { bytes }) => sum + bytes, 0);
-  if (freeBytes >= needed) return;
-  throw new ResourceError(
-    `the disk of ${dataDir} has ${showByteCount(freeBytes)} free, and the restored log needs at least ` +
-      `${showByteCount(needed)}: free space on that disk or enlarge it, and start again`,
+  return segments.reduce((sum, { bytes }) => sum + bytes, diskStartBytesMin);
+}
+
+function assertRoom(dataDir: string, needed: number): void {
+  if (diskSpaceNow(dataDir).freeBytes < needed) throw fullDisk(dataDir, needed);
+}
+
+function fullDisk(dataDir: string, needed: number): ResourceError {
+  return new ResourceError(
+    `the disk of ${dataDir} is full: ${showByteCount(diskSpaceNow(dataDir).freeBytes)} are free, and the restored ` +
+      `log needs at least ${showByteCount(needed)} in all; free space on this disk or enlarge it, then start again`,
   );
 }
 

@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { showByteCount } from '../../base/byte-count.ts';
 import { systemClock } from '../../base/clock.ts';
 import { syncFolder, writeDurably } from '../../disk/durable-file.ts';
+import { removeEmptyFolders } from '../../disk/new-folders.ts';
 import { reserveOf } from '../../disk/disk-reserve.ts';
 import { spaceOf } from '../../disk/disk-space.ts';
 import { backupPieceBytesMax, backupReportMs, backupSegmentsMax, backupsMax } from '../../limits/backup.ts';
@@ -63,6 +64,9 @@ export class BackupRun {
   readonly #task: BackupTask;
   readonly #ports: BackupPorts;
   readonly #parts = new Set<string>();
+  /** A folder that this run has created. */
+  #newFolder: string | undefined;
+  #neededBytes = 0;
   #source: RecordReader | undefined;
   #open: SegmentWriter | undefined;
   #reportedAt = systemClock.monotonic();
@@ -74,7 +78,8 @@ export class BackupRun {
 
   async run(): Promise<void> {
     const { backupDir, name, logDir, identity } = this.#task;
-    const folder = prepareFolder(backupDir, name);
+    const { folder, isNew } = prepareFolder(backupDir, name);
+    if (isNew) this.#newFolder = folder;
     const chain = readChain(folder);
     const source = await RecordReader.open(logDir);
     this.#source = source;
@@ -83,7 +88,8 @@ export class BackupRun {
     const before = chain.manifests.at(-1);
     const span = { number: (before?.number ?? 0) + 1, first: (before?.last ?? 0) + 1, last: this.#end(source) };
     removeLeftovers(folder, chain);
-    this.#assertRoom(folder, this.#bytesOf(span));
+    this.#neededBytes = this.#bytesOf(span);
+    this.#assertRoom(folder, this.#neededBytes);
     if (span.number > backupsMax)
       throw new BackupRefusedError('already-exists', `${folder} is full: choose another name`);
     this.isAccepted = true;
@@ -92,10 +98,16 @@ export class BackupRun {
     this.#ports.post({ kind: 'done', summary: summaryOf(folder, span, added ?? before) });
   }
 
-  /** Removes incomplete files and closes the log. */
+  /** The estimated bytes of the whole backup; 0 before the estimate. */
+  neededBytes(): number {
+    return this.#neededBytes;
+  }
+
+  /** Removes incomplete files, and the folder if this run has created it in vain, and closes the log. */
   async close(): Promise<void> {
     this.#open?.abandon();
     for (const path of this.#parts) rmSync(path, { force: true });
+    if (this.#newFolder !== undefined) removeEmptyFolders([this.#newFolder]);
     await this.#source?.close();
   }
 
@@ -220,14 +232,15 @@ export class BackupRun {
     return last === 0 ? 0 : Math.ceil((size * (last + 1 - first)) / last);
   }
 
-  #assertRoom(folder: string, needed: number): void {
+  /** `more`: the bytes that the backup has not yet written. */
+  #assertRoom(folder: string, more: number): void {
     const space = spaceOf(statfsSync(folder));
     const reserve = reserveOf(space, this.#task.reserveBytes);
-    if (space.freeBytes - needed >= reserve) return;
+    if (space.freeBytes - more >= reserve) return;
     throw new BackupRefusedError(
       'insufficient-storage',
       `not enough free disk space in ${folder}: ${showByteCount(space.freeBytes)} are free, the backup needs about ` +
-        `${showByteCount(needed)} beside the reserve of ${showByteCount(reserve)}`,
+        `${showByteCount(this.#neededBytes)} beside the reserve of ${showByteCount(reserve)}`,
     );
   }
 

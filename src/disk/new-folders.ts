@@ -1,0 +1,16 @@
+import { existsSync, readdirSync, rmdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** Returns the folder and its ancestors that do not exist, the innermost first. */
+export function missingFolders(path: string): readonly string[] {
+  return existsSync(path) || dirname(path) === path ? [] : [path, ...missingFolders(dirname(path))];
+}
+
+/** Removes folders that a failed command has created, if they are empty. `folders`: the innermost first. */
+export function removeEmptyFolders(folders: readonly string[]): void {
+  for (const folder of folders) {
+    if (!existsSync(folder)) continue;
+    if (readdirSync(folder).length > 0) return;
+    rmdirSync(folder);
+  }
+}
