@@ -209,6 +209,8 @@ export type Cause = {
   readonly traceParent?: string;
   /** The plugin that made the write, if any. */
   readonly plugin?: string;
+  /** For a restore: the position of the state that was restored. */
+  readonly restoredFrom?: string;
 };
 
 /** An event that caused further events, because a reconciler's step ran after it. */

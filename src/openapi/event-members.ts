@@ -22,6 +22,7 @@ export const causeSchemas = {
   requestId: text('The id of the request.'),
   traceParent: text('The W3C trace context of the request.'),
   plugin: text('The plugin that made the write.'),
+  restoredFrom: text('Of a restore: the position in the log of the restored state.'),
   cause: text('The id of the event that a reconciler reacted to.'),
 } as const satisfies Readonly<Record<string, Schema>>;
 

@@ -63,7 +63,11 @@ test('labels, annotations and spec come back; finalizers and status stay', async
   const again = await write(server, 'POST', restoring(first));
   t.equal(again.metadata.resourceVersion, restored.metadata.resourceVersion, 'nothing changes: no event');
   const history = await (await server.call(`${lamp}/history?sort=position,desc&limit=1`)).json();
-  t.match(history, { items: [{ event: 'ObjectUpdated', verb: 'restore', actor: 'admin' }] });
+  t.match(history, {
+    items: [{ event: 'ObjectUpdated', verb: 'restore', actor: 'admin', restoredFrom: first.metadata.resourceVersion }],
+  });
+  const events = '/apis/audit.svc.run/v1alpha1/events?fieldSelector=verb=restore';
+  t.match(await (await server.call(events)).json(), { items: [{ restoredFrom: first.metadata.resourceVersion }] });
 });
 
 test('a deleted object is created again with a new uid', async (t) => {
@@ -77,7 +81,7 @@ test('a deleted object is created again with a new uid', async (t) => {
   t.strictSame(restored.spec, made.spec);
   t.not(restored.metadata.uid, made.metadata.uid);
   t.match(await (await server.call(`${lamp}/history?sort=position,desc&limit=1`)).json(), {
-    items: [{ event: 'ObjectCreated', verb: 'restore' }],
+    items: [{ event: 'ObjectCreated', verb: 'restore', restoredFrom: made.metadata.resourceVersion }],
   });
 });
 
@@ -165,4 +169,21 @@ test('a restore needs create of the subresource, and update or create of the obj
   t.equal(await restore(), 403, 'the object is gone: update does not suffice');
   await rules(rule(['widgets/restore'], ['create']), rule(['widgets'], ['create']));
   t.equal(await restore(), 201);
+});
+
+test('the bundled roles that manage objects include restores', async (t) => {
+  const server = await given(t);
+  const made = await write(server, 'POST', widgets, { metadata: { name: 'lamp' }, spec: { title: 'one' } });
+  await write(server, 'PATCH', lamp, { spec: { title: 'two' } });
+  const administration = new Administration(server.url);
+  for (const user of ['jane', 'joe']) await administration.user(user);
+  const jane = core('users', 'jane');
+  const first = await write(server, 'GET', jane);
+  await write(server, 'PATCH', jane, { spec: { displayName: 'Jane' } });
+  const roles = ['example-widgets-manage', 'role-template-manage-users'];
+  for (const role of roles) await administration.bind(`joe-${role}`, role, 'joe');
+  for (const path of [restoring(made), restoring(first, jane)]) {
+    const answer = await server.call(path, { method: 'POST', headers: as('joe') });
+    t.match({ status: answer.status, body: await answer.json() }, { status: 200 }, path);
+  }
 });

@@ -18,6 +18,7 @@ const metadata: Required<EventMetadata> = {
   address: '192.0.2.1',
   userAgent: 'a browser',
   traceParent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+  restoredFrom: '3',
   plugin: 'content',
   time: '2026-01-01T00:00:00.000Z',
   schema: 1,

@@ -93,6 +93,7 @@ export function causeMembers(metadata: EventMetadata): Readonly<Record<string, s
     requestId: metadata.requestId,
     traceParent: metadata.traceParent,
     plugin: metadata.plugin,
+    restoredFrom: metadata.restoredFrom,
     cause: metadata.$causationId,
   };
 }

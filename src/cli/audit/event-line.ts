@@ -19,6 +19,7 @@ const causes: Readonly<Record<string, string>> = {
   token: 'token',
   plugin: 'plugin',
   requestId: 'request',
+  restoredFrom: 'restored from position',
   cause: 'because of',
 };
 

@@ -19,6 +19,7 @@ const causes: Readonly<Record<string, string>> = {
   address: 'from',
   token: 'token',
   plugin: 'plugin',
+  restoredFrom: 'restored from position',
   cause: 'because of',
 };
 

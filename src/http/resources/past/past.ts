@@ -17,8 +17,10 @@ export type PastPorts = HistoryPorts & { readonly audit: PastIndexes };
 /** The JSON of an object after the event with this revision, in the form that a GET returned then. */
 export type PastObject = { readonly revision: StreamRevision; readonly bytes: Buffer };
 
+/** `position`: the position of the moment. */
 export type FoundPast =
-  { readonly ok: true; readonly object: PastObject } | { readonly ok: false; readonly answer: Answer };
+  | { readonly ok: true; readonly object: PastObject; readonly position: LogPosition }
+  | { readonly ok: false; readonly answer: Answer };
 
 const asTheyAre: RequestedForm = { ok: true, form: undefined };
 
@@ -56,7 +58,9 @@ export async function findPast(exchange: Exchange, target: HistoryTarget, ports:
   try {
     const event = await readEvent(ports.log, streamName(`object:${key}/${name}`), revision);
     const bytes = event.type === 'ObjectDeleted' ? undefined : objectAnswer(event, event.position);
-    return bytes === undefined ? absent(target, moment.position) : { ok: true, object: { revision, bytes } };
+    return bytes === undefined
+      ? absent(target, moment.position)
+      : { ok: true, object: { revision, bytes }, position: moment.position };
   } catch (error) {
     if (!(error instanceof UnreadableHistoryError)) throw error;
     const unreadable = problem('unavailable', 'the event log cannot be read now', { retryAfterSeconds: 1 });

@@ -41,7 +41,7 @@ export async function restoreItem(exchange: Exchange, target: ItemTarget, ports:
   const found = await findPast(exchange, { ...type, name }, ports.past);
   if (!found.ok) return found.answer;
   const command = commandOf(exchange, target, { past: storedObject(found.object.bytes), isGone });
-  const cause = { ...context.value.cause, verb: 'restore' };
+  const cause = { ...context.value.cause, verb: 'restore', restoredFrom: found.position.toString() };
   const outcome = await ports.execute(type, command, { ...context.value, cause });
   return outcome.ok && isGone
     ? bytesAnswer(outcome.bytes, 201, ['Location', `${type.path}/${outcome.name}`, ...writtenHeaders(outcome)])
