@@ -54,6 +54,17 @@ export class AuditView {
     };
   }
 
+  /** The number of entries in all tables, at present. */
+  size(): number {
+    let sum = 0;
+    for (const table of this.#tables.values()) {
+      // The library's types leave out the members.
+      const { entryCount = 0 }: { readonly entryCount?: number } = table.getStats();
+      sum += entryCount;
+    }
+    return sum;
+  }
+
   async close(): Promise<void> {
     await this.#root.close();
   }

@@ -58,6 +58,12 @@ export function* checkIndex(checked: CheckedIndex): Found {
   );
 }
 
+/** The steps of `checkIndex` without a difference: one for each object, and one for each posting of each order. */
+export function stepsOfCheck({ orders: { byDefault, byIndex, byLabel } }: CheckedIndex): number {
+  const sequences = [byDefault, byLabel, ...byIndex, ...byIndex.slice(0, 1)];
+  return sequences.reduce((sum, { size }) => sum + size, 0);
+}
+
 /** The number of postings that the objects must have in the orders. */
 type Postings = { readonly byIndex: number[]; labels: number };
 

@@ -32,7 +32,9 @@ export function* compareAudit(
           : differenceOfBytes(left, right);
       if (detail !== undefined) return { table: name, key, detail, live: left, replayed: right };
       count += 1;
-      if (count % entriesPerStep === 0) yield;
+      if (count % entriesPerStep !== 0) continue;
+      counted[part] = count;
+      yield;
     }
     counted[part] = count;
   }

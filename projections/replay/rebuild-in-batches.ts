@@ -54,6 +54,7 @@ export async function rebuildInBatches(
     const options = { categories, indexedUntil, visit: add, onBatch: endBatch };
     if (last > after) await scanned.scan({ ...options, after, until: last });
   }
+  await onBatch({ done: 0, all: 1 });
   commit(fold);
 }
 

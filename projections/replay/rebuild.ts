@@ -2,14 +2,20 @@ import type { EventLog, LogPosition, RecordedEvent } from '../../src/log/log.ts'
 import { foldedCategories } from '../fold-event.ts';
 import { FoldError, type Fold } from '../runner.ts';
 
+/** The share of a step of the work that is done. */
+export type Share = { readonly done: number; readonly all: number };
+
 export type RebuildOptions = {
   /**
    * The last position that may be folded. An append that extends beyond it is left out, since no reader has seen a part
    * of an append.
    */
   readonly until: LogPosition;
-  /** Called after each batch; may throw to end the work. */
-  readonly onBatch: () => void | Promise<void>;
+  /**
+   * Called after each batch; may throw to end the work. `written`: the share of the results that is written, if the
+   * fold reads no events meanwhile.
+   */
+  readonly onBatch: (written?: Share) => void | Promise<void>;
 };
 
 /** Folds the log's events from the fold's position on, in batches of the log's size. */

@@ -9,6 +9,7 @@ import {
 import type { TypeKey } from '../../src/resource/type/index-entry.ts';
 import { rowAfter } from '../fold-event.ts';
 import type { LmdbTables, Writer } from '../lmdb-tables.ts';
+import type { RebuildOptions } from './rebuild.ts';
 
 /** The last event of an object's stream. `revision` is undefined if the stream has no event yet. */
 export type Last = {
@@ -28,7 +29,7 @@ export type WritePorts = {
   readonly log: Pick<EventLog, 'readAt'>;
   readonly tables: Pick<LmdbTables, 'commit'>;
   /** Called between transactions; it may throw to end the work. */
-  readonly onStep: () => void | Promise<void>;
+  readonly onStep: RebuildOptions['onBatch'];
 };
 
 type Written = { readonly last: Last; readonly row: Buffer | undefined };
@@ -40,13 +41,14 @@ export async function writeLasts(
 ): Promise<void> {
   // LMDB fills its pages faster in the order of keys.
   const sorted = [...lasts].sort(([one], [other]) => (one < other ? -1 : 1));
-  let [batch, bytes]: [Written[], number] = [[], 0];
+  let [batch, bytes, done]: [Written[], number, number] = [[], 0, 0];
   const write = async (): Promise<void> => {
     tables.commit((writer) => {
       for (const written of batch) writeLast(writer, written);
     });
+    done += batch.length;
     [batch, bytes] = [[], 0];
-    await onStep();
+    await onStep({ done, all: sorted.length });
   };
   for (const [stream, last] of sorted) {
     const row = last.isLive ? await rowOf(stream, last, log) : undefined;

@@ -11,7 +11,7 @@ import { LmdbView } from '../../projections/lmdb-view.ts';
 import { ObjectModels } from '../../projections/object-models.ts';
 import { compareTables, noTables, type CountedTables } from '../../projections/replay/compare-tables.ts';
 import { LastEvents } from '../../projections/replay/last-events.ts';
-import { rebuild } from '../../projections/replay/rebuild.ts';
+import { rebuild, type Share } from '../../projections/replay/rebuild.ts';
 import { scannedLog } from '../../projections/replay/scanned-log.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { logPosition } from '../../src/log/log.ts';
@@ -53,7 +53,9 @@ test('the fold of last events has the tables of the fold of all events, wherever
         // Positions within an append are among them.
         for (const until of [logPosition(1n + (BigInt(stop) % head)), head]) {
           await rebuild(log, slow, { until, onBatch });
-          await fast.rebuild(scanned, { until, onBatch });
+          let share: Share | undefined;
+          await fast.rebuild(scanned, { until, onBatch: (written) => void (share = written ?? share) });
+          t.equal(share?.done, share?.all, 'the share that is written reaches the whole');
           t.strictSame(differenceOf(...views, counted), undefined);
           t.strictSame([fast.position(), fast.folded()], [slow.position(), slow.folded()]);
         }

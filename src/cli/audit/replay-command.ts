@@ -119,19 +119,27 @@ async function shown(
 
 const progressStep = 10;
 
-/** Returns a function that writes a progress line for every ten percent of each thread. */
+/** The names of the parts of a replay. A progress line without `of` is of the objects. */
+const partNames: ReadonlyMap<string, string> = new Map([
+  ['audit', 'audit indexes'],
+  ['indexes', 'indexes'],
+  ['columns', 'columns'],
+]);
+
+/**
+ * Returns a function that writes a line at the begin of each step of a part, and for every further ten percent of the
+ * step.
+ */
 function progressOn(stderr: CommandContext['stderr']): (progress: Json) => void {
   const shownPercents = new Map<string, number>();
   return (progress) => {
-    const [percent, of] = [Number(memberOf(progress, 'percent')), textOf(progress, 'of') ?? ''];
-    if (percent < (shownPercents.get(of) ?? 0) + progressStep) return;
-    shownPercents.set(of, percent);
-    const suffix = of === 'audit' ? ' of the audit indexes' : '';
-    stderr.write(
-      of === 'columns'
-        ? `compared ${String(percent)} % of the columns\n`
-        : `replayed ${String(percent)} %, ${countOf(progress, 'event')}${suffix}\n`,
-    );
+    const [of, step] = [textOf(progress, 'of') ?? '', textOf(progress, 'step') ?? ''];
+    const what = `${printable(step)} ${partNames.get(of) ?? 'objects'}`;
+    const percent = Number(memberOf(progress, 'percent'));
+    if (percent < (shownPercents.get(what) ?? -progressStep) + progressStep) return;
+    shownPercents.set(what, percent);
+    const events = step === 'replaying' ? `, ${countOf(progress, 'event')}` : '';
+    stderr.write(`${what}: ${String(percent)} %${events}\n`);
   };
 }
 

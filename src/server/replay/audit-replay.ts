@@ -11,6 +11,7 @@ import { encodeCheckpoint, type Checkpoint } from '../../../projections/checkpoi
 import { differenceAt } from '../../../projections/replay/audit-place.ts';
 import { compareAudit, type CountedParts } from '../../../projections/replay/compare-audit.ts';
 import { differenceOfBytes } from '../../../projections/replay/differing-bytes.ts';
+import type { Share } from '../../../projections/replay/rebuild.ts';
 import { rebuildInBatches } from '../../../projections/replay/rebuild-in-batches.ts';
 import { delay, systemClock } from '../../base/clock.ts';
 import { must } from '../../base/unreachable.ts';
@@ -103,8 +104,9 @@ export class AuditReplay {
   async #rebuild(models: AuditModels, until: LogPosition): Promise<void> {
     const log = await this.#openLog();
     const { epoch } = log.identity();
-    const onBatch = (): void => {
-      this.#progress.report(models.progress(), { until, epoch });
+    const onBatch = (written?: Share): void => {
+      if (written !== undefined) this.#progress.advance('writing', written);
+      else this.#progress.fold(models.progress(), { until, epoch });
     };
     // The thread that compares the objects scans the log at least up to this position, and checks its index.
     const indexedUntil = this.#task.work.atLeast ?? logStart;
@@ -117,11 +119,17 @@ export class AuditReplay {
     try {
       const checkpoint = must(live.checkpoint(), 'the fold has begun');
       await this.#rebuild(models, checkpoint.position);
-      const replayed = this.#view(this.#task.dir).snapshot();
+      const own = this.#view(this.#task.dir);
+      const replayed = own.snapshot();
       const counted: CountedParts = {};
+      const onStep = (): void => {
+        const done = Object.values(counted).reduce((sum, count) => sum + count, 0);
+        this.#progress.advance('comparing', { done, all });
+      };
+      const all = own.size();
       const difference =
         differenceOfCheckpoints(checkpoint, replayed.checkpoint()) ??
-        (await this.#firstDifference([live, replayed], counted));
+        (await this.#firstDifference([live, replayed], { counted, onStep }));
       replayed.release();
       this.#ports.post({ kind: 'compared', difference, compared: counted, columnTypes: live.columnTypes() });
     } finally {
@@ -131,12 +139,12 @@ export class AuditReplay {
 
   async #firstDifference(
     snapshots: readonly [live: AuditSnapshot, replayed: AuditSnapshot],
-    counted: CountedParts,
+    { counted, onStep }: { readonly counted: CountedParts; readonly onStep: () => void },
   ): Promise<Difference | undefined> {
     const steps = compareAudit(snapshots, must(this.#tables, 'the tables are open').names(), counted);
     for (;;) {
       const step = steps.next();
-      if (step.done !== true) this.#progress.goOn();
+      if (step.done !== true) onStep();
       else if (step.value === undefined) return undefined;
       else {
         const log = must(this.#log, 'the log is open');

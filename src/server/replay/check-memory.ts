@@ -3,12 +3,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ComparedTypes } from '../../../projections/audit/columns/compared-columns.ts';
 import { checkColumns, type CheckedColumns } from '../../../projections/replay/check-columns.ts';
 import type { HeldModels } from '../../../projections/replay/held-models.ts';
-import { checkIndex } from '../../../projections/replay/check-index.ts';
+import { checkIndex, stepsOfCheck } from '../../../projections/replay/check-index.ts';
 import { checkPermissions } from '../../../projections/replay/check-permissions.ts';
 import type { ObjectModels } from '../../../projections/object-models.ts';
 import type { PermissionTables } from '../../../projections/permissions/permission-tables.ts';
 import { delay, type Clock } from '../../base/clock.ts';
-import { inSlices } from '../../base/steps.ts';
+import { inSlices, type Steps } from '../../base/steps.ts';
 import {
   replayHoldMsMax,
   replayIdleTurnMs,
@@ -65,13 +65,28 @@ export async function holdWith(thread: ReplayThread, live: LiveModels, signal: A
 
 export type CheckedMemory = { readonly difference: Difference | undefined; readonly indexes: number };
 
-/** Compares indexes and permission tables with the rows in slices, and releases the held models. */
-export async function checkMemory(held: HeldModels, live: LiveModels, signal: AbortSignal): Promise<CheckedMemory> {
+/**
+ * Compares indexes and permission tables with the rows in slices, and releases the held models.
+ *
+ * `onProgress` gets the compared share of the indexes in percent.
+ */
+export async function checkMemory(
+  held: HeldModels,
+  live: LiveModels,
+  signal: AbortSignal,
+  onProgress: (percent: number) => void,
+): Promise<CheckedMemory> {
   const slices = new PacedSlices(live, signal, replayHoldMsMax);
+  const all = held.indexes.reduce((sum, checked) => sum + stepsOfCheck(checked), 0);
+  let done = 0;
+  const onStep = (): void => {
+    done += 1;
+    if (done % stepsPerReport === 0) onProgress(Math.floor((100 * done) / all));
+  };
   try {
     if (held.difference !== undefined) return { difference: held.difference, indexes: 0 };
     for (const [indexes, checked] of held.indexes.entries()) {
-      const difference = await inSlices(checkIndex(checked), slices);
+      const difference = await inSlices(counted(checkIndex(checked), onStep), slices);
       if (difference !== undefined) return { difference, indexes };
     }
   } finally {
@@ -80,6 +95,17 @@ export async function checkMemory(held: HeldModels, live: LiveModels, signal: Ab
   const { models, permissions, domain } = live;
   const difference = await checkPermissions({ live: permissions, reader: models, feed: models, domain }, slices);
   return { difference, indexes: held.indexes.length };
+}
+
+const stepsPerReport = 1_024;
+
+function* counted<T>(steps: Steps<T>, onStep: () => void): Steps<T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    onStep();
+    yield;
+  }
 }
 
 /**

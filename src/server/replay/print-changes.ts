@@ -6,8 +6,7 @@ import { atOnce } from '../../base/steps.ts';
 import { jsonDiff } from '../../resource/object/json-diff.ts';
 import type { ResourceObject } from '../../resource/object/object.ts';
 import type { Selected } from '../../read/replay.ts';
-import { StoppedError } from './replay-errors.ts';
-import { firstKey, isSelected, Pieces, placeOf, type PrintPorts } from './print-objects.ts';
+import { firstKey, isSelected, objectsPerReport, Pieces, placeOf, type PrintPorts } from './print-objects.ts';
 
 type ComparedSnapshots = {
   readonly before: TablesSnapshot;
@@ -22,12 +21,12 @@ export async function printChanges(
 ): Promise<void> {
   const pieces = new Pieces(ports);
   const from = firstKey(selected);
-  let looked = 0;
+  let read = 0;
   for (const { key, left, right } of merged(before.entries('rows', from), after.entries('rows', from))) {
     const found = placeOf(key);
     if (!isSelected(found, selected)) break;
-    looked += 1;
-    if (looked % keysPerLook === 0 && ports.isStopped()) throw new StoppedError();
+    read += 1;
+    if (read % objectsPerReport === 0) ports.onRead(read);
     // A row contains the position of its last event, so equal rows mean that nothing was written.
     if (left !== undefined && right?.equals(left) === true) continue;
     for (const { change, ...more } of changesOf(objectIn(left), objectIn(right)))
@@ -35,8 +34,6 @@ export async function printChanges(
   }
   await pieces.flush();
 }
-
-const keysPerLook = 4_096;
 
 function objectIn(row: Buffer | undefined): ResourceObject | undefined {
   return row === undefined ? undefined : objectOfRow(row);

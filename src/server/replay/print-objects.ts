@@ -2,12 +2,12 @@ import type { TablesSnapshot } from '../../../projections/lmdb-view.ts';
 import { decodeRow } from '../../../projections/row.ts';
 import { replayPieceBytesMax } from '../../limits/replay.ts';
 import type { Selected } from '../../read/replay.ts';
-import { StoppedError } from './replay-errors.ts';
 import type { ReplayMessage } from './replay-task.ts';
 
 export type PrintPorts = {
   readonly send: (message: ReplayMessage) => Promise<void>;
-  readonly isStopped: () => boolean;
+  /** Called with the number of objects that were read so far; may throw to end the work. */
+  readonly onRead: (objects: number) => void;
 };
 
 const opening = Buffer.from('{"kind":"Object","object":');
@@ -16,13 +16,19 @@ const closing = Buffer.from('}\n');
 /** Sends the selected objects in the order of type and name, one line each. */
 export async function printObjects(snapshot: TablesSnapshot, selected: Selected, ports: PrintPorts): Promise<void> {
   const pieces = new Pieces(ports);
+  let read = 0;
   for (const { key, value } of snapshot.entries('rows', firstKey(selected))) {
     const found = placeOf(key);
     if (!isSelected(found, selected)) break;
+    read += 1;
+    if (read % objectsPerReport === 0) ports.onRead(read);
     await pieces.add(found.type, Buffer.concat([opening, decodeRow(value).answer, closing]));
   }
   await pieces.flush();
 }
+
+/** The number of objects after which the progress is reported. */
+export const objectsPerReport = 1_024;
 
 /** The key of the first selected object; undefined: the beginning of the table. */
 export function firstKey({ type, name = '' }: Selected): string | undefined {
@@ -43,12 +49,12 @@ export function isSelected(place: Place, { type = place.type, name = place.name 
 
 /** Collects lines of one type at a time, since the right to read is a right to a type. */
 export class Pieces {
-  readonly #ports: PrintPorts;
+  readonly #ports: Pick<PrintPorts, 'send'>;
   #type = '';
   #lines: Buffer[] = [];
   #bytes = 0;
 
-  constructor(ports: PrintPorts) {
+  constructor(ports: Pick<PrintPorts, 'send'>) {
     this.#ports = ports;
   }
 
@@ -60,7 +66,6 @@ export class Pieces {
   }
 
   async flush(): Promise<void> {
-    if (this.#ports.isStopped()) throw new StoppedError();
     if (this.#lines.length === 0) return;
     await this.#ports.send({ kind: 'lines', type: this.#type, bytes: Buffer.concat(this.#lines) });
     this.#lines = [];

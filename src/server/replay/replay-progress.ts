@@ -1,14 +1,15 @@
 import { statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
+import type { Share } from '../../../projections/replay/rebuild.ts';
 import { tablesFile } from '../../../projections/lmdb-use.ts';
 import { showByteCount } from '../../base/byte-count.ts';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock, type Clock } from '../../base/clock.ts';
 import { spaceOf } from '../../disk/disk-space.ts';
 import { replayReportMs } from '../../limits/replay.ts';
-import { epochShift, type LogPosition } from '../../log/log.ts';
+import { epochShift, logStart, type LogPosition } from '../../log/log.ts';
 import { RefusedError, StoppedError } from './replay-errors.ts';
-import type { ReplayPorts, ReplayTask } from './replay-task.ts';
+import type { ReplayPorts, ReplayStep, ReplayTask } from './replay-task.ts';
 
 /** The position of the last event that a fold has taken, and the number of these events. */
 type Folded = { readonly position: LogPosition; readonly events: number };
@@ -17,11 +18,21 @@ type Folded = { readonly position: LogPosition; readonly events: number };
 export class ReplayProgress {
   readonly #task: Pick<ReplayTask, 'dir' | 'reserveBytes'>;
   readonly #ports: Pick<ReplayPorts, 'post' | 'isStopped'>;
-  #reportedAt = systemClock.monotonic();
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #begunAt: number;
+  #reported: { readonly step: ReplayStep; readonly at: number };
+  #folded: Folded = { position: logStart, events: 0 };
 
-  constructor(task: Pick<ReplayTask, 'dir' | 'reserveBytes'>, ports: Pick<ReplayPorts, 'post' | 'isStopped'>) {
+  constructor(
+    task: Pick<ReplayTask, 'dir' | 'reserveBytes'>,
+    ports: Pick<ReplayPorts, 'post' | 'isStopped'>,
+    clock: Pick<Clock, 'monotonic'> = systemClock,
+  ) {
     this.#task = task;
     this.#ports = ports;
+    this.#clock = clock;
+    this.#begunAt = clock.monotonic();
+    this.#reported = { step: 'replaying', at: this.#begunAt };
   }
 
   /** @throws StoppedError once the thread must end. */
@@ -30,18 +41,24 @@ export class ReplayProgress {
   }
 
   /** Call it after each batch of a fold. @throws StoppedError or RefusedError if the thread must end. */
-  report(
-    { position, events }: Folded,
-    { until, epoch }: { readonly until: LogPosition; readonly epoch: number },
-  ): void {
-    this.goOn();
-    if (systemClock.monotonic() - this.#reportedAt < replayReportMs) return;
-    this.#reportedAt = systemClock.monotonic();
-    this.assertRoom(0);
+  fold(folded: Folded, { until, epoch }: { readonly until: LogPosition; readonly epoch: number }): void {
+    this.#folded = folded;
     const start = epochShift(epoch);
-    const [done, all] = [position - start, until - start];
-    const percent = done >= all ? 100 : Number((done * 100n) / all);
-    this.#ports.post({ kind: 'progress', position: position.toString(), events, percent });
+    this.advance('replaying', { done: Number(folded.position - start), all: Number(until - start) });
+  }
+
+  /** Call it often in each other step. @throws StoppedError or RefusedError if the thread must end. */
+  advance(step: ReplayStep, { done, all }: Share): void {
+    this.goOn();
+    const now = this.#clock.monotonic();
+    // A new step of a long replay is reported at once, since its first part may be long.
+    const since = step === this.#reported.step ? this.#reported.at : this.#begunAt;
+    if (now - since < replayReportMs) return;
+    this.#reported = { step, at: now };
+    this.assertRoom(0);
+    const { position, events } = this.#folded;
+    const percent = done >= all ? 100 : Math.floor((100 * done) / all);
+    this.#ports.post({ kind: 'progress', step, position: position.toString(), events, percent });
   }
 
   /** @throws RefusedError unless `needed` bytes are free beside the reserve. */

@@ -46,10 +46,20 @@ export type Summary = {
   readonly objects: number;
 };
 
+/** `writing`: the fold has read all events, and writes its results to its tables. */
+export type ReplayStep = 'replaying' | 'writing' | 'comparing' | 'printing';
+
 /** A message from the thread. */
 export type ReplayMessage =
   | ThreadMessage<RefusalReason>
-  | { readonly kind: 'progress'; readonly position: string; readonly events: number; readonly percent: number }
+  /** `percent`: the share of the step. `position`, `events`: the events that are folded. */
+  | {
+      readonly kind: 'progress';
+      readonly step: ReplayStep;
+      readonly position: string;
+      readonly events: number;
+      readonly percent: number;
+    }
   /** The thread waits at the gate. */
   | { readonly kind: 'waits' }
   | {

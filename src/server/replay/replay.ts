@@ -1,17 +1,18 @@
 import { LmdbTables } from '../../../projections/lmdb-tables.ts';
 import { LmdbView, type TablesSnapshot } from '../../../projections/lmdb-view.ts';
 import { compareTables, noTables } from '../../../projections/replay/compare-tables.ts';
+import type { Share } from '../../../projections/replay/rebuild.ts';
 import { prepareStoreFiles } from '../../disk/store-files.ts';
 import { replayReportMs } from '../../limits/replay.ts';
 import type { FoundedLog } from '../../log/founded-log.ts';
 import type { LogPosition } from '../../log/log.ts';
-import type { Difference, Moment } from '../../read/replay.ts';
+import type { Difference, Moment, Selected } from '../../read/replay.ts';
 import { openReplayedFold, type ReplayedFold } from './replayed-fold.ts';
 import { openReplayedLog } from './replayed-log.ts';
 import { RefusedError } from './replay-errors.ts';
 import { bytesOfTables, ReplayProgress } from './replay-progress.ts';
 import { printChanges } from './print-changes.ts';
-import { printObjects } from './print-objects.ts';
+import { printObjects, type PrintPorts } from './print-objects.ts';
 import { resolveMoment } from './resolve-moment.ts';
 import { gate, gateCell, type ReplayPorts, type ReplayTask } from './replay-task.ts';
 
@@ -78,7 +79,7 @@ export class Replay {
     const { print, dir } = this.#task;
     if (print === undefined) return;
     const replayed = this.#view(dir).snapshot();
-    await printObjects(replayed, print, this.#ports);
+    await printObjects(replayed, print, this.#printing(print));
     replayed.release();
   }
 
@@ -91,9 +92,21 @@ export class Replay {
     const before = view.snapshot();
     await this.#rebuild(models, until);
     const after = view.snapshot();
-    if (print !== undefined) await printChanges({ before, after }, print, this.#ports);
+    if (print !== undefined) await printChanges({ before, after }, print, this.#printing(print));
     before.release();
     after.release();
+  }
+
+  /** The number of objects of a type is unknown, and all of them are printed, so that no progress is needed. */
+  #printing({ type }: Selected): PrintPorts {
+    const all = this.#tables?.size() ?? 0;
+    return {
+      send: async (message) => this.#ports.send(message),
+      onRead: (done) => {
+        if (type === undefined) this.#progress.advance('printing', { done, all });
+        else this.#progress.goOn();
+      },
+    };
   }
 
   #accept(neededBytes: number): void {
@@ -156,8 +169,9 @@ export class Replay {
   async #rebuild(models: ReplayedFold, until: LogPosition): Promise<void> {
     const log = await this.#openLog();
     const { epoch } = log.identity();
-    const onBatch = (): void => {
-      this.#progress.report({ position: models.position(), events: models.folded() }, { until, epoch });
+    const onBatch = (written?: Share): void => {
+      if (written !== undefined) this.#progress.advance('writing', written);
+      else this.#progress.fold({ position: models.position(), events: models.folded() }, { until, epoch });
     };
     await models.rebuild(log, { until, onBatch });
   }
@@ -177,7 +191,7 @@ export class Replay {
           difference = step.value;
           break;
         }
-        this.#progress.goOn();
+        this.#progress.advance('comparing', { done: counted.rows, all: this.#tables?.size() ?? 0 });
       }
       replayed.release();
       this.#ports.post({ kind: 'compared', difference, compared: counted });

@@ -1,10 +1,8 @@
 import { join } from 'node:path';
 
-import { messageOf } from '../../base/error-message.ts';
 import { jsonLine } from '../../base/json-line.ts';
 import { must } from '../../base/unreachable.ts';
 import type { CheckedColumns } from '../../../projections/replay/check-columns.ts';
-import type { HeldModels } from '../../../projections/replay/held-models.ts';
 import type { Config } from '../../config/config.ts';
 import type {
   Compared,
@@ -18,8 +16,15 @@ import type {
 } from '../../read/replay.ts';
 import { OneAtATime, type Run } from '../threads/one-at-a-time.ts';
 import { AuditComparison, type AuditComparisonResult } from './audit-comparison.ts';
-import { checkMemory, holdWith, NotHeldError, type CheckedMemory, type LiveModels } from './check-memory.ts';
-import { ColumnComparison } from './column-comparison.ts';
+import {
+  checkLiveColumns,
+  checkMemory,
+  holdWith,
+  NotHeldError,
+  type CheckedMemory,
+  type LiveModels,
+} from './check-memory.ts';
+import { PolledWork } from './polled-work.ts';
 import { ReplayThread } from './replay-thread.ts';
 import type { ReplayTask, ReplayWork, ReplayMessage, Summary } from './replay-task.ts';
 
@@ -87,7 +92,6 @@ type Task = Omit<ReplayTask, 'dir' | 'cells'>;
 /** `audit`: the comparison of the audit indexes, in a thread of its own; undefined if it is not requested. */
 type Tasks = { readonly main: Task; readonly audit: Task | undefined };
 type RunOptions = ReplaysOptions & { readonly ending: AbortSignal };
-type Checked = Promise<CheckedMemory | { readonly failed: string }>;
 
 /** One replay, from the start of its threads to the last line of the response. */
 class ReplayRun implements Run<RefusalReason> {
@@ -98,9 +102,8 @@ class ReplayRun implements Run<RefusalReason> {
   #isAccepted = false;
   readonly #left = new AbortController();
   readonly #signal: AbortSignal;
-  #held: HeldModels | undefined;
-  #memory: Checked | undefined;
-  #columns: ColumnComparison | undefined;
+  #memory: PolledWork<CheckedMemory> | undefined;
+  #columns: PolledWork<CheckedColumns> | undefined;
   #comparison: { readonly difference: Difference | undefined; readonly compared: Compared } | undefined;
 
   constructor({ main, audit }: Tasks, request: ReplayRequest, options: RunOptions) {
@@ -145,7 +148,7 @@ class ReplayRun implements Run<RefusalReason> {
 
   async stop(): Promise<void> {
     if (!this.#left.signal.aborted) this.#left.abort();
-    await this.#columns?.ended();
+    await this.#columns?.outcome;
     await Promise.all([this.#thread.stop(), this.#auditThread?.stop()]);
   }
 
@@ -169,11 +172,16 @@ class ReplayRun implements Run<RefusalReason> {
   async #hold(): Promise<Uint8Array | undefined> {
     const { live } = this.#options;
     if (live === undefined) return undefined;
-    this.#held = await holdWith(this.#thread, live, this.#signal);
-    this.#memory = checkMemory(this.#held, live, this.#signal).catch((error: unknown) => ({
-      failed: messageOf(error),
-    }));
-    this.#columns = new ColumnComparison(this.#memory, live, this.#signal);
+    const held = await holdWith(this.#thread, live, this.#signal);
+    const signal = this.#signal;
+    const memory = new PolledWork((onProgress) => checkMemory(held, live, signal, onProgress), live.clock);
+    this.#memory = memory;
+    // The columns are not compared after a difference of the indexes.
+    this.#columns = new PolledWork(async (onProgress) => {
+      const checked = await memory.outcome;
+      if (!checked.ok || checked.value.difference !== undefined) return noColumns;
+      return checkLiveColumns(live, signal, onProgress);
+    }, live.clock);
     return undefined;
   }
 
@@ -184,8 +192,7 @@ class ReplayRun implements Run<RefusalReason> {
       yield jsonLine(result);
       return;
     }
-    const memory = await this.#memory;
-    if (memory !== undefined && 'failed' in memory) throw new NotHeldError(memory.failed);
+    const memory = this.#memory && (yield* this.#progress('indexes', this.#memory));
     const found = tables.difference ?? memory?.difference;
     const compared = { ...tables.compared, ...(memory === undefined ? {} : { indexes: memory.indexes }) };
     yield jsonLine({ ...result, kind: 'Compared', compared, equal: found === undefined });
@@ -206,12 +213,17 @@ class ReplayRun implements Run<RefusalReason> {
   /** `stored`: the types that have columns in the tables. */
   async *#columnResult(stored: readonly string[]): AsyncGenerator<Uint8Array, CheckedColumns> {
     if (this.#columns === undefined) return { difference: undefined, rows: 0, notCompared: withoutPlugins(stored) };
-    const steps = this.#columns.result();
+    return yield* this.#progress('columns', this.#columns);
+  }
+
+  /** Yields the progress of the work as lines, and returns its result. */
+  async *#progress<T>(of: string, work: PolledWork<T>): AsyncGenerator<Uint8Array, T> {
+    const steps = work.result();
     for (;;) {
       const step = await steps.next();
       this.#signal.throwIfAborted();
       if (step.done === true) return step.value;
-      yield jsonLine({ kind: 'Progress', of: 'columns', percent: step.value });
+      yield jsonLine({ kind: 'Progress', of, step: 'comparing', percent: step.value });
     }
   }
 
@@ -225,6 +237,8 @@ class ReplayRun implements Run<RefusalReason> {
     }
   }
 }
+
+const noColumns: CheckedColumns = { difference: undefined, rows: 0, notCompared: [] };
 
 /** Returns the read models that a replay of a stopped server does not compare. */
 function withoutPlugins(columnTypes: readonly string[]): readonly NotCompared[] {
