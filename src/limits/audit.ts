@@ -32,6 +32,12 @@ export const exportUnpackedFreeBytes = 67_108_864;
 /** The bytes of lines of an export that are sent together. */
 export const exportPieceBytes = 65_536;
 /**
+ * The most concurrent exports in total, and for each user. Further exports queue. Each export reads
+ * the log in the thread of the server, and may occupy one of the four threads that compress and write to the disk.
+ */
+export const exportsMax = 3;
+export const exportsPerUserMax = 2;
+/**
  * An export has a signed checkpoint before each leaf whose index is a multiple of this number. Thus a changed leaf can
  * be located between two checkpoints.
  */

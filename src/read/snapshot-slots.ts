@@ -12,6 +12,15 @@ import {
 } from '../limits/lists.ts';
 import { accountOf, type Client } from './client.ts';
 
+/** The most slots in total, for each user and for each address. */
+export type SlotLimits = { readonly total: number; readonly perUser: number; readonly perAddress: number };
+
+const ofSnapshots: SlotLimits = {
+  total: snapshotSlotsMax,
+  perUser: snapshotsPerUserMax,
+  perAddress: snapshotsPerAddressMax,
+};
+
 /** A reader's slot for one snapshot. */
 export type SnapshotSlot = {
   /**
@@ -38,6 +47,7 @@ const lookMs = 1_000;
  */
 export class SnapshotSlots {
   readonly #clock: Clock;
+  readonly #limits: SlotLimits;
   readonly #beginnings: EventLoopTurns;
   readonly #held = new Set<Held>();
   /** The number of slots held and of readers queued, by user and by address. */
@@ -49,8 +59,9 @@ export class SnapshotSlots {
   /** Set while the queue is not empty. */
   #looking: Timer | undefined;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, limits = ofSnapshots) {
     this.#clock = clock;
+    this.#limits = limits;
     this.#beginnings = new EventLoopTurns(clock, listTurnMs);
   }
 
@@ -103,10 +114,11 @@ export class SnapshotSlots {
   }
 
   #hasRoom({ user, address }: Client): boolean {
+    const { total, perUser, perAddress } = this.#limits;
     return (
-      this.#held.size < snapshotSlotsMax &&
-      (this.#addresses.get(address) ?? 0) < snapshotsPerAddressMax &&
-      (user === undefined || (this.#users.get(user) ?? 0) < snapshotsPerUserMax)
+      this.#held.size < total &&
+      (this.#addresses.get(address) ?? 0) < perAddress &&
+      (user === undefined || (this.#users.get(user) ?? 0) < perUser)
     );
   }
 
@@ -138,7 +150,7 @@ export class SnapshotSlots {
   /** Assigns free slots to the longest-waiting readers that may have them. */
   #give(): void {
     for (const waiter of this.#waiting) {
-      if (this.#held.size >= snapshotSlotsMax) return;
+      if (this.#held.size >= this.#limits.total) return;
       if (this.#hasRoom(waiter.client)) waiter.settle(this.#hold(waiter.client));
     }
   }

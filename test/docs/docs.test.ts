@@ -8,6 +8,7 @@ import { decodeConfig } from '../../src/config/config.ts';
 import { streamEndings } from '../../src/http/plugin-routes/plugin-streams.ts';
 import * as routeLimits from '../../src/http/plugin-routes/route-limits.ts';
 import * as accessLimits from '../../src/limits/access.ts';
+import * as auditLimits from '../../src/limits/audit.ts';
 import * as listsLimits from '../../src/limits/lists.ts';
 import * as logLimits from '../../src/limits/log.ts';
 import * as objectsLimits from '../../src/limits/objects.ts';
@@ -186,6 +187,7 @@ test('README.md lists the settings that are read, with their defaults', async (t
 
 const limits = {
   ...accessLimits,
+  ...auditLimits,
   ...listsLimits,
   ...logLimits,
   ...objectsLimits,
@@ -221,6 +223,7 @@ const documentedLimits: Readonly<Record<string, keyof typeof limits>> = {
   'operations of a JSON Patch': 'jsonPatchOperationsMax',
   'validation errors in a response': 'validationErrorsMax',
   watches: 'watchersMax',
+  exports: 'exportsPerUserMax',
   'bytes a watcher is behind': 'watchBufferedBytesMax',
   'writes being decided': 'writesInFlightMax',
   'bytes of requests and of writes being decided': 'heldBytesMax',

@@ -3,12 +3,13 @@ import type { ExportedLogDependencies, ExportRequest } from '../../audit/export/
 import { leafRange } from '../../audit/export/leaf-range.ts';
 import type { ExportPlace, RangeDependencies, RequestedRange } from '../../audit/export/leaf-range.ts';
 import { jsonLine } from '../../base/json-line.ts';
+import { exportsMax, exportsPerUserMax } from '../../limits/audit.ts';
 import type { LogIdentity } from '../../log/log.ts';
 import type { PluginLogger } from '../../plugin/api/plugin.ts';
 import type { AuditProgress } from '../../read/audit-progress.ts';
 import type { ObjectReader } from '../../read/objects.ts';
 import { momentOf } from '../../read/decode-replay.ts';
-import type { SnapshotSlot } from '../../read/snapshot-slots.ts';
+import type { SnapshotSlot, SnapshotSlots } from '../../read/snapshot-slots.ts';
 import { SigningRefusedError } from '../../read/tree.ts';
 import { refusal, takenOver, type Answer } from '../answer.ts';
 import { paceOf } from '../audit/entry-page.ts';
@@ -18,7 +19,7 @@ import type { PlatformRoute } from '../fixed-routes.ts';
 import { problem, type Problem } from '../problem.ts';
 import { checkParameterNames } from '../query-names.ts';
 import { awaitAudit } from '../resources/await-position.ts';
-import { readerOf, tooManyReading } from '../resources/collection.ts';
+import { readerOf } from '../resources/collection.ts';
 import { platformApiVersion } from './platform-type.ts';
 
 export type ExportRoutesDependencies = ExportedLogDependencies &
@@ -27,6 +28,8 @@ export type ExportRoutesDependencies = ExportedLogDependencies &
     readonly identity: () => LogIdentity;
     readonly audit: AuditProgress;
     readonly reader: Pick<ObjectReader, 'position' | 'snapshots'>;
+    /** The slots of exports. */
+    readonly slots: Pick<SnapshotSlots, 'take'>;
     readonly logger: Pick<PluginLogger, 'warn'>;
   };
 
@@ -49,12 +52,12 @@ async function exportLog(exchange: Exchange, dependencies: ExportRoutesDependenc
   if (misnamed !== undefined) return refusal(misnamed);
   const requested = decodeRange(exchange.query);
   if (typeof requested === 'string') return refusal(problem('bad-request', requested));
-  const { audit, reader } = dependencies;
+  const { audit, reader, slots } = dependencies;
   const notYet = await awaitAudit(audit, reader.position(), exchange);
   if (notYet !== undefined) return notYet;
   const signal = disconnectSignalOf(exchange.res);
-  const slot = await reader.snapshots.take(readerOf(exchange), signal);
-  if (slot === undefined) return signal.aborted ? takenOver : refusal(tooManyReading);
+  const slot = await slots.take(readerOf(exchange), signal);
+  if (slot === undefined) return signal.aborted ? takenOver : refusal(tooManyExports);
   const answer = await beginning({ exchange, signal, slot }, requested, dependencies).catch((error: unknown) => {
     slot.release();
     if (signal.aborted) return takenOver;
@@ -86,6 +89,12 @@ async function beginning(
   const checkpoint = await tree.signedCheckpoint();
   return answerOf(begun, { range: resolved.range, checkpoint }, dependencies);
 }
+
+const tooManyExports = problem(
+  'too-many-requests',
+  `too many exports are running: at most ${String(exportsPerUserMax)} of a user, and ${String(exportsMax)} in total`,
+  { retryAfterSeconds: 5 },
+);
 
 type Beginning = { readonly exchange: Exchange; readonly signal: AbortSignal; readonly slot: SnapshotSlot };
 
