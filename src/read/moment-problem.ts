@@ -1,22 +1,45 @@
 import { isOfEpoch, logPosition, type LogPosition } from '../log/log.ts';
 import type { Moment } from './replay.ts';
 
-/** The end and the epoch of a log, and the current time. */
-export type LogNow = { readonly head: LogPosition; readonly epoch: number; readonly nowMs: number };
+/** The ends and the epoch of a log, and the current time. */
+export type LogNow = {
+  /** The position of the first event; undefined for an empty log. */
+  readonly first: LogPosition | undefined;
+  readonly head: LogPosition;
+  readonly epoch: number;
+  readonly nowMs: number;
+};
 
 export type MomentProblem = { readonly reason: 'bad-request' | 'expired'; readonly detail: string };
 
-/** The reason why the log has no such moment: it is in the future or in another epoch. Undefined without a problem. */
-export function momentProblem(moment: Moment, { head, epoch, nowMs }: LogNow): MomentProblem | undefined {
-  if (moment.kind === 'time') {
-    if (moment.timeMs <= nowMs) return undefined;
-    return { reason: 'bad-request', detail: `${new Date(moment.timeMs).toISOString()} is in the future` };
-  }
+/**
+ * The reason why the log has no such moment: it is in the future, in another epoch, or a position that is not between
+ * the ends of the log. Undefined without a problem.
+ */
+export function momentProblem(moment: Moment, { first, head, epoch, nowMs }: LogNow): MomentProblem | undefined {
+  if (moment.kind === 'time')
+    return moment.timeMs <= nowMs ? undefined : badMoment(`${shownTime(moment.timeMs)} is in the future`);
   const position = logPosition(moment.position);
   const shown = `position ${position.toString()}`;
-  if (position > head)
-    return { reason: 'bad-request', detail: `${shown} is beyond the end of the log, ${head.toString()}` };
-  return isOfEpoch(position, epoch)
-    ? undefined
-    : { reason: 'expired', detail: `${shown} belongs to an earlier epoch of the log` };
+  if (!isOfEpoch(position, epoch))
+    return { reason: 'expired', detail: `${shown} belongs to another epoch of the event log` };
+  if (position > head) return badMoment(`${shown} is beyond the end of the log, ${head.toString()}`);
+  return first === undefined || position < first ? badMoment(beforeFirst(shown)) : undefined;
+}
+
+/** The problem of a time before the first event, where a time must have a state of the log. */
+export function earlyTime(timeMs: number): MomentProblem {
+  return badMoment(beforeFirst(shownTime(timeMs)));
+}
+
+function beforeFirst(shown: string): string {
+  return `${shown} is before the log’s first event`;
+}
+
+function shownTime(timeMs: number): string {
+  return new Date(timeMs).toISOString();
+}
+
+function badMoment(detail: string): MomentProblem {
+  return { reason: 'bad-request', detail };
 }

@@ -140,7 +140,6 @@ test('a range begins with the place that --from names, and messages name that pl
   const froms: readonly (readonly [string, number])[] = [
     ['leaf:3', 3],
     ['leaf:0', 0],
-    ['0', 0],
     [String(third.position), 3],
     [timeOf(third), sameTime],
   ];
@@ -149,6 +148,10 @@ test('a range begins with the place that --from names, and messages name that pl
     t.match(await run('--from', from, '--output', name), { code: 0 }, from);
     t.match(recordsIn(readFileSync(join(folder, name)))[0], { kind: 'Export', from: first, until: size }, from);
   }
+  t.match(await run('--from', '0', '--output', 'none'), {
+    code: 1,
+    err: /position 0 is before the log’s first event/u,
+  });
   t.match(await run('--from', 'leaf:3', '--until', 'leaf:3', '--output', 'one'), { err: 'exported leaf 3 to one\n' });
   t.match(await run('--from', 'leaf:999', '--output', 'x'), { code: 1, err: /there is no leaf 999: the tree has / });
   const beyond = String(events.reduce((last, { position }) => (position > last ? position : last), 0n) + 999n);

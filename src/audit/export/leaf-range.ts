@@ -1,5 +1,5 @@
 import { logPosition, logStart, type LogPosition } from '../../log/log.ts';
-import { momentProblem } from '../../read/moment-problem.ts';
+import { earlyTime, momentProblem, type MomentProblem } from '../../read/moment-problem.ts';
 import type { Moment } from '../../read/replay.ts';
 import type { TreeReader } from '../../read/tree.ts';
 import type { LogTimes } from '../../read/versions.ts';
@@ -26,16 +26,17 @@ export type RangeDependencies = {
   readonly position: () => LogPosition;
   readonly epoch: () => number;
   readonly nowMs: () => number;
-  readonly times: Pick<LogTimes, 'positionAt'>;
+  readonly times: LogTimes;
 };
 
-export type ResolvedRange =
-  | { readonly ok: true; readonly range: LeafRange }
-  | { readonly ok: false; readonly reason: 'bad-request' | 'expired'; readonly detail: string };
+export type ResolvedRange = { readonly ok: true; readonly range: LeafRange } | ({ readonly ok: false } & MomentProblem);
 
 type Leaves = { readonly ok: true; readonly leaves: number } | Extract<ResolvedRange, { ok: false }>;
 
-/** Returns the leaves between two places, both of which this node must have folded. */
+/**
+ * Returns the leaves between two places, both of which this node must have folded. A range may begin at a time before
+ * the first event, and after the position 0; it cannot end there.
+ */
 export function leafRange({ start, until }: RequestedRange, dependencies: RangeDependencies): ResolvedRange {
   const size = dependencies.tree.size();
   const first = start === undefined ? { ok: true as const, leaves: 0 } : leavesBefore(start, dependencies);
@@ -44,39 +45,49 @@ export function leafRange({ start, until }: RequestedRange, dependencies: RangeD
   if (!last.ok) return last;
   const range = { from: first.leaves, until: last.leaves };
   return range.from > range.until
-    ? refused('bad-request', `${start?.kind ?? 'from'} is later than until`)
+    ? { ok: false, reason: 'bad-request', detail: `${start?.kind ?? 'from'} is later than until` }
     : { ok: true, range };
 }
 
 /** Returns the number of leaves before a range. */
 function leavesBefore({ kind, place }: RangeStart, dependencies: RangeDependencies): Leaves {
-  const upTo = leavesUpTo(place, dependencies);
-  if (kind === 'after' || !upTo.ok) return upTo;
+  const problem = isStart(kind, place) ? undefined : placeProblem(place, dependencies);
+  if (problem !== undefined) return { ok: false, ...problem };
   const { tree, position, times } = dependencies;
+  const before = kind === 'from' ? 1 : 0;
   switch (place.kind) {
     case 'leaf':
-      return { ok: true, leaves: place.index };
+      return { ok: true, leaves: place.index + 1 - before };
     case 'position':
-      return { ok: true, leaves: place.position === 0n ? 0 : tree.leavesUntil(logPosition(place.position - 1n)) };
+      return { ok: true, leaves: tree.leavesUntil(logPosition(place.position - BigInt(before))) };
     case 'time':
-      return { ok: true, leaves: tree.leavesUntil(times.positionAt(place.timeMs - 1, position()) ?? logStart) };
+      return { ok: true, leaves: tree.leavesUntil(times.positionAt(place.timeMs - before, position()) ?? logStart) };
   }
+}
+
+/** Whether the range begins after the position 0, where a reader of the whole log begins. */
+function isStart(kind: RangeStart['kind'], place: ExportPlace): boolean {
+  return kind === 'after' && place.kind === 'position' && place.position === 0n;
 }
 
 /** Returns the number of leaves up to and including a place. */
-function leavesUpTo(place: ExportPlace, { tree, position, epoch, nowMs, times }: RangeDependencies): Leaves {
-  if (place.kind === 'leaf') {
-    const size = tree.size();
-    if (place.index < size) return { ok: true, leaves: place.index + 1 };
-    return refused('bad-request', `there is no leaf ${String(place.index)}: the tree has ${String(size)}`);
-  }
-  const head = position();
-  const problem = momentProblem(place, { head, epoch: epoch(), nowMs: nowMs() });
+function leavesUpTo(place: ExportPlace, dependencies: RangeDependencies): Leaves {
+  const problem = placeProblem(place, dependencies);
   if (problem !== undefined) return { ok: false, ...problem };
-  const last = place.kind === 'time' ? times.positionAt(place.timeMs, head) : logPosition(place.position);
-  return { ok: true, leaves: tree.leavesUntil(last ?? logStart) };
+  const { tree, position, times } = dependencies;
+  if (place.kind === 'leaf') return { ok: true, leaves: place.index + 1 };
+  if (place.kind === 'position') return { ok: true, leaves: tree.leavesUntil(logPosition(place.position)) };
+  const last = times.positionAt(place.timeMs, position());
+  return last === undefined ? { ok: false, ...earlyTime(place.timeMs) } : { ok: true, leaves: tree.leavesUntil(last) };
 }
 
-function refused(reason: 'bad-request' | 'expired', detail: string): Extract<ResolvedRange, { ok: false }> {
-  return { ok: false, reason, detail };
+function placeProblem(
+  place: ExportPlace,
+  { tree, times, position, epoch, nowMs }: RangeDependencies,
+): MomentProblem | undefined {
+  if (place.kind !== 'leaf')
+    return momentProblem(place, { first: times.first(), head: position(), epoch: epoch(), nowMs: nowMs() });
+  const size = tree.size();
+  if (place.index < size) return undefined;
+  return { reason: 'bad-request', detail: `there is no leaf ${String(place.index)}: the tree has ${String(size)}` };
 }

@@ -12,6 +12,8 @@ export type AskedRange = { readonly position: Range | undefined; readonly time: 
 
 /** Resolves a range to positions of the log. */
 export type Places = {
+  /** The position of the log's first event. */
+  readonly first: LogPosition;
   /** The newest position in the response. */
   readonly head: LogPosition;
   /** The present time in epoch milliseconds. */
@@ -116,7 +118,7 @@ export function resolveRange({ position, time }: AskedRange, places: Places): De
   return { ok: true, value: { first: logPosition(first), last: logPosition(end < 0n ? 0n : end) } };
 }
 
-function positionProblem(range: Range | undefined, { head, isKnown }: Places): Problem | undefined {
+function positionProblem(range: Range | undefined, { first, head, isKnown }: Places): Problem | undefined {
   if (range === undefined) return undefined;
   const asked = [range.from, range.until].filter((end) => end > 1n && end < last).map(logPosition);
   const foreign = asked.find((end) => !isKnown(end));
@@ -130,12 +132,24 @@ function positionProblem(range: Range | undefined, { head, isKnown }: Places): P
       'bad-request',
       `fieldSelector: position ${range.from.toString()} is beyond the head of the log, ${head.toString()}`,
     );
-  return undefined;
+  return range.until < first ? early(`position ${range.until.toString()}`) : undefined;
 }
 
-function timeProblem(range: Range | undefined, { now }: Places): Problem | undefined {
-  if (range === undefined || range.from <= BigInt(now)) return undefined;
-  return problem('bad-request', `fieldSelector: time ${new Date(Number(range.from)).toISOString()} is in the future`);
+function timeProblem(range: Range | undefined, { now, first, positionAt }: Places): Problem | undefined {
+  if (range === undefined) return undefined;
+  if (range.from > BigInt(now))
+    return problem('bad-request', `fieldSelector: time ${shownTime(range.from)} is in the future`);
+  const isEarly = range.until !== last && positionAt(Number(range.until)) < first;
+  return isEarly ? early(`time ${shownTime(range.until)}`) : undefined;
+}
+
+function shownTime(ms: bigint): string {
+  return new Date(Number(ms)).toISOString();
+}
+
+/** The problem of a range that ends before the first event. */
+function early(end: string): Problem {
+  return problem('bad-request', `fieldSelector: ${end} is before the log’s first event`);
 }
 
 function refused(detail: string): ProblemResult {

@@ -43,7 +43,7 @@ export type EventRoutesDependencies = EventScopes & {
   readonly audit: AuditProgress;
   readonly reader: ResourceReader;
   readonly identity: () => LogIdentity;
-  readonly times: Pick<LogTimes, 'positionAt'>;
+  readonly times: LogTimes;
   readonly watches: WatchEndpoints;
 };
 
@@ -131,7 +131,7 @@ function rangeOf(
   const { epoch } = identity();
   const isKnown = (position: LogPosition): boolean => isOfEpoch(position, epoch);
   const positionAt = (timeMs: number): LogPosition => times.positionAt(timeMs, head) ?? logStart;
-  return resolveRange(range, { head, now: clock.now(), isKnown, positionAt });
+  return resolveRange(range, { first: times.first() ?? logStart, head, now: clock.now(), isKnown, positionAt });
 }
 
 async function page(asked: Asked, dependencies: EventRoutesDependencies, slot: SnapshotSlot): Promise<Answer> {
@@ -203,8 +203,12 @@ async function get(exchange: Exchange, name: string, dependencies: EventRoutesDe
   const requested = requestedForm(exchange, type);
   if (!requested.ok) return refusal(requested.problem);
   const position = isPosition(name) ? logPosition(BigInt(name)) : logStart;
+  if (!reader.isKnown(position)) {
+    const detail = `${type.plural}.${type.group} ${position.toString()} belongs to another epoch of the event log`;
+    return refusal(problem('expired', detail));
+  }
   // A log may refuse a position that it never issued.
-  const mayBe = reader.isKnown(position) && position > logStart && position <= audit.position();
+  const mayBe = position > logStart && position <= audit.position();
   const isIssued = mayBe && source.index.before(logPosition(position + 1n)) === position;
   const event = isIssued ? await source.log.readAt(position).catch(() => undefined) : undefined;
   if (event === undefined) {
