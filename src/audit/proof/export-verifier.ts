@@ -8,11 +8,8 @@ import { equalHashes, hashBytes, type Hash } from './merkle.ts';
 import { RecentRoots } from './recent-roots.ts';
 import { exactBase64, parseNote, verifyNote, type VerifierKey } from './signed-note.ts';
 
-/**
- * `changed`: the file differs from the export of the log's server. `unusable`: the file is not an export, or these keys
- * cannot verify it.
- */
-export type ExportProblem = { readonly ok: false; readonly reason: 'changed' | 'unusable'; readonly detail: string };
+/** `changed`: the file is not what a server exported. `foreign`: the keys are not those of the export's server. */
+export type ExportProblem = { readonly ok: false; readonly reason: 'changed' | 'foreign'; readonly detail: string };
 
 export type VerifiedExport = {
   readonly ok: true;
@@ -44,12 +41,12 @@ export class ExportVerifier {
   /** Verifies the next line, which has no line feed at its end. After a problem, the caller adds no more lines. */
   add(line: Uint8Array): ExportProblem | undefined {
     this.#lines += 1;
+    if (this.#end !== undefined) return this.#extraLine(line);
     const parsed = parseExportLine(line);
     if (!parsed.ok) return this.#badLine(parsed.problem);
     const { record } = parsed;
-    if (this.#end !== undefined) return changed(`line ${String(this.#lines)} follows the end of the export`);
     if (record.kind === 'Export') return this.#begin(record);
-    if (this.#begun === undefined) return unusable('this is not an export: it does not begin with a header');
+    if (this.#begun === undefined) return changed('this is not an export: it does not begin with a header');
     return this.#continue(record, this.#begun);
   }
 
@@ -60,7 +57,7 @@ export class ExportVerifier {
 
   /** Returns the result after the last line. */
   finish(): VerifiedExport | ExportProblem {
-    if (this.#begun === undefined) return unusable('the file is empty');
+    if (this.#begun === undefined) return changed('the file is empty');
     const { header, roots } = this.#begun;
     if (this.#end === undefined)
       return changed(
@@ -75,9 +72,14 @@ export class ExportVerifier {
     return [this.#first ?? 0n, this.#last ?? 0n];
   }
 
+  #extraLine(line: Uint8Array): ExportProblem {
+    const content = line.length === 0 ? ', which is empty,' : '';
+    return changed(`line ${String(this.#lines)}${content} follows the end of the export`);
+  }
+
   #badLine(problem: LineProblem): ExportProblem {
     const place = this.#begun === undefined ? '' : `, at leaf ${String(this.#begun.roots.size)},`;
-    if (this.#lines === 1) return unusable('this is not an export, or its header has been changed');
+    if (this.#lines === 1) return changed('this is not an export, or its header has been changed');
     return changed(
       problem === 'sum'
         ? `line ${String(this.#lines)}${place} has been changed: it does not have its sum`
@@ -90,7 +92,7 @@ export class ExportVerifier {
     const { origin, from, until, left } = header;
     const names = [...new Set(this.#keys.map(({ name }) => name))];
     if (!names.includes(origin))
-      return unusable(`the export is of the tree ${shown(origin)}, and the key is of ${names.map(shown).join(', ')}`);
+      return foreign(`the export is of the tree ${shown(origin)}, and the key is of ${names.map(shown).join(', ')}`);
     const range = rangeOf(0, from, left);
     if (range === undefined || until < from) return changed('the header has been changed: its range is not valid');
     this.#begun = { header, roots: new RecentRoots(range) };
@@ -192,7 +194,7 @@ export class ExportVerifier {
     if (verdict === 'forged')
       return changed(`the signature of the checkpoint of ${String(checkpoint.size)} leaves is wrong`);
     const [by, known] = [note.signatures, this.#keys].map((list) => list.map(({ id }) => id).join(', '));
-    return unusable(
+    return foreign(
       `the checkpoint of ${String(checkpoint.size)} leaves is signed by the key ${by ?? ''}, ` +
         `but the given key is ${known ?? ''}: the key is of another server`,
     );
@@ -244,6 +246,6 @@ function changed(detail: string): ExportProblem {
   return { ok: false, reason: 'changed', detail };
 }
 
-function unusable(detail: string): ExportProblem {
-  return { ok: false, reason: 'unusable', detail };
+function foreign(detail: string): ExportProblem {
+  return { ok: false, reason: 'foreign', detail };
 }

@@ -11,8 +11,8 @@ import { verifierKeys } from './verifier-keys.ts';
 export type VerifyOptions = { readonly key?: readonly string[] };
 
 /**
- * Verifies an export, using only the file and the public keys. A changed or incomplete export is a command error. A
- * file that is not an export, or an export that these keys cannot verify, is a usage error.
+ * Verifies an export, using only the file and the public keys. Any damage of the file is a command error, since it may
+ * be the work of somebody. A file that cannot be read, and keys of another server, are usage errors.
  */
 export async function verifyExport(file: string, options: VerifyOptions, context: CommandContext): Promise<void> {
   const { output, folder } = context;
@@ -32,7 +32,7 @@ async function verified(path: string, keys: readonly VerifierKey[]): Promise<Ver
     if (!(error instanceof BrokenFileError)) throw unreadable(error);
     const place = verifier.place();
     const detail = `${error.message}${place === undefined ? '' : `, at leaf ${String(place)}`}`;
-    return { ok: false, reason: error.isCut ? 'changed' : 'unusable', detail };
+    return { ok: false, reason: 'changed', detail };
   }
   return verifier.finish();
 }
@@ -41,7 +41,7 @@ function failureOf({ reason, detail }: ExportProblem, file: string): CommandFail
   const name = printable(file);
   return reason === 'changed'
     ? commandError(`${name} is not verified: ${detail}`)
-    : usageError(`${name} cannot be verified: ${detail}`);
+    : usageError(`${name} cannot be verified with these keys: ${detail}`);
 }
 
 function unreadable(error: unknown): unknown {
@@ -54,8 +54,9 @@ function summaryOf({ header, checkpoint, agreeing, positions }: VerifiedExport):
   const [first, last] = positions ?? [];
   const places =
     until - from === 1
-      ? `leaf ${String(from)}, position ${String(first)}`
-      : `leaves ${String(from)} to ${String(until - 1)}, positions ${String(first)} to ${String(last)}`;
+      ? `leaf ${String(from)}, position ${String(first)} (according to the file)`
+      : `leaves ${String(from)} to ${String(until - 1)}, ` +
+        `positions ${String(first)} to ${String(last)} (according to the file)`;
   const range = first === undefined ? 'no leaves' : places;
   return [
     `verified: ${counted(until - from, 'event')}, ${range}`,

@@ -78,7 +78,7 @@ test('an export is verified with nothing but the file and the key, and every eve
   t.equal(statSync(join(folder, 'all.jsonl')).mode & 0o077, 0, 'for its user only');
   await server.close();
   const verdict = await run('verify', 'all.jsonl', '--key', key);
-  t.match(verdict, { code: 0, err: '', out: /^verified: \d+ events, leaves 0 to \d+, positions \d+ to \d+\nlog /u });
+  t.match(verdict, { code: 0, err: '', out: /^verified: \d+ events, leaves 0 to \d+, positions \d+ to \d+ \(/u });
   t.equal(secondVerifier(file, key), undefined, 'the second verifier agrees');
   const events = recordsOf(file).flatMap((record) => (record.kind === 'Event' ? [record] : []));
   const names = events.map(({ stream, type }) => `${stream} ${type}`);
@@ -137,9 +137,17 @@ test('parts of the log are verified alone, by leaf, position and time', async (t
   const now = new Date().toISOString();
   const later = await server.call(`/apis/audit.svc.run/v1alpha1/export?after=${now}`);
   t.match(recordsOf(Buffer.from(await later.arrayBuffer()))[0], { kind: 'Export', from: all.length });
+  for (const whole of ['after=0', 'from=1999-01-01T00:00:00Z']) {
+    const answer = await server.call(`/apis/audit.svc.run/v1alpha1/export?${whole}`);
+    t.match(recordsOf(Buffer.from(await answer.arrayBuffer()))[0], { kind: 'Export', from: 0 }, whole);
+  }
   const refusals: readonly (readonly [query: string, status: number, text: RegExp])[] = [
     ['after=leaf:999999', 400, /there is no leaf 999999/u],
     ['until=99999999', 400, /is beyond the end of the log/u],
+    ['from=0', 400, /position 0 is before the log’s first event/u],
+    ['until=0', 400, /position 0 is before the log’s first event/u],
+    ['until=1999-01-01T00:00:00Z', 400, /1999-01-01T00:00:00\.000Z is before the log’s first event/u],
+    [`from=${'9'.repeat(20)}`, 410, /belongs to another epoch/u],
     ['until=2999-01-01T00:00:00Z', 400, /is in the future/u],
     ['after=leaf:5&until=leaf:2', 400, /after is later than until/u],
     ['after=yesterday', 400, /after must be a position/u],
