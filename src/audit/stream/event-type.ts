@@ -68,6 +68,7 @@ function fieldIndex(name: string): IndexDefinition {
     order: 'ASC',
     unique: false,
     multi: false,
+    fingerprint: name,
     keysOf: () => [],
     keyOf: stringKey,
   };

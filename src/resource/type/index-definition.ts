@@ -18,6 +18,12 @@ export type DefinedIndexes =
     }
   | { readonly ok: false; readonly problems: readonly string[] };
 
+/**
+ * The version of the computation of keys. Increase this version when the same declaration and object result in other
+ * keys.
+ */
+export const keysGeneration = 1;
+
 export const nameIndex = 'metadata.name';
 export const creationIndex = 'metadata.creationTimestamp';
 export const deletionIndex = 'metadata.deletionTimestamp';
@@ -68,12 +74,6 @@ export function defineIndexes(specs: unknown): DefinedIndexes {
     fingerprint: fingerprintOf(decoded),
   };
 }
-
-/**
- * The version of the computation of keys. Increase this version when the same declaration and object result in other
- * keys.
- */
-export const keysGeneration = 1;
 
 /**
  * Returns a hash of the index declarations, including the source of their functions. Variables that a function captures
@@ -139,6 +139,7 @@ function definitionOf(spec: IndexSpec): IndexDefinition {
     order,
     unique,
     multi,
+    fingerprint: fingerprintOf([spec]),
     keysOf: (object) => keysOf({ name, type, multi, isComputed: indexFunc !== undefined }, () => indexedValue(object)),
     keyOf: (operand) => keyOfText(type, operand),
   };

@@ -15,6 +15,8 @@ export type IndexDefinition = {
   readonly order: 'ASC' | 'DESC';
   readonly unique: boolean;
   readonly multi: boolean;
+  /** Changes with any change of the declaration or of the source of the function. */
+  readonly fingerprint: string;
   /**
    * Returns the object's keys, ascending and without duplicates. Throws `IndexValueError` if a value cannot be indexed.
    */

@@ -1,0 +1,74 @@
+import { isList, isObject } from '../../base/guards.ts';
+import { escapeToken } from '../../base/reference-token.ts';
+import type { TypeKey } from './index-entry.ts';
+import type { ResourceType } from './resource-type.ts';
+
+/** The differences between the types of two versions of a plugin. A type is named by its key. */
+export type TypeChanges = {
+  readonly removedTypes: readonly { readonly type: TypeKey; readonly kind: string }[];
+  /** Versions of types that stay in another version. */
+  readonly removedVersions: readonly { readonly type: string; readonly version: string }[];
+  /** Indexes whose values are computed again for all objects. */
+  readonly indexes: readonly {
+    readonly type: string;
+    readonly name: string;
+    /** `unique`: the index exists and becomes unique. */
+    readonly change: 'added' | 'changed' | 'unique';
+  }[];
+  /** The members that objects must have now, as JSON pointers; `*` is any element of an array. */
+  readonly required: readonly { readonly type: string; readonly pointer: string }[];
+};
+
+export function compareTypes(before: readonly ResourceType[], after: readonly ResourceType[]): TypeChanges {
+  const pairs = after.flatMap((type) => {
+    const earlier = before.find(({ key }) => key === type.key);
+    return earlier === undefined ? [] : [{ earlier, type }];
+  });
+  return {
+    removedTypes: before
+      .filter(({ key }) => !after.some((type) => type.key === key))
+      .map(({ key, kind }) => ({ type: key, kind })),
+    removedVersions: pairs
+      .filter(({ earlier, type }) => earlier.version !== type.version)
+      .map(({ earlier: { key, version } }) => ({ type: key, version })),
+    indexes: pairs.flatMap(({ earlier, type }) => changedIndexes(earlier, type)),
+    required: pairs.flatMap(({ earlier, type }) => {
+      const present = new Set(requiredPointers(earlier.schema));
+      return requiredPointers(type.schema)
+        .filter((pointer) => !present.has(pointer))
+        .map((pointer) => ({ type: type.key, pointer }));
+    }),
+  };
+}
+
+function changedIndexes(earlier: ResourceType, type: ResourceType): TypeChanges['indexes'] {
+  const before = new Map(earlier.indexes.map((index) => [index.name, index]));
+  return type.indexes.flatMap(({ name, unique, fingerprint }) => {
+    const present = before.get(name);
+    if (present?.fingerprint === fingerprint) return [];
+    const change = present === undefined ? 'added' : unique && !present.unique ? 'unique' : 'changed';
+    return [{ type: type.key, name, change }];
+  });
+}
+
+const depthMax = 32;
+const pointersMax = 1_000;
+
+/** The pointers of the required members that the schema lists under `properties`, `items` and `allOf`. */
+function requiredPointers(schema: unknown): readonly string[] {
+  const found = new Set<string>();
+  collect(schema, '', 0, found);
+  return [...found];
+}
+
+function collect(schema: unknown, at: string, depth: number, found: Set<string>): void {
+  if (!isObject(schema) || depth > depthMax || found.size >= pointersMax) return;
+  const { required, properties, items, allOf } = schema;
+  if (isList(required))
+    for (const member of required) if (typeof member === 'string') found.add(`${at}/${escapeToken(member)}`);
+  if (isObject(properties))
+    for (const [member, inner] of Object.entries(properties))
+      collect(inner, `${at}/${escapeToken(member)}`, depth + 1, found);
+  collect(items, `${at}/*`, depth + 1, found);
+  if (isList(allOf)) for (const part of allOf) collect(part, at, depth + 1, found);
+}
