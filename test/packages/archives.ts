@@ -111,10 +111,9 @@ function crc32(content: Buffer): number {
   return (nodeCrc32 as (data: Buffer) => number)(content);
 }
 
-export function manifestText(name: string, more = ''): string {
-  return (
-    `apiVersion: plugin.\${domain}/v1alpha1\nkind: Plugin\nmetadata:\n  name: ${name}\nspec:\n  version: 1.0.0\n` + more
-  );
+export function manifestText(name: string, more = '', version = '1.0.0'): string {
+  const head = `apiVersion: plugin.\${domain}/v1alpha1\nkind: Plugin\nmetadata:\n  name: ${name}\n`;
+  return `${head}spec:\n  version: ${version}\n${more}`;
 }
 
 /** A package of one plugin: `files` beside its manifest. */
@@ -124,15 +123,19 @@ export function packageOf(
     files = {},
     more = '',
     format = 'tgz',
+    version = '1.0.0',
   }: {
     readonly files?: Readonly<Record<string, string>>;
     readonly more?: string;
     readonly format?: 'tgz' | 'zip';
+    readonly version?: string;
   } = {},
 ): Buffer {
-  const members = Object.entries({ 'plugin.yaml': manifestText(name, more), ...files }).map(([path, content]) => ({
-    name: format === 'tgz' ? `package/${path}` : path,
-    content,
-  }));
+  const members = Object.entries({ 'plugin.yaml': manifestText(name, more, version), ...files }).map(
+    ([path, content]) => ({
+      name: format === 'tgz' ? `package/${path}` : path,
+      content,
+    }),
+  );
   return format === 'tgz' ? tgz(members) : zip(members);
 }

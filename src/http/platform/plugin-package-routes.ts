@@ -20,14 +20,13 @@ export type Installed =
     }
   | { readonly ok: false; readonly rejection: Rejection };
 
-/** Installs packages. `subject` and `cause` identify the caller. */
+/** `subject` and `cause` identify the caller. With `dryRun`, the package is checked, and nothing is written. */
+type InstallRequest = { readonly subject: Subject; readonly cause: Cause; readonly dryRun: boolean };
+
+/** Installs packages. */
 export type PluginInstaller = {
-  install(archive: Uint8Array, request: { readonly subject: Subject; readonly cause: Cause }): Promise<Installed>;
-  upgrade(
-    name: string,
-    archive: Uint8Array,
-    request: { readonly subject: Subject; readonly cause: Cause },
-  ): Promise<Installed>;
+  install(archive: Uint8Array, request: InstallRequest): Promise<Installed>;
+  upgrade(name: string, archive: Uint8Array, request: InstallRequest): Promise<Installed>;
 };
 
 export type PluginPackageRoutesDependencies = {
@@ -77,7 +76,7 @@ export function pluginPackageRoutes(dependencies: PluginPackageRoutesDependencie
   ];
 }
 
-type Use = (archive: Uint8Array, request: { readonly subject: Subject; readonly cause: Cause }) => Promise<Installed>;
+type Use = (archive: Uint8Array, request: InstallRequest) => Promise<Installed>;
 
 type ToAnswer = (installed: Extract<Installed, { ok: true }>) => {
   readonly status: number;
@@ -100,10 +99,6 @@ class Uploads {
     const { archiveBytesMax, clock, unready, noRoom } = this.#dependencies;
     const context = writeContext(exchange);
     if (!context.ok) return refusal(context.problem);
-    if (context.value.dryRun)
-      return refusal(
-        problem('bad-request', 'dryRun is not supported: a package can be checked only by running its code'),
-      );
     const waits = unready();
     if (waits !== undefined) return refusal(problem('unavailable', waits, { retryAfterSeconds: 1 }));
     // Checks the limits before the upload, so that a client does not upload megabytes for a refusal.

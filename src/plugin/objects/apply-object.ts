@@ -24,8 +24,11 @@ export type ApplyDependencies = {
 };
 
 export type Applied =
-  /** `kept`: the pointers of values that both the plugin and users changed. `isNew`: whether the object was created. */
-  | { readonly ok: true; readonly kept: readonly string[]; readonly isNew: boolean }
+  /**
+   * `kept`: the pointers of values that both the plugin and users changed. `isNew`: whether the object was created.
+   * `bytes`: the object after the write, or as a dry run would write it; undefined if nothing changes.
+   */
+  | { readonly ok: true; readonly kept: readonly string[]; readonly isNew: boolean; readonly bytes?: Uint8Array }
   /** `rejection` is set if the write was refused. */
   | { readonly ok: false; readonly detail: string; readonly rejection?: Rejection };
 
@@ -67,7 +70,7 @@ export async function applyObject(application: Application, dependencies: ApplyD
     if (unexpected !== undefined) return { ok: false, detail: rejectionText(unexpected), rejection: unexpected };
     if (step.command === undefined) return { ok: true, kept: step.kept, isNew: false };
     const outcome = await write(application, step.command, dependencies);
-    if (outcome.ok) return { ok: true, kept: step.kept, isNew: step.command.type === 'create' };
+    if (outcome.ok) return { ok: true, kept: step.kept, isNew: step.command.type === 'create', bytes: outcome.bytes };
     rejection = outcome.rejection;
     const waitMs = waitBeforeRetryMs(rejection);
     if (waitMs === undefined) break;

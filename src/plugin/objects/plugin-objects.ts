@@ -109,6 +109,13 @@ export class PluginObjects {
     return objectIn(this.#object(name) ?? {}, 'status')['phase'];
   }
 
+  /** The version that runs, or else the desired version; undefined without either. */
+  version(name: string): string | undefined {
+    const object = this.#object(name) ?? {};
+    const version = objectIn(object, 'status')['version'] ?? objectIn(object, 'spec')['version'];
+    return typeof version === 'string' ? version : undefined;
+  }
+
   memory(name: string): PluginMemory {
     return memoryOf(this.#object(name));
   }
@@ -122,6 +129,11 @@ export class PluginObjects {
       name,
       await this.#write(name, { status: next }, { part: 'status', uid: objectIn(object, 'metadata')['uid'] }),
     );
+  }
+
+  /** Records the last install or upgrade in the status. Does nothing if the object was deleted. */
+  async recordUpgrade(name: string, upgrade: JsonObject): Promise<void> {
+    this.#isDone(name, await this.#write(name, { status: { upgrade } }, { part: 'status' }));
   }
 
   /**

@@ -4,6 +4,7 @@ import type { Cause } from '../../command/event.ts';
 import type { Rejection } from '../../command/rejection.ts';
 import type { Subject } from '../../command/subject.ts';
 import { pluginStartMs } from '../../limits/plugins.ts';
+import { streamRevision } from '../../log/log.ts';
 import type { ChangeFeed, ObjectReader, StoredObject } from '../../read/objects.ts';
 import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { JsonObject } from '../../resource/object/object.ts';
@@ -11,10 +12,11 @@ import { parseObject, type Applied } from '../objects/apply-object.ts';
 import type { LoadedPlugin, PluginLoad } from '../load/load-plugin.ts';
 import { decodeManifest, type Manifest } from '../load/manifest.ts';
 import type { Staged } from './package-folders.ts';
-import { packageSettledMs } from './package-limits.ts';
 import { PackageNotKeptError, refOf } from './package-log.ts';
 import { packageOf, type PackageRef } from './package-store.ts';
 import type { Packages } from './packages.ts';
+import { awaitReported } from './await-reported.ts';
+import { withReport, type UpgradeReport } from './upgrade-report.ts';
 import { readManifest, type PluginFolder } from '../folders/plugin-folder.ts';
 
 /** The members of the plugin host that an install uses. */
@@ -33,7 +35,6 @@ export type WritePlugin = (manifest: Manifest, ref: PackageRef, by: WriteRequest
 /** A write with the expected state of the object. If the object has another state, the write is refused. */
 export type WriteRequest = InstallRequest & {
   readonly expects: 'absent' | { readonly uid: string };
-  readonly dryRun?: boolean;
 };
 
 export type InstallDependencies = {
@@ -47,6 +48,10 @@ export type InstallDependencies = {
   readonly load: (folder: PluginFolder, manifest: Manifest) => Promise<PluginLoad>;
   /** Returns the problems of the objects that the plugin ships. */
   readonly shippedProblems: (plugin: string, loaded: LoadedPlugin) => Promise<readonly string[]>;
+  /** Compares the plugin with the present version, and checks the stored objects. */
+  readonly report: (manifest: Manifest, loaded: LoadedPlugin) => Promise<UpgradeReport>;
+  /** Records the report in the status of the `Plugin` object. */
+  readonly recordReport: (plugin: string, report: UpgradeReport) => Promise<void>;
   readonly clock: Clock;
 };
 
@@ -54,7 +59,12 @@ export type InstallDependencies = {
  * The caller. Objects in the package are applied with the rights of the plugin, so a user who may install plugins has,
  * in effect, all rights.
  */
-export type InstallRequest = { readonly subject: Subject; readonly cause: Cause };
+export type InstallRequest = {
+  readonly subject: Subject;
+  readonly cause: Cause;
+  /** Whether the package is only checked. The outcome is then the object that the write would store. */
+  readonly dryRun: boolean;
+};
 
 export type InstallOutcome =
   | { readonly ok: true; readonly name: string; readonly plugin: Pick<StoredObject, 'bytes' | 'revision'> }
@@ -105,7 +115,7 @@ export class Installer {
           ? `the plugin ${name} is in a plugin folder: replace the files in the folder to change the plugin`
           : presentWords(name, object),
       );
-    if (present.digest === refOf(archive).digest) return { ok: true, name, plugin: stored };
+    if (present.digest === refOf(archive).digest && !request.dryRun) return { ok: true, name, plugin: stored };
     return this.#staged(
       archive,
       async (staged, { manifest, loaded }) =>
@@ -176,12 +186,14 @@ export class Installer {
 
   async #put(
     archive: Uint8Array,
-    { staged, manifest }: Inspected & { readonly staged: Extract<Staged, { ok: true }> },
+    { staged, manifest, loaded }: Inspected & { readonly staged: Extract<Staged, { ok: true }> },
     by: WriteRequest,
   ): Promise<InstallOutcome> {
-    const { packages, write } = this.#dependencies;
-    const unwritable = await write(manifest, refOf(archive), { ...by, dryRun: true });
-    if (!unwritable.ok) return notWritten(unwritable);
+    const { packages, write, report, recordReport } = this.#dependencies;
+    const planned = await write(manifest, refOf(archive), { ...by, dryRun: true });
+    if (!planned.ok) return notWritten(planned);
+    const reported = await report(manifest, loaded);
+    if (by.dryRun) return this.#planned(manifest.name, planned.bytes, reported);
     let ref: PackageRef;
     try {
       ref = await packages.keep(archive);
@@ -195,55 +207,25 @@ export class Installer {
     await packages.adopt(staged, ref);
     const applied = await write(manifest, ref, by);
     if (!applied.ok) return notWritten(applied);
+    await recordReport(manifest.name, reported);
     return this.#settled(manifest.name);
   }
 
-  /**
-   * Returns the plugin's object after this node has reconciled the plugin and the leader, possibly another node, has
-   * reported the plugin's state, or after a timeout.
-   */
+  /** Returns the object that the write would store, with the report. */
+  #planned(name: string, bytes: Uint8Array | undefined, report: UpgradeReport): InstallOutcome {
+    const stored = this.#stored(name);
+    const object = bytes ?? stored?.bytes;
+    if (object === undefined) return refused('not-found', `the plugin ${name} has been removed`);
+    const plugin = Buffer.from(JSON.stringify(withReport(parseObject(object), report)));
+    return { ok: true, name, plugin: { bytes: plugin, revision: stored?.revision ?? streamRevision(0) } };
+  }
+
   async #settled(name: string): Promise<InstallOutcome> {
-    const { host, clock } = this.#dependencies;
-    const timeUp = new AbortController();
-    await Promise.race([
-      Promise.all([host.waitUntilReconciled(name, packageSettledMs), this.#reported(name, timeUp.signal)]),
-      delay(clock, packageSettledMs, timeUp.signal),
-    ]);
-    timeUp.abort();
+    await awaitReported(name, this.#dependencies);
     const plugin = this.#stored(name);
     return plugin === undefined
       ? refused('not-found', `the plugin ${name} has been removed`)
       : { ok: true, name, plugin };
-  }
-
-  async #reported(name: string, signal: AbortSignal): Promise<void> {
-    const { changes, pluginKey } = this.#dependencies;
-    if (this.#isReported(name)) return;
-    await new Promise<void>((resolve) => {
-      const unsubscribe = changes.subscribe((batch) => {
-        if (batch.changes.some((change) => change.type === pluginKey && change.name === name) && this.#isReported(name))
-          end();
-      });
-      const end = (): void => {
-        unsubscribe();
-        resolve();
-      };
-      signal.addEventListener('abort', end, { once: true });
-    });
-  }
-
-  /**
-   * Returns whether the leader has reported the state of the present generation, or the object is deleted. A status
-   * with another `observedGeneration` is from before the install or upgrade.
-   */
-  #isReported(name: string): boolean {
-    const stored = this.#stored(name);
-    if (stored === undefined) return true;
-    const { metadata, status } = parseObject(stored.bytes);
-    if (!isObject(metadata) || !isObject(status) || status['observedGeneration'] !== metadata['generation'])
-      return false;
-    const { phase } = status;
-    return phase === 'started' || phase === 'failed' || phase === 'stopped';
   }
 
   #stored(name: string): StoredObject | undefined {

@@ -18,6 +18,7 @@ import {
   packageUnpackedBytesMax,
 } from '../../plugin/packages/package-limits.ts';
 import { packageOf } from '../../plugin/packages/package-store.ts';
+import { reportUpgrade } from '../../plugin/packages/upgrade-report.ts';
 import { shippedProblems } from '../../plugin/objects/shipped-problems.ts';
 import type { Core } from './core.ts';
 
@@ -47,6 +48,16 @@ export function composeInstalls(parts: InstallParts): Installs {
       loadPlugin({ folder, manifest, version: undefined, origin: { kind: 'upload' } }, parts),
     shippedProblems: async (plugin, loaded) =>
       shippedProblems(plugin, loaded, { execute, registry, reader: models, clock, domain, uuid: randomUUID }),
+    report: async ({ name, version }, { types }) => {
+      const present = registry.all().filter(({ type }) => type.plugin === name);
+      const from = {
+        version: host.objects.version(name),
+        types: present.map(({ type }) => type),
+        recorded: host.objects.memory(name).types,
+      };
+      return reportUpgrade({ from, to: { version, types } }, { rows: models, clock });
+    },
+    recordReport: async (plugin, report) => host.objects.recordUpgrade(plugin, report),
     write: async (manifest, ref, by) =>
       host.objects.ensure(manifest.name, manifest, ref, { ...by, decides: 'package' }),
   });

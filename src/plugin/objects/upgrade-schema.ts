@@ -1,0 +1,49 @@
+const text = (description: string): object => ({ type: 'string', description });
+const count = (description: string): object => ({ type: 'integer', minimum: 0, description });
+const list = (description: string, properties: Readonly<Record<string, object>>): object => ({
+  type: 'array',
+  description,
+  items: { type: 'object', required: Object.keys(properties), properties },
+});
+
+const type = text('The type: its plural and group.');
+
+/** The schema of `status.upgrade` of a Plugin. */
+export const upgradeSchema = {
+  type: 'object',
+  description: 'The comparison that the last install or upgrade made before it wrote anything.',
+  properties: {
+    from: text('The version before; empty for an install.'),
+    to: text('The version that was installed.'),
+    removedTypes: list('The types that the new version does not have.', {
+      type,
+      kind: text('The kind.'),
+      objects: count('The number of stored objects.'),
+    }),
+    removedVersions: list('The versions that are no longer served, of types that stay.', {
+      type,
+      version: text('The version.'),
+    }),
+    indexes: list('The indexes that are built again.', {
+      type,
+      name: text('The name of the index.'),
+      change: { enum: ['added', 'changed', 'unique'], description: 'What changed; unique: the index became unique.' },
+    }),
+    required: list('The members that became required.', { type, pointer: text('A JSON pointer.') }),
+    objects: list('The stored objects of each type.', {
+      type,
+      stored: count('The number of stored objects.'),
+      checked: count('The number of objects that were checked within the time limit.'),
+      invalid: count('The number of checked objects that break the schema of the new version.'),
+    }),
+    invalid: list('The first objects that break a schema.', {
+      type,
+      name: text('The name of the object.'),
+      errors: {
+        type: 'array',
+        description: 'The first errors, each with its JSON pointer.',
+        items: { type: 'object' },
+      },
+    }),
+  },
+};

@@ -1,0 +1,53 @@
+import { delay } from '../../base/clock.ts';
+import { isObject } from '../../base/guards.ts';
+import { parseObject } from '../objects/apply-object.ts';
+import type { InstallDependencies } from './install.ts';
+import { packageSettledMs } from './package-limits.ts';
+
+type Awaiting = Pick<InstallDependencies, 'host' | 'clock' | 'changes' | 'reader' | 'pluginKey'>;
+
+/**
+ * Resolves when this node has reconciled the plugin and the leader, possibly another node, has reported the plugin's
+ * state, or after a timeout.
+ */
+export async function awaitReported(name: string, dependencies: Awaiting): Promise<void> {
+  const { host, clock } = dependencies;
+  const timeUp = new AbortController();
+  await Promise.race([
+    Promise.all([host.waitUntilReconciled(name, packageSettledMs), reported(name, dependencies, timeUp.signal)]),
+    delay(clock, packageSettledMs, timeUp.signal),
+  ]);
+  timeUp.abort();
+}
+
+async function reported(name: string, dependencies: Awaiting, signal: AbortSignal): Promise<void> {
+  const { changes, pluginKey } = dependencies;
+  if (isReported(name, dependencies)) return;
+  await new Promise<void>((resolve) => {
+    const unsubscribe = changes.subscribe((batch) => {
+      if (
+        batch.changes.some((change) => change.type === pluginKey && change.name === name) &&
+        isReported(name, dependencies)
+      )
+        end();
+    });
+    const end = (): void => {
+      unsubscribe();
+      resolve();
+    };
+    signal.addEventListener('abort', end, { once: true });
+  });
+}
+
+/**
+ * Returns whether the leader has reported the state of the present generation, or the object is deleted. A status with
+ * another `observedGeneration` is from before the install or upgrade.
+ */
+function isReported(name: string, { reader, pluginKey }: Awaiting): boolean {
+  const stored = reader.get(pluginKey, name);
+  if (stored === undefined) return true;
+  const { metadata, status } = parseObject(stored.bytes);
+  if (!isObject(metadata) || !isObject(status) || status['observedGeneration'] !== metadata['generation']) return false;
+  const { phase } = status;
+  return phase === 'started' || phase === 'failed' || phase === 'stopped';
+}

@@ -1,0 +1,138 @@
+import type { Clock } from '../../base/clock.ts';
+import { isObject } from '../../base/guards.ts';
+import { Slices } from '../../base/slices.ts';
+import { inSlices, type Steps } from '../../base/steps.ts';
+import { eachName, storedIn, type StoredRows } from '../../command/upgrade/stored-rows.ts';
+import { storedViolations } from '../../command/upgrade/stored-violations.ts';
+import {
+  invalidErrorsShownMax,
+  invalidObjectsShownMax,
+  upgradeCheckMsMax,
+  upgradeDetailLengthMax,
+  upgradeEntriesMax,
+} from '../../limits/upgrades.ts';
+import type { JsonObject } from '../../resource/object/object.ts';
+import type { TypeKey } from '../../resource/type/index-entry.ts';
+import type { ResourceType, Violation } from '../../resource/type/resource-type.ts';
+import { typeKeyOf } from '../../resource/type/type-declaration.ts';
+import type { TypeNames } from '../lifecycle/plugin-memory.ts';
+import { compareTypes, type TypeChanges } from '../../resource/type/type-changes.ts';
+
+/** The versions of a plugin, and the types of each. */
+export type ComparedVersions = {
+  readonly from: {
+    readonly version: string | undefined;
+    /** The registered types; empty if the plugin does not run. */
+    readonly types: readonly ResourceType[];
+    /** The types of this and earlier versions, according to the status of the Plugin. */
+    readonly recorded: readonly TypeNames[];
+  };
+  readonly to: { readonly version: string | undefined; readonly types: readonly ResourceType[] };
+};
+
+export type UpgradeReportDependencies = { readonly rows: StoredRows; readonly clock: Clock };
+
+type Checked = { readonly type: string; readonly stored: number; readonly checked: number; readonly invalid: number };
+type InvalidObject = { readonly type: string; readonly name: string; readonly errors: readonly Violation[] };
+
+/**
+ * The differences between two versions of a plugin, and the stored objects that break the schemas of the new version.
+ * A stored type without objects has no entry in `objects`. Lists are bounded; `checked` is below `stored` if the check
+ * reached its time limit.
+ */
+export type UpgradeReport = {
+  readonly from: string;
+  readonly to: string;
+  readonly removedTypes: readonly (TypeChanges['removedTypes'][number] & { readonly objects: number })[];
+  readonly removedVersions: TypeChanges['removedVersions'];
+  readonly indexes: TypeChanges['indexes'];
+  readonly required: TypeChanges['required'];
+  readonly objects: readonly Checked[];
+  /** The first invalid objects, in the order of types and names. */
+  readonly invalid: readonly InvalidObject[];
+};
+
+/** Compares the versions and checks the stored objects, in slices. Writes nothing. */
+export async function reportUpgrade(
+  { from, to }: ComparedVersions,
+  { rows, clock }: UpgradeReportDependencies,
+): Promise<UpgradeReport> {
+  const changes = compareTypes(from.types, to.types);
+  const slices = new Slices(clock);
+  const removedTypes: UpgradeReport['removedTypes'][number][] = [];
+  for (const { type, kind } of removedOf({ from, to }, changes).slice(0, upgradeEntriesMax))
+    removedTypes.push({ type, kind, objects: await inSlices(countOf(rows, type), slices) });
+  const found = new InvalidObjects();
+  const objects: Checked[] = [];
+  const endMs = clock.monotonic() + upgradeCheckMsMax;
+  for (const type of to.types) {
+    const isOver = (): boolean => clock.monotonic() > endMs;
+    const checked = await inSlices(checkOf(type, { rows, found, isOver }), slices);
+    if (checked.stored > 0) objects.push(checked);
+  }
+  return {
+    from: from.version ?? '',
+    to: to.version ?? '',
+    removedTypes,
+    removedVersions: changes.removedVersions.slice(0, upgradeEntriesMax),
+    indexes: changes.indexes.slice(0, upgradeEntriesMax),
+    required: changes.required.slice(0, upgradeEntriesMax),
+    objects,
+    invalid: found.first,
+  };
+}
+
+/** Returns the Plugin with the report in its status. */
+export function withReport(plugin: JsonObject, report: UpgradeReport): JsonObject {
+  const { status } = plugin;
+  return { ...plugin, status: { ...(isObject(status) ? status : {}), upgrade: report } };
+}
+
+/** If no types are registered, the types that this and earlier versions recorded. */
+function removedOf(
+  { from, to }: ComparedVersions,
+  changes: TypeChanges,
+): readonly { readonly type: TypeKey; readonly kind: string }[] {
+  if (from.types.length > 0) return changes.removedTypes;
+  return from.recorded
+    .map(({ group, plural, kind }) => ({ type: typeKeyOf(group, plural), kind }))
+    .filter(({ type }) => !to.types.some(({ key }) => key === type));
+}
+
+class InvalidObjects {
+  readonly first: InvalidObject[] = [];
+
+  add(type: ResourceType, name: string, violations: readonly Violation[]): void {
+    if (this.first.length >= invalidObjectsShownMax) return;
+    const errors = violations.slice(0, invalidErrorsShownMax).map(({ pointer, detail }) => ({
+      pointer: pointer.slice(0, upgradeDetailLengthMax),
+      detail: detail.slice(0, upgradeDetailLengthMax),
+    }));
+    this.first.push({ type: type.key, name, errors });
+  }
+}
+
+type Checking = { readonly rows: StoredRows; readonly found: InvalidObjects; readonly isOver: () => boolean };
+
+function* checkOf(type: ResourceType, { rows, found, isOver }: Checking): Steps<Checked> {
+  let [stored, checked, invalid] = [0, 0, 0];
+  yield* eachName(rows, { type: type.key }, (name) => {
+    stored += 1;
+    if (isOver()) return;
+    checked += 1;
+    const object = storedIn(rows, type.key, name);
+    const violations = object === undefined ? [] : storedViolations(type, object);
+    if (violations.length === 0) return;
+    invalid += 1;
+    found.add(type, name, violations);
+  });
+  return { type: type.key, stored, checked, invalid };
+}
+
+function* countOf(rows: StoredRows, type: TypeKey): Steps<number> {
+  let count = 0;
+  yield* eachName(rows, { type }, () => {
+    count += 1;
+  });
+  return count;
+}
