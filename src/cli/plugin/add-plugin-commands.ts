@@ -6,7 +6,8 @@ import { addPartCommands } from './add-part.ts';
 import { addCheckCommand, type PluginCheck } from './check-command.ts';
 import type { LogsOptions } from './logs-command.ts';
 import { addNewPlugin } from './new-plugin.ts';
-import type { UninstallOptions } from './plugin-commands.ts';
+import type { InstallOptions, UpgradeOptions } from './package-commands.ts';
+import type { UninstallOptions } from './uninstall-command.ts';
 
 export type PluginCommandsOptions = {
   readonly context: CommandContext;
@@ -24,14 +25,11 @@ export function addPluginCommands(program: Command, options: PluginCommandsOptio
   addNewPlugin(plugin, options);
   addPartCommands(plugin, options.context);
   addCheckCommand(plugin, options);
+  addPackageCommands(plugin, options);
   addServerCommands(plugin, options);
 }
 
 function addServerCommands(plugin: Command, { context, connected }: PluginCommandsOptions): void {
-  connected(plugin.command('install <file>').description('install a package: a file of npm pack, or a zip')).action(
-    async (file: string, options: ConnectionOptions) =>
-      (await import('./plugin-commands.ts')).installPlugin(file, options, context),
-  );
   connected(plugin.command('list').description('list the plugins with version, phase and reason')).action(
     async (options: ConnectionOptions) => (await import('./plugin-commands.ts')).listPlugins(options, context),
   );
@@ -44,21 +42,35 @@ function addServerCommands(plugin: Command, { context, connected }: PluginComman
   ).action(async (name: string, options: ConnectionOptions) =>
     (await import('./plugin-commands.ts')).disablePlugin(name, options, context),
   );
-  connected(
-    plugin
-      .command('upgrade <name> <file>')
-      .description('replace an installed plugin with another version, newer or older'),
-  ).action(async (name: string, file: string, options: ConnectionOptions) =>
-    (await import('./plugin-commands.ts')).upgradePlugin(name, file, options, context),
-  );
-  connected(plugin.command('uninstall <name>').description('uninstall a plugin and wait until it is removed'))
-    .option('--delete-data', 'also delete the objects of its types')
-    .action(async (name: string, options: UninstallOptions) =>
-      (await import('./plugin-commands.ts')).uninstallPlugin(name, options, context),
-    );
   connected(plugin.command('logs <name>').description('print the last log lines of a plugin, on the node that answers'))
     .option('--follow', 'go on with new lines, until Ctrl-C')
     .action(async (name: string, options: LogsOptions) =>
       (await import('./logs-command.ts')).printPluginLogs(name, options, context),
+    );
+}
+
+function addPackageCommands(plugin: Command, { context, connected }: PluginCommandsOptions): void {
+  connected(plugin.command('install <file>').description('install a package: a file of npm pack, or a zip'))
+    .option('--dry-run', 'only check the package, and the stored objects of its types')
+    .action(async (file: string, options: InstallOptions) =>
+      (await import('./package-commands.ts')).installPlugin(file, options, context),
+    );
+  connected(
+    plugin
+      .command('upgrade <name> <file>')
+      .description('replace an installed plugin with another version, newer or older'),
+  )
+    .option(
+      '--check',
+      'only report what changes, and the stored objects that break the new version; 1 if there are any',
+    )
+    .action(async (name: string, file: string, options: UpgradeOptions) =>
+      (await import('./package-commands.ts')).upgradePlugin(name, file, options, context),
+    );
+  connected(plugin.command('uninstall <name>').description('uninstall a plugin and wait until it is removed'))
+    .option('--delete-data', 'also delete the objects of its types')
+    .option('--dry-run', 'only print the objects that are removed')
+    .action(async (name: string, options: UninstallOptions) =>
+      (await import('./uninstall-command.ts')).uninstallPlugin(name, options, context),
     );
 }

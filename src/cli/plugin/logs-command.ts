@@ -6,7 +6,7 @@ import type { CommandContext } from '../command-context.ts';
 import { connect, type Connection, type ConnectionOptions } from '../connection.ts';
 import { ConnectionFailure } from '../failure.ts';
 import { printable } from '../text-table.ts';
-import { checkName } from './plugin-commands.ts';
+import { checkName } from './plugin-state.ts';
 
 export type LogsOptions = ConnectionOptions & { readonly follow?: boolean | undefined };
 
