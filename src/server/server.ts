@@ -163,7 +163,7 @@ async function openEdge(
 /** Folds the log, then serves the platform's own types. */
 async function openPlatform(
   core: Core,
-  { levels, declarer, access, readiness, follower, auditFollower, reconcilers, unique, tree }: Parts,
+  { levels, declarer, access, readiness, follower, auditFollower, reconcilers, unique, plugins, tree }: Parts,
   { signal }: ServerOptions,
   startup: Startup,
 ): Promise<void> {
@@ -184,6 +184,7 @@ async function openPlatform(
   await startup.phase('load permissions', async () => access.open());
   reconcilers.open();
   unique.open();
+  plugins.upgrades.open();
   leadership.start();
   tree.open();
   readiness.done('read models');

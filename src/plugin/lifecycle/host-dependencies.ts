@@ -1,6 +1,7 @@
 import type { Leadership } from '../../read/leadership.ts';
 import type { ChangeFeed } from '../../read/objects.ts';
 import type { UniqueSteps } from '../../read/uniqueness.ts';
+import type { ObjectCheckResults } from '../api/object-checks.ts';
 import type { AppliedObjectsDependencies } from '../objects/applied-objects.ts';
 import type { IncarnationDependencies } from './incarnation.ts';
 import type { LoadDependencies } from '../load/load-plugin.ts';
@@ -16,6 +17,8 @@ export type PluginHostDependencies = LoadDependencies &
     readonly log: PluginLogger;
     /** The unique indexes that are not enforced; undefined if unknown. */
     readonly unique?: UniqueSteps;
+    /** The stored objects that break the schemas; undefined if they are not checked. */
+    readonly checks?: ObjectCheckResults;
     readonly disabledPlugins: ReadonlySet<string>;
     /** The files of installed plugins. If undefined, plugins cannot be installed. */
     readonly packages?: PackageStore;

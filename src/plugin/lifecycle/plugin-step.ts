@@ -1,5 +1,6 @@
 import type { Leadership } from '../../read/leadership.ts';
 import type { UniqueSteps } from '../../read/uniqueness.ts';
+import type { ObjectCheckResults } from '../api/object-checks.ts';
 import type { AppliedObjects } from '../objects/applied-objects.ts';
 import type { HostedPlugin } from './hosted-plugin.ts';
 import type { Incarnation, IncarnationDependencies } from './incarnation.ts';
@@ -24,6 +25,7 @@ export type PluginStepDependencies = LoadDependencies &
     readonly applied: AppliedObjects;
     /** The unique indexes that are not enforced; undefined if unknown. */
     readonly unique?: UniqueSteps;
+    readonly checks?: ObjectCheckResults;
     readonly leadership: Pick<Leadership, 'isLeader'>;
     /** All plugins of this node. */
     readonly plugins: ReadonlyMap<string, HostedPlugin>;
@@ -219,6 +221,7 @@ export class PluginStep {
       kept: plugin.kept,
       troubles: [],
       unique: [],
+      invalid: [],
       placeOf: (stack) => suspects.placeOf(plugin.name, stack),
     }))
       log.warn('plugin started with a warning', { plugin: plugin.name, notice: type, message });

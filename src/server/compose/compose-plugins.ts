@@ -19,6 +19,7 @@ import { LoadMarks } from '../../plugin/load/load-marks.ts';
 import { asPluginObject } from '../../plugin/objects/load-object.ts';
 import type { UniqueSteps } from '../../read/uniqueness.ts';
 import type { Core } from './core.ts';
+import { composeUpgrades, type Upgrades } from './upgrades/compose-upgrades.ts';
 
 export type PluginParts = Core & {
   /** Plugin folders with the privileges of bundled plugins. The default is the folder of plugins beside the sources. */
@@ -34,6 +35,8 @@ export type Plugins = {
   readonly host: PluginHost;
   readonly reconcilers: PluginReconcilers;
   readonly installs: Installs;
+  readonly upgrades: Upgrades;
+  stop(): Promise<void>;
 };
 
 /** Composes the plugins and their environment: the host, the routes, and clients with limited rights. */
@@ -54,6 +57,7 @@ export function composePlugins(parts: PluginParts): Plugins {
     clientOf: clients.ofStep,
     uuid: randomUUID,
   });
+  const upgrades = composeUpgrades(parts);
   const loadMarks = new LoadMarks(join(config.dataDir, 'plugin-loads'), randomUUID(), edge.log);
   const loading = { registry, loggerOf, platformVersion, suspects, loadMarks };
   const host = new PluginHost({
@@ -65,6 +69,7 @@ export function composePlugins(parts: PluginParts): Plugins {
     leadership,
     declarer,
     unique,
+    checks: upgrades.checks,
     routes: pluginRoutes,
     reconcilers,
     uuid: randomUUID,
@@ -83,7 +88,18 @@ export function composePlugins(parts: PluginParts): Plugins {
     logs: parts.pluginLogs,
     isPlugin: (name) => host.objects.desired(name) !== undefined,
   });
-  return { pluginRoutes, host, reconcilers, installs: { ...installs, routes: [...installs.routes, ...logRoutes] } };
+  return {
+    pluginRoutes,
+    host,
+    reconcilers,
+    upgrades,
+    installs: { ...installs, routes: [...installs.routes, ...logRoutes] },
+    stop: async () => {
+      await upgrades.stop();
+      await host.stop();
+      await reconcilers.stop();
+    },
+  };
 }
 
 type Clients = {

@@ -91,8 +91,7 @@ export async function composeParts(core: Core, options: PartsOptions, startup: S
     () => guarded.plugins,
     async (plugins) => {
       await leadership.stop();
-      await plugins.host.stop();
-      await plugins.reconcilers.stop();
+      await plugins.stop();
     },
   );
   const replays = await openReplays(core, guarded.access, startup);

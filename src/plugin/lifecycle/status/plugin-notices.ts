@@ -2,6 +2,7 @@ import type { KeptChanges } from '../../objects/applied-objects.ts';
 import type { Incarnation } from '../incarnation.ts';
 import type { Notice } from './plugin-status.ts';
 import type { UniqueStep } from '../../../read/uniqueness.ts';
+import type { InvalidObjects } from '../../api/object-checks.ts';
 import type { ReconcilerTrouble } from '../../api/reconciler-mounts.ts';
 
 type Running = {
@@ -11,17 +12,20 @@ type Running = {
   readonly troubles: readonly ReconcilerTrouble[];
   /** The plugin's unique indexes that are not enforced. */
   readonly unique: readonly UniqueStep[];
+  /** The stored objects that break the schemas. */
+  readonly invalid: readonly InvalidObjects[];
   /** Returns the position in the plugin's code at which an error was thrown, from the stack of the error. */
   readonly placeOf: (stack: string) => string;
 };
 
 /** Returns the notices about a running plugin. */
-export function noticesOf({ incarnation, kept, troubles, unique, placeOf }: Running): readonly Notice[] {
+export function noticesOf({ incarnation, kept, troubles, unique, invalid, placeOf }: Running): readonly Notice[] {
   return [
     ...(incarnation === undefined ? [] : loadedNotices(incarnation, placeOf)),
     ...keptNotices(kept),
     ...reconcilerNotices(troubles),
     ...uniqueNotices(unique),
+    ...invalidNotices(invalid),
   ];
 }
 
@@ -113,4 +117,13 @@ function stepText({ type: { key }, indexes, step, duplicates, duplicateCount }: 
     .map(({ name, index, holder }) => `${name} has the same ${index} as ${holder}`);
   const more = duplicateCount - shown.length;
   return `${where}: ${step}, ${shown.join(', ')}${more > 0 ? `, and ${String(more)} more` : ''}`;
+}
+
+function invalidNotices(invalid: readonly InvalidObjects[]): readonly Notice[] {
+  if (invalid.length === 0) return [];
+  const message = invalid.map(({ type, count, first: { name, pointer, detail } }) => {
+    const objects = count === 1 ? '1 object breaks' : `${String(count)} objects break`;
+    return `${type}: ${objects} the schema, the first is ${JSON.stringify(name)}: ${`${pointer} ${detail}`.trim()}`;
+  });
+  return [{ type: 'ObjectsInvalid', reason: 'SchemaViolated', message: message.join('; ') }];
 }

@@ -22,7 +22,8 @@ export type Notice = {
     | 'ReconcilerStuck'
     | 'ReconcilerFailing'
     | 'ReconcilerSpinning'
-    | 'UniqueNotEnforced';
+    | 'UniqueNotEnforced'
+    | 'ObjectsInvalid';
   readonly reason: string;
   readonly message: string;
 };

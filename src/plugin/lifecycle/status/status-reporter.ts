@@ -7,6 +7,7 @@ import { noticesOf } from './plugin-notices.ts';
 import type { UniqueSteps } from '../../../read/uniqueness.ts';
 import type { PluginObjects } from '../../objects/plugin-objects.ts';
 import type { PluginLogger } from '../../api/plugin.ts';
+import type { ObjectCheckResults } from '../../api/object-checks.ts';
 import type { ReconcilerMounts } from '../../api/reconciler-mounts.ts';
 
 export type StatusReporterDependencies = {
@@ -14,6 +15,8 @@ export type StatusReporterDependencies = {
   readonly reconcilers: Pick<ReconcilerMounts, 'health'>;
   /** The unique indexes that are not enforced; undefined if unknown. */
   readonly unique?: Pick<UniqueSteps, 'of'>;
+  /** The stored objects that break the schemas; undefined if they are not checked. */
+  readonly checks?: Pick<ObjectCheckResults, 'of'>;
   readonly suspects: Pick<CodeFolders, 'placeOf'>;
   readonly leadership: { isLeader(): boolean };
   readonly clock: Clock;
@@ -31,7 +34,7 @@ export class StatusReporter {
   }
 
   async report(plugin: HostedPlugin): Promise<void> {
-    const { objects, leadership, reconcilers, unique, suspects } = this.#dependencies;
+    const { objects, leadership, reconcilers, unique, checks, suspects } = this.#dependencies;
     const { name, phase, failure, progress, version } = plugin;
     this.#logFailure(plugin);
     if (!leadership.isLeader()) return;
@@ -43,6 +46,7 @@ export class StatusReporter {
               kept: plugin.kept,
               troubles: reconcilers.health(name),
               unique: unique?.of(name) ?? [],
+              invalid: checks?.of(name) ?? [],
               placeOf: (stack) => suspects.placeOf(name, stack),
             }),
             version,

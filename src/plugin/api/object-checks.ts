@@ -1,0 +1,15 @@
+/** The stored objects of a type that break its schema. */
+export type InvalidObjects = {
+  /** The plural and group of the type. */
+  readonly type: string;
+  readonly count: number;
+  /** The first object in the order of names, with its first error. */
+  readonly first: { readonly name: string; readonly pointer: string; readonly detail: string };
+};
+
+/** The results of the checks of stored objects, on the leader. */
+export type ObjectCheckResults = {
+  of(plugin: string): readonly InvalidObjects[];
+  /** Calls `listener` with the plugin's name when the result of `of` has changed. `listener` must not throw. */
+  subscribe(listener: (plugin: string) => void): () => void;
+};

@@ -1,0 +1,115 @@
+import { test, type Test } from 'tap';
+
+import { ObjectChecks } from '../../../reconcilers/plugins/object-checks.ts';
+import { invalidReportMs } from '../../../src/limits/upgrades.ts';
+import { TypeRegistry } from '../../../src/plugin/registry/type-registry.ts';
+import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
+import { body, create, merge, remove, widgets, widgetType } from '../../support/given.ts';
+import { Leading } from '../../support/leading.ts';
+import { shown, Writing } from '../../support/writing.ts';
+
+/** A stricter version: every widget needs a size. */
+const sized = widgetType({
+  schema: {
+    ...widgets.schema,
+    properties: {
+      spec: {
+        type: 'object',
+        required: ['title', 'size'],
+        properties: { title: { type: 'string' }, size: { type: 'integer' } },
+      },
+    },
+  },
+});
+
+type Stage = {
+  readonly writing: Writing;
+  readonly checks: ObjectChecks;
+  readonly leadership: Leading;
+  readonly registry: TypeRegistry;
+  readonly reports: string[];
+  readonly serve: (type: ResourceType) => Promise<void>;
+};
+
+async function stageOf(t: Test, mayBreak: (type: ResourceType) => boolean = () => true): Promise<Stage> {
+  const writing = await Writing.open(t);
+  const { models, clock } = writing;
+  const [registry, leadership, reports] = [new TypeRegistry(), new Leading(true), new Array<string>()];
+  const checks = new ObjectChecks({
+    rows: models,
+    changes: models,
+    registry,
+    leadership,
+    clock,
+    mayBreak,
+    onError: (error) => {
+      reports.push(String(error));
+    },
+  });
+  checks.subscribe((plugin) => {
+    reports.push(plugin);
+  });
+  t.teardown(async () => checks.stop());
+  const serve = async (type: ResourceType): Promise<void> => {
+    registry.remove(type.key);
+    await writing.declare(type);
+    registry.register(type);
+    registry.serve(type.key);
+    await checks.idle();
+  };
+  registry.register(widgets);
+  checks.open();
+  registry.serve(widgets.key);
+  await checks.idle();
+  return { writing, checks, leadership, registry, reports, serve };
+}
+
+async function fill(writing: Writing, names: readonly string[]): Promise<void> {
+  for (const name of names) shown(await writing.write(create(body({ metadata: { name } }))));
+}
+
+test('objects that break the schema of a new version are counted, and the first is named', async (t) => {
+  const { writing, checks, serve, reports } = await stageOf(t);
+  await fill(writing, ['c', 'a', 'b']);
+  t.same(checks.of('example'), []);
+  await serve(sized);
+  const first = { name: 'a', pointer: '/spec/size', detail: 'is required' };
+  t.same(checks.of('example'), [{ type: sized.key, count: 3, first }]);
+  t.same(checks.of('other'), []);
+  writing.clock.advance(invalidReportMs);
+  t.same(reports, ['example'], 'one report for all');
+
+  shown(await writing.write(merge({ spec: { size: 1 } }, { name: 'a' })));
+  shown(await writing.write(merge({ metadata: { labels: { team: 'x' } } }, { name: 'c' })));
+  await checks.idle();
+  t.same(checks.of('example'), [{ type: sized.key, count: 2, first: { ...first, name: 'b' } }], 'c is still invalid');
+  shown(await writing.write(remove({}, 'b')));
+  shown(await writing.write(merge({ spec: { size: 1 } }, { name: 'c' })));
+  await checks.idle();
+  t.same(checks.of('example'), []);
+});
+
+test('only the leader checks, and a new leader begins anew', async (t) => {
+  const { writing, checks, serve, leadership } = await stageOf(t);
+  leadership.lead(false);
+  await fill(writing, ['a']);
+  await serve(sized);
+  t.same(checks.of('example'), []);
+  leadership.lead(true);
+  await checks.idle();
+  t.match(checks.of('example'), [{ count: 1 }]);
+  leadership.lead(false);
+  t.same(checks.of('example'), []);
+});
+
+test('a type that is removed has no result, and a type that cannot break is not checked', async (t) => {
+  const { writing, checks, serve, registry } = await stageOf(t);
+  await fill(writing, ['a']);
+  await serve(sized);
+  registry.remove(sized.key);
+  t.same(checks.of('example'), []);
+  const stage = await stageOf(t, () => false);
+  await fill(stage.writing, ['a']);
+  await stage.serve(sized);
+  t.same(stage.checks.of('example'), []);
+});
