@@ -9,6 +9,7 @@ import { auditList } from './measures/audit/audit-list.ts';
 import { getAt } from './measures/audit/get-at.ts';
 import { listAt } from './measures/audit/list-at.ts';
 import { auditTree } from './measures/audit/audit-tree.ts';
+import { check100k } from './measures/plugins/check-100k.ts';
 import { collect100k } from './measures/collect-100k.ts';
 import { create } from './measures/create.ts';
 import { createChecked } from './measures/plugins/create-checked.ts';
@@ -62,6 +63,7 @@ const measures: readonly Measure[] = [
   list100k,
   informer100k,
   pluginStart,
+  check100k,
   restartMillion,
   auditReplay,
   getAt,
