@@ -4,7 +4,7 @@ import { Slices } from '../../src/base/slices.ts';
 import { inSlices } from '../../src/base/steps.ts';
 import { eachName, storedIn, type StoredRows } from '../../src/command/upgrade/stored-rows.ts';
 import { storedViolations } from '../../src/command/upgrade/stored-violations.ts';
-import { invalidKnownMax, invalidRecheckMs, invalidReportMs } from '../../src/limits/upgrades.ts';
+import { invalidKnownMax, invalidRecheckMs, invalidReportMs } from '../../src/limits/plugins.ts';
 import type { InvalidObjects, ObjectCheckResults } from '../../src/plugin/api/object-checks.ts';
 import type { TypeRegistry } from '../../src/plugin/registry/type-registry.ts';
 import type { Leadership } from '../../src/read/leadership.ts';

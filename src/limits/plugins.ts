@@ -50,3 +50,23 @@ export const pluginLogBytesMax = 262_144;
 export const pluginLogsBytesMax = 16 * 1_048_576;
 /** The size of one kept log line. A longer line loses its fields, and its message is truncated. */
 export const pluginLogLineBytesMax = 8_192;
+
+/**
+ * The time for which an upgrade checks stored objects before it answers: 400,000 small objects. Further objects are
+ * counted, and checked in the background after the upgrade.
+ */
+export const upgradeCheckMsMax = 20_000;
+/** The invalid objects that a report names, the errors of each, and the length of a pointer or detail. */
+export const invalidObjectsShownMax = 10;
+export const invalidErrorsShownMax = 4;
+export const upgradeDetailLengthMax = 256;
+/** The entries of each other list of a report. */
+export const upgradeEntriesMax = 100;
+/**
+ * The invalid objects of a type whose names the leader knows. With more, the count of a type is up to date only after a
+ * further check of all its objects, which then follows at this interval.
+ */
+export const invalidKnownMax = 100_000;
+export const invalidRecheckMs = 600_000;
+/** The delay before a changed count is reported, since many objects may change together. */
+export const invalidReportMs = 1_000;

@@ -48,7 +48,7 @@ export async function pluginWhere(
     headers: { authorization: adminAuthorization },
   });
   try {
-    await watching.until(({ events }) => holds(events.at(-1)?.object));
+    await watching.until(({ events }) => events.length > 0 && holds(events.at(-1)?.object));
     return watching.events.at(-1)?.object;
   } finally {
     watching.leave();

@@ -1,10 +1,20 @@
-import { delay } from '../../base/clock.ts';
+import { delay, type Clock } from '../../base/clock.ts';
 import { isObject } from '../../base/guards.ts';
+import type { ChangeFeed, ObjectReader } from '../../read/objects.ts';
+import type { TypeKey } from '../../resource/type/index-entry.ts';
 import { parseObject } from '../objects/apply-object.ts';
-import type { InstallDependencies } from './install.ts';
 import { packageSettledMs } from './package-limits.ts';
 
-type Awaiting = Pick<InstallDependencies, 'host' | 'clock' | 'changes' | 'reader' | 'pluginKey'>;
+type Awaiting = {
+  readonly host: {
+    /** Resolves when this node has reconciled the plugin, or after the timeout. */
+    waitUntilReconciled(name: string, timeoutMs: number): Promise<unknown>;
+  };
+  readonly reader: Pick<ObjectReader, 'get'>;
+  readonly changes: ChangeFeed;
+  readonly pluginKey: TypeKey;
+  readonly clock: Clock;
+};
 
 /**
  * Resolves when this node has reconciled the plugin and the leader, possibly another node, has reported the plugin's

@@ -10,7 +10,7 @@ import {
   upgradeCheckMsMax,
   upgradeDetailLengthMax,
   upgradeEntriesMax,
-} from '../../limits/upgrades.ts';
+} from '../../limits/plugins.ts';
 import type { JsonObject } from '../../resource/object/object.ts';
 import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { ResourceType, Violation } from '../../resource/type/resource-type.ts';

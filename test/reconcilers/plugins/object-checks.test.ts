@@ -1,7 +1,7 @@
 import { test, type Test } from 'tap';
 
 import { ObjectChecks } from '../../../reconcilers/plugins/object-checks.ts';
-import { invalidReportMs } from '../../../src/limits/upgrades.ts';
+import { invalidReportMs } from '../../../src/limits/plugins.ts';
 import { TypeRegistry } from '../../../src/plugin/registry/type-registry.ts';
 import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
 import { body, create, merge, remove, widgets, widgetType } from '../../support/given.ts';
