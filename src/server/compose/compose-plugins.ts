@@ -94,12 +94,12 @@ export function composePlugins(parts: PluginParts): Plugins {
     reconcilers,
     upgrades,
     installs: { ...installs, routes: [...installs.routes, ...logRoutes] },
-    stop: async () => {
-      await upgrades.stop();
-      await host.stop();
-      await reconcilers.stop();
-    },
+    stop: async () => stopAll([upgrades, host, reconcilers]),
   };
+}
+
+async function stopAll(parts: readonly { stop(): Promise<void> }[]): Promise<void> {
+  for (const part of parts) await part.stop();
 }
 
 type Clients = {
