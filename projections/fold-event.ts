@@ -65,8 +65,8 @@ const withoutEffect: ReadonlySet<DomainEvent['type']> = new Set([
 /**
  * Writes the effects of one event and returns the change of an object; undefined if no object changed.
  *
- * @throws LogCorruptError for an event that does not belong to its stream or does not follow the previous one;
- * LogReplacedError if a new epoch has begun.
+ * @throws LogCorruptError for an event with an effect that does not belong to its stream, and for an event that does
+ * not follow the previous one of its stream; LogReplacedError if a new epoch has begun.
  */
 export function foldEvent(recorded: RecordedEvent, writer: Writer, known: FoldContext): Change | undefined {
   if (isOfObject(recorded)) return foldObject(recorded, writer, known);
@@ -136,14 +136,19 @@ function assertSameEpoch({ logId, epoch }: LogIdentity, known: LogIdentity): voi
     throw new LogReplacedError(`epoch ${String(epoch)} has begun, but this node follows epoch ${String(known.epoch)}`);
 }
 
-function typeOfStream({ stream, type }: RecordedEvent, category: string): TypeKey {
-  if (!stream.startsWith(category))
-    throw new LogCorruptError(`${stream} contains a ${type} event, which does not belong to this stream`);
-  return typeKey(stream.slice(category.length));
+function typeOfStream(recorded: RecordedEvent, category: string): TypeKey {
+  return typeKey(nameIn(recorded, category));
 }
 
-function uidOf({ stream }: RecordedEvent): string {
-  return stream.slice('secret:'.length);
+/** Returns the name after the category of the stream. */
+function nameIn({ stream, type }: RecordedEvent, category: string): string {
+  if (!stream.startsWith(category))
+    throw new LogCorruptError(`${stream} contains a ${type} event, which does not belong to this stream`);
+  return stream.slice(category.length);
+}
+
+function uidOf(recorded: RecordedEvent): string {
+  return nameIn(recorded, 'secret:');
 }
 
 /** Folds an event of an object. Returns undefined for a fence on a name without an object. */
@@ -160,19 +165,20 @@ function foldObject(recorded: RecordedEvent, writer: Writer, known: FoldContext)
   const previous = known.rows.row(key, name);
   assertFollows(recorded, previous === undefined ? known.rows.deletedAt(key, name) : revisionOf(previous));
   known.declarations.recordValues(key, event.values);
+  // Like a deletion, a fence on a free name only moves the revision of the name.
   if (event.type === 'ObjectDeleted' || event.object === undefined) writer.putDeleted(key, name, revision);
   if (event.object === undefined) return undefined;
   const content = contentOf(recorded, decoded, event.object);
   const { declared, answer: bytes, deletionRequested, finalizers } = content;
   const cause = { id: recorded.id, correlationId: correlationIn(recorded) };
-  const marked = { requestId: requestIn(recorded), deletionRequested, finalizers };
-  const shared = { type: key, name, position, revision, cause, bytes, ...marked, ...stateBefore(previous, type) };
+  const flags = { requestId: requestIn(recorded), deletionRequested, finalizers };
+  const shared = { type: key, name, position, revision, cause, bytes, ...flags, ...stateBefore(previous, type) };
   if (event.type === 'ObjectDeleted') {
     writer.dropSecrets(event.object.metadata.uid);
     const change: Change = { ...shared, kind: 'deleted', after: undefined };
     return type === undefined ? withLateEntries(change, { object: undefined, previous, known }) : change;
   }
-  recordWrite(recorded, { type: key, name, declared, row: placeOf(previous) }, known.declarations);
+  recordWrite(recorded, { type: key, name, declared, row: writtenRow(previous) }, known.declarations);
   const { after, entry } = type === undefined ? unindexed : indexed(decoded, event.object, type);
   writer.putRow(key, name, encodeRow({ ...content, entry }), { recreated: revision > 0 && previous === undefined });
   const change: Change = { ...shared, kind: previous === undefined ? 'added' : 'modified', after };
@@ -188,7 +194,10 @@ function contentOf(recorded: RecordedEvent, decoded: DecodedEvent, object: Resou
   return { position, revision, declared: declaredIn(recorded), answer, ...marks(object) };
 }
 
-/** Returns the row of an object of an unregistered type after an event; undefined for an event without an object. */
+/**
+ * Returns the row after an event, without index entry, for a replay, which registers no types. Undefined for an event
+ * without an object.
+ */
 export function rowAfter(recorded: RecordedEvent): Buffer | undefined {
   const decoded = decodeEvent(recorded);
   const { event } = decoded;
@@ -196,7 +205,7 @@ export function rowAfter(recorded: RecordedEvent): Buffer | undefined {
   return encodeRow({ ...contentOf(recorded, decoded, event.object), entry: unindexed.entry });
 }
 
-function placeOf(row: Buffer | undefined): Written['row'] {
+function writtenRow(row: Buffer | undefined): Written['row'] {
   return row === undefined ? undefined : { declared: declaredOf(row) };
 }
 

@@ -175,6 +175,21 @@ test('a first revision is folded once, whatever the table holds', async (t) => {
     }, LogCorruptError);
 });
 
+test('an event with an effect must be in a stream of its category', (t) => {
+  const folding = new Folding(t);
+  for (const event of [hashed, enforced, declared, created()]) {
+    const elsewhere: readonly Written[] = [['claim:spec.serial', 0, event]];
+    t.throws(
+      () => {
+        folding.foldAnew(elsewhere, true);
+      },
+      LogCorruptError,
+      event.type,
+    );
+  }
+  t.end();
+});
+
 test('a refused event is reported with its position, and nothing of its batch is kept', async (t) => {
   const folding = new Folding(t);
   folding.fold([[w1, 0, created()]]);
