@@ -9,7 +9,7 @@ import type { Given, WriteDoorDependencies } from './execute-types.ts';
 import { HeldBytes } from './admission/held-bytes.ts';
 import { tooMany, unavailable } from './refusals.ts';
 import { streamOf } from './target.ts';
-import { ObjectQueue, type Leave } from './object-queue.ts';
+import { StreamQueues, type Leave } from './stream-queues.ts';
 import { WriteAttempts } from './write-attempt.ts';
 import { Writers } from './admission/writers.ts';
 
@@ -29,12 +29,12 @@ export function createWriteDoor(dependencies: WriteDoorDependencies): Execute {
 class WriteDoor {
   readonly #dependencies: WriteDoorDependencies;
   readonly #attempts: WriteAttempts;
-  readonly #turns: ObjectQueue;
+  readonly #turns: StreamQueues;
   readonly #admission: Admission;
 
   constructor(dependencies: WriteDoorDependencies) {
     this.#dependencies = dependencies;
-    this.#turns = new ObjectQueue(dependencies.clock);
+    this.#turns = new StreamQueues(dependencies.clock);
     const { clock, held = new HeldBytes(), writers = Writers.unlimited(clock) } = dependencies;
     this.#attempts = new WriteAttempts(dependencies, this.#turns);
     this.#admission = new Admission({ clock, held, writers });

@@ -1,12 +1,12 @@
 import { claim, releaseClaim, type Claim, type Claimed, type ClaimsDependencies } from './unique/unique-claims.ts';
 import type { ExpectedRevision, StreamName } from '../log/log.ts';
 import type { ObjectReader } from '../read/objects.ts';
-import type { Leave, ObjectQueue } from './object-queue.ts';
+import type { Leave, StreamQueues } from './stream-queues.ts';
 import type { Writer } from './admission/writer.ts';
 
 export type GuardDependencies = Omit<ClaimsDependencies, 'metadata'> & {
   readonly reader: Pick<ObjectReader, 'position' | 'reached'>;
-  readonly turns: ObjectQueue;
+  readonly turns: StreamQueues;
   /** The writer that waits in the queue; the queue alternates between writers. */
   readonly writer: Writer;
   /** The time limit for folding the changes of earlier holders. */

@@ -25,7 +25,7 @@ import { diskShort, refuseTaken, tooLarge, tooManyHashes, unavailable } from './
 import { isHeldBack } from './admission/disk-admission.ts';
 import { EventStamps } from './event-stamps.ts';
 import { baseOf, storedIn, streamOf, type Target } from './target.ts';
-import type { ObjectQueue } from './object-queue.ts';
+import type { StreamQueues } from './stream-queues.ts';
 import { claimValues, heldOnItsWayOut, storedHolder, type ValuesRefused } from './unique/unique-values.ts';
 
 /** Attempts at a command. Each attempt reads the state, decides, claims unique values and appends. */
@@ -34,10 +34,10 @@ export class WriteAttempts {
   /** The log, with retries of unknown outcomes. */
   readonly #log: RetryingLog;
   readonly #folded: FoldedStates;
-  readonly #turns: ObjectQueue;
+  readonly #turns: StreamQueues;
   readonly #stamps: EventStamps;
 
-  constructor(dependencies: WriteDoorDependencies, turns: ObjectQueue) {
+  constructor(dependencies: WriteDoorDependencies, turns: StreamQueues) {
     this.#dependencies = dependencies;
     this.#log = retryingLog(dependencies.log, dependencies.clock);
     this.#folded = new FoldedStates(this.#log, dependencies.reader);

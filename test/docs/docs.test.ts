@@ -230,9 +230,9 @@ const documentedLimits: Readonly<Record<string, keyof typeof limits>> = {
   'long lists and initial watch states being read': 'snapshotsPerUserMax',
   "bytes watches and plugins' streams leave unread, in all; of one user or visitor's address": 'watchBuffersBytesMax',
   'attempts of a write that loses races': 'writeAttemptsMax',
-  'failed log-ins of a user from one network: an IPv4 address, an IPv6 /64': 'loginFailuresMax',
+  'failed log-ins of a user from one network: an IPv4 address, an IPv6 /64': 'logInFailuresMax',
   'failed log-ins from one network; of a user from networks without an earlier log-in of theirs':
-    'loginFailuresInAllMax',
+    'logInFailuresInAllMax',
   'queued log-ins of one network; of known networks, and of unknown ones': 'passwordHashesWaitingPerNetworkMax',
   'a user name and a password at `POST /login`': 'nameLengthMax',
 };

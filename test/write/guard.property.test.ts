@@ -16,7 +16,7 @@ import {
 } from '../../src/log/log.ts';
 import type { WriterLog } from '../../src/write/retrying-log.ts';
 import { HeldGuard, type GuardDependencies } from '../../src/write/guard.ts';
-import { ObjectQueue } from '../../src/write/object-queue.ts';
+import { StreamQueues } from '../../src/write/stream-queues.ts';
 import { Writer } from '../../src/write/admission/writer.ts';
 import { drawnClock, drawnLog } from '../support/drawn-schedule.ts';
 import { MemoryLog } from '../support/memory/memory-log.ts';
@@ -106,7 +106,7 @@ class World {
   readonly #scheduler: fc.Scheduler;
   readonly #history: History;
   readonly #slow: WriterLog;
-  readonly #nodes: readonly { readonly fold: Fold; readonly turns: ObjectQueue }[];
+  readonly #nodes: readonly { readonly fold: Fold; readonly turns: StreamQueues }[];
   readonly #clock: Clock;
   #late: { hops: number; readonly append: () => Promise<void> }[] = [];
   #ids = 0;
@@ -122,7 +122,7 @@ class World {
     this.#slow = drawnLog(this.#log, wait, async () => this.#check());
     this.#nodes = Array.from({ length: 4 }, () => ({
       fold: new Fold(this.#log, async () => wait('fold')),
-      turns: new ObjectQueue(this.#clock),
+      turns: new StreamQueues(this.#clock),
     }));
   }
 

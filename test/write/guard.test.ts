@@ -5,7 +5,7 @@ import { claimPendingWaitMs } from '../../src/limits/writes.ts';
 import { decodeEvent, encodeEvent } from '../../src/log/event-codec.ts';
 import { logStart, streamName, streamRevision, type ExpectedRevision } from '../../src/log/log.ts';
 import { HeldGuard } from '../../src/write/guard.ts';
-import { ObjectQueue } from '../../src/write/object-queue.ts';
+import { StreamQueues } from '../../src/write/stream-queues.ts';
 import { Writer } from '../../src/write/admission/writer.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { widget } from '../support/given.ts';
@@ -47,7 +47,7 @@ async function given() {
         log,
         clock,
         uuid,
-        turns: new ObjectQueue(clock),
+        turns: new StreamQueues(clock),
         writer: new Writer('trusted'),
         foldWaitMs: 1_000,
         reader: {

@@ -10,13 +10,13 @@ export type Leave = () => void;
 type Queue = TurnQueue<Writer, () => void>;
 
 /**
- * Serializes the writes of one stream on this node, because most concurrent writes of an object would lose the race to
+ * Serializes the writes of each stream on this node, because most concurrent writes of an object would lose the race to
  * append. Writers alternate. The queue saves work but is not a lock: after a time limit a writer proceeds, and the
  * expected revision of the append prevents conflicts.
  */
-export class ObjectQueue {
+export class StreamQueues {
   readonly #clock: Clock;
-  /** The queue of each stream in use; undefined while the queue is empty. */
+  /** The queue of each stream with a write in progress; undefined until a second write arrives. */
   readonly #waiting = new Map<string, Queue | undefined>();
 
   constructor(clock: Clock) {
@@ -32,7 +32,7 @@ export class ObjectQueue {
       };
     }
     const queue = this.#queueOf(stream);
-    if (!hasPlaceFor(writer, queue)) return undefined;
+    if (!hasSlotFor(writer, queue)) return undefined;
     return new Promise((resolve) => {
       const timer = this.#clock.after(writeTurnWaitMs, () => {
         queue.remove(writer, go);
@@ -62,11 +62,13 @@ export class ObjectQueue {
 }
 
 /**
- * Whether the queue has a slot for the writer. A writer that is not trusted may use at most as many slots as are free.
+ * Whether the queue has a slot for the writer. A writer that is not trusted may use at most as many slots as are free,
+ * so that one writer alone fills at most half of the queue.
  */
-function hasPlaceFor(writer: Writer, queue: Queue): boolean {
+function hasSlotFor(writer: Writer, queue: Queue): boolean {
   const left = writesWaitingPerObjectMax - queue.size;
   return left > 0 && (writer.kind === 'trusted' || queue.sizeOf(writer) < left);
 }
 
+/** A writer that waited too long has no turn, so no other writer starts when it ends. */
 const outOfTurn: Leave = () => undefined;
