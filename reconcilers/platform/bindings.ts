@@ -8,7 +8,7 @@ import { streamName, streamRevision, type EventLog, type LogPosition } from '../
 import type { Change } from '../../src/read/objects.ts';
 import type { JsonValue, ResourceObject } from '../../src/resource/object/object.ts';
 import { nameProblem } from '../../src/resource/type/names.ts';
-import { bindFields } from '../../src/resource/query/sort-keys.ts';
+import { bindFields } from '../../src/resource/query/bind-fields.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { storedObject } from '../../src/resource/object/shown-object.ts';
 import type { Keys } from '../controller-options.ts';

@@ -3,7 +3,7 @@ import type { CausingEvent } from '../../src/command/event.ts';
 import type { Change } from '../../src/read/objects.ts';
 import type { PermissionReader } from '../../src/read/permission-reader.ts';
 import type { ResourceObject } from '../../src/resource/object/object.ts';
-import { bindFields } from '../../src/resource/query/sort-keys.ts';
+import { bindFields } from '../../src/resource/query/bind-fields.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { again, settled, type Outcome } from '../outcome.ts';
 import { accountConcurrencyMax } from './platform-limits.ts';

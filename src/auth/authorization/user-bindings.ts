@@ -11,7 +11,7 @@ import type { Execute } from '../../write/execute.ts';
 import { bindingAttemptsMax } from '../../limits/access.ts';
 import type { ObjectReader, StoredObject } from '../../read/objects.ts';
 import type { JsonValue } from '../../resource/object/object.ts';
-import { bindFields } from '../../resource/query/sort-keys.ts';
+import { bindFields } from '../../resource/query/bind-fields.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { storedObject } from '../../resource/object/shown-object.ts';
 

@@ -5,7 +5,7 @@ import { auditEventsDefault, auditEventsMax } from '../../limits/audit.ts';
 import type { LogIdentity } from '../../log/log.ts';
 import type { FieldRequirement } from '../../resource/query/list-query.ts';
 import { parseFieldSelector } from '../../resource/query/selector.ts';
-import { bindFields } from '../../resource/query/sort-keys.ts';
+import { bindFields } from '../../resource/query/bind-fields.ts';
 import { problem, type Problem, type ProblemResult } from '../problem.ts';
 import { checkParameterNames } from '../query-names.ts';
 import {

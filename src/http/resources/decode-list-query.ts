@@ -1,7 +1,8 @@
 import { resourceVersionDigitsMax } from '../../limits/watches.ts';
 import { logPosition, type LogPosition } from '../../log/log.ts';
 import type { ListQuery, Selection, SortKey, Window } from '../../resource/query/list-query.ts';
-import { bindFields, parseSort } from '../../resource/query/sort-keys.ts';
+import { bindFields } from '../../resource/query/bind-fields.ts';
+import { parseSort } from '../../resource/query/sort-keys.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { parseFieldSelector, parseLabelSelector } from '../../resource/query/selector.ts';
 import { decodeToken, type ContinueToken, type QueryIdentity } from './continue-token.ts';

@@ -8,7 +8,7 @@ import { ownTextBytesMax } from '../../limits/access.ts';
 import type { StoredObject, Wanted } from '../../read/objects.ts';
 import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { IndexRequirement, ListQuery, Selection } from '../../resource/query/list-query.ts';
-import { bindFields } from '../../resource/query/sort-keys.ts';
+import { bindFields } from '../../resource/query/bind-fields.ts';
 import type { ResourceType, Violation } from '../../resource/type/resource-type.ts';
 import { storedObject } from '../../resource/object/shown-object.ts';
 import type { ResourcePorts, ResourceReader } from './item.ts';

@@ -1,63 +1,7 @@
 import { sortKeysMax } from '../../limits/lists.ts';
-import { stringKey } from '../type/index-key.ts';
-import { indexOf, type FieldRequirement, type IndexRequirement, type SortKey } from './list-query.ts';
+import { indexedFields, truncatedField } from './bind-fields.ts';
+import { indexOf, type SortKey } from './list-query.ts';
 import type { IndexDefinition } from '../type/resource-type.ts';
-
-/** Binds selectors and sorts to the indexes of a type. Only indexed values can be used (seed 2.6). */
-
-export type BoundFields =
-  | { readonly ok: true; readonly requirements: readonly IndexRequirement[] }
-  | { readonly ok: false; readonly problem: string };
-
-export function bindFields(
-  requirements: readonly FieldRequirement[],
-  indexes: readonly IndexDefinition[],
-): BoundFields {
-  const bound: IndexRequirement[] = [];
-  for (const requirement of requirements) {
-    const place = indexOf(indexes, requirement.field);
-    const index = place === undefined ? undefined : indexes[place];
-    if (place === undefined || index === undefined)
-      return { ok: false, problem: `fieldSelector: ${notSupported(requirement.field, indexes)}` };
-    if (requirement.operator === '^=' && index.type !== 'string') {
-      return {
-        ok: false,
-        problem:
-          'fieldSelector: "^=" compares strings, but the values of ' +
-          `${JSON.stringify(index.name)} are ${index.type}s`,
-      };
-    }
-    bound.push(bind(requirement, place, index));
-  }
-  return { ok: true, requirements: bound };
-}
-
-function bind(requirement: FieldRequirement, place: number, index: IndexDefinition): IndexRequirement {
-  switch (requirement.operator) {
-    case 'exists':
-    case 'absent':
-      return { index: place, operator: requirement.operator };
-    case 'in':
-    case 'notIn':
-      return {
-        index: place,
-        operator: requirement.operator,
-        keys: requirement.values.map(index.keyOf).filter((key) => key !== undefined),
-      };
-    case '^=':
-      return { index: place, operator: '^=', prefix: stringKey(requirement.value) };
-    case '<':
-    case '<=':
-    case '>':
-    case '>=': {
-      const key = index.keyOf(requirement.value);
-      // No value is less or greater than an invalid operand, so the condition matches no object.
-      return key === undefined
-        ? { index: place, operator: 'in', keys: [] }
-        : { index: place, operator: requirement.operator, key };
-    }
-  }
-}
 
 export type ParsedSort =
   { readonly ok: true; readonly sort: readonly SortKey[] } | { readonly ok: false; readonly problem: string };
@@ -78,7 +22,7 @@ export function parseSort(texts: readonly string[], indexes: readonly IndexDefin
     if (place === undefined || order === undefined) return { ok: false, problem: `sort: ${noIndex(field, indexes)}` };
     const modifiers = modifiersOf(parts);
     if (modifiers === undefined) {
-      return { ok: false, problem: `sort: after ${JSON.stringify(shown(field))} ${expected}` };
+      return { ok: false, problem: `sort: after ${JSON.stringify(truncatedField(field))} ${expected}` };
     }
     sort.push(keyOf(place, modifiers.direction ?? (order === 'ASC' ? 'asc' : 'desc'), modifiers.nulls));
   }
@@ -114,21 +58,6 @@ function keyOf(index: number, direction: SortKey['direction'], place: SortKey['n
   return place === undefined || place === usual ? { index, direction } : { index, direction, nulls: place };
 }
 
-/** Returns the refusal in Kubernetes' words, because clients of Kubernetes search for these words. */
-function notSupported(field: string, indexes: readonly IndexDefinition[]): string {
-  const label = JSON.stringify(shown(field)).slice(1, -1);
-  return `field label not supported: ${label}; ${indexedFields(indexes)}`;
-}
-
 function noIndex(field: string, indexes: readonly IndexDefinition[]): string {
-  return `${JSON.stringify(shown(field))} has no index; ${indexedFields(indexes)}`;
-}
-
-function indexedFields(indexes: readonly IndexDefinition[]): string {
-  return `the indexed fields are ${indexes.map(({ name }) => name).join(', ')}`;
-}
-
-/** Returns the field for a message. A long field is truncated. */
-function shown(field: string): string {
-  return field.length > 128 ? `${field.slice(0, 128)}…` : field;
+  return `${JSON.stringify(truncatedField(field))} has no index; ${indexedFields(indexes)}`;
 }
