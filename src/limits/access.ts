@@ -10,26 +10,26 @@
 export const basicCacheMs = 60_000;
 export const basicCacheEntriesMax = 2_048;
 /**
- * The most failed log-ins before the status 429. `loginFailuresMax` applies to one user from one network (an IPv4
- * address or an IPv6 /64). `loginFailuresInAllMax` applies to one network in total, and to one user from all networks
- * from which this user has not logged in. A failure counts for `loginFailureWindowMs`.
+ * The most failed log-ins before the status 429. `logInFailuresMax` applies to one user from one network (an IPv4
+ * address or an IPv6 /64). `logInFailuresInAllMax` applies to one network in total, and to one user from all networks
+ * from which this user has not logged in. A failure counts for `logInFailureWindowMs`.
  */
-export const loginFailuresMax = 20;
-export const loginFailuresInAllMax = 100;
-export const loginFailureWindowMs = 60_000;
+export const logInFailuresMax = 20;
+export const logInFailuresInAllMax = 100;
+export const logInFailureWindowMs = 60_000;
 /**
- * The most unsuccessful log-ins of a user from one network within `loginFailureWindowMs`, including refused log-ins.
+ * The most unsuccessful log-ins of a user from one network within `logInFailureWindowMs`, including refused log-ins.
  * Above this limit the cached password is not used: an attacker could otherwise find the password in spite of the
  * refusals.
  */
-export const loginGuessesMax = 100;
+export const logInGuessesMax = 100;
 /** The most concurrent password hashes. Each hash uses tens of milliseconds of a core and 16 MiB of memory. */
 export const passwordHashesMax = 2;
 /**
  * The most users and networks with counted failures. Above this limit, the entry with the oldest failure is dropped.
  * With 100 failures each, the entries use 10 MB.
  */
-export const loginFailuresCountedMax = 10_000;
+export const logInFailuresCountedMax = 10_000;
 /** The most memory of a stored hash's parameters: 128 MiB. */
 export const passwordHashMemoryBytesMax = 134_217_728;
 /**

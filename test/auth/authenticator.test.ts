@@ -4,10 +4,10 @@ import { test } from 'tap';
 import {
   basicCacheEntriesMax,
   basicCacheMs,
-  loginFailuresInAllMax,
-  loginFailuresMax,
-  loginFailureWindowMs,
-  loginGuessesMax,
+  logInFailuresInAllMax,
+  logInFailuresMax,
+  logInFailureWindowMs,
+  logInGuessesMax,
 } from '../../src/limits/access.ts';
 import { basic, bearer, cookie, givenCredentials } from './credentials.ts';
 
@@ -101,7 +101,7 @@ test('no header and no cookie makes it throw', async (t) => {
   );
   await fc.assert(
     fc.asyncProperty(header, text, async (authorization, value) => {
-      clock.advance(loginFailureWindowMs);
+      clock.advance(logInFailureWindowMs);
       const answers = [await authenticate({ authorization }), await authenticate({ cookie: cookie(value) })];
       return answers.every((answer) => !answer.ok && answer.reason === 'unauthorized');
     }),
@@ -157,7 +157,7 @@ test('many requests with equal credentials are one log-in', async (t) => {
 
 test('failures of a user from an address block neither the user elsewhere nor other users there', async (t) => {
   const { logIn } = await given();
-  for (let attempt = 0; attempt < loginFailuresMax; attempt += 1)
+  for (let attempt = 0; attempt < logInFailuresMax; attempt += 1)
     t.match(await logIn('admin', `wrong ${String(attempt)}`, '10.9.9.9'), { reason: 'unauthorized' });
   t.match(await logIn('admin', 'right', '10.9.9.9'), { reason: 'too-many-requests' });
   t.match(await logIn('admin', 'right', '10.1.1.1'), { ok: true });
@@ -166,44 +166,44 @@ test('failures of a user from an address block neither the user elsewhere nor ot
 
 test('failures are counted by user and by address up to the limit, and expire', async (t) => {
   const { clock, logIn, authenticator } = await given();
-  for (let attempt = 0; attempt < loginFailuresInAllMax; attempt += 1)
+  for (let attempt = 0; attempt < logInFailuresInAllMax; attempt += 1)
     t.match(await logIn('admin', `wrong ${String(attempt)}`, `10.0.0.${String(attempt)}`), { reason: 'unauthorized' });
   clock.advance(1_500);
   const refused = {
     ok: false,
     reason: 'too-many-requests',
     detail: 'too many failed log-ins',
-    retryAfterSeconds: loginFailureWindowMs / 1_000 - 1,
+    retryAfterSeconds: logInFailureWindowMs / 1_000 - 1,
   };
   t.strictSame(await logIn('admin', 'right', '10.1.1.1'), refused);
   const byForm = await authenticator.verifyPassword('admin', 'right', { address: '10.1.1.2' });
   t.strictSame(byForm, refused, 'by whatever way');
   t.match(await logIn('jane', 'doe:with:colons', '10.1.1.1'), { ok: true }, 'another user from another address');
-  for (let attempt = 0; attempt < loginFailuresInAllMax; attempt += 1)
+  for (let attempt = 0; attempt < logInFailuresInAllMax; attempt += 1)
     t.match(await logIn(`user${String(attempt)}`, 'wrong', '10.2.2.2'), { reason: 'unauthorized' });
   t.match(
     await logIn('someone', 'wrong', '10.2.2.2'),
     { reason: 'too-many-requests' },
     'another user from that address',
   );
-  clock.advance(loginFailureWindowMs);
+  clock.advance(logInFailureWindowMs);
   t.match(await logIn('admin', 'right', '10.2.2.2'), { ok: true });
 });
 
 test('simultaneous attempts do not exceed the limit together', async (t) => {
   const { logIn } = await given();
   const answers = await Promise.all(
-    Array.from({ length: loginFailuresMax * 2 }, (_, attempt) => logIn('admin', `wrong ${String(attempt)}`)),
+    Array.from({ length: logInFailuresMax * 2 }, (_, attempt) => logIn('admin', `wrong ${String(attempt)}`)),
   );
-  t.equal(answers.filter((answer) => !answer.ok && answer.reason === 'unauthorized').length, loginFailuresMax);
+  t.equal(answers.filter((answer) => !answer.ok && answer.reason === 'unauthorized').length, logInFailuresMax);
 });
 
 test('networks from which a user has logged in stay open to them while others guess', async (t) => {
   const { clock, permissions, logIn, authenticator } = await given();
   t.match(await logIn('admin', 'right', '10.1.1.1'), { ok: true });
   t.match(await logIn('admin', 'right', '2001:db8::1'), { ok: true });
-  clock.advance(loginFailureWindowMs);
-  for (let attempt = 0; attempt < loginFailuresInAllMax; attempt += 1) {
+  clock.advance(logInFailureWindowMs);
+  for (let attempt = 0; attempt < logInFailuresInAllMax; attempt += 1) {
     t.match(await logIn('admin', `wrong ${String(attempt)}`, `10.0.0.${String(attempt % 12)}`), {
       reason: 'unauthorized',
     });
@@ -213,7 +213,7 @@ test('networks from which a user has logged in stay open to them while others gu
   for (const address of ['10.1.1.1', '2001:db8::1', '2001:db8::ffff:1']) {
     t.match(await authenticator.verifyPassword('admin', 'right', { address }), { ok: true }, address);
   }
-  const wrong = Array.from({ length: loginFailuresMax }, (_, attempt) => `wrong ${String(attempt)}`);
+  const wrong = Array.from({ length: logInFailuresMax }, (_, attempt) => `wrong ${String(attempt)}`);
   for (const guess of wrong) await logIn('admin', guess, '2001:db8::2');
   t.match(await logIn('admin', 'right', '2001:db8::3'), { reason: 'too-many-requests' }, 'its own bound stays');
   permissions.putUser('admin', { uid: 'another' });
@@ -224,7 +224,7 @@ test('networks from which a user has logged in stay open to them while others gu
 test('the limits are the same for an unknown name', async (t) => {
   const { logIn } = await given();
   for (const name of ['admin', 'nobody']) {
-    for (let attempt = 0; attempt < loginFailuresMax; attempt += 1)
+    for (let attempt = 0; attempt < logInFailuresMax; attempt += 1)
       t.match(await logIn(name, `wrong ${String(attempt)}`), { reason: 'unauthorized' });
     t.match(await logIn(name, 'wrong'), { reason: 'too-many-requests', detail: 'too many failed log-ins' });
   }
@@ -232,7 +232,7 @@ test('the limits are the same for an unknown name', async (t) => {
 
 test('an IPv6 network is one address', async (t) => {
   const { logIn } = await given();
-  for (let attempt = 0; attempt < loginFailuresInAllMax; attempt += 1)
+  for (let attempt = 0; attempt < logInFailuresInAllMax; attempt += 1)
     await logIn(`u${String(attempt)}`, 'wrong', `2001:db8::${attempt.toString(16)}`);
   t.match(await logIn('jane', 'doe:with:colons', '2001:db8::abcd:1'), { reason: 'too-many-requests' });
   t.match(await logIn('jane', 'doe:with:colons', '2001:db8:0:1::1'), { ok: true });
@@ -276,7 +276,7 @@ test('all spellings of the same credentials are one log-in and take one slot in 
 test('credentials cached for one address do not help another one with too many failures', async (t) => {
   const { logIn } = await given();
   await logIn('admin', 'right', '10.1.1.1');
-  const guesses = Array.from({ length: loginFailuresMax }, (_, attempt) => `wrong ${String(attempt)}`);
+  const guesses = Array.from({ length: logInFailuresMax }, (_, attempt) => `wrong ${String(attempt)}`);
   for (const guess of guesses) await logIn('admin', guess, '10.9.9.9');
   const [wrong, right] = [await logIn('admin', 'wrong', '10.9.9.9'), await logIn('admin', 'right', '10.9.9.9')];
   t.match(wrong, { reason: 'too-many-requests' });
@@ -293,10 +293,10 @@ test('the window of failures slides: at most the limit pass in any minute', asyn
     }
     clock.advance(1_000);
   }
-  t.ok(times.length >= loginFailuresMax * 3, 'it goes on being answered');
-  const within = (from: number): number => times.filter((at) => at >= from && at < from + loginFailureWindowMs).length;
+  t.ok(times.length >= logInFailuresMax * 3, 'it goes on being answered');
+  const within = (from: number): number => times.filter((at) => at >= from && at < from + logInFailureWindowMs).length;
   const most = Math.max(...times.map(within));
-  t.equal(most, loginFailuresMax);
+  t.equal(most, logInFailuresMax);
 });
 
 test('a request whose client has disconnected leaves the queue, and equal ones proceed for the others', async (t) => {
@@ -347,17 +347,17 @@ test('impossible names and passwords are not hashed', async (t) => {
 
 test('successes are not failures, in any number', async (t) => {
   const { clock, passwords, logIn } = await given();
-  for (let attempt = 0; attempt < loginFailuresMax * 2; attempt += 1) {
+  for (let attempt = 0; attempt < logInFailuresMax * 2; attempt += 1) {
     t.match(await logIn('admin', 'right'), { ok: true });
     clock.advance(basicCacheMs);
   }
-  t.equal(passwords.verified, loginFailuresMax * 2);
+  t.equal(passwords.verified, logInFailuresMax * 2);
 });
 
 test('cached credentials keep working while their user is attacked', async (t) => {
   const { logIn } = await given();
   await logIn('admin', 'right');
-  for (let attempt = 0; attempt <= loginFailuresMax; attempt += 1) await logIn('admin', `wrong ${String(attempt)}`);
+  for (let attempt = 0; attempt <= logInFailuresMax; attempt += 1) await logIn('admin', `wrong ${String(attempt)}`);
   t.match(await logIn('admin', 'right'), { ok: true });
 });
 
@@ -366,7 +366,7 @@ test('guesses from an address with cached credentials are bounded, and a later c
   for (const address of ['10.1.1.1', '10.2.2.2']) await logIn('admin', 'right', address);
   await logIn('jane', 'doe:with:colons', '10.1.1.1');
   clock.advance(1_000);
-  for (let guess = 1; guess < loginGuessesMax; guess += 1) await logIn('admin', `wrong ${String(guess)}`, '10.1.1.1');
+  for (let guess = 1; guess < logInGuessesMax; guess += 1) await logIn('admin', `wrong ${String(guess)}`, '10.1.1.1');
   t.match(await logIn('admin', 'right', '10.1.1.1'), { ok: true }, 'one guess less than the bound');
   t.match(await logIn('admin', 'the last wrong one', '10.1.1.1'), { reason: 'too-many-requests' });
   const [wrong, right] = [await logIn('admin', 'wrong', '10.1.1.1'), await logIn('admin', 'right', '10.1.1.1')];
@@ -376,7 +376,7 @@ test('guesses from an address with cached credentials are bounded, and a later c
   t.match(await logIn('admin', 'right', '10.2.2.2'), { ok: true }, 'it is remembered elsewhere');
   t.match(await logIn('jane', 'doe:with:colons', '10.1.1.1'), { ok: true }, 'so is another user there');
   // A repeated request alone does not prolong it.
-  for (let second = 1; second < loginFailureWindowMs / 1_000; second += 1) {
+  for (let second = 1; second < logInFailureWindowMs / 1_000; second += 1) {
     clock.advance(1_000);
     await logIn('admin', 'right', '10.1.1.1');
   }

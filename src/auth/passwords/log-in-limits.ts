@@ -1,11 +1,11 @@
 import { networkOf } from '../../base/network-of.ts';
 import { SlidingCounts } from '../../base/sliding-counts.ts';
 import {
-  loginFailureWindowMs,
-  loginFailuresCountedMax,
-  loginFailuresInAllMax,
-  loginFailuresMax,
-  loginGuessesMax,
+  logInFailureWindowMs,
+  logInFailuresCountedMax,
+  logInFailuresInAllMax,
+  logInFailuresMax,
+  logInGuessesMax,
 } from '../../limits/access.ts';
 
 /** `isKnown`: the user has logged in from this network before. */
@@ -17,11 +17,11 @@ type Site = { readonly username: string; readonly network: string };
  * for the user. An attempt is counted when it starts, and is no longer counted when it succeeds, so that concurrent
  * attempts cannot exceed the limit together.
  */
-export class LoginFailures {
+export class LogInFailures {
   readonly #counts = new SlidingCounts({
-    windowMs: loginFailureWindowMs,
-    keysMax: loginFailuresCountedMax,
-    eventsMax: loginFailuresInAllMax,
+    windowMs: logInFailureWindowMs,
+    keysMax: logInFailuresCountedMax,
+    eventsMax: logInFailuresInAllMax,
   });
 
   /**
@@ -29,9 +29,9 @@ export class LoginFailures {
    * afterwards.
    */
   readonly #guesses = new SlidingCounts({
-    windowMs: loginFailureWindowMs,
-    keysMax: loginFailuresCountedMax,
-    eventsMax: loginGuessesMax,
+    windowMs: logInFailureWindowMs,
+    keysMax: logInFailuresCountedMax,
+    eventsMax: logInGuessesMax,
   });
   /** Until this time, at least one user and network may have too many guesses. */
   #manyUntil = 0;
@@ -39,7 +39,7 @@ export class LoginFailures {
   /** Returns the seconds until such an attempt is allowed; 0 if the attempt is allowed now. */
   waitSeconds(attempt: Attempt, now: number): number {
     const waits = boundsOf(attempt).map(({ key, max }) => this.#counts.waitMs(key, max, now));
-    return Math.ceil(Math.max(this.#guesses.waitMs(siteOf(attempt), loginGuessesMax, now), ...waits) / 1_000);
+    return Math.ceil(Math.max(this.#guesses.waitMs(siteOf(attempt), logInGuessesMax, now), ...waits) / 1_000);
   }
 
   /**
@@ -49,9 +49,9 @@ export class LoginFailures {
   guess(attempt: Site, now: number): () => void {
     const site = siteOf(attempt);
     const count = this.#guesses.count(site, now);
-    if (count >= loginGuessesMax) return () => undefined;
+    if (count >= logInGuessesMax) return () => undefined;
     this.#guesses.add(site, now);
-    if (count + 1 >= loginGuessesMax) this.#manyUntil = now + loginFailureWindowMs;
+    if (count + 1 >= logInGuessesMax) this.#manyUntil = now + logInFailureWindowMs;
     return () => {
       this.#guesses.takeBack(site, now);
     };
@@ -61,7 +61,7 @@ export class LoginFailures {
   isGuessed(username: string, address: string, now: number): boolean {
     // This cheap check is first, because every request calls this function and there are usually no guesses.
     if (now >= this.#manyUntil) return false;
-    return this.#guesses.waitMs(siteOf({ username, network: networkOf(address) }), loginGuessesMax, now) > 0;
+    return this.#guesses.waitMs(siteOf({ username, network: networkOf(address) }), logInGuessesMax, now) > 0;
   }
 
   /**
@@ -85,8 +85,8 @@ function siteOf({ username, network }: Site): string {
 function boundsOf({ username, network, isKnown }: Attempt): readonly Bound[] {
   const user = username.slice(0, 253);
   const bounds = [
-    { key: siteOf({ username, network }), max: loginFailuresMax },
-    { key: `network ${network}`, max: loginFailuresInAllMax },
+    { key: siteOf({ username, network }), max: logInFailuresMax },
+    { key: `network ${network}`, max: logInFailuresInAllMax },
   ];
-  return isKnown ? bounds : [...bounds, { key: `user ${user}`, max: loginFailuresInAllMax }];
+  return isKnown ? bounds : [...bounds, { key: `user ${user}`, max: logInFailuresInAllMax }];
 }

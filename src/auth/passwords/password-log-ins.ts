@@ -6,7 +6,7 @@ import { unavailableNow, invalidPassword, type NotAuthenticated } from '../authe
 import type { UnfoldedWrites } from '../authentication/unfolded-writes.ts';
 import type { HashRequest } from './password-hash-queue.ts';
 import { LogInNetworks } from './log-in-networks.ts';
-import { LoginFailures, type Attempt } from './log-in-limits.ts';
+import { LogInFailures, type Attempt } from './log-in-limits.ts';
 import type { Passwords } from './password.ts';
 import type { PermissionReader, UserRecord } from '../../read/permission-reader.ts';
 import type { Secrets } from '../authentication/secrets.ts';
@@ -37,7 +37,7 @@ export type LogIn = {
  */
 export class PasswordLogIns {
   readonly #dependencies: PasswordLogInsDependencies;
-  readonly #failures = new LoginFailures();
+  readonly #failures = new LogInFailures();
   readonly #known = new LogInNetworks();
 
   constructor(dependencies: PasswordLogInsDependencies) {
