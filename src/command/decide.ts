@@ -2,6 +2,7 @@ import { deepEqual } from '../base/json.ts';
 import { unreachable } from '../base/unreachable.ts';
 import { generateNameLengthMax } from '../limits/objects.ts';
 import { draftOf, namesOf, type Draft } from '../resource/object/draft.ts';
+import { finalizerViolations } from '../resource/object/finalizers.ts';
 import type { JsonObject, Metadata, ResourceObject } from '../resource/object/object.ts';
 import { shownObject } from '../resource/object/shown-object.ts';
 import type { Command, Part, Preconditions } from './command.ts';
@@ -29,7 +30,7 @@ import {
   withDefaults,
   withStoredMetadata,
 } from './replacement.ts';
-import { admit, finalizerViolations, nameViolations, refuseViolations, type Admitted } from './validation.ts';
+import { admit, nameViolations, refuseViolations, type Admitted } from './validation.ts';
 
 export type Decision =
   /** A decision with `withheld` must not be appended. The caller must store the secret and then decide again. */
@@ -201,7 +202,7 @@ function decideCurrent(state: LiveState, { proposed, admitted, part }: Replacing
   const hooked = hookedUpdate({ ...given, current, next: plain }, facts);
   const next = hooked.members === given.members ? plain : replaced(current, { ...hooked, part }, type);
   const members = changedMembers(current, next);
-  const more = [...admitted.violations, ...hooked.violations, ...finalizerViolations(current, hooked.draft)];
+  const more = [...admitted.violations, ...hooked.violations, ...finalizerViolations(current, hooked.draft.finalizers)];
   const refused =
     refuseViolations(hooked.draft, { members, more, current, part }, facts) ??
     refuseByHooks({ next, current, part, fault: hooked.fault }, facts);

@@ -1,4 +1,3 @@
-import { addedFinalizers } from '../resource/object/finalizers.ts';
 import { objectBytesMax } from '../limits/objects.ts';
 import { validationErrorsMax } from '../limits/requests.ts';
 import { metadataViolations, type Draft } from '../resource/object/draft.ts';
@@ -9,7 +8,6 @@ import type { Part } from './command.ts';
 import type { Facts } from './facts.ts';
 import { memberViolations } from './ratcheting.ts';
 import { dottedPath, invalid, refuse, type Refused } from './refuse.ts';
-import { isMarked } from './replacement.ts';
 
 export type Admitted = {
   readonly ok: true;
@@ -100,19 +98,4 @@ export function nameViolations(draft: Draft, name: string): readonly Violation[]
           detail: problem,
         },
       ];
-}
-
-/** As in Kubernetes, finalizers can only be removed during a deletion (decision 3.2). */
-export function finalizerViolations(current: ResourceObject, draft: Draft): readonly Violation[] {
-  if (!isMarked(current)) return [];
-  const added = addedFinalizers(current.metadata.finalizers, draft.finalizers);
-  if (added.length === 0) return [];
-  return [
-    {
-      pointer: '/metadata/finalizers',
-      detail:
-        'no new finalizers can be added if the object is being deleted, found new ' +
-        `finalizers ${JSON.stringify(added)}`,
-    },
-  ];
 }

@@ -1,10 +1,11 @@
 /**
- * Functions on lists of finalizers, and the patches that remove finalizers. Finalizers are an ordered set; if the set
- * is empty, the member is absent. The finalizers of a marked object are decided in `command/decide.ts`;
- * `command/emit.ts` removes a marked object without finalizers.
+ * Functions on lists of finalizers: additions, removals, and the check that a marked object gets no new ones.
+ * Finalizers are an ordered set; if the set is empty, the member is absent. `command/propagation.ts` adds the
+ * finalizers of a deletion; `command/emit.ts` deletes a marked object when its last finalizer is removed.
  */
 import { isList, isObject } from '../../base/guards.ts';
-import type { JsonObject, JsonValue } from './object.ts';
+import type { Violation } from '../type/resource-type.ts';
+import type { JsonObject, JsonValue, ResourceObject } from './object.ts';
 
 type Finalizers = readonly string[] | undefined;
 
@@ -19,6 +20,16 @@ export function removeFinalizers(finalizers: Finalizers, removed: readonly strin
 /** Returns the entries of `next` that are not in `finalizers`. */
 export function addedFinalizers(finalizers: Finalizers, next: Finalizers): readonly string[] {
   return (next ?? []).filter((finalizer) => finalizers?.includes(finalizer) !== true);
+}
+
+/** As in Kubernetes, finalizers can only be removed during a deletion (decision 3.2). */
+export function finalizerViolations(current: ResourceObject, next: Finalizers): readonly Violation[] {
+  if (current.metadata.deletionTimestamp === undefined) return [];
+  const added = addedFinalizers(current.metadata.finalizers, next);
+  if (added.length === 0) return [];
+  const found = `found new finalizers ${JSON.stringify(added)}`;
+  const detail = `no new finalizers can be added if the object is being deleted, ${found}`;
+  return [{ pointer: '/metadata/finalizers', detail }];
 }
 
 /** Returns the merge patch of the metadata that removes one of these finalizers. */
