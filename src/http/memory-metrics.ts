@@ -6,10 +6,13 @@ export type MemorySources = {
 };
 
 /**
- * Defines the metric for memory that the server uses for slow clients. The library's default metrics contain the memory
- * of the process (`process_resident_memory_bytes`, `nodejs_heap_size_used_bytes`).
+ * Defines the metrics of memory: of the process, which are among the library's default metrics
+ * (`process_resident_memory_bytes`, `nodejs_heap_size_used_bytes`), and the memory that the server uses for slow
+ * clients.
  */
-export function defineMemory({ streamBufferBytes }: MemorySources, { Gauge, registers }: MetricLibrary): void {
+export function defineMemory({ streamBufferBytes }: MemorySources, library: MetricLibrary): void {
+  const { Gauge, registers, collectDefaultMetrics } = library;
+  collectDefaultMetrics({ register: registers[0] });
   new Gauge({
     name: 'ledgerplane_stream_buffer_bytes',
     registers,

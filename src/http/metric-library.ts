@@ -1,8 +1,9 @@
-import type { Counter, Gauge, Registry } from 'prom-client';
+import type { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 
-/** The library's constructors, which are loaded on demand, and the registry of the metrics. */
+/** The library's exports, which are loaded on demand, and the registry of the metrics. */
 export type MetricLibrary = {
   readonly Counter: typeof Counter;
   readonly Gauge: typeof Gauge;
-  readonly registers: Registry[];
+  readonly collectDefaultMetrics: typeof collectDefaultMetrics;
+  readonly registers: [Registry];
 };

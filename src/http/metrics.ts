@@ -28,10 +28,9 @@ export class Metrics {
   }
 
   async #open(): Promise<Registry> {
-    const { Counter, Gauge, Registry: Registered, collectDefaultMetrics } = await import('prom-client');
+    const { Registry: Registered, ...library } = await import('prom-client');
     const registry = new Registered();
-    collectDefaultMetrics({ register: registry });
-    defineMetrics(this.#sources, this.#answered, { Counter, Gauge, registers: [registry] });
+    defineMetrics(this.#sources, this.#answered, { ...library, registers: [registry] });
     return registry;
   }
 }

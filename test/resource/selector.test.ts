@@ -3,7 +3,8 @@ import { test } from 'tap';
 import { selectorBytesMax, selectorRequirementsMax, selectorSetValuesMax } from '../../src/limits/lists.ts';
 import type { FieldRequirement, LabelRequirement } from '../../src/resource/query/list-query.ts';
 import { defineIndexes } from '../../src/resource/type/index-definition.ts';
-import { bindFields, parseSort } from '../../src/resource/query/sort-keys.ts';
+import { bindFields } from '../../src/resource/query/bind-fields.ts';
+import { parseSort } from '../../src/resource/query/sort-keys.ts';
 import { namedBy, parseFieldSelector, parseLabelSelector } from '../../src/resource/query/selector.ts';
 
 const numRuns = Number(process.env['PBT_RUNS'] ?? 500);

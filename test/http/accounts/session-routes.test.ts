@@ -5,7 +5,7 @@ import type { Authorize } from '../../../src/auth/authorization/authorize.ts';
 import { createSenderOf } from '../../../src/http/client/client-address.ts';
 import { sessionRoutes } from '../../../src/http/platform/session-routes.ts';
 import { unrecorded } from '../../../src/auth/access-events/access-recorder.ts';
-import { loginFailuresMax, sessionLifetimeMs, sessionsPerUserMax } from '../../../src/limits/access.ts';
+import { logInFailuresMax, sessionLifetimeMs, sessionsPerUserMax } from '../../../src/limits/access.ts';
 import { Accounts } from '../../support/server/accounts.ts';
 import { startEdge } from '../edge-server.ts';
 
@@ -178,7 +178,7 @@ test('a malformed log-in is refused with its violation', async (t) => {
 
 test('after too many failed log-ins the answer has a Retry-After', async (t) => {
   const { logIn } = await given(t);
-  for (let attempt = 0; attempt < loginFailuresMax; attempt += 1)
+  for (let attempt = 0; attempt < logInFailuresMax; attempt += 1)
     await logIn({ body: '{"username":"jane","password":"wrong"}' });
   const answer = await logIn();
   t.equal(answer.status, 429);

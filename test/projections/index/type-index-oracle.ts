@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { defineIndexes } from '../../../src/resource/type/index-definition.ts';
 import type { FieldRequirement, LabelRequirement, SortKey } from '../../../src/resource/query/list-query.ts';
 import type { ResourceObject } from '../../../src/resource/object/object.ts';
-import { bindFields, parseSort } from '../../../src/resource/query/sort-keys.ts';
+import { bindFields } from '../../../src/resource/query/bind-fields.ts';
+import { parseSort } from '../../../src/resource/query/sort-keys.ts';
 import type { IndexDefinition } from '../../../src/resource/type/resource-type.ts';
 
 /** What a list should answer, from plain objects by filtering and sorting: slow, and hard to get wrong. */
