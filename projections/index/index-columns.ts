@@ -2,9 +2,9 @@ import type { IndexKey } from '../../src/resource/type/index-entry.ts';
 import type { IndexValueType } from '../../src/resource/type/resource-type.ts';
 
 /**
- * The keys of one index by ordinal. An object without a value has the key `missing`, which sorts after all other keys:
- * after finite numbers, and after texts that start below U+FC00 (`stringKey`). So no special case is needed to sort
- * such objects last in ascending and first in descending order.
+ * The keys of one index by ordinal (see `IndexRows`). An object without a value has the key `missing`, which sorts
+ * after all other keys: Infinity after finite numbers, and U+FFFF after texts, because no text key starts with a
+ * character from U+FC00 on (`stringKey`). So such objects sort last in ascending and first in descending order.
  */
 export type KeyColumn = {
   readonly missing: IndexKey;
@@ -57,7 +57,7 @@ export class TextColumn implements KeyColumn {
 
 export class NumberColumn implements KeyColumn {
   readonly missing = missingNumber;
-  /** The values. Only the elements of used ordinals are meaningful, since the array grows in larger steps. */
+  /** The values. Every ordinal is set before it is read, so that unused elements may have any value. */
   #values = new Float64Array(16);
 
   keys(ordinal: number): readonly IndexKey[] {

@@ -48,8 +48,8 @@ export const problems = {
 } as const satisfies Record<ProblemReason, { readonly status: number; readonly word: string; readonly title: string }>;
 
 /**
- * A refusal, before its format is chosen. A 422 about an object is made by `invalid` in `command/refuse.ts`, mostly for
- * `refuseViolations` in `command/validation.ts`.
+ * A refusal, before its format is chosen; `problem-body.ts` makes the body. A 422 about an object is made by `invalid`
+ * in `command/refuse.ts`, mostly for `refuseViolations` in `command/validation.ts`.
  */
 export type Problem = {
   readonly reason: ProblemReason;

@@ -2,7 +2,10 @@ import type { LogPosition } from '../log/log.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { WatchEvent } from './frame.ts';
 
-/** An event with only a position. `mark`: Kubernetes' annotation for the end of the initial state. */
+/**
+ * Makes an event with only a position. `Watcher.beat` sends bookmarks at intervals, `catch-up.ts` after the initial
+ * state. `mark`: Kubernetes' annotation for the end of the initial state.
+ */
 export function bookmark(type: ResourceType, position: LogPosition, mark?: 'initial-events-end'): WatchEvent {
   const annotations = mark === undefined ? {} : { annotations: { 'k8s.io/initial-events-end': 'true' } };
   const object = {

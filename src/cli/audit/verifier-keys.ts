@@ -8,14 +8,21 @@ import { printable } from '../text-table.ts';
 /**
  * Returns the keys of the option `--key`. Each value is a verifier key, or a file with one key on each line. In a file,
  * `#` begins a comment.
+ *
+ * @throws CommandFailure if there is no key. For an optional `--key`, do not call this function without values.
  */
 export function verifierKeys(given: readonly string[], folder: string): readonly VerifierKey[] {
   const keys = given.flatMap((text) => {
     const key = parseVerifierKey(text);
     return key === undefined ? keysIn(resolve(folder, text), text) : [key];
   });
-  if (keys.length === 0) throw usageError('--key is required: a verifier key of the server, or a file with such keys');
-  return keys;
+  if (keys.length > 0) return keys;
+  const isGiven = given.length > 0;
+  throw usageError(
+    isGiven
+      ? '--key: the files contain no keys'
+      : '--key is required: a verifier key of the server, or a file with such keys',
+  );
 }
 
 function keysIn(path: string, given: string): readonly VerifierKey[] {

@@ -3,13 +3,14 @@ import { resourceRequest, type ResourceLocation, type ResourceRequest } from '..
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 
 /** Whether a subject may make a request of a resource. */
-export type Allows = (subject: Subject, verb: string, place: ResourceLocation) => boolean;
+export type AllowsResource = (subject: Subject, verb: string, place: ResourceLocation) => boolean;
 
 export type EventScopes = {
-  /** Returns the object types that have events. */
+  /** Returns the object types that have events, as `<plural>.<group>`. */
   readonly objectTypes: () => readonly string[];
+  /** The type of the events themselves. */
   readonly type: ResourceType;
-  readonly allows: Allows;
+  readonly allows: AllowsResource;
 };
 
 /**
@@ -18,7 +19,7 @@ export type EventScopes = {
  */
 export type EventScope = readonly string[] | undefined;
 
-export function allowedBy(allows: (subject: Subject, request: ResourceRequest) => boolean): Allows {
+export function allowedBy(allows: (subject: Subject, request: ResourceRequest) => boolean): AllowsResource {
   return (subject, verb, place) => allows(subject, resourceRequest(verb, place));
 }
 
@@ -32,8 +33,11 @@ export function scopeOf(subject: Subject, scopes: EventScopes): EventScope {
   return scopes.objectTypes().filter(mayReadHistory(subject, scopes));
 }
 
-/** Whether the subject may read the past of all objects of a type. */
-export function mayReadHistory(
+/**
+ * Whether the subject may read the past of all objects of a type. The version in the request is arbitrary, because
+ * rights do not depend on versions.
+ */
+function mayReadHistory(
   subject: Subject,
   { allows, type: { version } }: Pick<EventScopes, 'allows' | 'type'>,
 ): (type: string) => boolean {

@@ -9,7 +9,7 @@ import type { Decoded } from '../resources/decode-list-query.ts';
 import { decodeWatchQuery } from '../watch/decode-watch-query.ts';
 import type { WatchRequest } from '../watch/watching.ts';
 import { decodeEventSelector } from './decode-events-query.ts';
-import { scopeOf, type Allows, type EventScope, type EventScopes } from './event-scope.ts';
+import { scopeOf, type AllowsResource, type EventScope, type EventScopes } from './event-scope.ts';
 
 export type EventWatchesDependencies = EventScopes & {
   readonly audit: Pick<AuditProgress, 'unavailable'>;
@@ -66,7 +66,7 @@ export class EventWatches {
   }
 
   /** Whether a watch that started now, with the rights in `allows`, would return the same events. */
-  isCurrent({ subject, selection }: Watched, allows: Allows): boolean {
+  isCurrent({ subject, selection }: Watched, allows: AllowsResource): boolean {
     const { type } = this.#dependencies;
     if (!allows(subject, 'watch', { group: type.group, version: type.version, resource: type.plural })) return false;
     return isSameScope(this.#scopes.get(selection), scopeOf(subject, { ...this.#dependencies, allows }));
