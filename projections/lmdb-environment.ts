@@ -35,7 +35,7 @@ export class LmdbEnvironment {
     this.root = open({ path, noSubdir: true, noSync: true, maxDbs: databases, maxReaders: 1024, encoding: 'binary' });
   }
 
-  /** Marks the tables as in use. Call it once all tables are open. */
+  /** Marks the tables as in use. Call this method after all tables are open. */
   opened(): void {
     markUse(this.#dir, { clean: false });
   }

@@ -90,7 +90,7 @@ export class ObjectIndexes {
     this.#indexes.delete(type);
   }
 
-  /** The number of objects of a type with ready indexes; otherwise 0. */
+  /** The number of objects of a type; 0 while its indexes are not ready. */
   count(type: TypeKey): number {
     const indexed = this.#indexes.get(type);
     return indexed?.state === 'ready' ? indexed.index.size : 0;

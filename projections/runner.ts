@@ -69,7 +69,8 @@ export async function catchUp(
 
 /**
  * Folds each new event as it becomes durable. Resolves when `signal` aborts, and rejects when the log or a fold fails.
- * With `rest`, other folds of the same events run first, and `rest` is awaited after each batch.
+ * With `rest`, each batch waits one turn, so that other folds of the same events run first, and `rest` is awaited after
+ * the batch.
  */
 export async function follow(
   log: EventLog,

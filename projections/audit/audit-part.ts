@@ -2,7 +2,7 @@ import type { Database } from 'lmdb';
 
 import type { RecordedEvent } from '../../src/log/log.ts';
 
-/** A table of a part; written only within `write` of the part. */
+/** A table of a part. Only `write` of the part may write it. */
 export type Table<Value, Key extends string | number | Uint8Array> = Database<Value, Key>;
 
 /** Opens named databases of the audit models' LMDB environment. */
@@ -12,7 +12,7 @@ export type AuditEnvironment = {
   openBinaryTable<Value>(name: string, options: TableOptions): Table<Value, Uint8Array>;
 };
 
-/** The library's encoding of the values. Keys are lmdb's ordered binary, unsigned 32-bit numbers, or plain bytes. */
+/** The encoding of the values. Keys are in lmdb's ordered-binary format, unsigned 32-bit numbers, or plain bytes. */
 export type TableOptions = { readonly encoding: 'binary' | 'string' | 'ordered-binary' };
 
 /**
@@ -25,7 +25,7 @@ export type AuditPart = {
   readonly name: string;
   /** The format of the part's tables. If a new version raises it, the next start rebuilds the tables of all parts. */
   readonly format: number;
-  /** Opens the part's tables. Call it once, before any other method. */
+  /** Opens the part's tables. Call this method exactly once, before any other method. */
   open(environment: AuditEnvironment): void;
   /**
    * Adds an event to the open batch, in memory only. Returns the estimated bytes that the event takes in memory until
@@ -34,7 +34,7 @@ export type AuditPart = {
    * batch of all parts.
    */
   add(recorded: RecordedEvent, within: number): number;
-  /** Writes the open batch, inside the one synchronous transaction. An exception rolls all parts back. */
+  /** Writes the open batch, inside the one transaction of all parts. An exception rolls all parts back. */
   write(): void;
   /** Publishes the batch's changes to the part's memory. Call it after the commit, in the same turn. */
   committed(): void;

@@ -21,7 +21,10 @@ export class AuditTables {
   readonly #names: AuditTableName[] = [];
   readonly #meta: Database<string, string>;
 
-  /** Clears all tables if the stored formats of the parts differ: the fold then begins at the start of the log. */
+  /**
+   * Clears all tables if the stored formats differ from those of the parts. The fold then begins at the start of the
+   * log.
+   */
   constructor(dir: string, parts: readonly AuditPart[], prepare?: PrepareTables) {
     this.#parts = parts;
     this.#environment = new LmdbEnvironment(dir, { databases: databasesMax, prepare });

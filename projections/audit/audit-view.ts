@@ -21,7 +21,7 @@ export type AuditSnapshot = {
   release(): void;
 };
 
-/** The library's types leave out the options. */
+/** The members of lmdb's `Database` that this file uses. lmdb's own types lack the options of `get`. */
 type Readable = Database<Buffer, AuditKey> & {
   get(key: AuditKey, options: { readonly transaction: Transaction }): Buffer | undefined;
 };
@@ -58,7 +58,7 @@ export class AuditView {
   size(): number {
     let sum = 0;
     for (const table of this.#tables.values()) {
-      // The library's types leave out the members.
+      // lmdb's types lack the members of the result.
       const { entryCount = 0 }: { readonly entryCount?: number } = table.getStats();
       sum += entryCount;
     }

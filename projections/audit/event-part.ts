@@ -137,7 +137,10 @@ export class EventPart implements AuditPart, EventIndex {
     ));
   }
 
-  /** The nearest position of an event. Searches all types and categories: they are few, and each event has one. */
+  /**
+   * The nearest position of an event. Searches the positions of all types and categories: they are few, and each event
+   * has a type or a category.
+   */
   #nearest(within: number, order: PositionOrder): LogPosition | undefined {
     const postings = this.#opened();
     const terms = [objectType, category].flatMap((prefix) => postings.terms(prefix));
@@ -164,14 +167,17 @@ export class EventPart implements AuditPart, EventIndex {
     ]);
   }
 
-  /** The types with events to which the conditions limit the walk. */
+  /** The types to which the conditions limit the walk, without types that have no events. */
   #typesIn(clauses: readonly EventClause[]): readonly TypeKey[] {
     const known = this.#knownTypes();
     const wanted = clauses.find(({ field }) => field === 'type')?.values ?? [...known];
     return wanted.filter((type) => known.has(type) && isTypeKey(type)).map(typeKey);
   }
 
-  /** The position within the epoch. A position of EventStoreDB is an offset in its files: far less than 2^53. */
+  /**
+   * The position within the epoch, as a number. A position of EventStoreDB is an offset in its files: far less than
+   * 2^53.
+   */
   #within(position: LogPosition): number {
     const shift = this.#shift();
     return position < shift ? 0 : Number(position - shift);

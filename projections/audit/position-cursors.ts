@@ -1,7 +1,7 @@
 /** The direction in which positions are read. */
 export type PositionOrder = 'oldest' | 'newest';
 
-/** A sequence of positions in one order. Each position is within the epoch: a whole number. */
+/** A sequence of positions in one order. Each position is a whole number, within the epoch. */
 export type PositionCursor = {
   /** An upper bound of the number of positions: an intersection begins with the cursor of the lowest size. */
   readonly size: number;
@@ -9,7 +9,7 @@ export type PositionCursor = {
   seek(from: number): number | undefined;
 };
 
-/** The positions of all cursors together. */
+/** Merges cursors into one with the positions of all of them. */
 export function unionOf(cursors: readonly PositionCursor[], order: PositionOrder): PositionCursor {
   const [only] = cursors;
   if (cursors.length === 1 && only !== undefined) return only;

@@ -26,7 +26,7 @@ const addedPositionBytes = 8;
  */
 export class Postings {
   readonly #tables: PostingTables;
-  /** The tails used last, oldest first. */
+  /** The most recently used tails, oldest first. */
   readonly #kept = new Map<string, Tail>();
   /** The positions of the open batch, by field and value. Two maps, because a joined text costs more than a look-up. */
   readonly #added = new Map<string, Map<string, number[]>>();

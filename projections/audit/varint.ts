@@ -10,7 +10,7 @@ const more = 0x80;
 /** The number of bytes of the largest number. */
 export const varintBytesMax = 8;
 
-/** Writes `value` at `offset`, and returns the offset behind it. @throws RangeError for any other value. */
+/** Writes `value` at `offset`, and returns the offset behind it. @throws RangeError unless `value` is such a number. */
 export function writeVarint(bytes: Uint8Array, offset: number, value: number): number {
   if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`cannot store the number ${String(value)}`);
   let [at, rest] = [offset, value];

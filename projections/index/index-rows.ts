@@ -62,7 +62,7 @@ export class IndexRows {
     }
   }
 
-  /** Call it once no order contains the row. */
+  /** Removes an object. Call this method after the row was removed from all orders. */
   remove(ordinal: number): void {
     this.views.retire(ordinal);
   }

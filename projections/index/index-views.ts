@@ -58,7 +58,7 @@ export class IndexViews {
     }
   }
 
-  /** Call it when no order contains the row. */
+  /** Frees a row as soon as no open view may read it. Call this method after the row was removed from all orders. */
   retire(ordinal: number): void {
     if (this.areOpen) this.#retired.push({ ordinal, view: this.#newest });
     else this.#free(ordinal);

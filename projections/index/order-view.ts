@@ -12,7 +12,7 @@ import type { IndexRows, Tie } from './index-rows.ts';
 export type Chunk = {
   /** The postings in order; only the first `length` elements are used. */
   readonly ordinals: Uint32Array;
-  /** The keys of the postings, if an object may have several. Otherwise undefined: the column contains the keys. */
+  /** The keys of the postings, if an object may have several. Undefined if the column contains the keys. */
   readonly keys: IndexKey[] | undefined;
   length: number;
   /** The key of the last posting. A search over chunks reads no other key. */

@@ -55,7 +55,7 @@ export class OrderedSequence {
     this.#become({ chunks, size: postings.length, starts: undefined });
   }
 
-  /** Call it after the keys of the posting's row are set. */
+  /** Inserts a posting. Call this method after the keys of the posting's row were set. */
   insert(posting: number, key: IndexKey): void {
     const state = this.#written();
     const { at, offset } = this.#roomAt(this.#view.find(this.#beforeProbe(posting, key)));
@@ -67,7 +67,7 @@ export class OrderedSequence {
     state.size += 1;
   }
 
-  /** Call it before the keys of the posting's row are changed. */
+  /** Removes a posting. Call this method before the keys of the posting's row are changed. */
   remove(posting: number, key: IndexKey): void {
     const { chunk: place, offset } = this.#view.find(this.#beforeProbe(posting, key));
     if (this.#state.chunks[place]?.ordinals[offset] !== posting)
@@ -90,7 +90,7 @@ export class OrderedSequence {
     return (at, chunk, offset) => this.#view.compare(at, { chunk, offset }, probe) < 0;
   }
 
-  /** The state for writing, which no open view reads. */
+  /** Returns the state for writing. Replaces the state by a copy first if an open view reads it. */
   #written(): OrderState {
     if (this.#rows.views.see(this.#made)) this.#become({ ...this.#state, chunks: [...this.#state.chunks] });
     this.#state.starts = undefined;
@@ -103,7 +103,7 @@ export class OrderedSequence {
     this.#made = this.#rows.views.opened;
   }
 
-  /** The chunk at this place for writing, which no open view reads. */
+  /** Returns the chunk at this place for writing. Replaces the chunk by a copy first if an open view reads it. */
   #own(place: number): Chunk {
     const chunk = this.#state.chunks[place];
     if (chunk === undefined) throw new RangeError(`an order has no chunk at ${String(place)}`);
@@ -120,7 +120,10 @@ export class OrderedSequence {
     return copy;
   }
 
-  /** A chunk with space for a posting at the spot, and the offset in this chunk. */
+  /**
+   * Makes space for a posting at the spot, by splitting a full chunk if necessary. Returns the chunk and the posting's
+   * offset in it.
+   */
   #roomAt({ chunk: place, offset }: Spot): { readonly at: Chunk; readonly offset: number } {
     const { chunks } = this.#state;
     if (place >= chunks.length) {

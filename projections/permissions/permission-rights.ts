@@ -102,7 +102,7 @@ export class HeldRights implements Rights {
     return undefined;
   }
 
-  /** The candidate rules of all roles for a request, cached. */
+  /** Returns the candidate rules of all roles for a request, and caches them. */
   #remembering(request: ResourceRequest): readonly Candidate[] {
     const { group, resource, subresource = '' } = request;
     const known = this.#candidates.get(group)?.get(resource)?.get(subresource);

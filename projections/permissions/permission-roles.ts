@@ -85,7 +85,7 @@ export class KnownRoles implements Roles<KnownRole> {
     );
   }
 
-  /** Whether no role of these names has changed since `version`. */
+  /** Whether all roles with these names are unchanged since `version`. */
   areUnchanged(names: ReadonlySet<string>, version: number): boolean {
     if (version < this.#voidBefore) return false;
     if (version === this.#version - 1) return !this.#lastChanged.some((name) => names.has(name));

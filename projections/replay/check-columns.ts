@@ -101,7 +101,7 @@ class ColumnCheck {
     return this.#unlessDropped(async () => this.#compare(event, position));
   }
 
-  /** Call it after the last event. */
+  /** Returns the first difference in the rest of the columns. Call this method after the last event. */
   async end(): Promise<Difference | undefined> {
     return this.#unlessDropped(async () => inSlices(this.#endSteps(), this.#ports.slices));
   }
@@ -171,7 +171,10 @@ class ColumnCheck {
     };
   }
 
-  /** No two names may have the same ordinal. Names that were added meanwhile have ordinals from the count on. */
+  /**
+   * Returns a difference if two names have the same ordinal. Ordinals from the count on belong to names that were added
+   * after the comparison began, and are not compared.
+   */
   *#namesProblem(): Steps<Difference | undefined> {
     const { ordinals, names } = this.#columns;
     const taken = new Uint8Array(ordinals);

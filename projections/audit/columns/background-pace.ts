@@ -7,7 +7,7 @@ export class StaleWorkError extends Error {}
 /** The length of a slice. It is shorter than a slice of a request, because requests run at the same time. */
 const workMs = 2;
 
-/** Divides background work into short slices. A call of `end` ends the waiting work. */
+/** Divides background work into short slices. `end` makes waiting work throw StaleWorkError. */
 export class BackgroundPace implements Pick<Slices, 'isOver' | 'next'> {
   readonly #clock: Clock;
   #begunMs: number;

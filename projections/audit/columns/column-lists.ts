@@ -37,7 +37,7 @@ export class ColumnLists implements ListsAt {
     return result === undefined ? undefined : this.#page(result, { type, names: result.names, options });
   }
 
-  /** The result of the query, from the columns in the turn in which the query begins. */
+  /** Runs the query on the columns as of the turn in which it begins. Undefined while the columns are incomplete. */
   async #chosen(type: ResourceType, query: ListQuery, options: ListAtOptions): Promise<QueryResult | undefined> {
     const columns = this.#columns;
     return this.#turns.run(options, function* () {

@@ -39,10 +39,11 @@ type ColumnDependencies = {
 };
 
 /**
- * The values of objects by column, for lists as of a position. A type has columns since its first such list. The object
- * read model computes new values. This part keeps new values in memory, and writes them in the background after the
- * audit models have folded their events. After a crash or under another declaration, values are missing: the part reads
- * them from the log.
+ * The values of objects by column, for lists as of a position. A type gets columns with the first such list.
+ *
+ * The object read model computes new values. This part keeps new values in memory, and writes them in the background
+ * after the audit models have folded their events. After a crash or under another declaration, values are missing: the
+ * part reads them from the log.
  */
 export class ColumnPart implements AuditPart {
   readonly name = 'columns';
@@ -131,7 +132,7 @@ export class ColumnPart implements AuditPart {
     worker.start();
   }
 
-  /** Stops following the object read model, and writes the rows in memory. */
+  /** Stops following the object read model, and writes the rows from memory to the tables. */
   async close(): Promise<void> {
     this.#following?.leave();
     await this.#following?.worker.stop();

@@ -16,7 +16,10 @@ export type ColumnsRecord = {
   readonly open: number;
   /** The number of objects at `through`. */
   readonly objects: number;
-  /** The number of rows in full segments since the last snapshot. `sealedThrough`: the position of the last row. */
+  /**
+   * The number of rows in full segments since the last snapshot. `sealedThrough`: the position of the last row in a
+   * full segment.
+   */
   readonly changed: number;
   readonly sealedThrough: number;
 };
@@ -33,7 +36,10 @@ const chunkKind = 1;
 
 /** Names, segments and snapshots of all types, in the tables of the part. */
 export class ColumnTables {
-  /** A type's number and a name → the ordinal of the name. Entries are never removed: a name may come back. */
+  /**
+   * A type's number and a name → the ordinal of the name. Entries are never removed: a new object may have the name of
+   * a deleted one.
+   */
   readonly #names: Table<Buffer, Uint8Array>;
   readonly #segments: Table<Buffer, Uint8Array>;
   readonly #snapshots: Table<string, Uint8Array>;
@@ -96,14 +102,17 @@ export class ColumnTables {
     return isDone;
   }
 
-  /** A new number, which no type and no columns have had. Call it inside `commit`. */
+  /** Takes a new number, which no type and no columns have had. Call this method inside `commit`. */
   nextId(): number {
     const id = Number(this.#meta.get('next') ?? '1');
     this.#meta.putSync('next', String(id + 1));
     return id;
   }
 
-  /** The ordinals of names. A new name gets the next ordinal of its type. Call it inside `commit`. */
+  /**
+   * Returns the ordinals of names, and assigns the next ordinals of the type to new names. Call this method inside
+   * `commit`.
+   */
   ordinals(type: TypeKey, names: readonly string[]): readonly number[] {
     const [id = this.nextId(), numbered = 0] = numbersIn(this.#meta.get(`names:${type}`));
     let next = numbered;
@@ -126,7 +135,7 @@ export class ColumnTables {
     return id === undefined ? undefined : this.#names.get(nameKey(id, name))?.readUInt32LE(0);
   }
 
-  /** The number of ordinals of a type, which are those below it. */
+  /** The number of ordinals of a type. The ordinals are the numbers below it. */
   ordinalCount(type: TypeKey): number {
     return numbersIn(this.#meta.get(`names:${type}`))[1] ?? 0;
   }

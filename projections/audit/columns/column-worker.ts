@@ -27,7 +27,7 @@ type ColumnWork = {
   readonly onError: (error: unknown) => void;
 };
 
-/** The delay after an error, for example if the disk is full or the log does not answer. */
+/** The delay after an error, for example if the disk is full or the log is unavailable. */
 const retryMs = 1_000;
 /** The maximum number of segments, and of snapshots, that one transaction removes. */
 const droppedPerStep = 16;
@@ -64,7 +64,7 @@ export class ColumnWorker {
     if (this.#isHeldUp) this.wake();
   }
 
-  /** Ends the worker, and writes the rows in memory. */
+  /** Ends the worker, and writes the rows from memory to the tables. */
   async stop(): Promise<void> {
     const { pace, onError } = this.#work;
     this.#stopping.abort();
@@ -166,7 +166,7 @@ export class ColumnWorker {
     }
   }
 
-  /** Reads the missing values of types from the log. Then adds the changes that came during the reading. */
+  /** Reads the missing values of types from the log, and then adds the changes that were folded during the read. */
   async #readMissing(types: readonly KeptType[]): Promise<void> {
     const { log, position, within, inLog, onLive, pace } = this.#work;
     const until = position();
@@ -183,7 +183,7 @@ export class ColumnWorker {
     for (const kept of types) {
       const { columns, later } = kept;
       columns.cover(within(until));
-      // If too many changes came meanwhile, the worker reads again: the next reading is shorter.
+      // If too many changes were folded during the read, the worker reads again. The next read is shorter.
       if (later === undefined || this.#work.types.get(columns.type.key) !== kept) continue;
       for (const values of later) if (values.position > columns.through) columns.add(values);
       [kept.isLive, kept.later] = [true, undefined];
@@ -201,7 +201,7 @@ export class ColumnWorker {
       const values = valuesOfEvent(event, columns.type, position);
       if (values !== undefined) columns.add(values);
       while (columns.isFull() && !(await inSlices(columns.seal(durable()), pace))) await this.#untilFolded();
-      // A list then reads the changes since a snapshot near its position, wherever in the log the position is.
+      // With this snapshot, a list at any position reads only the changes since the nearest earlier snapshot.
       if (columns.needsSnapshot()) await inSlices(columns.snapshot(), pace);
       if (pace.isOver()) await pace.next();
     }

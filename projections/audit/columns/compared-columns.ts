@@ -36,7 +36,9 @@ export type ComparedColumns = {
     /** The number of full segments of changes before the snapshot. */
     readonly from: number;
     readonly stored: Segments;
-    /** The segments that the changes before the snapshot give; undefined for a pause. */
+    /**
+     * Yields the segments that the snapshot must have according to the changes before it, and undefined for a pause.
+     */
     readonly expected: () => Generator<Buffer | undefined, undefined, undefined>;
   }[];
   /** The number of objects at `through`. */
@@ -46,7 +48,7 @@ export type ComparedColumns = {
   readonly sealedThrough: number;
   /** Whether the columns are still those of the type: others may have replaced them. */
   readonly isCurrent: () => boolean;
-  /** The number of ordinals, which are those below it. */
+  /** The number of ordinals. The ordinals are the numbers below it. */
   readonly ordinals: number;
   readonly ordinal: (name: string) => number | undefined;
   /** Up to `limit` names after a name, with their ordinals. An ordinal is undefined in a damaged entry. */

@@ -15,7 +15,7 @@ export type SnapshotSource = {
 
 const rowsPerStep = 64;
 
-/** The encoded segments of a snapshot, in order. Undefined for a pause. */
+/** Yields the encoded segments of a snapshot, in order, and undefined for a pause. */
 export function* snapshotChunks(
   source: SnapshotSource,
   bounds: ColumnBounds,
@@ -31,8 +31,8 @@ export function* snapshotChunks(
 }
 
 /**
- * The rows of all objects after the changes, each object once, in no order. Without an order, each segment is read at
- * most twice, even if consecutive changes affect distant objects. Undefined for a pause.
+ * Yields the rows of all objects after the changes, each object once, in no order, and undefined for a pause. Without
+ * an order, each segment is read at most twice, even if consecutive changes affect distant objects.
  */
 export function* snapshotRows({ layout, before, changes }: SnapshotSource): Generator<ValueRow | undefined, undefined> {
   const latest = new LatestRows();
@@ -54,7 +54,7 @@ export function* snapshotRows({ layout, before, changes }: SnapshotSource): Gene
   }
 }
 
-/** A segment that outlasts a pause. */
+/** A copy of a segment, which stays valid over a pause. */
 function copyOf(segments: Segments, number: number, layout: readonly ColumnLayout[]): Segment {
   return new Segment(Buffer.from(segments.read(number)), layout);
 }

@@ -81,7 +81,9 @@ export class TypeColumns {
     return this.#rows.length >= this.#bounds.segmentRows || this.#bytes >= this.#bounds.segmentBytes;
   }
 
-  /** Writes the first rows as a full segment. Returns false if one of these rows is after `durable`. */
+  /**
+   * Writes the first rows as a full segment. Writes nothing and returns false if one of these rows is after `durable`.
+   */
   *seal(durable: number): Steps<boolean> {
     const rows = this.#rows.slice(0, this.#segmentRows());
     const last = rows.at(-1);

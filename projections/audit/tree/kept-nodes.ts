@@ -5,7 +5,10 @@ import type { Hash, Node, NodeReader } from '../../../src/audit/proof/merkle.ts'
  * such a node takes up to 128 hashes of a tile.
  */
 const levelMin = 9;
-/** The maximum number of nodes in memory, some 400 kB: all such nodes in a tree of one million leaves. */
+/**
+ * The maximum number of nodes in memory, about 400 kB. A tree of one million leaves has fewer nodes of level `levelMin`
+ * and above.
+ */
 const nodesMax = 4_096;
 const levelStride = 2 ** 40;
 

@@ -135,7 +135,10 @@ export class TreePart implements AuditPart, FoldedTree {
     this.#lastHead = typeof head === 'string' ? decodeHead(head) : undefined;
   }
 
-  /** Keeps the size and root that an event states until `write`: the root of an earlier size is read from the table. */
+  /**
+   * Stores the size and root that an event states, for a comparison in `write`: only then does the table have the
+   * hashes for the root of an earlier size. Returns the estimated bytes in memory.
+   */
   #note(recorded: RecordedEvent): number {
     const { event } = decodeEvent(recorded);
     const stated = statedBy(event);

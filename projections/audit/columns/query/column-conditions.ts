@@ -85,7 +85,10 @@ function beyondPrefix(keys: KeyDictionary, prefix: string): number {
   return low;
 }
 
-/** Clears `holding`, which has 1 for each selected row, for the rows that do not meet every condition. */
+/**
+ * Sets `holding` to 0 for each row that does not meet all conditions. `holding` has 1 for each row that is still
+ * selected.
+ */
 export function keepHolding(segment: Segment, conditions: readonly ColumnCondition[], holding: Uint8Array): void {
   for (const { column, negated, ranges } of conditions) {
     if (!holding.includes(1)) return;
@@ -106,10 +109,13 @@ function keepWanted(holding: Uint8Array, { starts, ids }: SegmentColumn, { isWan
   }
 }
 
-/** The number of ranges up to which comparing an id with each is faster than an array with an entry for each id. */
+/**
+ * The maximum number of ranges for which a comparison with each range is faster than an array with an entry for each
+ * id.
+ */
 const rangesComparedMax = 2;
 
-/** Whether an id is in one of the ranges. `size`: the number of ids. */
+/** Returns a function that tests whether an id is in one of the ranges. `size`: the number of ids. */
 function idTest(ranges: readonly IdRange[], size: number): (id: number) => boolean {
   const some = ranges.filter(([low, high]) => low < high);
   if (some.length <= rangesComparedMax) return (id) => some.some(([low, high]) => low <= id && id < high);

@@ -23,7 +23,7 @@ export class LatestRows {
     return this.#at(Math.floor(ordinal / pageSize))?.[ordinal % pageSize] ?? 0;
   }
 
-  /** The page with this number. Keeps the last page, since consecutive calls mostly need the same page. */
+  /** The page with this number. Caches the last page, since consecutive calls mostly need the same page. */
   #at(number: number): Uint32Array | undefined {
     if (number === this.#number) return this.#page;
     this.#number = number;

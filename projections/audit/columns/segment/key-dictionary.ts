@@ -5,9 +5,9 @@ import type { IndexKey } from '../../../../src/resource/type/index-entry.ts';
  * The distinct keys of a column, ascending: a key's place is its id. The keys of one index are texts or numbers, never
  * both.
  *
- * Encoding: the count (`u32`), then the keys. Numbers are `f64` each. Texts are the end of each text (`u32`), the
- * encoding of each text (`u8`: 0 for Latin-1, 1 for UTF-16), and the texts. UTF-8 is not used, because index keys may
- * be ill-formed Unicode.
+ * Encoding: the count (`u32`), then the keys. Numbers are `f64` each. For texts: the end offset of each text, relative
+ * to the first text (`u32`, little endian), the encoding of each text (`u8`: 0 for Latin-1, 1 for UTF-16), and the
+ * texts. UTF-8 is not used, because index keys may be ill-formed Unicode.
  */
 export type KeyDictionary = {
   readonly size: number;
@@ -50,7 +50,10 @@ type DecodedDictionary = {
   readonly end: number;
 };
 
-/** The keys at offset `at`, and the offset after them. The dictionary reads from `bytes`, and decodes single keys. */
+/**
+ * The keys at offset `at`, and the offset after them. The dictionary reads from `bytes`, and decodes a key when it is
+ * read.
+ */
 export function decodeKeys(bytes: Buffer, at: number, isText: boolean): DecodedDictionary {
   const size = bytes.readUInt32LE(at);
   const start = at + 4;
@@ -82,7 +85,7 @@ class NumberKeys implements KeyDictionary {
 class TextKeys implements KeyDictionary {
   readonly size: number;
   readonly #bytes: Buffer;
-  /** The offset of the ends; then one byte for each text, 1 for UTF-16 and 0 for Latin-1; then the texts. */
+  /** The offset of the texts' end offsets. The texts' encodings and the texts follow. */
   readonly #start: number;
 
   constructor(bytes: Buffer, start: number, size: number) {
@@ -105,7 +108,7 @@ class TextKeys implements KeyDictionary {
     return lowerOf(this, key);
   }
 
-  /** The offset after a text; of the text before the first one, the offset of the texts. */
+  /** The offset after a text; for -1, the offset of the first text. */
   #endOf(id: number): number {
     const texts = this.#start + 5 * this.size;
     return id < 0 ? texts : texts + this.#bytes.readUInt32LE(this.#start + 4 * id);

@@ -3,7 +3,10 @@ type Integers = Uint8Array | Uint16Array | Uint32Array | Float64Array;
 
 const constantWidth = 0;
 
-/** `u8 width in bytes, u32 count, values`, little-endian; of equal values (width 0) only the first as `f64`. */
+/**
+ * Encodes numbers as their width in bytes (`u8`), their count (`u32`) and the values, little-endian. If all numbers are
+ * equal, the width is 0, and the number is stored only once, as `f64`.
+ */
 export function packIntegers(values: ArrayLike<number>): Buffer {
   const count = values.length;
   let greatest = 0;

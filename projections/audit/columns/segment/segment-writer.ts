@@ -89,7 +89,7 @@ class Found {
     this.#found.push(place);
   }
 
-  /** The distinct values in order (`keys`), and the place in `keys` of each added value (`ids`). */
+  /** Returns the distinct values in order (`keys`), and the place in `keys` of each added value (`ids`). */
   *ranked(): Steps<EncodedKeys> {
     const keys = sorted([...this.#places.keys()]);
     yield;

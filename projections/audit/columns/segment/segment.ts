@@ -7,7 +7,10 @@ import { PackedIntegers } from './packed-integers.ts';
 /** The values of one column, by row. */
 export type SegmentColumn = {
   readonly keys: KeyDictionary;
-  /** The ids of the row's values are those from `starts.at(row)` up to `starts.at(row + 1)`. Undefined: one each. */
+  /**
+   * The places of each row's ids in `ids`: from `starts.at(row)` up to `starts.at(row + 1)`. Undefined if each row has
+   * one id.
+   */
   readonly starts: RowStarts | undefined;
   /** The ids of the rows' values, ascending within a row. A single-valued row without a value has `keys.size`. */
   readonly ids: PackedIntegers;
