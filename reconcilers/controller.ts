@@ -82,8 +82,8 @@ export class Controller implements Measured {
   }
 
   /**
-   * Enqueues all keys now, and whenever this node becomes the leader. Call it once `keys` can be read. Before this
-   * call, no key is enqueued.
+   * Enqueues all keys now, and whenever this node becomes the leader. Before this call, no key is enqueued. Call this
+   * method after `keys` has become readable.
    */
   open(): void {
     if (this.#isOpen) return;

@@ -34,7 +34,10 @@ export type LeaseDependencies = {
   readonly uuid: () => string;
   /** A random name. After a restart, a node has another name. */
   readonly node: string;
-  /** Called when an event of the lease stream is invalid. An unavailable log is reported elsewhere. */
+  /**
+   * Called when an event of the lease stream is invalid. An unavailable log is not reported here, but by the log
+   * itself.
+   */
   readonly onError: (error: unknown) => void;
 };
 

@@ -54,9 +54,15 @@ export const reconcileAgainMsMin = 10;
 export const reconcileAgainMsMax = 2_678_400_000;
 /** The maximum number of names that one change of a watched object may affect. */
 export const reconcileWatchedNamesMax = 1_000;
-/** The number of consecutive rewrites of one object by a reconciler, each caused by the previous one, that spin. */
+/**
+ * The number of consecutive rewrites of one object by a reconciler, each caused by the previous one, after which the
+ * object's name spins.
+ */
 export const reconcileRewritesMax = 50;
-/** The delay up to which an outcome `again` is immediate, and the number of immediate outcomes in a row that spin. */
+/**
+ * The delay up to which an outcome `again` is immediate, and the number of immediate outcomes in a row after which a
+ * name spins.
+ */
 export const reconcileImmediateMs = 100;
 export const reconcileImmediateMax = 100;
 /** The time between two steps of a spinning name. */

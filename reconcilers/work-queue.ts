@@ -2,15 +2,15 @@ import type { CausingEvent } from '../src/command/event.ts';
 
 /**
  * A queue of keys to process, as in client-go's `util/workqueue`. A key that is enqueued repeatedly while it waits is
- * processed once. A key that is enqueued while it is held is processed again afterwards. The queue does not depend on
- * time or leadership. It records the last event that enqueued each key, if any.
+ * processed once. A key that is enqueued while its step runs is processed again after this step. The queue does not
+ * depend on time or leadership. It records the last event that enqueued each key, if any.
  */
 export class WorkQueue {
   /** The keys of `#dirty` that are not in `#processing`, each once, first in, first out. */
   readonly #ready = new Fifo();
   /** The keys that were enqueued after their last step started, with the cause. Another step follows for each key. */
   readonly #dirty = new Map<string, CausingEvent | undefined>();
-  /** The keys that a running step holds, with the cause of the step. No second step of such a key starts. */
+  /** The keys with a running step, with the cause of the step. No second step of such a key starts. */
   readonly #processing = new Map<string, CausingEvent | undefined>();
 
   /** The number of keys that can be taken. */
@@ -18,12 +18,12 @@ export class WorkQueue {
     return this.#ready.size;
   }
 
-  /** The number of keys that wait for a slot or for the end of the step that holds them. */
+  /** The number of keys that wait for a slot or for the end of their running step. */
   get depth(): number {
     return this.#dirty.size;
   }
 
-  /** The number of held keys. */
+  /** The number of keys with a running step. */
   get held(): number {
     return this.#processing.size;
   }
@@ -34,7 +34,7 @@ export class WorkQueue {
     if (!isWaiting && !this.#processing.has(key)) this.#ready.push(key);
   }
 
-  /** Returns the key that has waited longest. The key is held until `done`. */
+  /** Takes the key that has waited longest, and records its step as running until `done`. */
   take(): string | undefined {
     const key = this.#ready.shift();
     if (key === undefined) return undefined;
@@ -43,7 +43,7 @@ export class WorkQueue {
     return key;
   }
 
-  /** The event that caused the step that holds the key. */
+  /** The event that caused the running step of the key. */
   causeOf(key: string): CausingEvent | undefined {
     return this.#processing.get(key);
   }
@@ -58,7 +58,7 @@ export class WorkQueue {
     if (this.#dirty.has(key)) this.#ready.push(key);
   }
 
-  /** Drops the waiting keys. Held keys are not released. */
+  /** Drops the waiting keys, but not the keys with a running step. */
   clear(): void {
     this.#ready.clear();
     this.#dirty.clear();

@@ -18,17 +18,6 @@ import { markedOf, namesOf, type PlatformDependencies, readObject } from './plat
 import { PlatformReconciler } from './platform-reconciler.ts';
 import { PlatformWrites, type Read } from './platform-writes.ts';
 
-/**
- * Removes deleted users from the bindings that name them. A binding refers to a user only by name, so a later user of
- * this name would get the roles. A finalizer therefore keeps a marked user until no binding names it; only then can the
- * name be reused. If somebody removed the finalizer, bindings last written before the deletion are corrected too, even
- * if a new user of the name exists. A binding that was written for a name without a user remains, since it may be
- * intended for a future user. A name `oidc:…` remains too, since it has no User object.
- *
- * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6): the write requires the
- * state of the binding that the step read, and a mark is permanent. The finalizer is removed when no binding is found.
- * A binding that another node has just written is handled like one that is written a moment later.
- */
 export type BindingsDependencies = PlatformDependencies & {
   readonly log: Pick<EventLog, 'readStream'>;
   readonly users: ResourceType;
@@ -37,7 +26,19 @@ export type BindingsDependencies = PlatformDependencies & {
   readonly finalizer: string;
 };
 
-/** Removes deleted users from bindings. The keys are the names of users. */
+/**
+ * Removes deleted users from the bindings that name them. The keys are the names of users.
+ *
+ * A binding refers to a user only by name, so a later user of this name would get the roles. A finalizer therefore
+ * keeps a marked user until no binding names it; only then can the name be reused. If somebody removed the finalizer,
+ * bindings last written before the deletion are corrected too, even if a new user of the name exists. A binding that
+ * was written for a name without a user remains, since it may be intended for a future user. A name `oidc:…` remains
+ * too, since it has no User object.
+ *
+ * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6): the write requires the
+ * state of the binding that the step read, and a mark is permanent. The finalizer is removed when no binding is found.
+ * A binding that another node has just written is handled like one that is written a moment later.
+ */
 export class Bindings extends PlatformReconciler {
   readonly #dependencies: BindingsDependencies;
   readonly #writes: PlatformWrites;

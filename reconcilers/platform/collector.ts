@@ -9,17 +9,6 @@ import { refused, settled, type Outcome } from '../outcome.ts';
 import { markedOf, type PlatformDependencies, readObject } from './platform-reads.ts';
 import { PlatformReconciler } from './platform-reconciler.ts';
 
-/**
- * Removes objects that are marked for deletion and have no finalizers (decision 3.1). Writes usually remove such
- * objects directly. The collector handles two other cases: objects that are too large for both events in one append,
- * and objects that an earlier version marked. A step reads the current state of its object, so a repeated step is
- * harmless; a failed step is retried.
- *
- * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). The step is decided on
- * one stream and appended at the revision that it read. A mark is permanent, a marked object gets no new finalizer, and
- * the uid protects a later object of the same name. If two nodes act as the leader, one removes the object, and the
- * other finds that the object is deleted.
- */
 const subject: PlatformSubject = { kind: 'platform', part: 'collector' };
 
 export type CollectorDependencies = PlatformDependencies & {
@@ -28,7 +17,18 @@ export type CollectorDependencies = PlatformDependencies & {
   readonly serving: () => readonly ResourceType[];
 };
 
-/** Removes marked objects without finalizers. The keys are `<type>/<name>`. */
+/**
+ * Removes objects that are marked for deletion and have no finalizers (decision 3.1). The keys are `<type>/<name>`.
+ *
+ * Writes usually remove such objects directly. The collector handles two other cases: objects that are too large for
+ * both events in one append, and objects that an earlier version marked. A step reads the current state of its object,
+ * so a repeated step is harmless; a failed step is retried.
+ *
+ * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). The step is decided on
+ * one stream and appended at the revision that it read. A mark is permanent, a marked object gets no new finalizer, and
+ * the uid protects a later object of the same name. If two nodes act as the leader, one removes the object, and the
+ * other finds that the object is deleted.
+ */
 export class Collector extends PlatformReconciler {
   readonly #dependencies: CollectorDependencies;
 
@@ -37,7 +37,7 @@ export class Collector extends PlatformReconciler {
     this.#dependencies = dependencies;
   }
 
-  /** Enqueues the objects that are marked already. Call it once the indexes of the type are ready. */
+  /** Enqueues the objects that are marked already. Call this method after the indexes of the type are ready. */
   enqueueAll(type: ResourceType): void {
     this.enqueueKeys(() => this.#marked([type]));
   }

@@ -17,17 +17,6 @@ import { PlatformReconciler } from './platform-reconciler.ts';
 import { PlatformWrites, type Read } from './platform-writes.ts';
 import { Referrers } from './reference-index.ts';
 
-/**
- * Deletes objects without remaining owners, releases dependents of an owner that requests it, and delays the deletion
- * of an owner while dependents block it (decision 3.5). A step reads one object with its owners and dependents.
- *
- * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). Each step is appended
- * at the revision of the object on which it was decided, and relies on permanent facts. First, the writer of an owner
- * reference has read the uid in an earlier event. If the owner does not exist once the dependent is folded, the owner
- * was deleted, and its uid is never used again. Second, a mark is permanent, and a marked object gets no new finalizer.
- * Only one decision relies on an absence: that a marked owner has no dependents left. If another node has just created
- * a dependent, a later step finds that the owner is deleted, as for a dependent that is created after the deletion.
- */
 export type OwnerReferencesDependencies = PlatformDependencies &
   OwnerGraphDependencies & {
     /** Types of objects without owners, even if the objects contain owner references. */
@@ -47,6 +36,17 @@ type PlannedStep = {
   readonly writes: PlatformWrites;
 };
 
+/**
+ * Deletes objects without remaining owners, releases dependents of an owner that requests it, and delays the deletion
+ * of an owner while dependents block it (decision 3.5). A step reads one object with its owners and dependents.
+ *
+ * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). Each step is appended
+ * at the revision of the object on which it was decided, and relies on permanent facts. First, the writer of an owner
+ * reference has read the uid in an earlier event. If the owner does not exist once the dependent is folded, the owner
+ * was deleted, and its uid is never used again. Second, a mark is permanent, and a marked object gets no new finalizer.
+ * Only one decision relies on an absence: that a marked owner has no dependents left. If another node has just created
+ * a dependent, a later step finds that the owner is deleted, as for a dependent that is created after the deletion.
+ */
 export class OwnerReferences extends PlatformReconciler {
   readonly #dependencies: OwnerReferencesDependencies;
   readonly #writes: PlatformWrites;
@@ -73,7 +73,9 @@ export class OwnerReferences extends PlatformReconciler {
     return this.#owned.size;
   }
 
-  /** Scans the objects of all served types and enqueues all keys. Call it once the read models have caught up. */
+  /**
+   * Scans the objects of all served types and enqueues all keys. Call this method after the read models have caught up.
+   */
   override open(): void {
     this.#isOpen = true;
     super.open();

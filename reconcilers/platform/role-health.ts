@@ -15,6 +15,12 @@ import { PlatformReconciler } from './platform-reconciler.ts';
 import { PlatformWrites } from './platform-writes.ts';
 import { Referrers } from './reference-index.ts';
 
+export type RoleHealthDependencies = PlatformDependencies & {
+  /** The type Role. */
+  readonly roles: ResourceType;
+  readonly domain: string;
+};
+
 /**
  * Reports in the status of a role which of its referenced roles do not exist: its dependencies, and the roles to which
  * it is aggregated. A role that never lacked a referenced role has no such condition, so that creating a role takes
@@ -24,12 +30,6 @@ import { Referrers } from './reference-index.ts';
  * at the revision on which it was decided, a status grants nothing, and the current leader checks every role and
  * corrects its status.
  */
-export type RoleHealthDependencies = PlatformDependencies & {
-  /** The type Role. */
-  readonly roles: ResourceType;
-  readonly domain: string;
-};
-
 export class RoleHealth extends PlatformReconciler {
   readonly #dependencies: RoleHealthDependencies;
   readonly #writes: PlatformWrites;
@@ -127,7 +127,8 @@ export function completeness({ dependencies, aggregatesTo }: Role, exists: (role
 }
 
 /**
- * `wait`: a report is necessary, but not yet. `since`: the time of the reported condition, if only its message changes.
+ * `wait`: the condition is reported only after the grace time. `since`: the time of the reported condition, if only its
+ * message changes.
  */
 type ConditionStep =
   { readonly type: 'nothing' } | { readonly type: 'wait' | 'report'; readonly since: string | undefined };

@@ -11,17 +11,6 @@ import { again, refused, settled, type Outcome } from '../outcome.ts';
 import { namesOf, type PlatformDependencies, readObject } from './platform-reads.ts';
 import { PlatformReconciler } from './platform-reconciler.ts';
 
-/**
- * Deletes sessions that have ended: expired ones, and those of a user that was deleted, replaced, disabled, or got a
- * new password. Such a session is invalid already; the deletion only frees space. A step reads the current state of a
- * session, so a repeated step is harmless.
- *
- * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). The deletion requires
- * the uid of the session. A session that a later event ended remains ended, because the user's uid, password revision
- * and number of disablings never return to the values that the session needs. The only exception is a session that was
- * created while its user was disabled: its user must log in again. A fast clock ends sessions early, with or without a
- * lease.
- */
 const subject: PlatformSubject = { kind: 'platform', part: 'sessions' };
 
 export type SessionKeeperDependencies = PlatformDependencies & {
@@ -30,6 +19,16 @@ export type SessionKeeperDependencies = PlatformDependencies & {
   readonly sessions: ResourceType;
 };
 
+/**
+ * Deletes sessions that have ended: expired ones, and those of a user that was deleted, replaced, disabled, or got a
+ * new password. Such a session is invalid already; the deletion only frees space. A step reads the current state of a
+ * session, so a repeated step is harmless.
+ *
+ * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). The deletion requires
+ * the uid of the session. An ended session stays ended, since uid, password revision and `timesDisabled` never return
+ * to earlier values. Exception: a session created while its user was disabled becomes valid when the user is enabled;
+ * if it was deleted, the user logs in again. A fast clock ends sessions early, with or without a lease.
+ */
 export class SessionKeeper extends PlatformReconciler {
   readonly #dependencies: SessionKeeperDependencies;
 
@@ -50,8 +49,8 @@ export class SessionKeeper extends PlatformReconciler {
   }
 
   /**
-   * Enqueues the changed session, since its user may have been deleted before or its expiry may have changed. Otherwise
-   * the session would be checked only when it expires.
+   * Enqueues the changed session, since its user may have been deleted before or its expiry may have changed. Without
+   * this, a new session would first be checked at the next change of its user's credentials or of the leader.
    */
   protected onChange({ type, name, kind, cause }: Change): void {
     if (type === this.#dependencies.sessions.key && kind !== 'deleted') this.enqueue(name, cause);

@@ -11,6 +11,12 @@ import { namesOf, type PlatformDependencies, readObject } from './platform-reads
 import { PlatformReconciler } from './platform-reconciler.ts';
 import { PlatformWrites } from './platform-writes.ts';
 
+export type TokensDependencies = PlatformDependencies & {
+  readonly permissions: Pick<PermissionReader, 'isReady' | 'user' | 'subscribe'>;
+  /** The type PersonalAccessToken. */
+  readonly tokens: ResourceType;
+};
+
 /**
  * Marks expired personal access tokens in their status, and deletes the tokens of deleted users. Such tokens are
  * invalid already, because of their expiry or their owner's uid. The status only reports the expiry, and the deletion
@@ -20,12 +26,6 @@ import { PlatformWrites } from './platform-writes.ts';
  * at the revision on which it was decided, the expiry of a token is fixed at its creation, and the uid of a deleted
  * owner is never used again. A fast clock may mark a valid token as expired, which is wrong but has no effect.
  */
-export type TokensDependencies = PlatformDependencies & {
-  readonly permissions: Pick<PermissionReader, 'isReady' | 'user' | 'subscribe'>;
-  /** The type PersonalAccessToken. */
-  readonly tokens: ResourceType;
-};
-
 export class Tokens extends PlatformReconciler {
   readonly #dependencies: TokensDependencies;
   readonly #writes: PlatformWrites;

@@ -27,14 +27,6 @@ type ClaimStep = {
   readonly cause: CausingEvent | undefined;
 };
 
-/**
- * Releases claims of unique values that their holders do not hold: after a change or deletion, or after a failed write
- * (consistency protocol, 1). This only frees space: a writer that needs such a value releases the claim itself.
- *
- * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). A release requires the
- * revision of the claim, and happens only once no append under the claim can succeed. A fence takes a revision that
- * only an abandoned append could use, and repeats the current contents.
- */
 export type ClaimsDependencies = {
   readonly changes: ChangeFeed;
   readonly reader: Pick<ObjectReader, 'position'>;
@@ -62,6 +54,14 @@ type SweptRange = {
   readonly until?: LogPosition;
 };
 
+/**
+ * Releases claims of unique values that their holders do not hold: after a change or deletion, or after a failed write
+ * (consistency protocol, 1). This only frees space: a writer that needs such a value releases the claim itself.
+ *
+ * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). A release requires the
+ * revision of the claim, and happens only once no append under the claim can succeed. A fence takes a revision that
+ * only an abandoned append could use, and repeats the current contents.
+ */
 export class Claims {
   readonly #dependencies: ClaimsDependencies;
   /** The controller. Its keys are claim streams. */
@@ -99,7 +99,8 @@ export class Claims {
   }
 
   /**
-   * Sweeps through all claims, now and whenever this node becomes the leader. Call it once the tables have caught up.
+   * Sweeps through all claims, now and whenever this node becomes the leader. Call this method after the tables have
+   * caught up.
    */
   open(): void {
     this.#isOpen = true;

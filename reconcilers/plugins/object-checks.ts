@@ -33,7 +33,7 @@ type TypeCheck = {
   readonly known: Map<string, Violation>;
   /** The number of invalid objects that `known` has no room for. */
   others: number;
-  /** The names in `known` that were written since. */
+  /** The names in `known` whose objects were written after their last check. */
   readonly again: Set<string>;
   /** The state that `of` returns. */
   shown: InvalidObjects | undefined;
@@ -74,7 +74,7 @@ export class ObjectChecks implements ObjectCheckResults {
     ];
   }
 
-  /** Starts the checks. Call it once the read models have caught up. */
+  /** Starts the checks. Call this method after the read models have caught up. */
   open(): void {
     this.#isOpen = true;
     this.#begin();
@@ -195,7 +195,7 @@ export class ObjectChecks implements ObjectCheckResults {
     this.#show(check);
   }
 
-  /** Counts the objects without a known name again, as no change of them is noticed. */
+  /** Schedules a check of all objects, since `known` lacks some invalid objects, whose changes are not noticed. */
   #checkLater(check: TypeCheck, signal: AbortSignal): void {
     const timer = this.#dependencies.clock.after(invalidRecheckMs, () => {
       if (signal.aborted || !this.#isCurrent(check)) return;

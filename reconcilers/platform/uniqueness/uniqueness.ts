@@ -61,7 +61,7 @@ export class Uniqueness {
     ];
   }
 
-  /** Starts the work. Call it once the read models have caught up. */
+  /** Starts the work. Call this method after the read models have caught up. */
   open(): void {
     this.#isOpen = true;
     this.#begin();
@@ -84,7 +84,10 @@ export class Uniqueness {
     });
   }
 
-  /** Updates the tasks. Call it once a type is served, since objects of the type must not be written before. */
+  /**
+   * Updates the tasks, which write objects of their types. Call this method after a type is served, since nothing may
+   * write its objects before.
+   */
   scan(): void {
     if (!this.#isOpen || this.#term.signal.aborted || !this.#dependencies.leadership.isLeader()) return;
     const { served, reader, onStep } = this.#dependencies;
