@@ -23,7 +23,7 @@ type Stage = {
 export class CopyProgress {
   readonly #options: ProgressOptions;
   #stage: Stage | undefined;
-  /** A counter that increases with every progress, to detect a stalled copy. */
+  /** A counter that increases whenever the copy makes progress, to detect a stalled copy. */
   #beats = 0;
 
   constructor(options: ProgressOptions) {

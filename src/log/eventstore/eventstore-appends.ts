@@ -13,7 +13,7 @@ import { LogRefusedError, logPosition, streamRevision } from '../log.ts';
 import type { AppendOutcome, ExpectedRevision, ProposedEvent, StreamName } from '../log.ts';
 
 type AppendContext = {
-  /** The prefix of this log's stream names on the server. */
+  /** The prefix of this log's stream names in EventStoreDB. */
   readonly prefix: string;
   readonly clock: Clock;
   readonly contact: Contact;

@@ -18,7 +18,7 @@ export class LogUnavailableError extends Error {
   }
 }
 
-/** Tracks whether the server is available, the time of the last change, and whether the server was ever available. */
+/** Tracks whether EventStoreDB is available, the time of the last change, and whether it was ever available. */
 export class Contact {
   readonly hosts: string;
   readonly #url: EventStoreUrl;
@@ -41,8 +41,8 @@ export class Contact {
   }
 
   /**
-   * Returns an error while the server is known to be unavailable, so that writers fail immediately instead of waiting
-   * for the time limit; otherwise undefined.
+   * Returns an error while EventStoreDB is known to be unavailable, so that writers fail immediately instead of waiting
+   * for the time limit; undefined at all other times.
    */
   known(): LogUnavailableError | undefined {
     return this.#everWorked && !this.#state.reachable ? new LogUnavailableError(this.#state.reason) : undefined;

@@ -14,7 +14,7 @@ import { LogRefusedError, LogReplacedError, UnknownPositionError, logStart } fro
 import type { CategoryFilter, LogPosition, RecordedEvent, StreamName } from '../log.ts';
 
 export type FollowContext = {
-  /** The prefix of this log's stream names on the server. */
+  /** The prefix of this log's stream names in EventStoreDB. */
   readonly prefix: string;
   readonly client: () => LogDriver;
   readonly reads: Reads;

@@ -21,7 +21,7 @@ type Renewal = {
   readonly sentMs: number;
 };
 
-/** Limits lease streams, of which only the last event is in force, and reads the server's time from renewals. */
+/** Limits lease streams, of which only the last event is in force, and reads EventStoreDB's time from renewals. */
 export class Leases {
   readonly #context: LeasesContext;
   readonly #kept = new Set<StreamName>();
@@ -45,7 +45,7 @@ export class Leases {
   }
 
   /**
-   * Reads the server's time of a renewal. A node with a wrong clock writes only leases; from their times, the node
+   * Reads EventStoreDB's time of a renewal. A node with a wrong clock writes only leases; from their times, the node
    * detects when its clock is correct again.
    */
   #readBack({ stream, events, sentMs }: Renewal): void {

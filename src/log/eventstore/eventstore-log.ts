@@ -34,10 +34,10 @@ import type {
 } from '../log.ts';
 
 export type EventStoreLogOptions = {
-  /** The URL of the server: `esdb://…` or `esdb+discover://…`. */
+  /** The URL of EventStoreDB: `esdb://…` or `esdb+discover://…`. */
   readonly url: string;
   readonly clock: Clock;
-  /** The prefix of stream names on the server, `ledgerplane-` by default. Each platform must have another prefix. */
+  /** The prefix of stream names in EventStoreDB, `ledgerplane-` by default. Each platform must have another prefix. */
   readonly prefix?: string;
   /** Called when the availability changes, but not for the initial state. */
   readonly onState?: (state: LogState) => void;
@@ -193,7 +193,7 @@ class EventStoreLog implements EventLog {
   }
 
   /**
-   * Returns the reads. Rejects with `LogUnavailableError` in the next turn if the server is known to be unavailable.
+   * Returns the reads. Rejects with `LogUnavailableError` in the next turn if EventStoreDB is known to be unavailable.
    */
   async #answering(): Promise<Reads> {
     const unavailable = this.#contact.known();

@@ -9,7 +9,7 @@ import { logPosition, logStart, LogCorruptError, UnknownPositionError } from '..
 import type { BackwardReadOptions, BackwardStreamPage, LogPosition, RecordedEvent, StreamName } from '../log.ts';
 
 export type StreamSource = {
-  /** The prefix of this log's stream names on the server. */
+  /** The prefix of this log's stream names in EventStoreDB. */
   readonly prefix: string;
   readonly retried: RetriedReads;
 };

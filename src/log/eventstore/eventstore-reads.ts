@@ -19,7 +19,7 @@ import type {
 } from '../log.ts';
 
 export type ReadContext = RetryContext & {
-  /** The prefix of this log's stream names on the server. */
+  /** The prefix of this log's stream names in EventStoreDB. */
   readonly prefix: string;
   readonly time: ServerTime;
 };
@@ -75,7 +75,7 @@ export class Reads {
     return (await this.lastCreated(stream))?.event;
   }
 
-  /** Returns the stream's last event, and the time at which the server wrote it. */
+  /** Returns the stream's last event, and the time at which EventStoreDB wrote it. */
   async lastCreated(stream: StreamName): Promise<TimedEvent | undefined> {
     const records = await this.#retried.read((client) =>
       client.readStream(this.#context.prefix + stream, {

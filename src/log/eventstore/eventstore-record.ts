@@ -26,7 +26,7 @@ export type StoredRecord = {
   readonly place: AppendPlace | undefined;
 };
 
-/** An event as the server returns it. */
+/** An event as EventStoreDB returns it. */
 export type RawRecord = {
   readonly streamId: string;
   readonly id: string;
@@ -38,7 +38,7 @@ export type RawRecord = {
   readonly metadata: Uint8Array;
   readonly commit: bigint;
   readonly prepare: bigint;
-  /** The time at which the server wrote the event, in epoch milliseconds; 0 if unknown. */
+  /** The time at which EventStoreDB wrote the event, in epoch milliseconds; 0 if unknown. */
   readonly createdMs: number;
 };
 
@@ -54,7 +54,9 @@ export type DriverRecord = {
   readonly created?: Date;
 };
 
-/** The highest possible position. Servers before 22.6 return a higher number for every event read from a stream. */
+/**
+ * The highest possible position. EventStoreDB before 22.6 returns a higher number for every event read from a stream.
+ */
 const positionMax = 0x7fff_ffff_ffff_ffffn;
 
 /** Encodes the events of an append. @throws RangeError if the append exceeds the limit, before any event is sent. */
@@ -81,7 +83,7 @@ export function driverEvents(events: readonly ProposedEvent[]): EventData[] {
 }
 
 /**
- * Returns the stream's name on the server. @throws RangeError for a name that is too long, as the embedded log does.
+ * Returns the stream's name in EventStoreDB. @throws RangeError for a name that is too long, as the embedded log does.
  */
 export function driverStream(prefix: string, stream: StreamName): string {
   // A UTF-16 code unit has at most three bytes in UTF-8, so the bytes of most names need not be counted.

@@ -1,9 +1,9 @@
 import type { Clock } from '../../base/clock.ts';
 
 /**
- * Estimates the time of the server's clock, which all nodes of a log share, from the times of events. The server wrote
- * an append of this process after it was sent and before it was read back. These two times limit the offset of the
- * server's clock to the monotonic clock, so the estimate does not depend on the wall clock.
+ * Estimates the time of EventStoreDB's clock, which all nodes of a log share, from the times of events. EventStoreDB
+ * wrote an append of this process after it was sent and before it was read back. These two times limit the offset of
+ * its clock to the monotonic clock, so the estimate does not depend on the wall clock.
  */
 export class ServerTime {
   readonly #clock: Clock;
@@ -14,14 +14,16 @@ export class ServerTime {
     this.#clock = clock;
   }
 
-  /** Call `own` when an event of this process, first sent at `sentMs` (monotonic), has just been read. */
+  /**
+   * Sets both limits by an event of this process, which was first sent at `sentMs` (monotonic) and has just been read.
+   */
   own(createdMs: number, sentMs: number): void {
     if (createdMs > 0) this.#offset = { least: createdMs - this.#clock.monotonic(), most: createdMs - sentMs };
   }
 
   /**
-   * Call `seen` when any event has just been read. The time of the event is not in the future, so the lower limit can
-   * increase, for example after the machine was suspended.
+   * Raises the lower limit if an event that has just been read requires it: the time of the event is not in the future.
+   * The limit rises, for example, after the machine was suspended.
    */
   seen(createdMs: number): void {
     const least = createdMs - this.#clock.monotonic();
@@ -29,7 +31,7 @@ export class ServerTime {
     this.#offset = { least, most: Math.max(least, this.#offset.most) };
   }
 
-  /** Returns the server's time, which is the time of the wall clock if that is within the limits. */
+  /** Returns EventStoreDB's time, which is the time of the wall clock if that is within the limits. */
   now(): number | undefined {
     if (this.#offset === undefined) return undefined;
     const { least, most } = this.#offset;

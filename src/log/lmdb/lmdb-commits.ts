@@ -55,13 +55,14 @@ export class LmdbCommits {
   }
 
   #write({ stream, position, revision, records }: AppendedRecords): void {
-    // Runs before lmdb's own callback of this turn, which starts the commit: no put may come between the two.
+    // This callback runs before lmdb's, which starts the commit. Appends after it are queued, so no put joins a
+    // transaction that is about to commit.
     if (!this.#open)
       setImmediate(() => {
         this.#open = false;
       });
     this.#open = true;
-    // All puts up to the last one run in one turn, which lmdb commits as one transaction.
+    // lmdb commits all puts of one turn as one transaction.
     try {
       for (const [index, record] of records.entries()) {
         this.#follow(this.#store.events.put(position + index, record));
@@ -98,7 +99,7 @@ export class LmdbCommits {
   }
 
   #fail(reason: unknown): void {
-    // The reason is a separate promise, which must have a handler even if the reason is not used.
+    // lmdb gives the cause in a separate promise, which needs a handler even if unused.
     const why = commitReason(reason);
     if (this.#failed) return;
     this.#failed = true;
