@@ -10,9 +10,9 @@ type BackedUpLog = {
 };
 
 /**
- * Checks that the log continues the backups in the folder. A folder belongs to one epoch of one log: a restored server
- * has the records of the server before, and would end the chain of that server. Within an epoch, an equal last record
- * proves that all earlier records are equal.
+ * Checks that the log continues the backups in the folder. A folder belongs to one epoch of one log. Each restore
+ * begins an epoch, so that a restored server does not continue the folder of the server that it replaces. Within an
+ * epoch, an equal last record proves that all earlier records are equal.
  *
  * @throws BackupRefusedError
  */

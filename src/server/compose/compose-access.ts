@@ -54,7 +54,10 @@ export type Access = {
   /** The recorder of accesses; undefined if accesses are not recorded. */
   readonly accesses: AccessEvents | undefined;
   readonly routes: readonly PlatformRoute[];
-  /** Call it once the platform's types can be listed. If a super administrator exists, requests are then authorized. */
+  /**
+   * Call this method after the platform's types can be listed. From then on, requests are authorized if a super
+   * administrator exists.
+   */
   open(): Promise<void>;
   /** Whether a super administrator exists. */
   isAdministered(): boolean;

@@ -18,7 +18,7 @@ import type { Core } from './core.ts';
 /** The audit stream: its routes and watches. */
 export type ComposedEvents = {
   readonly routes: readonly PlatformRoute[];
-  /** Ends the watches that may not continue with the same events. Call it after a change of rights. */
+  /** Ends the watches that may not continue with the same events. Call this method after a change of rights. */
   recheck(allows: Allows): void;
   /** Asks all watchers to connect again. */
   closeAll(): void;

@@ -11,8 +11,8 @@ import type { Core } from './core.ts';
 /** The heartbeat of this node, and the level of the log. */
 export type NodeLevels = {
   /**
-   * Call it when the read models have caught up. On a single node, the promise resolves once the log has the highest
-   * level that this node can read.
+   * Call this method after the read models have caught up. On a single node, the promise resolves once the log has the
+   * highest level that this node can read.
    */
   open(): Promise<void>;
   stop(): Promise<void>;

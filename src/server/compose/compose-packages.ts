@@ -27,7 +27,8 @@ export type InstallParts = Core & LoadDependencies & { readonly host: PluginHost
 export type Installs = {
   readonly routes: readonly PlatformRoute[];
   /**
-   * Call it once the plugins of this node are reconciled. Earlier install requests are refused with a Retry-After time.
+   * Call this method after the plugins of this node are reconciled. Earlier install requests are refused with a
+   * Retry-After time.
    */
   open(): Promise<void>;
 };

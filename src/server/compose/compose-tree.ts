@@ -22,7 +22,7 @@ import type { Core } from './core.ts';
 export type ComposedTree = {
   readonly routes: readonly PlatformRoute[];
   readonly reader: TreeReader;
-  /** Call it once the read models have caught up. */
+  /** Starts the work on keys, tree heads and the leaf check. Call this method after the read models have caught up. */
   open(): void;
   stop(): Promise<void>;
 };

@@ -12,7 +12,7 @@ import type { UniqueStep, UniqueSteps } from '../../read/uniqueness.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 
 export type UniqueIndexes = UniqueSteps & {
-  /** Call it when the read models have caught up. */
+  /** Call this method after the read models have caught up. */
   open(): void;
   stop(): Promise<void>;
 };
@@ -25,7 +25,7 @@ export function drainOf(core: Core): () => Promise<LogPosition> {
   const { unsettled, eventLog: log } = core;
   const fencing = { log, uuid: randomUUID, metadata: metadataOf('uniqueness', core) };
   return async () => {
-    // An unavailable log is reported elsewhere. The position does not pass appends that remain unresolved.
+    // The log itself reports that it is unavailable. The position does not pass appends that remain unresolved.
     await unsettled.fenceStale(fencing).catch(() => undefined);
     return unsettled.drained();
   };

@@ -22,7 +22,7 @@ export class AuditComparison {
     this.#thread = thread;
   }
 
-  /** Yields the latest progress, and returns the result. @throws NotHeldError if there is none. */
+  /** Yields the latest progress, and returns the result. @throws NotHeldError if the comparison has no result. */
   async *result(): AsyncGenerator<Progress, AuditComparisonResult> {
     let comparison: Omit<AuditComparisonResult, 'summary'> | undefined;
     for (;;) {

@@ -40,14 +40,20 @@ export class ReplayProgress {
     if (this.#ports.isStopped()) throw new StoppedError();
   }
 
-  /** Call it after each batch of a fold. @throws StoppedError or RefusedError if the thread must end. */
+  /**
+   * Reports the progress of a fold. Call this method after each batch. @throws StoppedError or RefusedError if the
+   * thread must end.
+   */
   fold(folded: Folded, { until, epoch }: { readonly until: LogPosition; readonly epoch: number }): void {
     this.#folded = folded;
     const start = epochShift(epoch);
     this.advance('replaying', { done: Number(folded.position - start), all: Number(until - start) });
   }
 
-  /** Call it often in each other step. @throws StoppedError or RefusedError if the thread must end. */
+  /**
+   * Reports the progress of a step other than a fold. Call this method often. @throws StoppedError or RefusedError if
+   * the thread must end.
+   */
   advance(step: ReplayStep, { done, all }: Share): void {
     this.goOn();
     const now = this.#clock.monotonic();

@@ -31,7 +31,10 @@ export type ReplayTask = {
   readonly print: Selected | undefined;
 };
 
-/** Shared cells. `stop`: not 0 when the thread must end. `gate`: the state of the meeting of the two threads. */
+/**
+ * Shared cells. `stop`: not 0 when the thread must end. `gate`: a state by which the server's thread and the replay
+ * thread open their views of the live tables at the same position.
+ */
 export const stopCell = 0;
 export const gateCell = 1;
 export const cellCount = 2;
@@ -60,7 +63,7 @@ export type ReplayMessage =
       readonly events: number;
       readonly percent: number;
     }
-  /** The thread waits at the gate. */
+  /** The thread waits at the gate until the server's thread calls `meet`. */
   | { readonly kind: 'waits' }
   | {
       readonly kind: 'compared';

@@ -46,8 +46,8 @@ export class ReplayThread {
   }
 
   /**
-   * Call this when the thread waits at the gate. The thread opens its view of the live tables in this turn, while the
-   * event loop is held, for `replayMeetMsMax` at most. Returns false if the time was too short.
+   * Lets the thread, which waits at the gate, open its view of the live tables in this turn. Blocks the event loop
+   * until then, for `replayMeetMsMax` at most. Returns false if the time was too short.
    */
   meet(): boolean {
     Atomics.store(this.#cells, gateCell, gate.asked);

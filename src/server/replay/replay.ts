@@ -97,7 +97,7 @@ export class Replay {
     after.release();
   }
 
-  /** The number of objects of a type is unknown, and all of them are printed, so that no progress is needed. */
+  /** Reports progress only if the objects of all types are printed: the number of objects of one type is unknown. */
   #printing({ type }: Selected): PrintPorts {
     const all = this.#tables?.size() ?? 0;
     return {

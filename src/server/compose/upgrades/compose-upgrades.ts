@@ -7,7 +7,7 @@ import type { Core } from '../core.ts';
 /** The leader's work after a plugin was upgraded. */
 export type Upgrades = {
   readonly checks: ObjectChecks;
-  /** Call it once the read models have caught up. */
+  /** Call this method after the read models have caught up. */
   open(): void;
   stop(): Promise<void>;
 };
