@@ -25,7 +25,10 @@ type CursorOptions = {
 
 /** The index of all events in the log, except those of leases. */
 export type EventIndex = {
-  /** `head`: a folded position of the current epoch. Returns undefined if the index cannot narrow the conditions. */
+  /**
+   * Returns undefined if the index cannot check any condition faster than a read of the log. `head`: a folded position
+   * of the current epoch.
+   */
   walk(clauses: readonly EventClause[], options: CursorOptions): EventWalk | undefined;
   /** The position of the last event before a place in the current epoch; undefined if no event precedes the place. */
   before(place: LogPosition): LogPosition | undefined;

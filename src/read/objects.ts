@@ -105,7 +105,9 @@ export type ObjectReader = {
   isKnown(position: LogPosition): boolean;
   get(type: TypeKey, name: string): StoredObject | undefined;
   head(type: TypeKey, name: string): StreamHead;
-  /** Throws if the type's indexes are not ready. Call it in a turn that has time for it (`snapshots.turn`). */
+  /**
+   * Lists objects. Throws if the type's indexes are not ready. Call this method when `snapshots.turn` permits a list.
+   */
   list(type: TypeKey, query: ListQuery): ListPage | LongList;
   /** The names of all matching objects in the default order (newest first, then by name), in the state of this turn. */
   names(type: TypeKey, selection: ListQuery['selection'], signal?: Wanted): Promise<readonly string[]>;

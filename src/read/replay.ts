@@ -14,7 +14,7 @@ export type Difference = {
   readonly detail: string;
 };
 
-/** A read model that a comparison leaves out, for example because the code of a plugin is not there. */
+/** A read model that a comparison leaves out, for example because it needs code of a plugin that is not loaded. */
 export type NotCompared = { readonly table: string; readonly reason: string };
 
 /** By table: the number of entries that a comparison has read. */

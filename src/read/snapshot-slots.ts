@@ -24,13 +24,13 @@ const ofSnapshots: SlotLimits = {
 /** A reader's slot for one snapshot. */
 export type SnapshotSlot = {
   /**
-   * Call it when the reader starts to wait for its peer. `onStalled` is called if the wait takes too long while other
-   * readers queue.
+   * Call this method when the reader starts to wait for its peer. `onStalled` is called if the wait takes too long
+   * while other readers queue.
    */
   waits(onStalled: () => void): void;
-  /** Call it when the peer has consumed data. */
+  /** Call this method when the peer has consumed data. */
   took(): void;
-  /** Releases the slot. Call it exactly once, in every case. */
+  /** Releases the slot. Call this method exactly once, in every case. */
   release(): void;
 };
 
@@ -78,12 +78,15 @@ export class SnapshotSlots {
     return this.#beginnings.soon(accountOf(client));
   }
 
-  /** A slot, if one is free now. */
+  /** Takes a slot if one is free now. Returns undefined if none is free. */
   tryTake(client: Client): SnapshotSlot | undefined {
     return this.#hasRoom(client) ? this.#hold(client) : undefined;
   }
 
-  /** A slot, now or in turn. Undefined if the queue is full, the wait timed out or `signal` aborted. */
+  /**
+   * Takes a slot, after a wait in the queue if none is free. Returns undefined if the queue is full, the wait timed out
+   * or `signal` aborted.
+   */
   async take(client: Client, signal?: AbortSignal): Promise<SnapshotSlot | undefined> {
     const slot = this.tryTake(client);
     if (slot !== undefined) return slot;
