@@ -19,7 +19,7 @@ export function ownPosts(domain: string): ControllerDeclaration {
   });
 }
 
-/** A post that is published already keeps its time. */
+/** Keeps the publication time of a post that is already published. */
 function publish({ spec }: Post, { time }: RouteRequest): object {
   const publishTime = spec.publish === true ? (spec.publishTime ?? time) : time;
   return { spec: { publish: true, publishTime } };

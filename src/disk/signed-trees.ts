@@ -49,7 +49,7 @@ function entriesIn(path: string): readonly (readonly [string, TreeSize])[] {
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return Object.entries(value).map(([origin, signed]: [string, unknown]) => [origin, treeSizeIn(signed)]);
   } catch {
-    // Reported below.
+    // The error below reports the damage.
   }
   throw new StartError(
     `${path} is damaged, so this node cannot check which trees it has signed; restore the file from a backup of ` +

@@ -35,7 +35,8 @@ export function refuseDamagedFile(path: string, remedy: string): void {
 export const restoringFolder = 'log.restoring';
 
 /**
- * Rejects a DATA_DIR with an unfinished restore. Otherwise the server would found a new log beside the restored one.
+ * Rejects a DATA_DIR with an unfinished restore. Without this check, the server would found a new log beside the
+ * restored one.
  */
 export function refuseUnfinishedRestore(dataDir: string): void {
   const path = join(dataDir, restoringFolder);

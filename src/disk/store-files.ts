@@ -17,8 +17,8 @@ export type StoreFiles = { readonly data: string; readonly lock: string; readonl
 /**
  * Creates the files of a store, so that LMDB writes nothing when it opens the store. If the open fails, for example on
  * a full disk, the library uses freed memory and the process aborts (lmdb 3.5, `EnvWrap::openEnv`). LMDB's lock file is
- * sparse and mapped, so an access to a page without a disk block ends the process by SIGBUS. In this function, such a
- * failure is an exception.
+ * sparse and mapped, so an access to a page without a disk block ends the process by SIGBUS. This function allocates
+ * the blocks, so that a full disk throws here.
  */
 export function prepareStoreFiles({ data, lock, isFolder }: StoreFiles): void {
   if (!existsSync(data) || statSync(data).size === 0) write(data, emptyStore(isFolder));

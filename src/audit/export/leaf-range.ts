@@ -34,8 +34,8 @@ export type ResolvedRange = { readonly ok: true; readonly range: LeafRange } | (
 type Leaves = { readonly ok: true; readonly leaves: number } | Extract<ResolvedRange, { ok: false }>;
 
 /**
- * Returns the leaves between two places, both of which this node must have folded. A range may begin at a time before
- * the first event, and after the position 0; it cannot end there.
+ * Returns the leaves between two places, both of which this node must have folded. A range may begin, but not end, at a
+ * time before the first event or after the position 0.
  */
 export function leafRange({ start, until }: RequestedRange, dependencies: RangeDependencies): ResolvedRange {
   const size = dependencies.tree.size();

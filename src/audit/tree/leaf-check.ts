@@ -29,7 +29,7 @@ export type LeafCheckDependencies = {
   readonly categories: readonly string[];
   readonly tree: Pick<FoldedTree, 'size' | 'positionOf' | 'hashes' | 'lastHead'>;
   readonly clock: Clock;
-  /** Called once: the tree must be built again. */
+  /** Called once when the tree lacks a leaf: the tree must be built again. */
   readonly onLeftOut: (error: LeftOutError) => void;
   /** Called with each fault that a comparison without a signature finds; once for as long as the fault lasts. */
   readonly onFault?: (detail: string) => void;
