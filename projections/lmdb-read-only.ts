@@ -15,7 +15,7 @@ export function openReadOnly(dir: string, databases: number): RootDatabase {
 }
 
 export function holdTransaction(root: RootDatabase): HeldTransaction {
-  // Without this call, the library may reuse a read transaction of an earlier turn.
+  // Without this call, lmdb may reuse a read transaction of an earlier turn.
   root.resetReadTxn();
   const transaction: Transaction = root.useReadTransaction();
   let isHeld = true;

@@ -29,9 +29,10 @@ export type AuditPart = {
   open(environment: AuditEnvironment): void;
   /**
    * Adds an event to the open batch, in memory only. Returns the estimated bytes that the event takes in memory until
-   * `write`. `within`: the position of the event within the epoch. The event may be in a buffer that the next read of a
-   * table overwrites, so this method reads no table and keeps no bytes of the event. An exception discards the open
-   * batch of all parts.
+   * `write`. `within`: the position of the event within the epoch. An exception discards the open batch of all parts.
+   *
+   * The event may be in a buffer that the next read of a table overwrites. This method therefore reads no table and
+   * retains no bytes of the event.
    */
   add(recorded: RecordedEvent, within: number): number;
   /** Writes the open batch, inside the one transaction of all parts. An exception rolls all parts back. */

@@ -32,8 +32,9 @@ type EventPartOptions = {
 };
 
 /**
- * The positions of events by type, name, actor and user: the index of the audit stream. The version index has the
- * positions of an object's events: an entry here for each object's name would cost more than all other entries.
+ * The positions of events by type, name, actor and user: the index of the audit stream. The positions of an object's
+ * events are in the version index: an entry in this index for each object's name would cost more than all other
+ * entries.
  */
 export class EventPart implements AuditPart, EventIndex {
   readonly name = 'events';

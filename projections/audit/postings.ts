@@ -36,8 +36,8 @@ export class Postings {
   }
 
   /**
-   * Adds a position to a term, in memory, and returns the estimated bytes that it takes there. Positions of a term must
-   * ascend; a repeated position counts once.
+   * Adds a position to a term, in memory, and returns the estimated bytes of the position in memory. Positions of a
+   * term must ascend; a repeated position counts once.
    */
   add(field: string, value: string, position: number): number {
     let values = this.#added.get(field);

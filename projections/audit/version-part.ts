@@ -21,7 +21,7 @@ const prefix = 'object:';
 const empty = new Uint8Array();
 
 type Blocks = Table<Buffer, Uint8Array>;
-/** The library's types omit the result: true if the entry was written. */
+/** lmdb's types omit the result: true if the entry was written. */
 type CreatingTable = { putSync(key: Uint8Array, value: Buffer, options: { readonly noOverwrite: true }): unknown };
 /** Consecutive events of one stream. */
 type Run = { readonly first: number; readonly positions: number[] };
@@ -170,7 +170,7 @@ class BlockKey {
   /** The bytes of a block, which are valid until the next read of a block. */
   block(number: number): Uint8Array | undefined {
     const bytes = this.#table.getBinaryFast(this.#of(number));
-    // The library returns a longer buffer, and sets the `length` of the buffer to that of the value.
+    // lmdb returns a longer buffer, and sets the `length` of the buffer to that of the value.
     return bytes?.subarray(0, bytes.length);
   }
 

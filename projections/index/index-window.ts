@@ -146,7 +146,10 @@ function* walkSlice(ordering: Ordering, walk: CountedWalk, slice: Slice): Steps<
 
 type Parts = { readonly usual: Ordering; readonly present: CountedWalk; readonly absent: CountedWalk };
 
-/** Splits the walk into objects with a value and objects without one, if the latter are not at their usual end. */
+/**
+ * Splits the walk into objects with a value and objects without one. Used if the query wants the objects without a
+ * value at the other end than the order has them.
+ */
 function* partsOf({ orders, sort }: Ordering, walk: CountedWalk, first: SortKey): Steps<Parts> {
   const { sequence, low, high, bits, total } = walk;
   const cut = Math.min(high, Math.max(low, sequence.lower(missingKey(orders, first))));

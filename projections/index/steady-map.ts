@@ -18,7 +18,7 @@ export class SteadyMap<Value extends object | number> {
     return found !== undefined || this.#others === undefined ? found : this.#others[partOf(key)]?.get(key);
   }
 
-  /** `key` must not be present. */
+  /** Adds a key that the map does not contain. */
   add(key: string | number, value: Value): void {
     if (this.#first.size < firstMax) {
       this.#first.set(key, value);

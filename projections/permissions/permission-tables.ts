@@ -41,8 +41,8 @@ type TakeLive = (name: string, object: ResourceObject | undefined) => void;
 const all: Pick<ListQuery, 'selection' | 'sort'> = { selection: { labels: [], fields: [] }, sort: [] };
 
 /**
- * Roles, bindings, users, tokens and sessions in memory, prepared for decisions. The tables are loaded once from the
- * object read model and then updated from its feed in the turn of each commit, so that no request is authorized by an
+ * Roles, bindings, users, tokens and sessions in memory, prepared for decisions. The tables are loaded from the object
+ * read model. After that, its feed updates them in the turn of each commit, so that no request is authorized by an
  * earlier state.
  */
 export class PermissionTables implements PermissionReader {

@@ -207,7 +207,7 @@ export class ColumnTables {
   #segment(type: TypeKey, key: Buffer): Buffer {
     const bytes = this.#segments.getBinaryFast(key);
     if (bytes === undefined) throw new NotServedError(type);
-    // The library returns a longer buffer, and sets the `length` of the buffer to that of the value.
+    // lmdb returns a longer buffer, and sets the `length` of the buffer to that of the value.
     return bytes.subarray(0, bytes.length);
   }
 }

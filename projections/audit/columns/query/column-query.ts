@@ -52,8 +52,9 @@ function* windowOf(order: MatchOrder, window: Window): Steps<SelectedPage> {
 }
 
 /**
- * The latest row of each object up to the position, if this row meets all conditions. Reads the changes from the last
- * one backwards, then the snapshot. The first row of an object is thus its latest one, so each segment is read once.
+ * Returns the latest row of each object up to the position, if this row meets all conditions. Reads the changes from
+ * the last one backwards, then the snapshot. The first row of an object is thus its latest one, so each segment is read
+ * once.
  */
 function* matchesAt(held: HeldColumns, position: number, { selection, sort }: ListQuery): Steps<Matches> {
   const { layout, snapshot, changes } = held;

@@ -109,7 +109,7 @@ export class MatchOrder {
     return a === b ? 0 : this.name(a) < this.name(b) ? -1 : 1;
   }
 
-  /** Whether a match is after a place in the order. There need not be an object at the place. */
+  /** Whether a match is after a place in the order. An object need not exist at the place. */
   isAfter(match: number, place: OrderPlace): boolean {
     for (const [at, key] of this.#matches.sort.entries()) {
       const compared = compareKeys(key, keyOf(key, match), place.keys[at] ?? key.missing);

@@ -18,9 +18,9 @@ export type ValueRow = {
  * blocks are: the ordinals; the positions (`f64` of the first, then the distances to it); 1 for each row with an
  * object; one block for each column.
  *
- * The block of a column starts with its dictionary. In a single-valued column, the id of each row follows; the
- * dictionary's size stands for no value. In a multi-valued column, the number of values of each row follows, then all
- * their ids.
+ * The block of a column starts with its dictionary. In a single-valued column, the id of each row follows; a row
+ * without a value has the dictionary's size as its id. In a multi-valued column, the number of values of each row
+ * follows, then all their ids.
  */
 export function* encodeSegment(rows: readonly ValueRow[], layout: readonly ColumnLayout[]): Steps<Buffer> {
   const first = rows[0]?.position ?? 0;
