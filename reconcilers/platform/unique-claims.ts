@@ -164,8 +164,8 @@ export class Claims {
     let after = logStart;
     while (!isOver()) {
       // All folded events are in the log, even if a deposed leader of EventStoreDB returns an earlier end. So the sweep
-      // reads all claims up to the folded position and continues from there. The end of the log is not used, since its
-      // last event could still be lost.
+      // reads all claims up to the folded position, and then the claims after this position. The end of the log is not
+      // used, since its last event could still be lost.
       const folded = reader.position();
       try {
         for await (const position of this.#lookThrough({ after, until: folded }, signal)) after = position;

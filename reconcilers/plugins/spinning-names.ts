@@ -124,7 +124,9 @@ export class SpinningNames {
     this.#ports.onChange();
   }
 
-  /** Returns the differing fields as text. They are computed here, since comparing large objects takes long. */
+  /**
+   * Returns the differing fields as text. Computes them at the first call, since comparing large objects takes long.
+   */
   #fieldsOf(name: string): string {
     const states = this.#states;
     this.#states = undefined;
