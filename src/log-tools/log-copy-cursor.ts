@@ -46,7 +46,7 @@ export class EventCursor {
   constructor(log: EventLog, { side, after, until, signal }: CursorRange) {
     this.#side = side;
     this.#signal = signal;
-    // Reads all categories and filters events here, so that events of unknown categories are copied too.
+    // Reads all categories, and filters the events in `next`, so that events of unknown categories are copied too.
     this.#batches = log.readAll({ after, until, signal })[Symbol.asyncIterator]();
   }
 

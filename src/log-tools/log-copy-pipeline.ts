@@ -33,11 +33,12 @@ type Sent = { readonly event: RecordedEvent; readonly outcome: Promise<Answer> }
  * Appends events in order, several concurrently.
  *
  * Each append uses the id of the event and expects the previous revision, so that repeated attempts create no
- * duplicates. A log usually appends events in the order in which they are sent, but does not guarantee this order, so
- * the position of each result is compared with the previous position. After a failed append, no event is sent until all
- * results have arrived. Then the events in the target are read, and the remaining events are sent again. The target
- * must contain a prefix of the sent events. If a later event was stored before a lost event, the order cannot be
- * restored, and the copy fails.
+ * duplicates. A log usually appends events in the order in which they are sent, but does not guarantee this order. The
+ * position of each result is therefore compared with the previous position.
+ *
+ * After a failed append, no event is sent until all results have arrived. Then the events in the target are read, and
+ * the remaining events are sent again. The target must contain a prefix of the sent events. If a later event was stored
+ * before a lost event, the order cannot be restored, and the copy fails.
  */
 export class CopyPipeline {
   readonly #options: PipelineOptions;

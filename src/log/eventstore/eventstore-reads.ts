@@ -49,7 +49,7 @@ export class Reads {
   readonly #source: StreamSource;
   /** The last event of this log that was found so far. */
   #found: LogEnd = emptyLog;
-  /** The position up to which the last event is known, so that a scan can end there. */
+  /** The position up to which the last event is known. A scan ends at this position. */
   #scanned = -1n;
 
   constructor(context: ReadContext) {

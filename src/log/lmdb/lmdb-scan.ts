@@ -12,8 +12,8 @@ type PositionRange = {
 };
 
 /**
- * Visits the records from `first` to `last` in the read buffer of the library, without copying them. An event that
- * `visit` ignores takes a few microseconds.
+ * Visits the records from `first` to `last` in lmdb's read buffer, without copying them. An event that `visit` ignores
+ * takes a few microseconds.
  */
 export async function scan(
   store: LmdbStore,
@@ -38,7 +38,7 @@ export async function scan(
   }
 }
 
-/** Opens the table of records so that values are in the library's shared buffer. */
+/** Opens the table of records so that values are in lmdb's shared buffer. */
 function openScans({ root }: LmdbStore): Database<Buffer, number> {
   const options: RootDatabaseOptions & { readonly name: string } = {
     ...eventsTable,
