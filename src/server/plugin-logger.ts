@@ -33,7 +33,9 @@ export type Recording = {
   readonly plugin: string | undefined;
 };
 
-/** The same log, which also keeps the lines of plugins for `plugin logs`. Lines below the log's level are not kept. */
+/**
+ * The same log, which also stores the lines of plugins for `plugin logs`. Lines below the log's level are not stored.
+ */
 export function recordedLoggerOf(log: Logger, { logs, clock, plugin, inSources }: Recording): PluginLogger {
   const inner = loggerOf(log);
   const recorded =

@@ -42,7 +42,7 @@ export type Manifest = {
   /** The raw positions of the first and last record of the backup. The first backup in a folder begins at 1. */
   readonly first: number;
   readonly last: number;
-  /** The SHA-256 of the record at `last`: a log with another record there does not continue this backup. */
+  /** The SHA-256 of the record at `last`. A log with another record at this position does not continue this backup. */
   readonly lastRecord: string;
   readonly segments: readonly SegmentEntry[];
   /** The digest of the previous manifest; absent in the first manifest. */

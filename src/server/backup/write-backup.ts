@@ -103,7 +103,10 @@ export class BackupRun {
     return this.#neededBytes;
   }
 
-  /** Removes incomplete files, and the folder if this run has created it in vain, and closes the log. */
+  /**
+   * Closes the log, and removes incomplete files. Also removes the folder if this run created it and the folder is
+   * empty.
+   */
   async close(): Promise<void> {
     this.#open?.abandon();
     for (const path of this.#parts) rmSync(path, { force: true });

@@ -115,8 +115,8 @@ class Watcher {
     });
     try {
       session.connectToMainThread();
-      // Does not wait for the first reply: if the event loop is in native code, that code may end between the two
-      // requests.
+      // Requests the pause without a wait for this reply: if the event loop is in native code, that code may end during
+      // the wait.
       session.post('Debugger.enable', () => {
         isRequested = true;
       });

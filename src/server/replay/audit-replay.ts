@@ -155,7 +155,8 @@ export class AuditReplay {
   }
 
   /**
-   * A snapshot of the live tables, at `atLeast` or later, since the audit indexes may be behind the object read model.
+   * Waits for a snapshot of the live tables at `atLeast` or later, since the audit indexes may be behind the object
+   * read model.
    */
   async #latest(view: AuditView): Promise<AuditSnapshot> {
     const { atLeast } = this.#task.work;

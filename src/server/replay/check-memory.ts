@@ -35,7 +35,7 @@ export type LiveModels = {
   readonly disk: { isShort(): boolean };
 };
 
-/** The models could not be held at the position of the thread's view. */
+/** The models cannot be compared now, for example because the machine is too busy or the disk is nearly full. */
 export class NotHeldError extends Error {
   constructor(detail: string) {
     super(detail);
@@ -43,7 +43,7 @@ export class NotHeldError extends Error {
   }
 }
 
-/** Holds the models at the position of the thread's view of the tables. */
+/** Returns a view of the models at the same position as the thread's view of the tables. The caller must release it. */
 export async function holdWith(thread: ReplayThread, live: LiveModels, signal: AbortSignal): Promise<HeldModels> {
   const { models, clock } = live;
   for (let tried = 0; tried < replayMeetingsMax; tried += 1) {
@@ -66,7 +66,8 @@ export async function holdWith(thread: ReplayThread, live: LiveModels, signal: A
 export type CheckedMemory = { readonly difference: Difference | undefined; readonly indexes: number };
 
 /**
- * Compares indexes and permission tables with the rows in slices, and releases the held models.
+ * Compares indexes and permission tables with the rows in slices. Releases `held` before the permission tables are
+ * compared.
  *
  * `onProgress` gets the compared share of the indexes in percent.
  */
@@ -109,7 +110,7 @@ function* counted<T>(steps: Steps<T>, onStep: () => void): Steps<T> {
 }
 
 /**
- * Compares the columns with the log in slices. Nothing is held during the comparison, so its time has no limit.
+ * Compares the columns with the log in slices. No view of the models is open meanwhile, so the time has no limit.
  *
  * `onProgress` gets the compared share of the log in percent.
  */

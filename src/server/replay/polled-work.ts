@@ -22,7 +22,7 @@ export class PolledWork<T> {
     );
   }
 
-  /** Yields the progress now and then, and returns the result. @throws NotHeldError if the work has failed. */
+  /** Yields the progress at intervals, and returns the result. @throws NotHeldError if the work has failed. */
   async *result(): AsyncGenerator<number, T> {
     for (;;) {
       const ended = new AbortController();

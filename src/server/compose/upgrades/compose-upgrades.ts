@@ -46,8 +46,9 @@ export function composeUpgrades(core: Core): Upgrades {
 }
 
 /**
- * Objects of a type with only one declaration were all accepted by its schema. Objects from before declarations were
- * recorded are rare, so that the first page of names tells whether there are any.
+ * Whether objects of a type may break its schema. If the type has only one declaration, its schema has accepted all
+ * objects, except for objects that were written before declarations were recorded. Such objects are rare, so the first
+ * page of names shows whether any exist.
  */
 function mayBreak({ models: { declarations, older } }: Core, { key }: ResourceType): boolean {
   if (declarations.declared(key)?.revision !== 0) return true;
