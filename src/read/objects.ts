@@ -100,7 +100,8 @@ export type ObjectReader = {
   /** The position of the last folded event. */
   position(): LogPosition;
   /**
-   * Whether the log may have issued this position in its current epoch. Positions of other epochs have no meaning here.
+   * Whether the log may have issued this position in its current epoch. Positions of other epochs have no meaning in
+   * this epoch.
    */
   isKnown(position: LogPosition): boolean;
   get(type: TypeKey, name: string): StoredObject | undefined;

@@ -19,12 +19,12 @@ export type TreeReader = {
   /** The number of leaves up to and including `position`; at most `size()`. */
   leavesUntil(position: LogPosition): number;
   /**
-   * A checkpoint for `size()` at the time of the call or later, as a signed note with this node's signature. The size
-   * and root are on disk before the promise resolves, so this node never signs another root for this size. Rejects with
+   * Signs a checkpoint for `size()` at the time of the call or later, and returns it as a note. The size and root are
+   * on disk before the promise resolves, so this node never signs another root for this size. Rejects with
    * `SigningRefusedError`.
    */
   signedCheckpoint(): Promise<string>;
-  /** A signed checkpoint for at most the last size that this node has signed. @throws RangeError for a larger size. */
+  /** Signs a checkpoint for at most the last size that this node has signed. @throws RangeError for a larger size. */
   earlierCheckpoint(size: number): string;
 };
 

@@ -44,7 +44,7 @@ export class HeldGuard {
    */
   async take(guard: StreamName, of: { readonly me: StreamName; readonly base: ExpectedRevision }): Promise<boolean> {
     const { reader, turns, writer, foldWaitMs } = this.#dependencies;
-    // Writers on one node queue here. Without the queue, they would fence or poll each other through the log.
+    // Writers on one node queue for the guard. Without the queue, they would fence or poll each other through the log.
     this.#leave ??= await turns.take(guard, writer);
     const wanted: Claim = { stream: guard, ...of, holds: () => false };
     const claimed = await claim({ ...this.#dependencies, metadata: this.#metadata }, wanted);

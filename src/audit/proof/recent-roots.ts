@@ -5,8 +5,8 @@ import type { Hash } from './merkle.ts';
 const windowLeaves = 65_536;
 
 /**
- * Computes the roots of a growing tree at its recent sizes. A `TreeHead` names the tree before it, and other events may
- * come between the two.
+ * Computes the roots of a growing tree at its recent sizes. A `TreeHead` states an earlier size, since other events may
+ * be appended before it.
  */
 export class RecentRoots {
   /** The leaves before the window. */

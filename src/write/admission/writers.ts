@@ -34,8 +34,8 @@ class KnownWriters {
   }
 
   /**
-   * Drops one writer. Checks only a few entries, oldest first, and moves the entries that are kept to the end. Writers
-   * with writes in flight are always kept.
+   * Drops at most one of the oldest writers: the first one with full buckets, or else the first unused one. Moves the
+   * other checked writers to the end. Writers with writes in flight are never dropped.
    */
   #makeRoom(now: number): void {
     let unused: string | undefined;

@@ -216,7 +216,7 @@ async function settleUnheld(
   return outcomeOfAppend(await appendFence(dependencies, streamName(holder), head), pending);
 }
 
-/** A conflict is not a failure here, because the next check reads the changed stream. */
+/** A conflict is not a failure, because the next check reads the changed stream. */
 function outcomeOfAppend(outcome: AppendOutcome, then: ClaimReconciliation): ClaimReconciliation {
   return outcome.ok || outcome.reason === 'conflict' ? then : { outcome: 'unavailable', cause: outcome.cause };
 }
