@@ -17,8 +17,8 @@ export function isLogIn({ kind, verb, path }: WellFormedRequest): boolean {
 const probes: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version']);
 
 /**
- * The subject of a request, or undefined if the request is refused. A probe is served even while credentials cannot be
- * checked, since it reads the state of the server.
+ * Returns the subject of a request; undefined if the request is refused. While credentials cannot be checked, a probe
+ * is served as a visitor, since it only reads the state of the server.
  */
 export function subjectOf(authenticated: Authenticated, { verb, path }: WellFormedRequest): Subject | undefined {
   if (authenticated.ok) return authenticated.subject;

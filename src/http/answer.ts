@@ -1,7 +1,7 @@
 import type { SnapshotSlot } from '../read/snapshot-slots.ts';
 import type { Problem } from './problem.ts';
 
-/** The response to a request. Except for a stream, it is complete before any of it is written. */
+/** The response to a request. A response other than a stream is complete before its first byte is written. */
 export type Answer =
   | {
       readonly kind: 'bytes';

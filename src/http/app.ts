@@ -143,7 +143,10 @@ export class App {
     return accountOf(clientOf(subject ?? visitor, networkOf(this.#dependencies.senderOf(req).address)));
   }
 
-  /** Records a refusal. Failed log-ins are recorded elsewhere. */
+  /**
+   * Records a forbidden request, or a visitor's request that needs credentials. Failed log-ins are recorded by
+   * `#noteFailure` and by the log-in routes (`session-routes.ts`, `account-routes.ts`).
+   */
   #noteRefusal({ req, requestId, subject }: Served, { reason, detail }: Problem): void {
     if ((reason !== 'forbidden' && reason !== 'unauthorized') || subject === undefined) return;
     const { refusals, senderOf } = this.#dependencies;
@@ -175,8 +178,8 @@ export class App {
   }
 
   /**
-   * Returns the refusal of a request, if any. A reload of a plugin is reported before the authorization, since a rule
-   * may name the plugin, which does not own the path during the reload.
+   * Returns the refusal of a request, if any. A reload of a plugin is reported before the authorization: a rule may
+   * grant paths by the plugin's name, but the plugin owns no path during its reload.
    */
   #refuse(req: IncomingMessage, subject: Subject, info: WellFormedRequest): Answer | undefined {
     const { generated, authorize } = this.#dependencies;

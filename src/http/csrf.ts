@@ -10,8 +10,9 @@ export type CsrfRequest = { readonly method: string; readonly subject: Subject; 
 
 /**
  * CSRF protection. Browsers send credentials even with requests that other sites cause, but headers identify such
- * requests. Writes and watches must come from this server's own pages or from no page, with any authentication. A
- * log-in is a write. A write with a cookie also needs a token, since some browsers do not send these headers.
+ * requests. Writes (which include log-ins) and watches must come from this server's own pages or from no page, with any
+ * authentication. Some browsers do not send these headers, so a write with a session cookie also needs a token, unless
+ * `Sec-Fetch-Site` names this server's own pages.
  */
 export function refuseForeignPage(req: IncomingMessage, { method, subject, isWatch }: CsrfRequest): Answer | undefined {
   const writes = method !== 'GET' && method !== 'HEAD';

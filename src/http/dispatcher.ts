@@ -65,7 +65,8 @@ export class Dispatcher {
     const { generated, discovery, fixed, pluginRoutes } = this.#dependencies;
     if (segments[0] !== 'apis' || segments.length < 2 || generated.isKnown(segments)) return false;
     if (segments.length <= 3 && discovery.has(`/${segments.join('/')}`)) return false;
-    // The platform's routes for groups and versions match any name.
+    // The platform's routes for groups and versions match any name, so only longer paths are checked against these
+    // routes.
     return (segments.length <= 3 || !fixed.covers(segments)) && pluginRoutes.pluginOf(segments) === undefined;
   }
 
@@ -106,7 +107,8 @@ export class Dispatcher {
   }
 
   /**
-   * Returns undefined if the request is not an upgrade to a plugin's socket. Such a request is served like any other.
+   * Serves an upgrade to a plugin's socket. Returns undefined for any other request, which is then served without an
+   * upgrade.
    */
   #socket(exchange: Exchange, upgrade: Upgrade | undefined): Answer | undefined {
     const { pluginRoutes } = this.#dependencies;
@@ -117,8 +119,8 @@ export class Dispatcher {
   }
 
   /**
-   * Returns undefined if the request is not a watch of a registered type. A watch of an unknown type results in 404
-   * like any other request.
+   * Serves a watch. Returns undefined if the request is not a watch, or if its type is unknown: the request then
+   * results in 404 like any other.
    */
   #watch(
     { req, res, requestId, info, query, subject, sender }: Exchange,

@@ -34,8 +34,8 @@ export type Exchange = {
 };
 
 /**
- * A signal that aborts when the client disconnects before the response has ended. Call this function only if necessary:
- * most requests need no signal.
+ * Returns a new signal that aborts when the client disconnects before the response has ended. Call this function only
+ * if necessary: most requests need no signal.
  */
 export function disconnectSignalOf(res: ServerResponse): AbortSignal {
   const controller = new AbortController();

@@ -134,7 +134,10 @@ export function createHttpServer(dependencies: HttpDependencies): HttpServer {
 
 type Parsing = { readonly server: Server; readonly malformed: MalformedRequests };
 
-/** Call this function after all listeners of the server's `connection` event have been added. */
+/**
+ * Terminates TLS in front of the server if there is a certificate. Call this function after all listeners of the
+ * server's `connection` event have been added, since the front takes their place.
+ */
 function frontOf({ certificate, clock, log }: HttpDependencies, { server, malformed }: Parsing): TlsFront | undefined {
   if (certificate === undefined) return undefined;
   return new TlsFront(certificate, {
@@ -216,7 +219,7 @@ function requestIds(): () => string {
 
 type Guard = (socket: Socket, task: () => void) => void;
 
-/** Runs code for one connection. An exception ends only the connection, not the process. */
+/** Returns a function that runs code for one connection. An exception ends only the connection, not the process. */
 function guardWith({ log }: Edge): Guard {
   return (socket, task) => {
     try {

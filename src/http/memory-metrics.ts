@@ -6,9 +6,8 @@ export type MemorySources = {
 };
 
 /**
- * Defines the metrics of memory: of the process, which are among the library's default metrics
- * (`process_resident_memory_bytes`, `nodejs_heap_size_used_bytes`), and the memory that the server uses for slow
- * clients.
+ * Defines the memory metrics. The library's default metrics cover the process (`process_resident_memory_bytes`,
+ * `nodejs_heap_size_used_bytes`); one gauge covers what slow clients have not read.
  */
 export function defineMemory({ streamBufferBytes }: MemorySources, library: MetricLibrary): void {
   const { Gauge, registers, collectDefaultMetrics } = library;

@@ -2,7 +2,7 @@ import { defineMemory, type MemorySources } from './memory-metrics.ts';
 import type { MetricLibrary } from './metric-library.ts';
 import type { StreamCount } from './plugin-routes/plugin-streams.ts';
 
-/** Values that are measured elsewhere, and read at each scrape. */
+/** Values that other modules measure. They are read at each scrape. */
 export type MetricSources = MemorySources & {
   /** The position of the last folded event. */
   readonly position: () => bigint;
@@ -24,8 +24,8 @@ export type MetricSources = MemorySources & {
   /** The certificate in use, with its expiry in milliseconds since the Unix epoch; undefined without TLS. */
   readonly certificate?: (() => { readonly expiresAt: number }) | undefined;
   /**
-   * The number of log-ins, log-outs and refusals by kind, and the number of these that have no event of their own.
-   * Undefined if accesses are not recorded.
+   * `totals` counts log-ins, log-outs and refusals by kind. `omitted` is the number of these that have no event of
+   * their own. Undefined if accesses are not recorded.
    */
   readonly accesses?: { readonly totals: ReadonlyMap<string, number>; readonly omitted: number } | undefined;
   /** The controllers, each with the number of queued and of spinning keys, and the number of ended steps by outcome. */

@@ -38,7 +38,7 @@ export class RefusalLog {
     this.#dependencies = dependencies;
   }
 
-  /** `username` is unverified input of the client. */
+  /** Records and logs a failed log-in. `username` is unverified input of the client. */
   logInFailed(refused: Refused): void {
     const { username } = refused;
     const user = username === undefined || this.#dependencies.isUser(username) ? username : null;
@@ -46,7 +46,7 @@ export class RefusalLog {
     this.#record('a log-in failed', refused, user);
   }
 
-  /** `username` is verified. */
+  /** Records and logs a forbidden request. `username` is verified. */
   forbidden(refused: Refused): void {
     this.#recordAccess('forbidden', refused, refused.username);
     this.#record('a request was refused', refused, refused.username);

@@ -10,7 +10,7 @@ type Range = { readonly from: bigint; readonly until: bigint };
 /** The ranges that a selector requests. Without a condition, a range is undefined. */
 export type AskedRange = { readonly position: Range | undefined; readonly time: Range | undefined };
 
-/** Resolves a range to positions of the log. */
+/** The facts about the log with which `resolveRange` converts a range to positions. */
 export type Places = {
   /** The position of the log's first event. */
   readonly first: LogPosition;

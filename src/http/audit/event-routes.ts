@@ -96,8 +96,8 @@ async function list(exchange: Exchange, dependencies: EventRoutesDependencies): 
 const unreadable = problem('unavailable', 'the event log cannot be read now', { retryAfterSeconds: 1 });
 
 /**
- * Returns a refusal if this node has not folded the events of the pages that the caller has read, or if the audit
- * indexes are behind the read models.
+ * Waits until the audit indexes have folded all events that the read models have folded, the pages that the caller has
+ * read, and the position that the request requires. Returns a refusal if the wait fails.
  */
 async function olderThanAsked(
   exchange: Exchange,
@@ -168,7 +168,7 @@ function metadataOf({ head, next }: PageEnd, { identity }: EventsQuery): Readonl
   return { resourceVersion, continue: encodeEventsToken({ head, from: next }, identity) };
 }
 
-/** `types` contains the types with events that the caller may read; undefined allows all events. */
+/** Restricts a selection to events of `types`, the types that the caller may read; undefined allows all events. */
 function narrowed(selection: EventSelection, types: readonly string[] | undefined): EventSelection {
   return types === undefined ? selection : new EventSelection([...selection.requirements, ofTypes(types)]);
 }

@@ -46,9 +46,9 @@ export class EventWatches {
   }
 
   /**
-   * Returns the start of a watch. No client has received an event after this position, although the audit indexes may
-   * not have folded all events before it. Events never change, so a watch of all events starts after `logStart`, and
-   * can resume at any position.
+   * Returns the start of a watch. A watch from now on starts after the position of the read models: no client has
+   * received a later event, although the audit indexes may not have folded all earlier ones. Events never change, so a
+   * watch that begins with all present events starts after `logStart`, and can resume at any position.
    */
   #startOf(start: WatchStart): WatchStart {
     const folded = this.#dependencies.reader.position();

@@ -52,7 +52,7 @@ async function decodeYamlBody(bytes: Uint8Array, reading: Reading): Promise<Body
 const tooSlow =
   `reading the body as YAML takes more than ${String(yamlReadMs / 1_000)} s or too much memory: ` + 'send it as JSON';
 
-/** The first protobuf body loads the protobuf library. */
+/** Decodes a protobuf body. The first call loads the protobuf library. */
 async function decodeProtobufBody(
   bytes: Uint8Array,
   reading: Reading,

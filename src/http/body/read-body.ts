@@ -113,7 +113,10 @@ export function decodeBody(bytes: Uint8Array, reading: Reading): Body<Json> {
   return holdingValues(decoded.value, decoded.values, reading);
 }
 
-/** Returns the value if memory for it can be reserved. */
+/**
+ * Reserves memory for a decoded value until the request is answered. Returns a refusal if the memory cannot be
+ * reserved.
+ */
 export function holdingValues(value: Json, values: number, reading: Reading): Body<Json> {
   return reading.memory.hold(reading, parsedValueBytes * values) ? { ok: true, value } : noRoom;
 }

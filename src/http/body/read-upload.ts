@@ -26,8 +26,8 @@ const drainedTimes = 2;
 
 /**
  * Reads the single file of a `multipart/form-data` body into memory. Call this function after the authorization:
- * nothing of the body is read before. A body that arrives too slowly is refused within seconds, since it occupies a
- * slot.
+ * nothing of the body is read before the call. A body that arrives too slowly is refused within seconds, since it
+ * occupies a slot.
  */
 export async function readUpload(req: IncomingMessage, rules: UploadRules): Promise<Body<Uint8Array>> {
   const contentType = headerOf(req, 'content-type');
@@ -80,7 +80,8 @@ async function parsed(req: IncomingMessage, parser: Busboy, rules: UploadRules):
       req.resume();
       resolve(body);
     };
-    // The request also emits `close` after it was read completely. The result of the parser is used then.
+    // Handles a disconnect. `close` also follows a request that was read completely; then the result of the parser is
+    // used.
     const goneAway = (): void => {
       if (!req.complete) settle({ ok: false, problem: undefined });
     };

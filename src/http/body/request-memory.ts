@@ -64,8 +64,8 @@ export class RequestMemory {
 }
 
 /**
- * The memory reserved for one request. It is released when the request has been handled, even if its client has
- * disconnected before, and its response is sent.
+ * The memory reserved for one request. The memory is released when the request has been handled and its response is
+ * closed, in either order: a client may disconnect while its request is handled.
  */
 export class RequestHold {
   readonly #writer: Writer;

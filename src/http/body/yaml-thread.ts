@@ -5,7 +5,7 @@ import { LeastUsedQueue } from '../../base/least-used-queue.ts';
 import { yamlHeapMegabytesMax, yamlIdleMs, yamlReadMs } from '../../limits/requests.ts';
 import { yamlWorkerUrl, type ReadYaml } from './yaml-worker.ts';
 
-/** The outcome of reading a body; `late` means that the time limit stopped the reading. */
+/** The outcome of reading a body; `late` means that the reading exceeded the limit of time or memory. */
 export type YamlOutcome = ReadYaml | 'late';
 
 type Waiting = { readonly bytes: Uint8Array; readonly settle: (outcome: YamlOutcome) => void };
@@ -78,11 +78,11 @@ export class YamlThread {
       name: 'yaml',
       resourceLimits: { maxOldGenerationSizeMb: yamlHeapMegabytesMax },
     });
-    // Ignores a late message of a thread that has been ended, since the current body is another one.
+    // Ignores a late message of a thread that has been ended, since the current body was sent to another thread.
     worker.on('message', (read: ReadYaml) => {
       if (worker === this.#worker) this.#settle(read);
     });
-    // The usual cause of an error is a lack of memory.
+    // The usual cause of an error is a lack of memory, which is refused like a lack of time.
     worker.on('error', () => {
       if (worker === this.#worker) this.#end('late');
     });

@@ -14,7 +14,8 @@ type Peer = Sender & { readonly isTrusted: boolean };
 
 /**
  * Determines the client's address. Forwarding headers are ignored unless the peer of the connection is a trusted proxy.
- * The address is then the first untrusted address from the right in `Forwarded` or `X-Forwarded-For`.
+ * For a trusted proxy, the client's address is the first untrusted address from the right in `Forwarded` or
+ * `X-Forwarded-For`.
  */
 export function createSenderOf(trustedProxies: readonly string[]): SenderOf {
   const proxies = new TrustedProxies(trustedProxies);

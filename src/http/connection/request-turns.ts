@@ -10,7 +10,7 @@ import { requestTurnMs, untimedRequestsMax } from '../../limits/requests.ts';
  */
 export class RequestTurns {
   readonly #turns: EventLoopTurns;
-  /** The number of requests since the last reset of this counter, which happens in a later turn. */
+  /** The number of requests since the last reset. `#soon` schedules each reset, which runs in a later turn. */
   #begun = 0;
   #isCounting = false;
 
@@ -34,8 +34,8 @@ export class RequestTurns {
   }
 
   /**
-   * Returns undefined if the request may run now. The first few requests of a turn run without a check of the clock,
-   * and share one immediate.
+   * Counts a request. Returns undefined if the request may run now; otherwise resolves in a later turn that has time.
+   * The first few requests after a reset run without a check of the clock, and all others of a turn share one reset.
    */
   #soon({ socket }: IncomingMessage): Promise<void> | undefined {
     this.#begun += 1;

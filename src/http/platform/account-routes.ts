@@ -113,8 +113,8 @@ async function putAccount(exchange: Exchange, target: ItemTarget, { ports, passw
 }
 
 /**
- * Returns the refusal of forbidden changes. A refusal of the write for another reason takes precedence, since the
- * difference may be the result of a concurrent change.
+ * Returns the refusal of forbidden changes. A refusal of the write for another reason takes precedence: a member may
+ * differ from the stored one only because of a concurrent change.
  */
 function refusedChanges(outcome: WriteOutcome, target: ItemTarget, violations: readonly Violation[]): Answer {
   if (!outcome.ok && outcome.rejection.reason !== 'invalid') return written(outcome, target);

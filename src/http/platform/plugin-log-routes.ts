@@ -28,7 +28,7 @@ export function pluginLogRoutes({ domain, logs, isPlugin }: PluginLogRoutesDepen
   ];
 }
 
-/** The lines are JSON already. */
+/** Returns a page of log lines. The lines are stored as JSON, so they are joined without encoding. */
 function pageAnswer({ lines, cursor, dropped }: NonNullable<ReturnType<PluginLogLines['read']>>): Answer {
   const head = `{"cursor":${JSON.stringify(cursor)},"dropped":${String(dropped)},"items":[`;
   const parts = lines.flatMap((line, index) => (index === 0 ? [line] : [comma, line]));

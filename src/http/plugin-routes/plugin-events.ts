@@ -219,7 +219,7 @@ function frameOf(result: unknown): Frame | 'done' {
   }
 }
 
-/** The text of an event (WHATWG HTML, 9.2.5): each line of `data` becomes a `data` line. */
+/** Encodes an event as text (WHATWG HTML, 9.2.5): each line of `data` becomes a `data` line. */
 function eventText({
   data,
   event,
@@ -230,7 +230,8 @@ function eventText({
   readonly id?: unknown;
 }): string | { readonly problem: string } {
   if (!isLine(event)) return { problem: 'the name of a yielded event is not a line of text' };
-  if (!isLine(id) || id?.includes('\0') === true) return { problem: 'the id of a yielded event is not a line of text' };
+  if (!isLine(id) || id?.includes('\0') === true)
+    return { problem: 'the id of a yielded event must be a string without line breaks or NUL' };
   const text: unknown = typeof data === 'string' ? data : JSON.stringify(data);
   if (typeof text !== 'string') return { problem: `the data of a yielded event is ${typeof data}` };
   const lines = /[\r\n]/u.test(text) ? text.split(/\r\n|\r|\n/u).join('\ndata: ') : text;

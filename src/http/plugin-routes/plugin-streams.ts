@@ -53,7 +53,7 @@ export type OpenStream = Reviewed & {
 /** The number of open streams of a plugin by transport. */
 export type StreamCount = Pick<OpenStream, 'transport'> & { readonly plugin: string; readonly count: number };
 
-/** The interval of each stream's timer. Keep-alives may be early by this time, and ends late. */
+/** The interval of each stream's timer. A keep-alive may be early, and an end late, by up to this time. */
 export const streamBeatMs = 1_000;
 const wheelSlots = 10;
 

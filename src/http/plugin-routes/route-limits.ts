@@ -40,16 +40,19 @@ export const pluginSocketRefusedBytesMax = 4_194_304;
 export const pluginSocketQueuedMessagesMax = 64;
 export const pluginSocketQueuedBytesMax = 1_048_576;
 /**
- * The longest pause of reading. Then the socket is closed with code 1013, since the end of a connection is not detected
- * during a pause.
+ * The longest pause of reading. After a longer pause, the socket is closed with code 1013, since the end of a
+ * connection is not detected during a pause.
  */
 export const pluginSocketUnreadMs = 60_000;
 
-/** The maximum number of concurrent uploads. Their received bytes are in memory. Above it, the response is 429. */
+/**
+ * The maximum number of concurrent uploads, whose received bytes are in memory. Above this number, the response is 429.
+ */
 export const uploadsMax = 8;
 /**
- * An upload is checked at this interval, and must have sent the minimum number of bytes since the last check. After
- * this number of failed checks, the upload is refused, because other uploads wait for its slot.
+ * An upload is checked every `uploadLookMs`. A check fails if the upload has sent fewer than `uploadLookBytesMin` bytes
+ * since the last check. After `uploadSlowLooksMax` failed checks in a row, the upload is refused, because other uploads
+ * wait for its slot.
  */
 export const uploadLookMs = 2_000;
 export const uploadLookBytesMin = 16_384;

@@ -4,7 +4,7 @@ const hour = 60 * minute;
 const day = 24 * hour;
 const year = 365 * day;
 
-/** A duration in the format of tables. `until` is the shortest longer duration with another text, in milliseconds. */
+/** A duration in the format of tables. `until` is the next longer duration with another text, in milliseconds. */
 export type HumanDuration = { readonly text: string; readonly until: number };
 
 /**

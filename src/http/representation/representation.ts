@@ -12,7 +12,10 @@ export type Representation = {
   readonly listKind: { readonly apiVersion: string; readonly kind: string };
   /** The part of a list between the members of its envelope and its first item, for example `,"items":[`. */
   readonly listOpening: string;
-  /** Converts objects to the items of a list. Both are separated by commas, without a comma at the start or end. */
+  /**
+   * Converts objects to the items of a list. Objects and items are separated by commas, without a comma at the start or
+   * end.
+   */
   readonly items: (objects: Uint8Array, now: number) => Shown;
   readonly object: (object: Uint8Array, now: number) => Buffer;
   /**

@@ -19,8 +19,8 @@ export type ContinueToken = {
 export type DecodedToken =
   | { readonly ok: true; readonly token: ContinueToken }
   /**
-   * `malformed`: the text is not a token, or belongs to another query. `expired`: the type's indexes have changed
-   * since.
+   * `malformed`: the text is not a token, or belongs to another query. `expired`: the type's indexes have changed since
+   * the previous page.
    */
   | { readonly ok: false; readonly problem: 'malformed' | 'expired' };
 

@@ -33,7 +33,7 @@ export type HistoryTarget = {
   readonly name: string;
 };
 
-/** Returns undefined for a path that cannot be the path of a type. */
+/** Returns the object that a path names; undefined for a path that cannot belong to an object of a type. */
 export function historyTargetOf({ group, version, resource, name }: ResourceLocation): HistoryTarget | undefined {
   const key = typeKeyOf(group, resource);
   if (name === undefined || !isTypeKey(key)) return undefined;
@@ -86,8 +86,8 @@ async function readPage(read: Read, { reader, log }: HistoryPorts, slot: Snapsho
 }
 
 /**
- * Returns a refusal if this node has not folded the position of the previous page or the position that the request
- * requires.
+ * Waits until this node has folded the position of the previous page and the position that the request requires.
+ * Returns a refusal if the wait fails.
  */
 async function olderThanAsked(
   exchange: Exchange,

@@ -78,7 +78,7 @@ export class ListCache {
     return entry.bytes;
   }
 
-  /** Caches a page that was just read, and returns its response. */
+  /** Returns the response with a page that was just read. Caches the response unless it is too large. */
   keep(key: string, request: ListRequest, page: Joined, form: CachedForm = asObjects): Buffer {
     const { items, ...facts } = page;
     const made = { request, page: facts, ...form };

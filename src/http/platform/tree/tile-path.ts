@@ -1,6 +1,6 @@
 /** The path of a tile in https://c2sp.org/tlog-tiles: `<level>/<number>[.p/<width>]`. */
 export type TilePath = {
-  /** A tile level, or the bundles of entries. */
+  /** The level of a tile of hashes; `entries` for a bundle of entries. */
   readonly level: number | 'entries';
   readonly number: number;
   /** The number of hashes or entries in the tile: 256 for a full tile. */

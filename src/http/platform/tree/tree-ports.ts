@@ -25,7 +25,7 @@ export class UnreadLogError extends Error {
   }
 }
 
-/** @throws UnreadLogError if the read rejects for another reason than a ChangedLeafError, which is thrown unchanged. */
+/** Throws a ChangedLeafError of the read unchanged, and any other error as an UnreadLogError. */
 export async function fromLog<T>(read: Promise<T>): Promise<T> {
   return read.catch((error: unknown) => {
     throw error instanceof ChangedLeafError ? error : new UnreadLogError(error);

@@ -28,8 +28,8 @@ export type Resolved =
 
 /**
  * Resolves the parameter `at`, which is a position of this epoch or a time. A time means the last position at or before
- * it. Unlike for replays and exports (`read/moment-problem.ts`), a position that this node has not folded yet is waited
- * for.
+ * the time. Waits for a position that this node has not folded yet; replays and exports refuse such a position
+ * (`read/moment-problem.ts`).
  */
 export async function resolveMoment(exchange: Exchange, ports: MomentPorts): Promise<Resolved> {
   const [text = '', ...more] = exchange.query.getAll('at');
@@ -71,8 +71,8 @@ export async function resolvePosition(
 
 /**
  * Waits until the read models of this node have folded the position too. With EventStoreDB, the read models have a
- * subscription of their own, and may be behind the audit indexes. They would then lack new names, and new values for
- * columns.
+ * subscription of their own, and may be behind the audit indexes. Without this wait, the response could lack new names,
+ * and new values of columns.
  */
 async function known(
   position: LogPosition,

@@ -17,7 +17,7 @@ export type PastPorts = HistoryPorts & { readonly audit: PastIndexes };
 /** The JSON of an object after the event with this revision, in the form that a GET returned then. */
 export type PastObject = { readonly revision: StreamRevision; readonly bytes: Buffer };
 
-/** `position`: the position of the moment. */
+/** The object at a moment, with the position of the moment. */
 export type FoundPast =
   | { readonly ok: true; readonly object: PastObject; readonly position: LogPosition }
   | { readonly ok: false; readonly answer: Answer };
