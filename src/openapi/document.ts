@@ -61,8 +61,8 @@ export function* inParts<T>(
 }
 
 /**
- * Yields the standard schemas, then `schemas`. Each schema is read when it is needed, since its type is translated
- * then.
+ * Yields the standard schemas, then `schemas`. Each schema is read only when it is needed, since the read translates
+ * its type.
  */
 function* withStandard(schemas: DocumentContent['schemas']): Generator<readonly [string, Schema]> {
   yield* standardSchemas;
@@ -70,8 +70,8 @@ function* withStandard(schemas: DocumentContent['schemas']): Generator<readonly 
 }
 
 /**
- * Yields the standard schemas and the given schemas. After the size limit of a document, a schema that accepts anything
- * replaces each further schema, so that references to it keep a target.
+ * Yields the standard schemas and the given schemas. Beyond the size limit of a document, each further schema is
+ * replaced by a schema that accepts anything, so that references keep their targets.
  */
 export function* bounded(schemas: Iterable<readonly [string, Schema]>, lengths: Encoded<number>): Generator<Part> {
   let length = 0;

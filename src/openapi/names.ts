@@ -33,7 +33,7 @@ export function qualifierOf({ group, version }: Pick<GroupVersionKind, 'group' |
   return `${camelCase(group)}${camelCase(version)}`;
 }
 
-/** Draws names that are unique in one document. A name that is in use gets a qualifier, and then also a number. */
+/** Returns names that are unique in one document. A name that is in use gets a qualifier, and then also a number. */
 export class UniqueNames {
   readonly #taken = new Set<string>();
 

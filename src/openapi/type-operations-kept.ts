@@ -5,7 +5,7 @@ import { operationsOf, type Described } from './type-operations.ts';
 
 /**
  * The number of cached variants per type. The ids of a type's operations may differ between the document of its group
- * and the document of all types, since other types draw ids first.
+ * and the document of all types, where other types take their ids first.
  */
 const variantsMax = 2;
 
@@ -27,7 +27,10 @@ export class TypeOperations {
     this.#described = described;
   }
 
-  /** `ids` contains the ids that the document already uses. */
+  /**
+   * Returns a type's operations with ids that are unique in the document, and adds the ids to `ids`. `ids` contains the
+   * ids that the document already uses.
+   */
   of(type: ResourceType, ids: UniqueNames): readonly Operation[] {
     const { wanted, variants } = this.#keptOf(type);
     const qualifier = qualifierOf(type);

@@ -55,8 +55,9 @@ function schemas31(type: ResourceType, domain: string): ReadonlyMap<string, Sche
 const declaredSchema = 'x-ledgerplane-schema';
 
 /**
- * Adds the declared schema as JSON text if the translation lacks something that affects the TypeScript type. `npx
- * ledgerplane types` reads this member. A declared member of this name is dropped.
+ * Adds the member `x-ledgerplane-schema` with the declared schema as JSON text, if the translation lacks something that
+ * affects the TypeScript type. `npx ledgerplane types` reads this member. A member of the same name in the declared
+ * schema is dropped.
  */
 function withDeclared({ schema }: ResourceType, translated: Schema): Schema {
   const { [declaredSchema]: _own, ...kept } = translated;

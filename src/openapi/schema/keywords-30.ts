@@ -154,7 +154,10 @@ function readBound({ out, schema }: Reading, bound: 'minimum' | 'maximum', flag:
   Object.assign(out, isStricter ? { [bound]: inclusive } : { [bound]: exclusive, [flag]: true });
 }
 
-/** After `prefixItems`, `items` applies to the rest of the array, which OpenAPI 3.0 cannot express. */
+/**
+ * Reads `items`. After `prefixItems`, `items` is dropped: it applies to the rest of the array, which OpenAPI 3.0 cannot
+ * express.
+ */
 function readItems(reading: Reading, value: unknown): void {
   if (reading.schema['prefixItems'] !== undefined) return;
   const items = reading.translate(value);
@@ -175,7 +178,8 @@ function readProperties(reading: Reading, value: unknown): void {
 }
 
 /**
- * OpenAPI 3.0 has no `patternProperties`: the result allows an undeclared member to match any of the patterns' schemas.
+ * Reads `additionalProperties` and `patternProperties`. OpenAPI 3.0 has no `patternProperties`: the result allows an
+ * undeclared member to match any of the patterns' schemas.
  */
 function readAdditional(reading: Reading, value: unknown): void {
   const { patternProperties, properties } = reading.schema;

@@ -66,8 +66,8 @@ class Translation {
   }
 
   /**
-   * A target is treated as inexact until its translation has ended, since the translation may accept more than the
-   * schema.
+   * Translates the target of a reference into a component, and returns a reference to the component. Until the
+   * translation has ended, the target is treated as inexact, since the translation may accept more than the schema.
    */
   #reference(ref: string, depth: number): Translated {
     const known = this.#targets.get(ref);

@@ -47,14 +47,17 @@ export function oneOf(parts: readonly Translated[]): Translated {
   return { schema: { oneOf: schemasOf(parts) }, isExact: true, weight: weightOf(parts) };
 }
 
-/** Accepts the values that the part refuses. An inexact part is not negated, since it accepts more than its schema. */
+/**
+ * Accepts the values that the part refuses. For an inexact part the result is `unknown`: the part accepts more than the
+ * original schema, so its negation would refuse valid values.
+ */
 export function not(part: Translated): Translated {
   return part.isExact ? { schema: { not: part.schema }, isExact: true, weight: part.weight + 1 } : unknown;
 }
 
 /**
- * The highest weight of an `if` that is repeated. The exact form contains the `if` twice, so a large `if` would double
- * in size with each level of nesting.
+ * The highest weight of an `if` for an exact translation. An exact translation contains the `if` twice, so a large `if`
+ * would double in size with each level of nesting.
  */
 const repeatedWeightMax = 64;
 

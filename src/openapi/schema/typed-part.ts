@@ -54,7 +54,7 @@ function partOf(schema: Readonly<Record<string, unknown>>, depth: number): Typed
   return { kind: 'union', parts: choices.map((choice) => typedPart(choice, depth + 1)) };
 }
 
-/** `nullable` adds the type `null`, as in the translation to OpenAPI. */
+/** Returns the names in `type`. `nullable` adds the name `null`, as in the translation to OpenAPI. */
 function typeNamesOf({ type, nullable }: Readonly<Record<string, unknown>>): readonly unknown[] {
   const names: readonly unknown[] = Array.isArray(type) ? type : [type];
   return [...new Set(nullable === true ? [...names, 'null'] : names)];
