@@ -16,12 +16,12 @@ export class Audience {
   readonly #selection: Selection | undefined;
   readonly #members = new Set<Watcher>();
   /**
-   * The frames of recent changes, by position, for joining watchers. An entry exists while a queue holds its frames.
+   * The frames of recent changes, by position, for joining watchers. An entry exists while a queue contains its frames.
    */
   readonly #held = new Map<LogPosition, Frames>();
   /** Like `#held`, with each event encoded as the first one of a stream. */
   readonly #heldFirst = new Map<LogPosition, Frames>();
-  /** The frames that this audience receives of the batch in progress; undefined while no selected change was added. */
+  /** The frames that this audience receives of the batch in progress; undefined until a selected change is added. */
   #selected: SelectedFrames | undefined;
 
   constructor(plan: WatchPlan, encoding: FrameEncoding) {
@@ -41,7 +41,9 @@ export class Audience {
     this.#members.delete(watcher);
   }
 
-  /** Adds a change of the batch if the audience selects it. Returns true for the first selected change of the batch. */
+  /**
+   * Adds a change of the batch if the audience selects the change. Returns true for the batch's first selected change.
+   */
   take(change: ShownChange, batch: Batch): boolean {
     const event = this.#eventOf(change, batch.lastSelected);
     if (event === undefined) return false;
@@ -67,7 +69,8 @@ export class Audience {
   }
 
   /**
-   * The frames of recent changes that a joining watcher has missed. All joining watchers of the audience share them.
+   * Returns the frames of recent changes that a joining watcher has missed. Joining watchers of the audience share
+   * frames.
    */
   framesOf(changes: readonly ShownChange[], watcher: Pick<Watcher, 'awaitsFirst' | 'begin'>): readonly Frames[] {
     const framed: Frames[] = [];
@@ -121,7 +124,10 @@ export class Audiences {
     return [...this.#types.values()].reduce((sum, { byKey }) => sum + byKey.size, 0);
   }
 
-  /** The audience for a plan, with or without members. */
+  /**
+   * Returns the audience for a plan. An audience that does not exist yet is created, but not found by others before
+   * `enter`.
+   */
   of(plan: WatchPlan, encoding: FrameEncoding): Audience {
     return this.#types.get(plan.type.key)?.byKey.get(keyOf(plan, encoding)) ?? new Audience(plan, encoding);
   }

@@ -14,7 +14,7 @@ export class Batch {
   readonly #encodings = new Map<string, EncodedBatch>();
   readonly #left = new Map<ShownChange, Uint8Array>();
 
-  /** Returns the frames of one audience. Call it with the audience's first selected event. */
+  /** Returns empty frames for an audience. Call this method when the audience selects its first event. */
   selected(encoding: FrameEncoding): SelectedFrames {
     let encoded = this.#encodings.get(encoding.name);
     if (encoded === undefined) {
@@ -57,7 +57,7 @@ export class SelectedFrames {
     this.#runs.push(encoded);
   }
 
-  /** The frames, in the order of the changes. `begun`: the first frame starts a stream. */
+  /** Returns the frames in the order of the changes. If `begun` is true, the first frame starts a stream. */
   frames(begun: boolean): readonly Frames[] {
     this.#endRun();
     return this.#runs.map((run, index) => (begun && index === 0 ? run.begun : run.frames));

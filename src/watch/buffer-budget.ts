@@ -69,14 +69,17 @@ export class BufferBudget {
     return account;
   }
 
-  /** Call it when the queue accepts no more frames. Ended queues are disconnected before others. */
+  /**
+   * Marks the queue as ended, so that it is disconnected before others. Call this method when the queue accepts no more
+   * frames.
+   */
   leave(account: Account, queue: Queue): void {
     account.queues.delete(queue);
     account.leaving.add(queue);
     this.#leaving.add(queue);
   }
 
-  /** Call it when the queue is empty and will stay empty. */
+  /** Removes the queue. Call this method when the queue is empty and stays empty. */
   forget(account: Account, queue: Queue): void {
     account.queues.delete(queue);
     account.leaving.delete(queue);
@@ -98,7 +101,7 @@ export class BufferBudget {
     this.#bytes -= last === 'anybody' ? bytes : watchQueuedFrameBytes;
   }
 
-  /** Disconnects the queues that are furthest behind until both limits are met. Call it after adding bytes. */
+  /** Disconnects the queues that are furthest behind until both limits are met. Call this method after adding bytes. */
   relieve(account: Account): void {
     const { bytesMax, accountBytesMax } = this.#bounds;
     if ((account.bytes <= accountBytesMax && this.#bytes <= bytesMax) || this.#relieving) return;

@@ -1,8 +1,8 @@
 import { watchFrameOverheadBytes } from '../limits/watches.ts';
 
 /**
- * Complete frames in one buffer, which several queues may share. Counts the holds of each account, so that each account
- * is charged for the buffer only once.
+ * Complete frames in one buffer, which several queues may share. Each queue has a hold on the buffer. The holds are
+ * counted by account, so that each account is charged for the buffer only once.
  */
 export class Frames {
   readonly bytes: Uint8Array;
@@ -14,7 +14,7 @@ export class Frames {
   #holds = 0;
   #others: Map<object, number> | undefined;
 
-  /** `onFree`: called after the last release. */
+  /** `onFree` is called after the last hold was removed. */
   constructor(bytes: Uint8Array, onFree?: () => void) {
     this.bytes = bytes;
     this.#onFree = onFree;
@@ -25,7 +25,7 @@ export class Frames {
     return this.bytes.length + watchFrameOverheadBytes;
   }
 
-  /** Adds a hold, and returns the largest scope for which it is the first hold. */
+  /** Adds a hold, and returns the largest scope in which this hold is the first. */
   hold(account: object): 'anybody' | 'account' | 'neither' {
     if (this.#account === account) {
       this.#holds += 1;
@@ -42,7 +42,7 @@ export class Frames {
     return held === 0 ? 'account' : 'neither';
   }
 
-  /** Removes a hold, and returns the largest scope for which it was the last hold. */
+  /** Removes a hold, and returns the largest scope in which this hold was the last. */
   release(account: object): 'anybody' | 'account' | 'neither' {
     if (this.#account !== account) {
       if (this.#releaseOther(account) > 0) return 'neither';

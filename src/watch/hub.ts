@@ -119,26 +119,26 @@ export class WatchHub {
     return watcher;
   }
 
-  /** Asks all watchers to reconnect and accepts no new ones. Call it on shutdown. */
+  /** Asks all watchers to reconnect and accepts no new ones. Call this method on shutdown. */
   closeAll(): void {
     this.#closed = true;
     this.#unsubscribe();
     this.#endWhere(() => true, { reason: 'shutting-down', detail: 'the server is shutting down; connect again' });
   }
 
-  /** Ends all watches of a type. Call it when the type is no longer served or has a new declaration. */
+  /** Ends all watches of a type. Call this method when the type is no longer served or has a new declaration. */
   closeType(type: TypeKey): void {
     this.closeWhere((watched) => watched.type.key === type, `${type} is not served now`);
   }
 
-  /** Ends the matching watches. Use it when clients must open a new watch to continue. */
+  /** Ends the matching watches. Call this method when clients must open a new watch to continue. */
   closeWhere(matches: (watched: Watched) => boolean, detail: string): void {
     this.#endWhere(({ watched }) => matches(watched), { reason: 'type-removed', detail });
   }
 
   /**
-   * Ends every watch that `allows` rejects. Call it when rights may have changed. A watcher receives nothing between
-   * this call and its check.
+   * Ends every watch that `allows` rejects. Call this method when rights may have changed. A watcher receives nothing
+   * between this call and its check.
    */
   recheck(allows: (watched: Watched) => boolean): void {
     this.#reviews.begin(this.#watchers.items(), ({ watched }) => allows(watched));
@@ -181,7 +181,10 @@ export class WatchHub {
     return true;
   }
 
-  /** Lets the watcher catch up until it joins or is closed. `turn`: the first turn in which it may join. */
+  /**
+   * Lets the watcher catch up until it joins or is closed. `turn` resolves in the first turn in which the watcher may
+   * join.
+   */
   async #catchUp(watcher: Watcher, turn: Promise<void> | undefined): Promise<void> {
     let joining = turn;
     while (watcher.state === 'catching-up') {
@@ -200,7 +203,10 @@ export class WatchHub {
     }
   }
 
-  /** Reads the log for a watcher. A watcher that waits for its peer holds no slot. */
+  /**
+   * Reads the log for a watcher until the watcher joins or is closed. A watcher that waits for its peer occupies no
+   * slot.
+   */
   async #replay(watcher: Watcher, signal: AbortSignal, joining: Promise<void> | undefined): Promise<void> {
     const replay = new Replay(watcher, this.#source);
     const account = accountOf(watcher.plan.client);
@@ -214,7 +220,7 @@ export class WatchHub {
   }
 
   #fail(watcher: Watcher, error: unknown): void {
-    // A disconnected peer needs no error, and a log that closes after the end of the watch is not a failure.
+    // A watch that has ended needs no error: its peer has disconnected, or the log was closed afterwards.
     if (watcher.state === 'closed') return;
     const overloaded = error instanceof SnapshotsExhaustedError;
     if (!overloaded) this.#dependencies.report(error);

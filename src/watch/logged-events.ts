@@ -35,7 +35,10 @@ export class LoggedEvents implements LoggedReader {
   readonly #plan: WatchPlan;
   readonly #everything: boolean;
   readonly #prefix: string;
-  /** Whether the object of each stream was selected after the last event that was read. */
+  /**
+   * Whether the object of a stream was selected after the stream's last event. Old entries are dropped; for a stream
+   * without an entry, the previous event is read from the log.
+   */
   readonly #selected = new Map<StreamName, boolean>();
 
   constructor(log: Pick<EventLog, 'readStream'>, plan: WatchPlan) {
@@ -75,7 +78,7 @@ export class LoggedEvents implements LoggedReader {
     return object === undefined ? undefined : { type, object, position: recorded.position };
   }
 
-  /** The last selected state of the object, with the position of the change that ended its selection. */
+  /** Returns the last selected state of the object, with the position of the change that ended its selection. */
   async #left(recorded: RecordedEvent): Promise<WatchEvent | undefined> {
     const object = objectAnswer(await this.#previous(recorded), recorded.position);
     return object === undefined ? undefined : { type: 'DELETED', object, position: recorded.position };

@@ -14,7 +14,7 @@ import { Slices } from './slices.ts';
 
 /** The part of a connection that a queue uses. No method waits or throws. */
 export type Connection = {
-  /** Starts one write. `onWritten` is called once the connection has accepted all of it, or is closed. */
+  /** Starts one write. `onWritten` is called when the connection has accepted all bytes or is closed. */
   write(bytes: Uint8Array, onWritten: () => void): void;
   /** Destroys the connection. */
   cut(): void;
@@ -24,13 +24,13 @@ export type Connection = {
 export type Finish = {
   readonly rest: 'sent' | 'dropped';
   readonly last: Frames | undefined;
-  /** Called once the connection has accepted all frames, at most `watchStreamEndMs` after the call of `finish`. */
+  /** Called when the connection has accepted all frames, at most `watchStreamEndMs` after the call of `finish`. */
   readonly close: () => void;
 };
 
 type OutboxOptions = {
   readonly account: string;
-  /** Called when a limit is exceeded. It must call `stop` or `finish`. */
+  /** Called when a limit is exceeded. The listener must call `stop` or `finish`. */
   readonly onOverflow: () => void;
 };
 
@@ -86,7 +86,7 @@ export class Outbox implements Queue {
   #isWaiting = false;
   /** Whether the queue is running. Prevents recursion, since a connection may accept a write synchronously. */
   #isAtWork = false;
-  /** Whether no write may start. */
+  /** Whether no write may start: after `hold`, or after a stop that drops the unsent frames. */
   #isHeld = false;
   #finish: Finish | undefined;
   #deadline: Timer | undefined;
@@ -110,7 +110,9 @@ export class Outbox implements Queue {
     this.#all.budget.relieve(this.#account);
   }
 
-  /** Undefined if the connection has accepted all frames or is closed. Otherwise resolves when either is true. */
+  /**
+   * Returns undefined if the connection has accepted all frames or is closed. Otherwise resolves when either is true.
+   */
   drained(): Promise<void> | undefined {
     if (this.unreadBytes === 0 || this.#state === 'closed') return undefined;
     return new Promise((resolve) => {
@@ -147,7 +149,7 @@ export class Outbox implements Queue {
     if (this.#state !== 'open' && this.#state !== 'stopped') return;
     this.#state = 'finishing';
     this.#finish = finish;
-    // The unsent frames are dropped before the next write, so no frame under a hold is sent.
+    // The unsent frames are dropped before the next write, so no frame is sent that `hold` has stopped.
     if (finish.rest === 'dropped') this.#isHeld = false;
     this.#all.budget.leave(this.#account, this);
     this.#deadline = this.#all.clock.after(watchStreamEndMs, () => {
@@ -177,7 +179,7 @@ export class Outbox implements Queue {
     });
   }
 
-  /** Call it when the connection is closed. */
+  /** Drops all frames and forgets the queue. Call this method when the connection is closed. */
   closed(): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
@@ -189,7 +191,7 @@ export class Outbox implements Queue {
     this.#wake();
   }
 
-  /** Continues the queue in a later turn. */
+  /** Continues the queue. `Slices` calls this method in a later turn. */
   run(): void {
     this.#isWaiting = false;
     this.#advance();

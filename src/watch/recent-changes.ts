@@ -41,7 +41,7 @@ export class RecentChanges {
     this.#since = position;
   }
 
-  /** All changes after `position`; undefined if some of them were dropped. */
+  /** Returns all changes after `position`; undefined if some of these changes were dropped. */
   after(position: LogPosition): readonly Change[] | undefined {
     if (position < this.#since) return undefined;
     let first = this.#changes.length;

@@ -9,13 +9,13 @@ export type Reviewed = {
 };
 
 /**
- * Authorizes thousands of streams again. All streams are held in the turn of the change, so a peer without the right
- * receives nothing more. The checks take as many turns as necessary. A further change repeats all checks, but starts
- * with the streams that still wait: frequent changes delay no stream forever.
+ * Authorizes thousands of streams again. The turn of the change stops the writes of all streams, so a peer without the
+ * right receives nothing more. The checks take as many turns as necessary. A further change repeats all checks, but
+ * starts with the streams that still wait: frequent changes delay no stream forever.
  */
 export class Reviews<T extends Reviewed> implements Piece {
   readonly #slices: Slices;
-  /** In the order of the checks. */
+  /** The streams that wait for their check, in the order of the checks. */
   readonly #waiting = new Set<T>();
   #isAllowed: (item: T) => boolean = () => false;
   #isQueued = false;

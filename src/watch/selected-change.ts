@@ -22,8 +22,8 @@ export function transition(was: boolean, is: boolean): 'ADDED' | 'MODIFIED' | 'D
 }
 
 /**
- * The event of a change for `selection`; undefined if the object is selected neither before nor after the change.
- * `shownLast`: returns the last selected state of an object that leaves the selection.
+ * Returns the event of a change for `selection`; undefined if the object is selected neither before nor after the
+ * change. `shownLast` returns the last selected state of an object that leaves the selection.
  */
 export function selectedEvent(
   selection: Selection,

@@ -2,7 +2,7 @@ import { TurnQueue } from '../base/turn-queue.ts';
 
 /**
  * Limits concurrent tasks. Waiting tasks start in turn by account, and in order within one account. So an account with
- * a thousand tasks delays a task of another account by one place, not by a thousand.
+ * a thousand tasks delays the next task of another account by one task, not by a thousand.
  */
 export class SlotPool {
   #free: number;
@@ -34,7 +34,7 @@ export class SlotPool {
       });
   }
 
-  /** Passes the slot to the next waiting account. Without one, the slot becomes free. */
+  /** Passes the slot to the next waiting account. Without a waiting account, the slot becomes free. */
   #leave(): void {
     const enter = this.#waiting.take();
     if (enter === undefined) this.#free += 1;

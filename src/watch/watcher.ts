@@ -110,7 +110,7 @@ export class Watcher implements Reviewed {
     return this.#awaitsFirst;
   }
 
-  /** Call it when the first event is encoded and is about to be written. */
+  /** Records that the first event is encoded. Call this method when that event is about to be written. */
   begin(): void {
     this.#awaitsFirst = false;
   }
@@ -134,14 +134,16 @@ export class Watcher implements Reviewed {
     for (const some of frames) this.#send(some, now);
   }
 
-  /** Records since when the catch-up waits for the peer. Call it with undefined when the wait ends. */
+  /**
+   * Records the time since when the catch-up waits for the peer. Call this method with undefined when the wait ends.
+   */
   stall(since: number | undefined): void {
     this.#stalledAt = since;
   }
 
   /**
-   * Makes the watcher live. It has received everything up to the position of the hub and gets later changes as they are
-   * published. Returns false if the watcher is closed.
+   * Makes the watcher live, after it has received everything up to the position of the hub. It then receives changes as
+   * they are published. Returns false if the watcher is closed.
    */
   join(): boolean {
     if (this.#state === 'closed') return false;
@@ -201,8 +203,8 @@ export class Watcher implements Reviewed {
   }
 
   /**
-   * Ends the watch: no later change is delivered. Closing takes longer, and thousands of watches may end at the same
-   * time, so each one is closed in a turn that has time.
+   * Ends the watch: no later change is delivered. The connection is closed in a turn that has time, since closing takes
+   * longer and thousands of watches may end at the same time.
    */
   end(ending: Ending): void {
     if (this.#state === 'closed') return;
@@ -213,7 +215,7 @@ export class Watcher implements Reviewed {
     });
   }
 
-  /** Call it when the connection is closed. */
+  /** Ends the watch without further writes. Call this method when the connection is closed. */
   closed(): void {
     this.#state = 'closed';
     this.outbox.stop('dropped', () => {
