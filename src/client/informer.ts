@@ -56,8 +56,7 @@ export class Informer<T = PluginObject> {
     });
     const { promise, resolve, reject } = deferred();
     this.synced = promise;
-    // This prevents an unhandled rejection. A caller that does not await `synced` receives the refusal through
-    // `onError`.
+    // Prevents an unhandled rejection. A caller that does not await `synced` receives the refusal through `onError`.
     promise.catch(() => undefined);
     options.signal?.addEventListener('abort', this.stop, { once: true });
     if (options.signal?.aborted === true) this.stop();

@@ -15,7 +15,7 @@ export type PagesQuery = {
 };
 
 const limitDefault = 500;
-/** The list fails if its continue tokens expire more often than this. */
+/** The maximum number of times that a list starts again after an expired continue token, before the list fails. */
 const restartsMax = 5;
 
 /**

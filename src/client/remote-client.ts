@@ -34,9 +34,9 @@ export type RemoteClient = {
   list<T = PluginObject>(type: TypeName & Typed<T>, query?: RemoteListQuery): Promise<ClientList<T>>;
   create<T = PluginObject>(type: TypeName & Typed<T>, object: object, options?: CallOptions): Promise<T>;
   update<T = PluginObject>(type: TypeName & Typed<T>, object: object, options?: WriteOptions): Promise<T>;
-  /** A merge patch (RFC 7396). */
+  /** Applies a merge patch (RFC 7396). */
   patch<T = PluginObject>(type: TypeName & Typed<T>, name: string, patch: object, options?: WriteOptions): Promise<T>;
-  /** A merge patch of `{status}` only, for a type with `statusSubresource`. */
+  /** Applies a merge patch of `{status}` only, for a type with `statusSubresource`. */
   patchStatus<T = PluginObject>(
     type: TypeName & Typed<T>,
     name: string,
@@ -58,7 +58,7 @@ export type RemoteClient = {
     type: TypeName & Typed<T>,
     options?: WatchOptions<T>,
   ): AsyncGenerator<WatchEvent<T>, void, undefined>;
-  /** A cache of the objects that follows the server. */
+  /** Starts an informer: a cache of the objects that follows the server until its `stop`. */
   informer<T = PluginObject>(type: TypeName & Typed<T>, options?: InformerOptions<T>): Informer<T>;
 };
 

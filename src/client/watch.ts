@@ -57,8 +57,8 @@ export class Watch<T> {
   /** The last position; undefined until the present objects have been read. */
   #position: string | undefined;
   /**
-   * The names of the present objects that have been yielded so far. Undefined before the first object: without yielded
-   * objects, no deletion can be missing.
+   * The names of the present objects that were read on this connection. Undefined if nothing was yielded before this
+   * connection, so that no deletion can be missing.
    */
   #present: Set<string> | undefined;
   /** Whether the present objects are read with a list, because the server does not support initial events. */
@@ -184,8 +184,8 @@ export class Watch<T> {
   }
 
   /**
-   * Returns a DELETED event for each object that was yielded earlier and is not among the present objects. Call it when
-   * all present objects have been read.
+   * Removes the states of objects that are not among the present objects, and returns a DELETED event for each of these
+   * objects. Call this method after all present objects have been read.
    */
   #absent(): readonly WatchEvent<T>[] {
     const removed: WatchEvent<T>[] = [];

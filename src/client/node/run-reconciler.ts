@@ -29,15 +29,15 @@ export type RunOptions = {
 
 export type RunningReconciler = {
   /**
-   * Resolves when all objects have been read and enqueued. Rejects if the client may not read them, or if the
-   * reconciler is stopped before.
+   * Resolves when all objects have been read and enqueued. Rejects if the client may not read the objects, or if the
+   * reconciler is stopped first.
    */
   readonly synced: Promise<void>;
   /** The number of consecutive failures, by name, for objects with a failed last step. */
   readonly failing: ReadonlyMap<string, number>;
   /** The number of ended steps by result. */
   readonly counts: Readonly<Record<'settled' | 'again' | 'failed' | 'stuck', number>>;
-  /** Resolves when no name is queued and no step runs. Pending retries are not waited for. */
+  /** Resolves when no name is queued and no step runs. Does not wait for pending retries. */
   readonly idle: () => Promise<void>;
   /** Starts no further step, aborts the signals of running steps, and waits up to 5 s for these steps to end. */
   readonly stop: () => Promise<void>;
