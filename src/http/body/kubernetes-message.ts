@@ -17,7 +17,7 @@ export const text = (name: string): Field => ({ name, type: 'string' });
 export const strings = (name: string): Field => ({ name, type: 'strings' });
 export const nested = (name: string, shape: MessageShape): Field => ({ name, type: 'message', shape });
 
-/** The options of a deletion. Clients send them with the API version of the object's group. */
+/** The options of a deletion. Clients send the options with the API version of the object's group. */
 export const deleteOptionsMessage: KubernetesMessage = {
   kind: 'DeleteOptions',
   apiVersion: undefined,

@@ -92,7 +92,10 @@ export class RequestHold {
     return true;
   }
 
-  /** Call this method when the response has been passed to the connection. */
+  /**
+   * Releases the memory, if the response is closed, or as soon as it is. Call this method when the response has been
+   * passed to the connection.
+   */
   served(): void {
     this.#isServed = true;
     this.#releaseAtEnd();

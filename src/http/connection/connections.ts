@@ -20,8 +20,8 @@ export class Connections {
   readonly #unparsed = new Set<Socket>();
 
   /**
-   * Call this method for each `connection` event of the server. A socket that returns to HTTP causes several such
-   * events.
+   * Tracks a connection. Call this method for each `connection` event of the server. A socket that returns to HTTP
+   * causes several of these events.
    */
   add(socket: Socket): void {
     const known = this.#open.get(socket);
@@ -37,7 +37,7 @@ export class Connections {
     });
   }
 
-  /** Call this method before any other handling of a request. */
+  /** Tracks a request and its response. Call this method before any other handling of the request. */
   begin({ socket, method }: IncomingMessage, res: ServerResponse): void {
     const connection = this.#open.get(socket);
     if (connection === undefined) return;
@@ -75,8 +75,8 @@ export class Connections {
   }
 
   /**
-   * Closes idle connections that Node treats as active: connections without a request, which browsers open in advance,
-   * and ended connections that the peer has not closed.
+   * Closes idle connections that Node's server does not close: connections without a request, which browsers open in
+   * advance, ended connections that the peer has not closed, and connections without a parser.
    */
   destroyIdle(): void {
     for (const socket of this.#open.keys()) if (socket.bytesRead === 0 || socket.writableFinished) socket.destroy();

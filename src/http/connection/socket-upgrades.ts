@@ -9,8 +9,8 @@ import { besideBearer } from './bearer-subprotocol.ts';
 import { responseOn } from './socket-response.ts';
 
 /**
- * The subprotocol that Kubernetes' clients request with a token. Other subprotocols are not confirmed, since that would
- * announce support for them.
+ * The subprotocol that Kubernetes' clients request with a token. Other subprotocols are not confirmed, since a
+ * confirmation announces support for the subprotocol.
  */
 const knownSubprotocol = 'base64.binary.k8s.io';
 
@@ -101,7 +101,7 @@ function answerPings(webSocket: WebSocket): void {
     webSocket.pong(data, false, answered);
   };
   webSocket.on('ping', (data: Buffer) => {
-    // Copied, since the received data is a part of a larger buffer.
+    // Copied, since the received data is a part of a larger buffer, which would stay in memory.
     if (isAnswering) latest = Buffer.from(data);
     else if (webSocket.readyState === WebSocket.OPEN) answer(data);
   });
@@ -141,7 +141,7 @@ export class Pings {
     if (this.#webSocket.readyState === WebSocket.OPEN) this.#webSocket.ping();
   }
 
-  /** Call this method when a ping has been sent, or has been queued after other data. */
+  /** Records a ping. Call this method when a ping has been sent, or has been queued after other data. */
   asked(now: number): void {
     this.#unansweredSince ??= now;
   }

@@ -100,8 +100,8 @@ const listVersion = 'v1';
 
 /**
  * Adds `listVersion` without resources to the core group of the aggregated form. Go clients accept the kind `List` only
- * in listed versions, and kubectl would otherwise refuse such files. The plain form omits the version, since its
- * clients treat a version without resources as an error.
+ * in listed versions, so kubectl would otherwise refuse files with this kind. The plain form omits the version, since
+ * its clients treat a version without resources as an error.
  */
 function withLists({ group, versions }: ApiGroup): ApiGroup {
   if (versions.some(({ version }) => version === listVersion)) return { group, versions };

@@ -42,8 +42,8 @@ export type ReviewRoutesDependencies = {
 type Status = Readonly<Record<string, unknown>>;
 
 /**
- * The routes of Kubernetes' access reviews. The authorizer of requests answers them (decision 6.11). Reviews are not
- * stored.
+ * The routes of Kubernetes' access reviews. The authorizer of requests answers the reviews (decision 6.11), which are
+ * not stored.
  */
 export function reviewRoutes(dependencies: ReviewRoutesDependencies): readonly PlatformRoute[] {
   const reviewer = new Reviewer(dependencies);

@@ -223,7 +223,7 @@ function bounded(username: string, password: string): Credentials {
   return { ok: false, answer: refusal(problem('bad-request', detail)) };
 }
 
-/** A repeated member is treated as missing, since the intended value is unknown. */
+/** Returns the members of a form. A repeated member is treated as missing, since the intended value is unknown. */
 function formMembers(body: Uint8Array): Readonly<Record<string, unknown>> {
   const members = new URLSearchParams(Buffer.from(body).toString('utf8'));
   const once = (name: string): string | undefined => {

@@ -27,7 +27,7 @@ export type EventStreamParts = Pick<OpenStream, 'mount' | 'subject' | 'request'>
   readonly iterator: AsyncIterator<unknown>;
   readonly clock: Clock;
   readonly streams: OpenStreams;
-  /** Called once the stream has ended, for any reason. */
+  /** Called when the stream has ended, for any reason. */
   readonly onOver: () => void;
   /** Called for an error of the plugin that ended the stream. */
   readonly onFailed: (problem: string, error?: unknown) => void;

@@ -120,8 +120,8 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
 type Answered = { readonly body: unknown; readonly bytes: Uint8Array | undefined; readonly isTyped: boolean };
 
 /**
- * The violations of a body. Text that is already JSON is parsed again. Any other value is checked directly, at no
- * further cost.
+ * Returns the violations of a body. Text that is already JSON is parsed again. Any other value is checked without
+ * parsing; its JSON form is checked only if the value has violations.
  */
 function bodyViolations({ body, bytes, isTyped }: Answered, schema: ValueSchema | undefined): readonly Violation[] {
   if (schema === undefined) return [];

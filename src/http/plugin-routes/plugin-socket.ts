@@ -33,7 +33,7 @@ export type SocketParts = Pick<OpenStream, 'mount' | 'subject' | 'request'> & {
   readonly account: string;
   readonly now: number;
   readonly streams: OpenStreams;
-  /** Called once the socket has ended, for any reason. */
+  /** Called when the socket has ended, for any reason. */
   readonly onOver: () => void;
 };
 

@@ -21,8 +21,8 @@ export const pluginStreamUnreadMs = 60_000;
  */
 export const pluginSocketMessageBytesMax = 1_048_576;
 /**
- * The maximum numbers of frames of one message, and of received chunks that are not parsed yet. They allow the largest
- * message in small segments.
+ * The maximum numbers of frames of one message, and of received chunks that are not parsed yet. Both numbers allow the
+ * largest message in small segments.
  */
 export const pluginSocketFragmentsMax = 1_024;
 export const pluginSocketChunksMax = 4_096;

@@ -35,7 +35,7 @@ export class ByteWriter {
     this.#length += this.#bytes.write(text, this.#length, 'utf8');
   }
 
-  /** A view of the buffer; do not use the writer afterwards. */
+  /** Returns a view of the buffer. Do not use the writer after this call. */
   written(): Buffer {
     return this.#bytes.subarray(0, this.#length);
   }

@@ -53,8 +53,8 @@ function askedBy({ parameters }: MediaRange): Negotiated | undefined {
 }
 
 /**
- * Clients send the list's kind for a list and the object's kind for a watch. Both are accepted, since the request
- * determines whether the response is a list.
+ * The shapes by requested kind. Clients request the list's kind for a list and the object's kind for a watch. This
+ * server accepts both for either, since the request determines whether the response is a list.
  */
 const shapes: ReadonlyMap<string, Shape> = new Map([
   ['Table', 'table'],

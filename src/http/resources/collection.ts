@@ -232,7 +232,10 @@ export class Collections {
   }
 }
 
-/** All pages of a chain show the position of the first page, even if `at` is a time. */
+/**
+ * Returns the past position at which a list is read. All pages of a chain use the position of the first page, even if
+ * `at` is a time.
+ */
 async function momentOf(exchange: Exchange, paging: ListRequest['paging'], ports: MomentPorts): Promise<Resolved> {
   const begun = paging.kind === 'chain' ? paging.token?.position : undefined;
   return begun === undefined ? resolveMoment(exchange, ports) : resolvePosition(begun, exchange, ports);

@@ -148,7 +148,7 @@ export async function deleteItem(exchange: Exchange, target: ItemTarget, ports: 
   return written(outcome, target);
 }
 
-/** Reads DeleteOptions from a body. The body may be empty, and then have any media type. */
+/** Reads DeleteOptions from a body. An empty body may have any media type. */
 export async function readDeleteOptions(
   exchange: Exchange,
 ): Promise<{ readonly ok: true; readonly value: DeleteOptions } | { readonly ok: false; readonly answer: Answer }> {

@@ -184,7 +184,7 @@ function nameIn(metadata: unknown): string {
   return isObject(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';
 }
 
-/** Replaces null and absent values by an empty list, since they are equal to it. */
+/** Replaces null and absent values by an empty list, which means the same. */
 function listed(value: unknown): unknown {
   return value ?? [];
 }
