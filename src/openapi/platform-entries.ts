@@ -10,7 +10,7 @@ export type Entry = {
   readonly parameters?: readonly Parameter[];
   readonly body?: Content;
   readonly status?: string;
-  /** The response; JSON is also available in the other media types of responses. */
+  /** The response. For a JSON response, the document adds the other media types of responses. */
   readonly answer?: Content;
   /** The kind that the route creates. */
   readonly kind?: GroupVersionKind;

@@ -18,7 +18,7 @@ import { deleteOptions, objectHistory, patch, problemName, scaleKind, scaleName,
 /** The media types of bodies, as the server reads and writes them. */
 export type MediaTypes = {
   readonly object: readonly string[];
-  /** For options of deletions and for reviews, which Go's typed clients send in protobuf. */
+  /** The media types of deletion options and of reviews, which Go's typed clients send in protobuf. */
   readonly message: readonly string[];
   readonly patch: readonly string[];
   readonly answer: readonly string[];

@@ -52,8 +52,8 @@ const values = new Set(['default', 'example', 'examples', 'enum', 'const']);
 const closing = new Set(['additionalProperties', 'unevaluatedProperties', 'propertyNames']);
 
 /**
- * Removes properties named `$ref`, which look like references, and the keywords that would refuse undeclared
- * properties.
+ * Drops the keywords in `dropped`, and properties named `$ref`, which look like references. If such a property is
+ * dropped, the keywords that refuse undeclared properties are dropped too.
  */
 function keptMembers(schema: Schema): Schema {
   const named = schema['properties'];
