@@ -81,7 +81,10 @@ function decodeCredential(command: string, text: string): Credential {
   return { token, expiresMs: typeof expires === 'string' ? timeOf(expires) : Infinity };
 }
 
-/** Milliseconds since the epoch. An invalid time is treated as past, since the lifetime of the token is unknown. */
+/**
+ * Converts a time to milliseconds since the epoch. An invalid time is treated as past, since the lifetime of the token
+ * is unknown.
+ */
 function timeOf(text: string): number {
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? -Infinity : ms;

@@ -143,8 +143,8 @@ function commandOf(exec: Members, folder: string): ExecCommand | undefined {
 }
 
 /**
- * An absent value becomes an empty list. A value that is not a list becomes a list with an invalid element, which is
- * refused later.
+ * Returns the elements of a list; none if the value is absent. A value that is not a list results in a list with an
+ * invalid element, which is refused later.
  */
 function listOf(value: unknown): readonly unknown[] {
   if (value === undefined || value === null) return [];
