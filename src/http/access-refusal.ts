@@ -25,7 +25,7 @@ export function subjectOf(authenticated: Authenticated, { verb, path }: WellForm
   return authenticated.reason === 'unavailable' && verb === 'get' && probes.has(path) ? visitor : undefined;
 }
 
-/** The response to refused credentials. */
+/** Returns the response to refused credentials. */
 export function unauthenticated(refused: Authenticated, req: IncomingMessage): Answer {
   if (refused.ok) throw new Error('invariant violated: an authenticated request was refused');
   if (refused.reason === 'unauthorized')

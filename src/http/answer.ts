@@ -37,7 +37,7 @@ export type Answer =
 export const takenOver: Answer = { kind: 'taken-over' };
 const noHeaders: readonly string[] = [];
 
-/** A response with stored JSON. */
+/** Returns a response with stored JSON. */
 export function bytesAnswer(bytes: Uint8Array, status = 200, headers: readonly string[] = noHeaders): Answer {
   return { kind: 'bytes', status, bytes, headers };
 }

@@ -138,7 +138,7 @@ export class App {
     return this.#dispatcher.dispatch(exchange, upgrade);
   }
 
-  /** The account of the request, for the fair scheduling of the work on responses. */
+  /** Returns the account of the request, for the fair scheduling of the work on responses. */
   #accountOf({ req, subject }: Served): string {
     return accountOf(clientOf(subject ?? visitor, networkOf(this.#dependencies.senderOf(req).address)));
   }

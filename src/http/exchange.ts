@@ -47,14 +47,14 @@ export function disconnectSignalOf(res: ServerResponse): AbortSignal {
   return controller.signal;
 }
 
-/** The origin of a log-in: the client's address, and a signal for its disconnect. */
+/** Returns the origin of a log-in: the client's address, and a signal for its disconnect. */
 export function fromOf({ sender, res }: Exchange): From {
   return { address: sender.address, signal: () => disconnectSignalOf(res) };
 }
 
 const traceParent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/u;
 
-/** The cause to record in the events of a request. */
+/** Returns the cause to record in the events of a request. */
 export function causeOf({ req, subject, requestId, info, sender: { address } }: Exchange): Cause {
   const userAgent = headerOf(req, 'user-agent');
   const trace = headerOf(req, 'traceparent');

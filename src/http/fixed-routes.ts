@@ -30,7 +30,7 @@ export type FixedRouteOptions = {
   readonly more: readonly PlatformRoute[];
 };
 
-/** The routes with watches. */
+/** Returns the routes with watches. */
 export function watchedRoutes(routes: readonly PlatformRoute[]): readonly WatchedRoute[] {
   return routes.map(({ watched }) => watched).filter((watched) => watched !== undefined);
 }

@@ -74,7 +74,7 @@ const drainPollMs = 20;
 export type HttpServer = {
   readonly server: Server;
   readonly callback: (req: IncomingMessage, res: ServerResponse) => void;
-  /** All current routes of generated APIs, the platform and plugins, including announced routes. */
+  /** Returns all current routes of generated APIs, the platform and plugins, including announced routes. */
   routes(): readonly Route[];
   /** Sets the certificate for new connections. Has no effect for a server that was created without a certificate. */
   useCertificate(certificate: ServerCertificate): void;
@@ -237,7 +237,7 @@ function cutOff(socket: Socket, error: unknown, log: Edge['log']): void {
   socket.destroy();
 }
 
-/** The class of the server's requests, which decides during parsing whether a request upgrades. */
+/** Returns the class of the server's requests, which decides during parsing whether a request upgrades. */
 function requestsOf({ app, connections, guard }: Leaving): typeof IncomingMessage {
   return requestClass((req) => {
     let leaves = false;

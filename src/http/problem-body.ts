@@ -70,7 +70,7 @@ function wantsProblemJson({ path, accept }: ProblemContext): boolean {
   return parseAccept(accept).some(({ type }) => type === 'application/problem+json');
 }
 
-/** The `details` of a Status: `kind` is the resource, as in Kubernetes, or the kind of an invalid object. */
+/** Returns the `details` of a Status: `kind` is the resource, as in Kubernetes, or the kind of an invalid object. */
 function details(refusal: Problem, { resource }: ProblemContext): object {
   const { about = {}, violations = [], causes = [], retryAfterSeconds } = refusal;
   const all = [...violations.map((violation) => causeOf(violation, refusal)), ...causes];
@@ -84,7 +84,7 @@ function details(refusal: Problem, { resource }: ProblemContext): object {
   };
 }
 
-/** A Retry-After of at least one second: 0 would mean an immediate retry. */
+/** Returns a Retry-After of at least one second: 0 would mean an immediate retry. */
 function wholeSeconds(seconds: number): number {
   return Math.max(1, Math.ceil(seconds));
 }

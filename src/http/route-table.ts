@@ -46,7 +46,7 @@ export class RouteTable<H> {
     else alike.push(shape);
   }
 
-  /** All routes, in order of addition. */
+  /** Returns all routes, in order of addition. */
   all(): readonly Entry<H>[] {
     return [...this.#routes.values()];
   }

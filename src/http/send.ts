@@ -82,7 +82,7 @@ export async function send(to: Recipient, answer: Answer, edge: Edge): Promise<v
   }
 }
 
-/** The common headers of a response. `headers` contains alternating names and values. */
+/** Returns the common headers of a response. `headers` contains alternating names and values. */
 function commonOf(headers: readonly string[]): readonly string[] {
   return headers.includes('ETag') ? revalidated : common;
 }
@@ -144,7 +144,7 @@ function customHeaders({ headers, bytes }: Extract<Answer, { kind: 'custom' }>, 
   return [...all].flat();
 }
 
-/** The path as the client sent it. Use it for display, not for routing. */
+/** Returns the path as the client sent it. Use this path for display, not for routing. */
 function pathOf({ url = '/' }: IncomingMessage): string {
   const query = url.indexOf('?');
   return query === -1 ? url : url.slice(0, query);
@@ -155,8 +155,8 @@ function resourceOf(path: string): ReturnType<typeof locationOf> {
 }
 
 /**
- * The head of a plugin's server-sent events. X-Accel-Buffering requests that proxies do not buffer, which would delay
- * events.
+ * Returns the head of a plugin's server-sent events. X-Accel-Buffering requests that proxies do not buffer, which would
+ * delay events.
  */
 export function eventStreamHead(headers: ReadonlyMap<string, string>, requestId: string): string[] {
   const all = new Map([

@@ -1,12 +1,12 @@
 /**
- * The text of a plugin's error for the log, with its stack. Plugins may throw any value, and reading the value may
- * throw.
+ * Returns the text of a plugin's error for the log, with its stack. Plugins may throw any value, and reading the value
+ * may throw.
  */
 export function thrownText(error: unknown): string {
   return describeThrown(error, ({ stack, message }) => (typeof stack === 'string' ? stack : message));
 }
 
-/** The message of a plugin's error, at most 256 characters. */
+/** Returns the message of a plugin's error, at most 256 characters. */
 export function thrownMessage(error: unknown): string {
   return describeThrown(error, ({ message }) => message).slice(0, 256);
 }

@@ -147,7 +147,7 @@ function shownTime(ms: bigint): string {
   return new Date(Number(ms)).toISOString();
 }
 
-/** The problem of a range that ends before the first event. */
+/** Returns the problem of a range that ends before the first event. */
 function early(end: string): Problem {
   return problem('bad-request', `fieldSelector: ${end} is before the log’s first event`);
 }

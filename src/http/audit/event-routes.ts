@@ -47,7 +47,7 @@ export type EventRoutesDependencies = EventScopes & {
   readonly watches: WatchEndpoints;
 };
 
-/** The routes for the events of the log: the list of events, which also serves watches, and a single event. */
+/** Creates the routes for the events of the log: the list of events, which also serves watches, and a single event. */
 export function eventRoutes(dependencies: EventRoutesDependencies): readonly PlatformRoute[] {
   const { group, version, plural, singular, kind, path } = dependencies.type;
   const verbs = ['get', 'list', 'watch'];

@@ -11,7 +11,7 @@ export class BodyBuffer {
     this.#bytesMax = bytesMax;
   }
 
-  /** The memory that `add` would allocate, in bytes. */
+  /** Returns the memory that `add` would allocate, in bytes. */
   growthFor(piece: Buffer): number {
     const length = this.#length + piece.length;
     return length <= this.#buffer.length ? 0 : this.#capacityFor(length) - this.#buffer.length;

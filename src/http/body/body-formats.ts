@@ -14,7 +14,7 @@ import { problem } from '../problem.ts';
 import { protobufType, type KubernetesMessage } from './kubernetes-message.ts';
 import { decodeBody, holdingValues, noRoom, notValid, type Body, type Reading } from './read-body.ts';
 
-/** The byte limit of a body by its media type. */
+/** Returns the byte limit of a body by its media type. */
 export function bodyBytesMaxOf(type: string): number {
   if (type === yamlType) return yamlBodyBytesMax;
   return type === protobufType ? protobufBodyBytesMax : requestBodyBytesMax;

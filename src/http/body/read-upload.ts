@@ -182,7 +182,7 @@ function tooLarge({ bytesMax }: UploadRules): Body<never> {
   return refused('body-too-large', `a file must be at most ${String(bytesMax)} bytes`);
 }
 
-/** A refusal that closes the connection after the response. The rest of the body is not read. */
+/** Returns a refusal that closes the connection after the response. The rest of the body is not read. */
 function stalled(): Body<never> {
   const detail =
     `the upload is too slow: the server requires at least ${String(uploadLookBytesMin)} bytes ` +

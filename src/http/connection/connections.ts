@@ -48,7 +48,7 @@ export class Connections {
     res.on('close', connection.onResponseClose);
   }
 
-  /** The last pending response on the connection; undefined when all requests are answered. */
+  /** Returns the last pending response on the connection; undefined when all requests are answered. */
   unanswered(socket: Socket): ServerResponse | undefined {
     return this.#open.get(socket)?.last;
   }

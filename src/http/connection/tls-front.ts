@@ -106,7 +106,7 @@ export class TlsFront {
   }
 }
 
-/** The addresses and ports of a connection, which are unique among the open connections of a server. */
+/** Returns the addresses and ports of a connection, which are unique among the open connections of a server. */
 function placeOf({ remoteAddress = '', remotePort = 0, localAddress = '' }: Socket): string {
   return `${remoteAddress} ${String(remotePort)} ${localAddress}`;
 }

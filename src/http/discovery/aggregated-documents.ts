@@ -11,7 +11,8 @@ const group = 'apidiscovery.k8s.io';
 const kind = 'APIGroupDiscoveryList';
 
 /**
- * The media type of a form. Go clients compare the media type as text, so the parameters have this order and no spaces.
+ * Returns the media type of a form. Go clients compare the media type as text, so the parameters have this order and no
+ * spaces.
  */
 export function mediaTypeOf(form: DiscoveryForm): string {
   return form === 'plain' ? 'application/json' : `application/json;g=${group};v=${form};as=${kind}`;
@@ -32,7 +33,7 @@ export function formOf(ranges: readonly MediaRange[]): DiscoveryForm {
   return 'plain';
 }
 
-/** All resources of several groups in one document. */
+/** Returns all resources of several groups in one document. */
 export function groupDiscoveryList(form: AggregatedVersion, groups: readonly ApiGroup[]): DiscoveryDocument {
   return { kind, apiVersion: `${group}/${form}`, metadata: {}, items: groups.map(groupItem) };
 }

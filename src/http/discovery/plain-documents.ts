@@ -7,7 +7,7 @@ import type { ApiGroup, ApiResource, ApiVersion } from './api-catalog.ts';
  */
 export type DiscoveryDocument = Readonly<Record<string, unknown>>;
 
-/** The document at `/api`. */
+/** Returns the document at `/api`. */
 export function coreVersions({ versions }: Pick<ApiGroup, 'versions'>): DiscoveryDocument {
   return {
     kind: 'APIVersions',
@@ -17,17 +17,20 @@ export function coreVersions({ versions }: Pick<ApiGroup, 'versions'>): Discover
   };
 }
 
-/** The document at `/apis`, which omits the core group. */
+/** Returns the document at `/apis`, which omits the core group. */
 export function groupList(groups: readonly ApiGroup[]): DiscoveryDocument {
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupMembers) };
 }
 
-/** The document at `/apis/<group>`. */
+/** Returns the document at `/apis/<group>`. */
 export function groupDocument(group: ApiGroup): DiscoveryDocument {
   return { kind: 'APIGroup', apiVersion: 'v1', ...groupMembers(group) };
 }
 
-/** The resources of one version. A subresource follows its resource, since clients use the first entry of a kind. */
+/**
+ * Returns the resources of one version. A subresource follows its resource, since clients use the first entry of a
+ * kind.
+ */
 export function resourceList(group: string, { version, resources }: ApiVersion): DiscoveryDocument {
   return {
     kind: 'APIResourceList',

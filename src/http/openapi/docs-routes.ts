@@ -37,7 +37,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The routes for the viewer of the API documents: the page `/docs` and its files. Each file is read once. */
+/** Creates the routes for the viewer of the API documents: the page `/docs` and its files. Each file is read once. */
 export function docsRoutes(): readonly PlatformRoute[] {
   const loaded = new Map<string, Promise<Loaded>>();
   return [...assets].map(([name, asset]) => ({

@@ -11,7 +11,7 @@ export class LazyValue<T> {
     this.#build = build;
   }
 
-  /** The value for the present revision; undefined if it has not been built. */
+  /** Returns the value for the present revision; undefined if it has not been built. */
   current(): T | undefined {
     return this.#value?.revision === this.#revision() ? this.#value.value : undefined;
   }

@@ -37,8 +37,8 @@ export const media = {
 };
 
 /**
- * The routes of the API documents, for every authenticated user: the documents describe the server, but contain none of
- * its objects.
+ * Creates the routes of the API documents, for every authenticated user: the documents describe the server, but contain
+ * none of its objects.
  */
 function documentRoutes(documents: ApiDocuments): readonly PlatformRoute[] {
   const get = (path: string, route: PlatformRoute['route']): PlatformRoute => ({ method: 'GET', path, route });
@@ -104,7 +104,7 @@ function documentAnswer({ req }: Exchange, document: ApiDocument): Answer {
   return { kind: 'bytes', status: 200, bytes, headers, contentType };
 }
 
-/** The response to a URL that contains the hash of the document. Its content never changes. */
+/** Returns the response to a URL that contains the hash of the document. The content at such a URL never changes. */
 function immutableAnswer({ req }: Exchange, { bytes, hash, contentType }: ApiDocument): Answer {
   const etag = `"${hash}"`;
   const headers = new Map([

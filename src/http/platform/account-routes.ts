@@ -36,8 +36,8 @@ export type AccountRoutesDependencies = ResourcePorts & {
 };
 
 /**
- * The routes for the caller's own User. The name `-` means the caller; no other name is served (decision 6.9). A caller
- * without a User object gets a 404.
+ * Creates the routes for the caller's own User. The name `-` means the caller; no other name is served (decision 6.9).
+ * A caller without a User object gets a 404.
  */
 export function accountRoutes({
   domain,

@@ -8,8 +8,8 @@ import { problem, type Problem } from '../problem.ts';
 import { platformApiVersion } from './platform-type.ts';
 
 /**
- * The route of backups (docs/operating.md). The response is a stream of JSON lines, and a disconnect of the client ends
- * the backup. The right to start a backup is `create`.
+ * Creates the route of backups (docs/operating.md). The response is a stream of JSON lines, and a disconnect of the
+ * client ends the backup. The right to start a backup is `create`.
  */
 export function backupRoutes(domain: string, backer: Backer): readonly PlatformRoute[] {
   const group = `audit.${domain}`;

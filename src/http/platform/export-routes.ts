@@ -34,8 +34,8 @@ export type ExportRoutesDependencies = ExportedLogDependencies &
   };
 
 /**
- * The route of the log export (docs/audit-proof.md), which requires the right `list` on `export`. Discovery documents
- * do not contain the export, since tools that list all resources would read the whole log.
+ * Creates the route of the log export (docs/audit-proof.md), which requires the right `list` on `export`. Discovery
+ * documents do not contain the export, since tools that list all resources would read the whole log.
  */
 export function exportRoutes(dependencies: ExportRoutesDependencies): readonly PlatformRoute[] {
   return [

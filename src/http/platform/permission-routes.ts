@@ -33,7 +33,7 @@ export type PermissionRoutesDependencies = {
   readonly unfoldedWrites: Pick<UnfoldedWrites, 'refreshObject'>;
 };
 
-/** The permissions API for front ends (decision 6.10). */
+/** Creates the permissions API for front ends (decision 6.10). */
 export function permissionRoutes(dependencies: PermissionRoutesDependencies): readonly PlatformRoute[] {
   const root = `/apis/api.console.${dependencies.domain}/${platformApiVersion}`;
   const routes = new PermissionRoutes(dependencies);

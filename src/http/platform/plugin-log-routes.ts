@@ -11,7 +11,7 @@ export type PluginLogRoutesDependencies = {
   readonly isPlugin: (name: string) => boolean;
 };
 
-/** The route of the log lines of a plugin on this node. Rules grant it as `get` on `plugins/logs`. */
+/** Creates the route of the log lines of a plugin on this node. Rules grant this route as `get` on `plugins/logs`. */
 export function pluginLogRoutes({ domain, logs, isPlugin }: PluginLogRoutesDependencies): readonly PlatformRoute[] {
   return [
     {

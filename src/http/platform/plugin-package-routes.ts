@@ -43,7 +43,7 @@ export type PluginPackageRoutesDependencies = {
 };
 
 /**
- * The routes for packages of plugins (decision 9.3). The package is uploaded in the field `file`. The path
+ * Creates the routes for packages of plugins (decision 9.3). The package is uploaded in the field `file`. The path
  * `plugins/install` grants installs, and `plugins/upgrade` grants upgrades. Both run code with all rights of the
  * server.
  */

@@ -22,9 +22,9 @@ export type ReplayRoutesDependencies = {
 };
 
 /**
- * The routes of replays and diffs (docs/audit.md). The response is a stream of JSON lines, and a disconnect of the
- * client ends the replay. The right to start a replay or diff is `create`. The response contains objects of a type only
- * if the caller may `get` their history.
+ * Creates the routes of replays and diffs (docs/audit.md). The response is a stream of JSON lines, and a disconnect of
+ * the client ends the replay. The right to start a replay or diff is `create`. The response contains objects of a type
+ * only if the caller may `get` their history.
  */
 export function replayRoutes(dependencies: ReplayRoutesDependencies): readonly PlatformRoute[] {
   const group = `audit.${dependencies.domain}`;

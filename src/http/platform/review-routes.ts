@@ -42,8 +42,8 @@ export type ReviewRoutesDependencies = {
 type Status = Readonly<Record<string, unknown>>;
 
 /**
- * The routes of Kubernetes' access reviews. The authorizer of requests answers the reviews (decision 6.11), which are
- * not stored.
+ * Creates the routes of Kubernetes' access reviews. The authorizer of requests answers the reviews (decision 6.11),
+ * which are not stored.
  */
 export function reviewRoutes(dependencies: ReviewRoutesDependencies): readonly PlatformRoute[] {
   const reviewer = new Reviewer(dependencies);
@@ -67,7 +67,7 @@ export function reviewRoutes(dependencies: ReviewRoutesDependencies): readonly P
   ];
 }
 
-/** The resource of a review, for discovery. A review supports only `create`. */
+/** Returns the resource of a review, for discovery. A review supports only `create`. */
 function resourceOf({ apiVersion, kind }: Review): ApiResource {
   const [group = '', version = ''] = apiVersion.split('/');
   const singular = kind.toLowerCase();
@@ -205,7 +205,7 @@ class Reviewer {
   }
 }
 
-/** A rule in Kubernetes' format; JSON omits undefined members. */
+/** Returns a rule in Kubernetes' format; JSON omits undefined members. */
 function shownRule({ kind: _kind, ...members }: Rule): Readonly<Record<string, unknown>> {
   return members;
 }

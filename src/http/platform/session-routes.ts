@@ -38,8 +38,8 @@ export type SessionRoutesDependencies = {
 const platform: PlatformSubject = { kind: 'platform', part: 'login' };
 
 /**
- * The routes for log-in and log-out with a cookie (decision 7.4). CSRF protection applies to both, since they are
- * writes.
+ * Creates the routes for log-in and log-out with a cookie (decision 7.4). CSRF protection applies to both, since they
+ * are writes.
  */
 export function sessionRoutes(dependencies: SessionRoutesDependencies): readonly PlatformRoute[] {
   return [
@@ -165,7 +165,8 @@ function isGone(outcome: WriteOutcome & { readonly ok: false }): boolean {
 }
 
 /**
- * The context of a write of a session. The platform is the subject, but the event records the origin of the request.
+ * Returns the context of a write of a session. The platform is the subject, but the event records the origin of the
+ * request.
  */
 function contextOf({ req, requestId, sender: { address } }: Exchange, verb: string, chargedTo: Subject): WriteContext {
   const userAgent = headerOf(req, 'user-agent')?.slice(0, userAgentLengthMax);

@@ -15,8 +15,8 @@ import { problem } from '../problem.ts';
 export type TokenRoutesDependencies = ResourcePorts & { readonly domain: string; readonly registry: TypeRegistry };
 
 /**
- * The routes for the caller's own personal access tokens, in the form of the type's generated API. Tokens of other
- * users result in 404 (decision 7.2).
+ * Creates the routes for the caller's own personal access tokens, in the form of the type's generated API. Tokens of
+ * other users result in 404 (decision 7.2).
  */
 export function tokenRoutes({ domain, registry, ...ports }: TokenRoutesDependencies): readonly PlatformRoute[] {
   const path = `/apis/uc.api.${domain}/${platformApiVersion}/personalaccesstokens`;

@@ -95,14 +95,14 @@ export class PluginRoutes implements RouteMounts {
     return undefined;
   }
 
-  /** All routes and sockets. */
+  /** Returns all routes and sockets. */
   all(): readonly (Route & { readonly plugin: string })[] {
     return [...this.#mounted].flatMap(([plugin, { routes, sockets }]) =>
       [...routes.all(), ...sockets.all()].map(({ method, pattern }) => ({ plugin, method, pattern })),
     );
   }
 
-  /** All routes and sockets, with their descriptions. */
+  /** Returns all routes and sockets, with their descriptions. */
   described(): readonly DescribedRoute[] {
     return [...this.#mounted.values()].flatMap(({ mount: { plugin }, routes, sockets }) =>
       describeRoutes(plugin, {
@@ -112,12 +112,12 @@ export class PluginRoutes implements RouteMounts {
     );
   }
 
-  /** Increases whenever the routes change. */
+  /** Returns a number that increases with each change of the routes. */
   revision(): number {
     return this.#revision;
   }
 
-  /** The number of open streams by plugin. */
+  /** Returns the number of open streams by plugin. */
   streams(): readonly StreamCount[] {
     return this.#streams.counts();
   }

@@ -86,7 +86,8 @@ export class OpenStreams {
   }
 
   /**
-   * The number of open streams by plugin and transport. The numbers are rarely read, so they are computed on demand.
+   * Returns the number of open streams by plugin and transport. The numbers are rarely read, so they are computed on
+   * demand.
    */
   counts(): readonly StreamCount[] {
     const counts = new Map<string, StreamCount>();
@@ -100,7 +101,7 @@ export class OpenStreams {
     return [...counts.values()];
   }
 
-  /** The reason why no stream can be opened now; undefined if one can be opened in this turn. */
+  /** Returns the reason why no stream can be opened now; undefined if one can be opened in this turn. */
   refusal(mount: Mount): Problem | undefined {
     const { plugin } = mount;
     if (this.#isClosed) return problem('unavailable', 'the server is shutting down', { retryAfterSeconds: 1 });

@@ -49,7 +49,7 @@ export class MetadataOnly implements Representation {
   }
 }
 
-/** A PartialObjectMetadata up to the value of its metadata; a single `}` must follow the metadata. */
+/** Returns a PartialObjectMetadata up to the value of its metadata; a single `}` must follow the metadata. */
 export function partialOpening(version: string): string {
   return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":`;
 }

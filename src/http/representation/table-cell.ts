@@ -68,7 +68,7 @@ function cut(text: string): string {
   return `${text.slice(0, length)}…`;
 }
 
-/** As in Kubernetes, a number with a fraction is truncated to an integer. */
+/** Writes a number as an integer. As in Kubernetes, a fraction is cut off. */
 function writeInteger({ bytes, start, end }: CellValue, writer: ByteWriter): void {
   for (let at = start; at < end; at += 1) {
     const byte = bytes[at] ?? 0;

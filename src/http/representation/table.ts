@@ -22,7 +22,10 @@ const ageColumn: Column = {
   description: 'The time since the object was created.',
 };
 
-/** The columns of a type's table: the name, the declared columns, and the age unless a declared column is named Age. */
+/**
+ * Returns the columns of a type's table: the name, the declared columns, and the age unless a declared column is named
+ * Age.
+ */
 export function columnsOf({ printerColumns }: ResourceType): readonly Column[] {
   const hasAge = printerColumns.some(({ name }) => name.toLowerCase() === 'age');
   return [nameColumn, ...printerColumns, ...(hasAge ? [] : [ageColumn])];

@@ -67,8 +67,8 @@ export class Collections {
   }
 
   /**
-   * The cache key of a request. A request with `resourceVersion` or `at` waits for a position or reads a past position,
-   * so it does not use the cache.
+   * Returns the cache key of a request. A request with `resourceVersion` or `at` waits for a position or reads a past
+   * position, so it has no key and does not use the cache.
    */
   #keyOf({ query, rawQuery }: Exchange, type: ResourceType, form: Representation | undefined): string | undefined {
     const waits = /[^0]/u.test(query.get('resourceVersion') ?? '') || query.has('at');
@@ -241,7 +241,7 @@ async function momentOf(exchange: Exchange, paging: ListRequest['paging'], ports
   return begun === undefined ? resolveMoment(exchange, ports) : resolvePosition(begun, exchange, ports);
 }
 
-/** The position of the first page of a chain. All pages report this position, so no page may be older. */
+/** Returns the position of the first page of a chain. All pages report this position, so no page may be older. */
 function firstPagePosition({ paging }: ListRequest): LogPosition | undefined {
   return paging.kind === 'chain' ? paging.token?.position : undefined;
 }

@@ -4,14 +4,14 @@ import { prefersYaml } from '../body/prefers-yaml.ts';
 import { headerOf } from '../exchange.ts';
 import { problem, type Problem } from '../problem.ts';
 
-/** The entity tag of an object for conditional requests (RFC 9110, 13): its `metadata.version` in quotes. */
+/** Returns the entity tag of an object for conditional requests (RFC 9110, 13): its `metadata.version` in quotes. */
 export function etagOf(version: number): string {
   return `"${String(version)}"`;
 }
 
 /**
- * The versions in `If-Match`, one of which must be current. Weak tags and tags that are not versions are dropped, since
- * they never match.
+ * Returns the versions in `If-Match`, one of which must be current. Weak tags and tags that are not versions are
+ * dropped, since they never match.
  */
 export function ifMatchOf(req: IncomingMessage): readonly number[] | 'any' | undefined {
   const header = headerOf(req, 'if-match');

@@ -97,7 +97,7 @@ function decodePaging(parameters: URLSearchParams, identity: QueryIdentity, sort
   return { ok: true, value: pageOf(page.value ?? 1, size.value ?? 0) };
 }
 
-/** The paging by page number. Page 0 means 1. Without a size, one page contains all objects. */
+/** Returns the paging by page number. Page 0 means 1. Without a size, one page contains all objects. */
 function pageOf(page: number, size: number): Paging {
   return size === 0 ? { kind: 'all' } : { kind: 'page', page: Math.max(1, page), size };
 }
@@ -147,7 +147,7 @@ function refused(detail: string): ProblemResult {
   return { ok: false, problem: problem('bad-request', detail) };
 }
 
-/** The refusal of an unknown value of a known parameter, with status 422 as in Kubernetes. */
+/** Returns the refusal of an unknown value of a known parameter, with status 422 as in Kubernetes. */
 export function unsupported(parameter: string, detail: string): Problem {
   return problem('invalid', `${parameter}: ${detail}`, { violations: [{ pointer: `/${parameter}`, detail }] });
 }

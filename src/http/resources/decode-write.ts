@@ -69,7 +69,10 @@ export type DeleteOptions = {
   readonly propagation: Propagation | undefined;
 };
 
-/** Kubernetes' DeleteOptions, as a body or as query parameters (decision 2.4). Unsupported members are ignored. */
+/**
+ * Decodes Kubernetes' DeleteOptions from a body and from query parameters (decision 2.4). Unsupported members are
+ * ignored.
+ */
 export function decodeDeleteOptions(body: JsonMembers, query: URLSearchParams): Decoded<DeleteOptions> {
   const propagation = propagationOf(body['propagationPolicy'] ?? query.get('propagationPolicy'));
   if (!propagation.ok) return propagation;

@@ -52,7 +52,7 @@ export class GeneratedApi {
     this.#collections = new Collections(this.#ports, { cache: new ListCache(feed), past: ports.past });
   }
 
-  /** The type at a path, served or not. */
+  /** Returns the type at a path, served or not. */
   registrationAt({ group, version, resource }: ResourceLocation): Registration | undefined {
     return this.#registry.byPath(group, version, resource);
   }
@@ -65,7 +65,7 @@ export class GeneratedApi {
     return root === 'apis' ? this.#registry.reloadingPlugin(group) : undefined;
   }
 
-  /** The plugins whose types are not known yet. The set becomes empty shortly after the start. */
+  /** Returns the plugins whose types are not known yet. The set becomes empty shortly after the start. */
   expected(): ReadonlySet<string> {
     return this.#registry.expected();
   }
@@ -79,7 +79,7 @@ export class GeneratedApi {
       .some(({ type }) => type.group === group && (version === undefined || type.version === version));
   }
 
-  /** All routes of all registered types, served or not. */
+  /** Returns all routes of all registered types, served or not. */
   all(): readonly Route[] {
     return this.#registry
       .all()

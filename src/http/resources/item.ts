@@ -62,8 +62,8 @@ function answerItem(exchange: Exchange, { type, name }: ItemTarget, reader: Reso
 }
 
 /**
- * The response to a GET of an object, after a check of the request's conditions. `form` is undefined for the plain
- * object.
+ * Returns the response to a GET of an object, after a check of the request's conditions. `form` is undefined for the
+ * plain object.
  */
 export function answerStored(
   exchange: Exchange,
@@ -80,8 +80,8 @@ export function answerStored(
 }
 
 /**
- * The response to a read in another form. It has no entity tag and is never a 304, since a tag identifies the bytes of
- * the plain object, and a table contains ages.
+ * Returns the response to a read in another form. This response has no entity tag and is never a 304, since a tag
+ * identifies the bytes of the plain object, and a table contains ages.
  */
 function inForm(
   { req, clock }: Exchange,

@@ -172,7 +172,7 @@ function violationOf(member: string, detail: string): Violation {
   return { pointer: `/metadata/${member}`, detail };
 }
 
-/** The number of bytes of keys and values. Another check refuses values that are not strings. */
+/** Returns the number of bytes of keys and values. Another check refuses values that are not strings. */
 function bytesOf(texts: unknown): number {
   if (!isObject(texts)) return 0;
   const bytes = ([key, value]: readonly [string, unknown]): number =>

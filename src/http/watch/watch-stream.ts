@@ -82,7 +82,7 @@ export class StreamSink extends StreamConnection implements Sink {
     return Buffer.from(cursor === undefined ? ':\n\n' : `:\n${markText(cursor)}`, 'latin1');
   }
 
-  /** Always false, since HTTP has no ping. A dead peer is detected by its unread data. */
+  /** Returns false, since HTTP has no ping. A dead peer is detected by its unread data. */
   isUnresponsive(): boolean {
     return false;
   }

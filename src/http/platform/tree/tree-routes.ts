@@ -18,7 +18,7 @@ const prefix = '/audit/tree';
 const tilePatterns = ['{level}/{a}', '{level}/{a}/{b}', '{level}/{a}/{b}/{c}', '{level}/{a}/{b}/{c}/{d}'];
 
 /**
- * The routes of the tree over the log's events: a C2SP `tlog-tiles` log, with keys and proofs as JSON
+ * Creates the routes of the tree over the log's events: a C2SP `tlog-tiles` log, with keys and proofs as JSON
  * (docs/audit-proof.md). All routes are below one path, which rules can grant as `nonResourceURLs`.
  */
 export function treeRoutes(ports: TreePorts): readonly PlatformRoute[] {
