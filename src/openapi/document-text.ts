@@ -3,7 +3,7 @@ import type { Encoded, Part } from './encoded.ts';
 
 const comma = Buffer.from(',');
 
-/** The texts of members, separated by commas, as UTF-8. */
+/** Returns the texts of members, separated by commas, as UTF-8. */
 export function* membersText(parts: Iterable<Part>, texts: Encoded<Buffer>): Steps<readonly Buffer[]> {
   const pieces: Buffer[] = [];
   for (const part of parts) {

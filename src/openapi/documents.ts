@@ -21,12 +21,12 @@ export type DocumentSettings = {
 
 const title = 'Ledgerplane';
 
-/** The key of a group and version in the index: the path of its API without the leading slash. */
+/** Returns the key of a group and version in the index: the path of its API without the leading slash. */
 export function groupKeyOf({ group, version }: Pick<ResourceType, 'group' | 'version'>): string {
   return group === '' ? `api/${version}` : `apis/${group}/${version}`;
 }
 
-/** The document of a group and version, in OpenAPI 3.0. */
+/** Builds the document of a group and version, in OpenAPI 3.0. */
 export function groupDocument(types: readonly ResourceType[], settings: DocumentSettings): Steps<readonly Buffer[]> {
   const content = {
     openapi: '3.0.3' as const,
@@ -38,7 +38,7 @@ export function groupDocument(types: readonly ResourceType[], settings: Document
   return documentText(content, settings.kept);
 }
 
-/** The document of paths that belong to no type, in OpenAPI 3.0. */
+/** Builds the document of paths that belong to no type, in OpenAPI 3.0. */
 export function platformDocument(paths: readonly PlatformPath[], settings: DocumentSettings): Steps<readonly Buffer[]> {
   const ids = new UniqueNames();
   const operations = platformOperations(paths, { ...settings, ids, schemaOf: () => ({ type: 'object' }) });
@@ -47,7 +47,7 @@ export function platformDocument(paths: readonly PlatformPath[], settings: Docum
   return documentText({ openapi: '3.0.3', title, version, operations: [operations], schemas }, kept);
 }
 
-/** The document of all generated APIs, in OpenAPI 2.0. */
+/** Builds the document of all generated APIs, in OpenAPI 2.0. */
 export function swaggerOf(types: readonly ResourceType[], settings: DocumentSettings): Steps<SwaggerDocument> {
   const content = {
     title,
@@ -78,8 +78,8 @@ export type Everything = {
 };
 
 /**
- * The document of the whole server, in OpenAPI 3.1. Generated APIs are added first, so that no other route replaces
- * them.
+ * Builds the document of the whole server, in OpenAPI 3.1. Generated APIs are added first, so that no other route
+ * replaces them.
  */
 export function* apiDocument(
   { types, platform, routes }: Everything,

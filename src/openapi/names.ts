@@ -9,7 +9,10 @@ export function referenceTo(name: string): { readonly $ref: string } {
   return { $ref: `${schemasPrefix}${name}` };
 }
 
-/** The name of a type's schema: the labels of its group in reverse order, as in Kubernetes, then version and kind. */
+/**
+ * Returns the name of a type's schema: the labels of its group in reverse order, as in Kubernetes, then version and
+ * kind.
+ */
 export function schemaNameOf({ group, version, kind }: GroupVersionKind, domain: string): string {
   const labels = (group === '' ? `core.${domain}` : group).split('.').reverse();
   return [...labels, version, kind].join('.');
@@ -28,7 +31,7 @@ export function camelCase(text: string): string {
     .join('');
 }
 
-/** The suffix for an operation id that another type of the document already uses. */
+/** Returns the suffix for an operation id that another type of the document already uses. */
 export function qualifierOf({ group, version }: Pick<GroupVersionKind, 'group' | 'version'>): string {
   return `${camelCase(group)}${camelCase(version)}`;
 }

@@ -60,7 +60,7 @@ export function* itemsOf(operations: readonly Operation[], form: (operation: Ope
   }
 }
 
-/** The members of an operation that all versions share. */
+/** Returns the members of an operation that all versions share. */
 export function commonMembers({ operationId, tag, summary, description, action, kind }: Operation): Members {
   return {
     tags: [tag],

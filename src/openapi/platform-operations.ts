@@ -201,7 +201,7 @@ export function platformOperations(paths: readonly PlatformPath[], context: Plat
   });
 }
 
-/** The named schemas to which the operations of these paths refer, in addition to the standard schemas. */
+/** Returns the named schemas to which the operations of these paths refer, in addition to the standard schemas. */
 export function platformSchemas(paths: readonly PlatformPath[]): readonly (readonly [string, Schema])[] {
   return paths
     .map(({ pattern }) => reviewsByPath.get(pattern))

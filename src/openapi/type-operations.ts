@@ -29,7 +29,7 @@ export type Described = {
   readonly media: MediaTypes;
 };
 
-/** A refusal in the two forms of decision 8: a Status in any of `types`, or a problem. */
+/** Describes a refusal in the two forms of decision 8: a Status in any of `types`, or a problem. */
 export function refusalsIn(types: readonly string[]): Response {
   return {
     status: 'default',
@@ -49,7 +49,10 @@ const otherForms =
   'Available as a table with `Accept: application/json;as=Table;v=v1;g=meta.k8s.io`, and without spec and status ' +
   'with `as=PartialObjectMetadata`; also as `application/yaml`.';
 
-/** All operations of a type's generated API, with the ids that they would have in a document without other types. */
+/**
+ * Returns all operations of a type's generated API, with the ids that they would have in a document without other
+ * types.
+ */
 export function operationsOf(type: ResourceType, described: Described): readonly Operation[] {
   const at = new Place(type, described);
   return [

@@ -74,7 +74,7 @@ function objectSchema(type: ResourceType, schema: Schema): Schema {
   };
 }
 
-/** The members of every object, which precede the declared members. */
+/** Returns the members of every object, which precede the declared members. */
 function platformMembers({ apiVersion, kind }: ResourceType): Schema {
   return {
     apiVersion: { type: 'string', description: `${apiVersion}; added if omitted.` },
@@ -91,7 +91,7 @@ function gvkOf({ group, version, kind }: ResourceType, suffix: string): Schema {
   return { group, version, kind: `${kind}${suffix}` };
 }
 
-/** The schema of a list (decision 4.1). */
+/** Returns the schema of a list (decision 4.1). */
 function listSchema(type: ResourceType, name: string): Schema {
   const count = { type: 'integer', format: 'int64' };
   return {

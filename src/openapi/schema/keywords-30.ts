@@ -41,7 +41,7 @@ const applied =
 /** The number of bytes of a value that weigh as much as one schema. */
 const valueBytes = 16;
 
-/** The weight (see `Translated.weight`) of a value that is copied into the document. */
+/** Returns the weight (see `Translated.weight`) of a value that is copied into the document. */
 export function weigh(value: unknown): number {
   return 1 + Math.ceil(JSON.stringify(value).length / valueBytes);
 }
@@ -220,7 +220,7 @@ function readDependentSchemas({ parts, translate }: Reading, value: unknown): vo
   for (const [member, schema] of Object.entries(value)) parts.push(anyOf([lacks(member), translate(schema)]));
 }
 
-/** A schema for all values that are not objects with this member. */
+/** Returns a schema for all values that are not objects with this member. */
 function lacks(member: string): Translated {
   return { schema: { not: { type: 'object', required: [member] } }, isExact: true, weight: 3 };
 }

@@ -6,7 +6,7 @@ export function holdsReference(value: unknown): boolean {
   return JSON.stringify(value).includes('"$ref"');
 }
 
-/** The members without `$ref`. */
+/** Returns the members without `$ref`. */
 export function withoutReference(members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { $ref: _name, ...others } = members;
   return others;

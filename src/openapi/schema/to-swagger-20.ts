@@ -48,15 +48,15 @@ export function toSwagger20(schema: unknown): Schema {
   };
 }
 
-/** The members that are not schemas. */
+/** Returns the members that are not schemas. */
 function ownMembers(schema: Schema): Schema {
   const members = Object.entries(schema).filter(([keyword]) => kept.has(keyword) || keyword.startsWith('x-'));
   return Object.fromEntries(members.filter(([keyword]) => keyword !== 'type' || schema['nullable'] !== true));
 }
 
 /**
- * The reference of a schema that has no other keyword than `description`. Clients of OpenAPI 2.0 read descriptions next
- * to a reference, but few read `allOf`.
+ * Returns the reference of a schema that has no other keyword than `description`. Clients of OpenAPI 2.0 read
+ * descriptions next to a reference, but few read `allOf`.
  */
 function onlyReference({ allOf, description: _description, ...others }: Schema): string | undefined {
   const [first, ...more] = isList(allOf) ? allOf : [];

@@ -32,8 +32,8 @@ export function typedPart(schema: unknown, depth = 0): TypedPart {
 }
 
 /**
- * The declared members of an object with this schema, without the platform's members; undefined if no members are
- * declared.
+ * Returns the declared members of an object with this schema, without the platform's members; undefined if no members
+ * are declared.
  */
 export function typedObject(schema: unknown): MembersPart | undefined {
   if (!isObject(schema) || !isObject(schema['properties'])) return undefined;
