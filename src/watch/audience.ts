@@ -99,7 +99,7 @@ export class Audience {
     return frames;
   }
 
-  /** The event of a change; undefined if the audience does not select the change. */
+  /** Returns the event of a change; undefined if the audience does not select the change. */
   #eventOf(change: ShownChange, shownLast?: (change: ShownChange) => Uint8Array): WatchEvent | undefined {
     return this.#selection === undefined ? plainEvent(change) : selectedEvent(this.#selection, change, shownLast);
   }

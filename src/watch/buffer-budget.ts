@@ -54,7 +54,7 @@ export class BufferBudget {
     return this.#bytes;
   }
 
-  /** The bytes in one user's queues. */
+  /** Returns the bytes in one user's queues. */
   bytesOf(key: string): number {
     return this.#accounts.get(key)?.bytes ?? 0;
   }

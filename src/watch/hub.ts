@@ -95,7 +95,7 @@ export class WatchHub {
     return this.#watchers.size;
   }
 
-  /** The reason why no watch can be opened now. If undefined, a watch can be opened in this turn. */
+  /** Returns the reason why no watch can be opened now; undefined if a watch can be opened in this turn. */
   refusal(): 'too-many-watchers' | 'shutting-down' | undefined {
     if (this.#closed) return 'shutting-down';
     return this.#watchers.size >= watchersMax ? 'too-many-watchers' : undefined;

@@ -19,7 +19,7 @@ export type LoggedSource = {
 export type LoggedReader = {
   /** Whether the event may belong to the watch. This check is cheap and does not decode the event. */
   concerns(recorded: RecordedEvent): boolean;
-  /** The watch event; undefined if the watch does not select the recorded event. */
+  /** Returns the watch event; undefined if the watch does not select the recorded event. */
   shown(recorded: RecordedEvent): WatchEvent | undefined | Promise<WatchEvent | undefined>;
 };
 
@@ -53,8 +53,8 @@ export class LoggedEvents implements LoggedReader {
   }
 
   /**
-   * The watch event; undefined if the watch does not select the recorded event. Returns a promise only if the previous
-   * state must be read from the log.
+   * Returns the watch event; undefined if the watch does not select the recorded event. Returns a promise only if the
+   * previous state must be read from the log.
    */
   shown(recorded: RecordedEvent): WatchEvent | undefined | Promise<WatchEvent | undefined> {
     if (this.#everything) return this.#plain(recorded);

@@ -253,7 +253,9 @@ export class Outbox implements Queue {
     if (this.#pending !== undefined) this.#connection.write(this.#pending.bytes, this.#onWritten);
   }
 
-  /** The next frame, or several small frames joined into one write. */
+  /**
+   * Removes the next frame, or several small frames, and returns them as one write; undefined if the queue is empty.
+   */
   #next(): Frames | undefined {
     const first = this.#shift();
     if (first === undefined || this.#queue.length === 0) return first;

@@ -10,12 +10,12 @@ export type ShownChange = Pick<Change, 'kind' | 'position' | 'bytes' | 'before' 
 
 const typeOf = { added: 'ADDED', modified: 'MODIFIED', deleted: 'DELETED' } as const;
 
-/** The event of a change, for a watch that selects everything. */
+/** Returns the event of a change, for a watch that selects everything. */
 export function plainEvent({ kind, bytes, position }: ShownChange): WatchEvent {
   return { type: typeOf[kind], object: bytes, position };
 }
 
-/** The type of the event, from whether the object was selected before and after the change. */
+/** Returns the type of the event, from whether the object was selected before and after the change. */
 export function transition(was: boolean, is: boolean): 'ADDED' | 'MODIFIED' | 'DELETED' | undefined {
   if (is) return was ? 'MODIFIED' : 'ADDED';
   return was ? 'DELETED' : undefined;
@@ -38,7 +38,7 @@ export function selectedEvent(
   return { type, object: left ? shownLast(change) : change.bytes, position: change.position };
 }
 
-/** The state before a change, at its position. A watch shows this state when an object leaves the selection. */
+/** Returns the state before a change, at its position. A watch shows this state when an object leaves the selection. */
 export function lastSelected({ previousBytes, position }: ShownChange): Uint8Array {
   return withResourceVersion(must(previousBytes, 'a previously selected object has a previous state')(), position);
 }

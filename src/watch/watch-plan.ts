@@ -56,8 +56,8 @@ export function watchedBy(plan: WatchPlan): Watched {
 }
 
 /**
- * The name of the only object that the watch can select, from its path or from `fieldSelector=metadata.name=<n>`. The
- * watch is authorized for this name.
+ * Returns the name of the only object that the watch can select, from its path or from
+ * `fieldSelector=metadata.name=<n>`. The watch is authorized for this name.
  */
 export function nameWatched({ type, name, selection }: WatchPlan): string | undefined {
   if (name !== undefined) return name;
@@ -73,7 +73,7 @@ export function selectsAll({ labels, fields }: Selection): boolean {
   return labels.length === 0 && fields.length === 0;
 }
 
-/** The query for the objects of the watch's initial state. */
+/** Returns the query for the objects of the watch's initial state. */
 export function initialQuery({ type, name, selection }: WatchPlan): ListQuery {
   const byName = name === undefined ? [] : [{ index: namePlace(type), operator: 'in', keys: [name] } as const];
   return {
