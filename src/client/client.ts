@@ -65,7 +65,7 @@ export function connect(options: ConnectOptions): RemoteClient {
   return { ...callsOf(requests), ...streamsOf(requests, { silenceMs, chance }) };
 }
 
-/** A random number from 0 to 1. `crypto` exists in browsers and in Node. */
+/** Returns a random number from 0 to 1. `crypto` exists in browsers and in Node. */
 function drawn(): number {
   const [number = 0] = crypto.getRandomValues(new Uint32Array(1));
   return number / 2 ** 32;

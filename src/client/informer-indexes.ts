@@ -40,7 +40,7 @@ export class InformerIndexes<T> {
     this.#values.set(name, valuesOf);
   }
 
-  /** The values of the object; an empty list if the function throws. */
+  /** Returns the values of the object; an empty list if the function throws. */
   #computed(compute: IndexFunction<T>, object: T): readonly IndexedValue[] {
     try {
       return [compute(object) ?? []].flat();

@@ -85,12 +85,12 @@ export class Informer<T = PluginObject> {
     return this.#objects.get(name);
   }
 
-  /** All objects, in no particular order. */
+  /** Returns all objects, in no particular order. */
   list(): T[] {
     return [...this.#objects.values()];
   }
 
-  /** The objects with this value in an index of `indexes`. */
+  /** Returns the objects with this value in an index of `indexes`. */
   by(index: string, value: IndexedValue): T[] {
     return [...this.#indexes.names(index, value)].flatMap((name) => this.#objects.get(name) ?? []);
   }

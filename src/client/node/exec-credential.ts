@@ -64,7 +64,7 @@ async function credentialOf({ command, args, env, apiVersion, folder }: ExecComm
   return decodeCredential(command, printed.stdout);
 }
 
-/** The reason of a failure, from the standard error: the standard output may contain a token. */
+/** Returns the reason of a failure, from the standard error: the standard output may contain a token. */
 function reasonOf(error: unknown): string {
   if (!isObject(error)) return 'for an unknown reason';
   const { stderr, code, killed } = error;
