@@ -110,9 +110,7 @@ export class Outbox implements Queue {
     this.#all.budget.relieve(this.#account);
   }
 
-  /**
-   * Returns undefined if the connection has accepted all frames or is closed. Otherwise resolves when either is true.
-   */
+  /** Resolves when the connection has accepted all frames or is closed; undefined if either is true already. */
   drained(): Promise<void> | undefined {
     if (this.unreadBytes === 0 || this.#state === 'closed') return undefined;
     return new Promise((resolve) => {
@@ -253,9 +251,7 @@ export class Outbox implements Queue {
     if (this.#pending !== undefined) this.#connection.write(this.#pending.bytes, this.#onWritten);
   }
 
-  /**
-   * Removes the next frame, or several small frames, and returns them as one write; undefined if the queue is empty.
-   */
+  /** Removes the next frame, or several small frames, and returns them as one write. */
   #next(): Frames | undefined {
     const first = this.#shift();
     if (first === undefined || this.#queue.length === 0) return first;
