@@ -6,7 +6,7 @@ const none = '1970-01-01T00:00:00.000Z';
 
 /**
  * The latest time of all folded events. A time too far in the future comes from a wrong clock and is ignored: otherwise
- * all later events would adopt it (consistency protocol, 8).
+ * all later events would adopt that time (consistency protocol, 8).
  */
 export class EventTimes {
   readonly #latest: () => number;

@@ -37,10 +37,13 @@ export type AuditPart = {
   add(recorded: RecordedEvent, within: number): number;
   /** Writes the open batch, inside the one transaction of all parts. An exception rolls all parts back. */
   write(): void;
-  /** Publishes the batch's changes to the part's memory. Call it after the commit, in the same turn. */
+  /** Publishes the batch's changes to the part's memory. Call this method after the commit, in the same turn. */
   committed(): void;
-  /** Discards the open batch and its changes to the part's memory. Call it after the transaction was rolled back. */
+  /**
+   * Discards the open batch and its changes to the part's memory. Call this method after the transaction was rolled
+   * back.
+   */
   rolledBack(): void;
-  /** Discards the part's memory. Call it after all tables were cleared. */
+  /** Discards the part's memory. Call this method after all tables were cleared. */
   cleared(): void;
 };

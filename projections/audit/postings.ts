@@ -62,7 +62,7 @@ export class Postings {
     }
   }
 
-  /** Discards all positions in memory. Call it after the tables were rolled back or cleared. */
+  /** Discards all positions in memory. Call this method after the tables were rolled back or cleared. */
   forget(): void {
     this.#kept.clear();
     this.#added.clear();
@@ -150,7 +150,10 @@ class TermCursor implements PositionCursor {
     return found(block, from, order) ?? this.#firstAfter(from, begin) ?? this.#tail[0];
   }
 
-  /** The positions of the last block that begins at or before `from`; empty if there is no such block. */
+  /**
+   * Returns and caches the positions of the last block that begins at or before `from`; empty if there is no such
+   * block.
+   */
   #blockAt(from: number, end: number): readonly number[] {
     const [first, last] = [this.#block[0] ?? Infinity, this.#block.at(-1) ?? -Infinity];
     if (first <= from && from <= last) return this.#block;

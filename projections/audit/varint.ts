@@ -10,7 +10,11 @@ const more = 0x80;
 /** The number of bytes of the largest number. */
 export const varintBytesMax = 8;
 
-/** Writes `value` at `offset`, and returns the offset behind it. @throws RangeError unless `value` is such a number. */
+/**
+ * Writes `value` at `offset`, and returns the offset behind it.
+ *
+ * @throws RangeError unless `value` is a whole number from 0 to 2^53 - 1.
+ */
 export function writeVarint(bytes: Uint8Array, offset: number, value: number): number {
   if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`cannot store the number ${String(value)}`);
   let [at, rest] = [offset, value];

@@ -169,7 +169,8 @@ export class EntryDecoder {
   }
 
   /**
-   * The decoded value of an equal earlier block, whose bytes are then skipped; undefined if no such block is cached.
+   * Returns the decoded value of an equal earlier block, and skips the bytes of the block. Returns undefined and skips
+   * nothing if no such block is cached.
    */
   #shared<T>(known: Shared<T>, end: number): T | undefined {
     if (end - this.#at > sharedBytesMax || !known.isWorthSearching()) return undefined;

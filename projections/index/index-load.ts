@@ -138,7 +138,9 @@ function* labelTable(rows: IndexRows): Steps<KeyTable> {
 class Due {
   #next = strideMax;
 
-  /** Whether the next yield is due. `done`: the number of postings processed so far. */
+  /**
+   * Returns whether a yield is due, and then schedules the next one. `done`: the number of postings processed so far.
+   */
   isPast(done: number): boolean {
     if (done < this.#next) return false;
     this.#next = done + strideMax;

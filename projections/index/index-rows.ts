@@ -108,7 +108,7 @@ export class IndexRows {
     return ownName < name ? -1 : ownName > name ? 1 : 0;
   }
 
-  /** The ordinals of all objects. Call it only while no row is retired. */
+  /** The ordinals of all objects. Call this method only while no row is retired. */
   live(): Bits {
     const bits = emptyBits(this.#capacity).fill(0xffffffff);
     const beyond = this.#capacity & 31;

@@ -45,8 +45,8 @@ export class RoleSet {
   }
 
   /**
-   * The rights of a token that is limited to `roles`. Roles outside this set have no effect, unless the set makes its
-   * user a super administrator, who has every role.
+   * Returns the rights of a token that is limited to `roles`, and caches them. Roles outside this set have no effect,
+   * unless the set makes its user a super administrator, who has every role.
    */
   restrictedTo(roles: readonly string[]): Rights {
     const whole = this.rights();

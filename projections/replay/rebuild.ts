@@ -12,8 +12,8 @@ export type RebuildOptions = {
    */
   readonly until: LogPosition;
   /**
-   * Called after each batch; may throw to end the work. `written`: the share of the results that is written, if the
-   * fold reads no events meanwhile.
+   * Called after each batch; may throw to end the work. `written`: the written share of the results, while the fold
+   * writes them and reads no events.
    */
   readonly onBatch: (written?: Share) => void | Promise<void>;
 };

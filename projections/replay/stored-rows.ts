@@ -83,7 +83,7 @@ export class StoredRows {
     return this.#part !== undefined && this.#expected.length === this.#part.positions.length;
   }
 
-  /** The first difference in a complete part. The next part follows. */
+  /** Compares a complete part and returns its first difference. Then begins the next part. */
   *compare(): Steps<Difference | undefined> {
     const [part, rows] = [this.#part, this.#expected];
     [this.#part, this.#expected] = [undefined, []];

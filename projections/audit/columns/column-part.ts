@@ -140,7 +140,7 @@ export class ColumnPart implements AuditPart {
 
   /**
    * The objects of a list at a folded position, by the columns as of this turn. Undefined while the columns of the type
-   * are incomplete. The steps throw NotServedError if the columns are dropped meanwhile.
+   * are incomplete. The steps throw NotServedError if the columns are dropped before the last step.
    */
   query(type: ResourceType, position: LogPosition, query: ListQuery): Steps<QueryResult> | undefined {
     const within = this.#within(position);

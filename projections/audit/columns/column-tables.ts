@@ -158,7 +158,7 @@ export class ColumnTables {
   /**
    * A segment of changes, valid until the next read of a table in this turn.
    *
-   * @throws NotServedError if the columns were dropped meanwhile.
+   * @throws NotServedError if the columns were dropped.
    */
   changes(type: TypeKey, id: number, number: number): Buffer {
     return this.#segment(type, keyOf(id, changeKind, number));
@@ -192,7 +192,7 @@ export class ColumnTables {
   /**
    * A segment of a snapshot, valid until the next read of a table in this turn.
    *
-   * @throws NotServedError if the columns were dropped meanwhile.
+   * @throws NotServedError if the columns were dropped.
    */
   chunk(type: TypeKey, id: number, [position, chunk]: readonly [position: number, chunk: number]): Buffer {
     return this.#segment(type, chunkKey(id, position, chunk));
@@ -202,7 +202,7 @@ export class ColumnTables {
    * Returns a segment without copying it: a list reads hundreds of segments, and garbage of that size delays all
    * requests.
    *
-   * @throws NotServedError if the columns were dropped meanwhile.
+   * @throws NotServedError if the columns were dropped.
    */
   #segment(type: TypeKey, key: Buffer): Buffer {
     const bytes = this.#segments.getBinaryFast(key);

@@ -59,7 +59,7 @@ export class ColumnWorker {
     this.#wake();
   }
 
-  /** Resumes work that waits for the audit models. Call it after each commit of the audit models. */
+  /** Resumes work that waits for the audit models. Call this method after each commit of the audit models. */
   folded(): void {
     if (this.#isHeldUp) this.wake();
   }

@@ -114,7 +114,7 @@ export class KeptTypes {
     return true;
   }
 
-  /** Discards all columns: the worker opens them again. Call it after the tables were cleared. */
+  /** Discards all columns: the worker opens them again. Call this method after the tables were cleared. */
   reopen(): void {
     for (const { columns } of this.#byKey.values()) this.#opening.set(columns.type.key, columns.type);
     this.#byKey.clear();

@@ -66,7 +66,7 @@ export class TypeColumns {
     return this.#bytes;
   }
 
-  /** Adds the row of a change. Call it in the order of the log. */
+  /** Adds the row of a change. Call this method in the order of the log. */
   add({ position, name, entry, objects }: ChangedValues): void {
     this.#push({ position, name, entry, objects, bytes: bytesOf(entry), ordinal: undefined });
     this.#objects += objects;

@@ -33,7 +33,7 @@ export class KeptNodes {
     return hash;
   }
 
-  /** Discards all nodes in memory. Call it after leaves of the tree were removed. */
+  /** Discards all nodes in memory. Call this method after leaves of the tree were removed. */
   clear(): void {
     this.#nodes.clear();
   }

@@ -54,7 +54,7 @@ export class TreeRows {
     for (const draft of this.#drafts) if (draft !== undefined) this.#write(draft);
   }
 
-  /** Discards the rows in memory. Call it after the table was rolled back or cleared. */
+  /** Discards the rows in memory. Call this method after the table was rolled back or cleared. */
   forget(): void {
     this.#full.length = 0;
     this.#drafts.length = 0;
