@@ -37,7 +37,7 @@ export class LiveNodes {
     this.#sinceMs = dependencies.clock.monotonic();
   }
 
-  /** All live nodes; undefined while the set is not known. */
+  /** Returns all live nodes, and forgets the others. Undefined while the set of live nodes is not known. */
   all(): readonly LiveNode[] | undefined {
     const { clock, node } = this.#dependencies;
     const now = clock.monotonic();

@@ -87,8 +87,8 @@ export class RoleHealth extends PlatformReconciler {
   }
 
   /**
-   * The time until a missing reference is reported. Roles may be created in any order, so a role that is missing only
-   * briefly is not worth an event.
+   * Returns the time until a missing reference is reported. The first call starts the grace time. Roles may be created
+   * in any order, so a role that is missing only briefly is not worth an event.
    */
   #graceLeft(name: string): number {
     const now = this.#dependencies.clock.monotonic();

@@ -34,7 +34,7 @@ export class TracedSteps {
     return requestId === undefined ? undefined : this.#steps.get(requestId)?.step;
   }
 
-  /** Records the changes that steps wrote. Call it before the changes enqueue names. */
+  /** Records the changes that steps wrote. Call this method before the changes enqueue names. */
   notice(changes: readonly Change[]): void {
     if (this.#steps.size === 0) return;
     for (const change of changes)
