@@ -30,8 +30,8 @@ export async function takeDataDir(dir: string): Promise<{ release(): Promise<voi
       await release();
       throw new StartError(`another server is running on DATA_DIR ${dir}`, { exitCode: 2 });
     }
-    // The socket is not unreferenced. It keeps the process alive and the directory locked, even while the process waits
-    // only for a plugin that does not answer.
+    // The socket stays referenced. It keeps the process alive and the directory locked, even while the process waits
+    // only for a plugin that does not respond.
     servers.push(server);
   }
   return { release };

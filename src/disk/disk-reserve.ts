@@ -78,7 +78,7 @@ export class DiskReserve implements WriterDisk {
     if (!this.#isShort && this.#leftBytes() < this.reserveBytes) this.#update();
   }
 
-  /** Whether `bytes` fit above the reserve. Bytes that fit are subtracted from the free space. */
+  /** Returns whether `bytes` fit above the reserve. If they fit, subtracts them from the free space. */
   claim(bytes: number): boolean {
     if (this.reserveBytes > 0 && (this.#isShort || this.#leftBytes() - bytes < this.reserveBytes)) return false;
     this.#writtenSince += bytes;

@@ -13,8 +13,8 @@ export type LogNow = {
 export type MomentProblem = { readonly reason: 'bad-request' | 'expired'; readonly detail: string };
 
 /**
- * The reason why the log has no such moment: it is in the future, in another epoch, or a position that is not between
- * the ends of the log. Undefined without a problem.
+ * The reason why the log does not have the moment: the moment is in the future or in another epoch, or is a position
+ * that is not between the ends of the log. Undefined without a problem.
  */
 export function momentProblem(moment: Moment, { first, head, epoch, nowMs }: LogNow): MomentProblem | undefined {
   if (moment.kind === 'time')

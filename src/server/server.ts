@@ -52,8 +52,8 @@ export type ServerOptions = {
   /** Aborts a pending start. The start then closes everything that it has opened. */
   readonly signal?: AbortSignal;
   /**
-   * Called when the server listens. From then on it answers probes. It serves the platform once the read models have
-   * caught up, and each plugin once the plugin has started.
+   * Called when the server listens. From then on, the server responds to probes. It serves the platform once the read
+   * models have caught up, and each plugin once the plugin has started.
    */
   readonly onListening?: (url: string) => void;
   readonly openLog?: OpenLog;
@@ -112,7 +112,7 @@ type Listening = {
   readonly certificates: Certificates | undefined;
 };
 
-/** Starts listening. From then on, the server answers probes. */
+/** Starts listening. From then on, the server responds to probes. */
 async function openEdge(
   core: Core,
   { access, plugins: { pluginRoutes, installs }, readiness, replays, tree, events, backups }: Parts,

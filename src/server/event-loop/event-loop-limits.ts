@@ -6,8 +6,8 @@ export const eventLoopBeatMs = 100;
 /** The duration of a block that affects every client. Such a block is logged with the name of its plugin. */
 export const eventLoopHeldMs = 500;
 /**
- * A block is logged again after its duration has grown by this factor, or by the maximum below. So the latest log lines
- * always show an endless block.
+ * A block is logged again after its duration has grown by this factor, or by `eventLoopReportMsMax`. So the latest log
+ * lines always show an endless block.
  */
 export const eventLoopReportFactor = 4;
 export const eventLoopReportMsMax = 60_000;

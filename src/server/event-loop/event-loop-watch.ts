@@ -68,7 +68,10 @@ export class EventLoopWatch {
     return this.#held;
   }
 
-  /** The delay of timers since the last call, in seconds, by quantile. The first call starts the measurement. */
+  /**
+   * Returns the delay of timers since the last call, in seconds, by quantile, and begins a new measurement. The first
+   * call only begins a measurement.
+   */
   lag(): ReadonlyMap<string, number> {
     const delays = (this.#delays ??= monitorEventLoopDelay({ resolution: lagResolutionMs }));
     delays.enable();

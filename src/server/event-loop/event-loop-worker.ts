@@ -133,7 +133,10 @@ class Watcher {
     session?.disconnect();
   }
 
-  /** `frames`: the call stack, innermost frame first; undefined if it could not be determined. */
+  /**
+   * Reports the block to the main thread and in the log. `frames`: the call stack, innermost frame first; undefined if
+   * it could not be determined.
+   */
   #report(frames: readonly Frame[] | undefined): void {
     const owned = frames?.map((frame) => ({ frame, suspect: ownerOf(frame.url, this.#suspects) })) ?? [];
     const { frame = frames?.[0], suspect } = owned.find((each) => each.suspect !== undefined) ?? {};

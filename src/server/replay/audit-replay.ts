@@ -74,7 +74,9 @@ export class AuditReplay {
     await this.#log?.close();
   }
 
-  /** An embedded log shows the events at its opening, so each call opens the log again for later events. */
+  /**
+   * Opens the log. An embedded log shows the events at its opening, so each call opens the log again for later events.
+   */
   async #openLog(): Promise<FoundedLog> {
     await this.#log?.close();
     this.#log = await openReplayedLog(this.#task);

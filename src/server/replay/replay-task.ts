@@ -21,7 +21,7 @@ export type ReplayWork =
 
 export type ReplayTask = {
   readonly config: Pick<Config, 'dataDir' | 'eventLog' | 'platformDomain'>;
-  /** A folder for the tables of this replay alone; it must not exist. */
+  /** A folder for the tables of this replay alone, which must not exist yet. */
   readonly dir: string;
   /** The free bytes that the replay leaves on the disk. */
   readonly reserveBytes: number;

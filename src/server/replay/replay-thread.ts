@@ -30,7 +30,7 @@ export class ReplayThread {
     this.#thread = new MessageThread({ url: replayWorkerUrl, name: 'replay', workerData, heapMegabytesMax, clock });
   }
 
-  /** The next message; undefined after the last one. */
+  /** Waits for the next message and takes it. Undefined after the last one. */
   async next(): Promise<ReplayMessage | undefined> {
     return this.#thread.next();
   }

@@ -62,7 +62,7 @@ export class MessageThread<Message> {
     });
   }
 
-  /** The next message; undefined after the last one. */
+  /** Waits for the next message and takes it. Undefined after the last one. */
   async next(): Promise<Message | Failed | undefined> {
     while (this.#messages.length === 0 && !this.#hasEnded)
       await new Promise<void>((resolve) => {

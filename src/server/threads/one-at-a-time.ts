@@ -2,9 +2,9 @@ import type { LaterMessage, ThreadMessage } from './message-thread.ts';
 
 /** A request that a thread serves. */
 export type Run<Reason> = {
-  /** The next message of the thread; undefined after the last one. */
+  /** Waits for the next message of the thread and takes it. Undefined after the last one. */
   next(): Promise<ThreadMessage<Reason> | LaterMessage | undefined>;
-  /** Returns the lines of the response. Call it only if the first message is `accepted`. */
+  /** Returns the lines of the response. Call this method only if the first message is `accepted`. */
   lines(): AsyncIterable<Uint8Array>;
   /** Ends the thread. Resolves after its end. May be called repeatedly. */
   stop(): Promise<void>;
@@ -32,8 +32,9 @@ export class OneAtATime {
   }
 
   /**
-   * Serves a request. Call it only if `busy` returns undefined. `begin` starts the run. The run ends when the signal of
-   * `begin` aborts, because the caller has disconnected or the server stops. The returned lines must be iterated.
+   * Serves a request. Call this method only if `busy` returns undefined. `begin` starts the run. The run ends when the
+   * signal of `begin` aborts, because the caller has disconnected or the server stops. The returned lines must be
+   * iterated.
    */
   async serve<Reason>(
     signal: AbortSignal,
