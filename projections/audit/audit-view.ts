@@ -21,7 +21,7 @@ export type AuditSnapshot = {
   release(): void;
 };
 
-/** The members of lmdb's `Database` that this file uses. lmdb's own types lack the options of `get`. */
+/** A table with the options of `get`, which lmdb's own types lack. */
 type Readable = Database<Buffer, AuditKey> & {
   get(key: AuditKey, options: { readonly transaction: Transaction }): Buffer | undefined;
 };

@@ -147,8 +147,8 @@ function* walkSlice(ordering: Ordering, walk: CountedWalk, slice: Slice): Steps<
 type Parts = { readonly usual: Ordering; readonly present: CountedWalk; readonly absent: CountedWalk };
 
 /**
- * Splits the walk into objects with a value and objects without one. Used if the query wants the objects without a
- * value at the other end than the order has them.
+ * Splits the walk into objects with a value and objects without one. Used if the sort key states the end at which the
+ * objects without a value are (`nulls`).
  */
 function* partsOf({ orders, sort }: Ordering, walk: CountedWalk, first: SortKey): Steps<Parts> {
   const { sequence, low, high, bits, total } = walk;

@@ -35,7 +35,7 @@ type Leaves = { readonly ok: true; readonly leaves: number } | Extract<ResolvedR
 
 /**
  * Returns the leaves between two places, both of which this node must have folded. A range may begin, but not end, at a
- * time before the first event or after the position 0.
+ * time before the first event; it may also begin after the position 0.
  */
 export function leafRange({ start, until }: RequestedRange, dependencies: RangeDependencies): ResolvedRange {
   const size = dependencies.tree.size();
