@@ -261,7 +261,7 @@ function serveUpgrade(app: App, { log, clock }: Edge, { req, socket, head }: Upg
   app
     .serve(req, res, { socket, head, release })
     .then(() => {
-      // The response has no connection if the socket was released.
+      // A response that was written after the release of the socket has no connection, so the client is disconnected.
       if (res.headersSent && res.socket === null) socket.destroy();
     })
     .catch((error: unknown) => {

@@ -50,7 +50,7 @@ export type NamedPath = {
 };
 
 /**
- * Refuses a parameter with a name that differs from a known name in case or in one letter, since the server would
+ * Refuses a parameter with a name that differs from a known name only in case or in one letter: the server would
  * otherwise ignore the parameter and return a wrong result. For the same reason, `at` is refused on a path that does
  * not support it. Other unknown names are ignored, since tools send their own parameters.
  */

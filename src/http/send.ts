@@ -155,7 +155,7 @@ function resourceOf(path: string): ReturnType<typeof locationOf> {
 }
 
 /**
- * Returns the head of a plugin's server-sent events. X-Accel-Buffering requests that proxies do not buffer, which would
+ * Returns the head of a plugin's server-sent events. X-Accel-Buffering disables the buffers of proxies, which would
  * delay events.
  */
 export function eventStreamHead(headers: ReadonlyMap<string, string>, requestId: string): string[] {
@@ -205,7 +205,7 @@ async function sendStream(
   }
 }
 
-/** Sends a chunk in parts. A peer that has read a part makes progress, and therefore keeps its slot. */
+/** Sends a chunk in parts, so that a peer that has read a part makes progress and keeps its slot. */
 async function sendChunk(
   res: ServerResponse,
   chunk: Uint8Array,
@@ -225,7 +225,7 @@ function cutOff(res: ServerResponse, { requestId, log }: Pick<Recipient, 'reques
   res.destroy();
 }
 
-/** Resolves when more can be written, or when the client has disconnected. */
+/** Resolves when the connection accepts more data, or when the client has disconnected. */
 async function drained(res: ServerResponse): Promise<void> {
   if (res.destroyed) return;
   await new Promise<void>((resolve) => {

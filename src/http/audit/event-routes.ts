@@ -96,8 +96,8 @@ async function list(exchange: Exchange, dependencies: EventRoutesDependencies): 
 const unreadable = problem('unavailable', 'the event log cannot be read now', { retryAfterSeconds: 1 });
 
 /**
- * Waits until the audit indexes have folded all events that the read models have folded, the pages that the caller has
- * read, and the position that the request requires. Returns a refusal if the wait fails.
+ * Waits until the audit indexes have folded three positions: that of the read models, that of the caller's previous
+ * page, and the one that the request requires. Returns a refusal if the wait fails.
  */
 async function olderThanAsked(
   exchange: Exchange,

@@ -85,8 +85,8 @@ export class SocketUpgrades {
 }
 
 /**
- * Sends one pong at a time. Of the pings that arrive meanwhile, only the last one is answered (RFC 6455, 5.5.3), so
- * that a client that sends pings without reading cannot make a buffer grow.
+ * Sends one pong at a time. Of the pings that arrive meanwhile, only the last one is answered (RFC 6455, 5.5.3). So a
+ * client that sends pings without reading cannot make a buffer grow.
  */
 function answerPings(webSocket: WebSocket): void {
   let isAnswering = false;

@@ -5,12 +5,12 @@ export type Leaves = (req: IncomingMessage) => boolean;
 
 /**
  * A request that offers an upgrade, or a CONNECT. Node's parser stops at the end of every such request, whether or not
- * the offer is accepted. The rest of the data that was read with the request is lost (even with
- * `shouldUpgradeCallback`), unless Node passes the connection on, which it does if `upgrade` is true.
+ * the offer is accepted. If `upgrade` is true, Node passes the connection on. Otherwise the rest of the data that was
+ * read with the request is lost, even with `shouldUpgradeCallback`.
  *
- * Therefore `upgrade` is true from the start only for a request that leaves HTTP. Every other request is served as if
- * it had no offer, and `upgrade` becomes true at its end: the server then emits the rest of the connection as the event
- * `upgrade` or `connect`, and a new parser reads it.
+ * Therefore `upgrade` is true from the start for a request that leaves HTTP. Every other request is served as if it had
+ * no offer, and `upgrade` becomes true at the end of the request: the server then emits the rest of the connection as
+ * the event `upgrade` or `connect`, and a new parser reads the connection.
  */
 class OfferingRequest extends IncomingMessage {
   #offer: 'none' | 'open' | 'accepted' | 'declined' = 'none';

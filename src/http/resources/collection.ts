@@ -67,8 +67,8 @@ export class Collections {
   }
 
   /**
-   * Returns the cache key of a request. A request with `resourceVersion` or `at` waits for a position or reads a past
-   * position, so it has no key and does not use the cache.
+   * Returns the cache key of a request. A request with `resourceVersion` or `at` has no key, since it waits for a
+   * position or reads a past position.
    */
   #keyOf({ query, rawQuery }: Exchange, type: ResourceType, form: Representation | undefined): string | undefined {
     const waits = /[^0]/u.test(query.get('resourceVersion') ?? '') || query.has('at');

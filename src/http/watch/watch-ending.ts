@@ -16,8 +16,7 @@ export const endings = {
   unresponsive: { closeCode: 1006 },
   expired: { closeCode: 1000, error: 'expired' },
   'rights-lost': { closeCode: 4403, error: 'forbidden' },
-  // The ERROR contains the reason, which the client could not derive from the end of the connection, since the server
-  // keeps running.
+  // The ERROR contains the reason: the server keeps running, so the end of the connection alone would not explain it.
   'type-removed': { closeCode: 1012, error: 'unavailable' },
   'shutting-down': { closeCode: 1012 },
   overloaded: { closeCode: 1013, error: 'too-many-requests' },

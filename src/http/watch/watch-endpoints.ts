@@ -114,7 +114,7 @@ class HubEndpoints {
     const { decode = decodeWatchQuery } = this.#dependencies;
     const decoded = decode(request, isEvents ? headerOf(req, 'last-event-id') : undefined);
     if (!decoded.ok) return decoded;
-    // The media type of server-sent events does not support other forms of objects.
+    // Objects in server-sent events are plain, since this media type has no parameters for other forms.
     const negotiated = negotiate(isEvents ? undefined : headerOf(req, 'accept'), request.query);
     if (!negotiated.ok) return negotiated;
     const { hub, clock } = this.#dependencies;
@@ -129,7 +129,7 @@ class HubEndpoints {
   }
 }
 
-/** The headers of a watch. X-Accel-Buffering requests that proxies do not buffer, which would delay events. */
+/** The headers of a watch. X-Accel-Buffering disables the buffers of proxies, which would delay events. */
 const streamHeaders = [
   'Cache-Control',
   'no-store',
