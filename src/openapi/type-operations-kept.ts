@@ -4,8 +4,8 @@ import type { Operation } from './operation.ts';
 import { operationsOf, type Described } from './type-operations.ts';
 
 /**
- * The number of cached variants per type. The ids of a type's operations may differ between the document of its group
- * and the document of all types, where other types take their ids first.
+ * The number of cached variants per type. A type's operations may have other ids in the document of all types than in
+ * the document of its group, since other types take their ids first.
  */
 const variantsMax = 2;
 

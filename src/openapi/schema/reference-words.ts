@@ -1,6 +1,6 @@
 /**
  * Whether a value contains a member `$ref`. Readers interpret `$ref` as a reference anywhere, even inside of a value or
- * as the name of a property, and regard a document as invalid if the target is missing.
+ * as the name of a property. They refuse a document if the target of a reference is missing.
  */
 export function holdsReference(value: unknown): boolean {
   return JSON.stringify(value).includes('"$ref"');

@@ -15,7 +15,7 @@ export type TranslatedDocument = {
   readonly isExact: boolean;
   /** The targets of references, by the name of their component. */
   readonly components: ReadonlyMap<string, Schema>;
-  /** Whether a reference leads back to itself while it applies to the same value. */
+  /** Whether a cycle of references always applies to the same value, never to a part of it. */
   readonly isEndless: boolean;
 };
 
