@@ -7,7 +7,7 @@ import { lastSelected, type ShownChange } from './selected-change.ts';
 type Run = { readonly frames: Frames; readonly begun: Frames };
 
 /**
- * The frames of one batch of changes. Each event is encoded once for each encoding, and audiences that receive the same
+ * The frames of one batch of changes. Each event is encoded once for each encoding. Audiences that receive the same
  * events share buffers, since a user may open thousands of audiences and objects may be large.
  */
 export class Batch {

@@ -99,8 +99,8 @@ function isGivenUp(signal: AbortSignal): boolean {
 }
 
 /**
- * Brings a watcher up to date, slice by slice, with a bounded queue. Also reads the changes that are committed in the
- * meantime, until the rest is short enough to be sent in the turn in which the watcher joins. So the watcher neither
+ * Brings a watcher up to date, slice by slice, with a bounded queue. Also reads the changes that are committed during
+ * the catch-up, until few enough are left to send them in the turn in which the watcher joins. So the watcher neither
  * misses nor repeats a change.
  */
 export class Replay {

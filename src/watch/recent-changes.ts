@@ -4,18 +4,18 @@ import type { Change } from '../read/objects.ts';
 export type RecentBounds = { readonly bytesMax: number; readonly changesMax: number };
 
 /**
- * The default limits. The bytes are half of one watcher's limit: a joining watcher may get all recent changes in one
- * write, and must not come near its limit. The number of changes is limited because joining checks each change.
+ * The default limits. The limit of bytes is half of one watcher's limit of unread bytes, since a joining watcher may
+ * get all recent changes in one write. The number of changes is limited because joining checks each change.
  */
 export const recentBounds: RecentBounds = { bytesMax: 2_097_152, changesMax: 4_096 };
 
 /**
- * The latest changes, shared by all joining watchers. A watcher that was disconnected briefly, or has almost caught up
- * with the log, gets the missing changes from here in the turn in which the watcher joins. This limits the time to
- * catch up with a busy log.
+ * The latest changes, shared by all joining watchers. A watcher that lacks only these changes, after a short disconnect
+ * or near the end of its catch-up, receives them in the turn in which it joins. This limits the time to catch up with a
+ * busy log.
  */
 export class RecentChanges {
-  /** In order of position; contains every change after `#since`. */
+  /** The changes in order of position: every change after `#since`. */
   readonly #changes: Change[] = [];
   #bytes = 0;
   #since: LogPosition;
@@ -49,7 +49,7 @@ export class RecentChanges {
     return this.#changes.slice(first);
   }
 
-  /** Drops the oldest changes until half of each limit is free, so that not every batch shifts the array. */
+  /** Drops the oldest changes until half of each limit is free, so that most batches do not shift the array. */
   #drop(): void {
     const { bytesMax, changesMax } = this.#bounds;
     let dropped = 0;
