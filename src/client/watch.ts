@@ -42,8 +42,9 @@ export type WatchSettings = { readonly chance: Chance; readonly silenceMs: numbe
 
 /**
  * A watch that continues after disconnects, restarts and transient refusals: the caller receives each change once, as
- * over one connection. It resumes from the last position. Without a position (while the present objects are read, or
- * after a 410) it reads the present objects again, and yields the differences from the states that it has yielded.
+ * over one connection. The watch resumes from the last position. Without a position (while the present objects are
+ * read, or after a 410), it reads the present objects again. It then yields the differences from the states that it has
+ * yielded before.
  */
 export class Watch<T> {
   readonly #requests: Requests;
