@@ -4,7 +4,7 @@
  * failed`.
  *
  * Each file runs in a process that prints TAP. The runner of tap itself would load a compiler, mocks and coverage into
- * each process, which takes a second of CPU time and is not needed for compiled tests.
+ * each process. This takes a second of CPU time, and compiled tests do not need it.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';

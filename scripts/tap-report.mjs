@@ -1,7 +1,7 @@
 /**
  * Reads a TAP stream line by line. A test point with a subtest only summarizes the subtest. Therefore the report counts
- * points without a subtest (assertions), and failed points without a failed point in the subtest (a crash, a time-out
- * or a wrong plan).
+ * points without a subtest (assertions). It also counts a failed point if its subtest has no failed point (a crash, a
+ * time-out or a wrong plan).
  */
 const directive = /(?: # (?<directive>time=\S+|SKIP.*|TO[D]O.*))?/u.source;
 const point = new RegExp(
