@@ -34,8 +34,8 @@ export function scopeOf(subject: Subject, scopes: EventScopes): EventScope {
 }
 
 /**
- * Whether the subject may read the past of all objects of a type. The version in the request is arbitrary, because
- * rights do not depend on versions.
+ * Returns a function that checks whether the subject may read the past of all objects of a type. The version in the
+ * request is arbitrary, because rights do not depend on versions.
  */
 function mayReadHistory(
   subject: Subject,

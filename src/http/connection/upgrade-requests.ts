@@ -49,8 +49,8 @@ export function leavesHttp(req: IncomingMessage): boolean {
 }
 
 /**
- * Whether the request offers a WebSocket (RFC 6455, 4.1). In HTTP/1.0 an offer has no meaning (RFC 9110, 7.8), and a
- * body would be read as frames.
+ * Whether the request offers a WebSocket (RFC 6455, 4.1). An offer in HTTP/1.0 has no meaning (RFC 9110, 7.8). A
+ * request with a body makes no valid offer, since the body would be read as frames.
  */
 export function offersWebSocket({ method, httpVersion, headers }: IncomingMessage): boolean {
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;

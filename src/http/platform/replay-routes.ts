@@ -71,7 +71,7 @@ function problemOfRefusal({ reason, detail }: ReplayRefusal): Problem {
   return problem(reason, detail, isPassing ? { retryAfterSeconds: replayRetryAfterSeconds } : {});
 }
 
-/** Whether the subject may read the history of all objects of a type. */
+/** Returns a function that checks whether the subject may read the history of all objects of a type. */
 function readable(subject: Subject, authorize: Authorize): (type: string) => boolean {
   return (type) => {
     const dot = type.indexOf('.');
