@@ -90,7 +90,7 @@ function operationOf2(operation: Operation): Members {
   };
 }
 
-/** In OpenAPI 2.0, the members of the schema are members of the parameter. */
+/** Converts a parameter. In OpenAPI 2.0, the members of the schema are members of the parameter. */
 function parameterOf2({ name, in: place, required, description, schema }: Parameter): Members {
   return {
     name,
