@@ -16,11 +16,11 @@ export const watcherBeatMs = 1_000;
 /** The part of a connection that the hub uses. No method waits or throws. */
 export type Sink = Connection & {
   readonly encoding: FrameEncoding;
-  /** Bytes without an event, which show intermediaries that the connection is in use. */
+  /** Returns bytes without an event, which show intermediaries that the connection is in use. */
   keepAlive(now: number, cursor: LogPosition | undefined): Uint8Array;
   /** Whether the peer has not answered a ping for too long. */
   isUnresponsive(now: number): boolean;
-  /** Frames with the reason of the end; undefined if the format has none. */
+  /** Returns frames with the reason of the end; undefined if the format has none. */
   closingFrames(ending: Ending): Uint8Array | undefined;
   /**
    * Closes the connection, with the reason if the protocol supports it. The connection has accepted all earlier frames.
