@@ -65,7 +65,7 @@ export class GeneratedApi {
     return root === 'apis' ? this.#registry.reloadingPlugin(group) : undefined;
   }
 
-  /** Returns the plugins whose types are not known yet. The set becomes empty shortly after the start. */
+  /** Returns the plugins with types that are not known yet. The set becomes empty shortly after the start. */
   expected(): ReadonlySet<string> {
     return this.#registry.expected();
   }
