@@ -45,9 +45,7 @@ export const pluginSocketQueuedBytesMax = 1_048_576;
  */
 export const pluginSocketUnreadMs = 60_000;
 
-/**
- * The maximum number of concurrent uploads, whose received bytes are in memory. Above this number, the response is 429.
- */
+/** The maximum number of concurrent uploads, since received bytes are in memory. Above it, the response is 429. */
 export const uploadsMax = 8;
 /**
  * An upload is checked every `uploadLookMs`. A check fails if the upload has sent fewer than `uploadLookBytesMin` bytes
