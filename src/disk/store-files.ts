@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, openSync, rmSync, statSync, writeSync, type Stats } from 'node:fs';
 
 import { lmdbLockBytes } from '../limits/disk.ts';
 
@@ -22,10 +22,15 @@ export type StoreFiles = { readonly data: string; readonly lock: string; readonl
  */
 export function prepareStoreFiles({ data, lock, isFolder }: StoreFiles): void {
   if (!existsSync(data) || statSync(data).size === 0) write(data, emptyStore(isFolder));
-  const has = existsSync(lock) ? statSync(lock) : undefined;
+  const present = existsSync(lock) ? statSync(lock) : undefined;
   // The caller has locked DATA_DIR, so no other process maps the lock file.
-  if (has === undefined || has.size < lmdbLockBytes || has.blocks * 512 < has.size)
-    write(lock, Buffer.alloc(lmdbLockBytes));
+  const isWhole = present !== undefined && present.size >= lmdbLockBytes;
+  if (!isWhole || isSparse(present)) write(lock, Buffer.alloc(lmdbLockBytes));
+}
+
+/** Whether some bytes of the file have no disk block. */
+function isSparse({ blocks, size }: Stats): boolean {
+  return blocks * 512 < size;
 }
 
 /** The two meta pages of an empty store, as `mdb_env_init_meta` writes them. */
@@ -46,15 +51,21 @@ function emptyStore(isFolder: boolean): Buffer {
   return bytes;
 }
 
-/** Writes the whole file. Deletes the file after an error. */
+/** Writes the whole file. Deletes the file after an error, also of the close, which may report a failed write. */
 function write(path: string, bytes: Buffer): void {
   const file = openSync(path, 'w', 0o600);
   try {
-    for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
-    closeSync(file);
+    writeAndClose(file, bytes);
   } catch (error) {
-    closeSync(file);
     rmSync(path, { force: true });
     throw error;
+  }
+}
+
+function writeAndClose(file: number, bytes: Buffer): void {
+  try {
+    for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
+  } finally {
+    closeSync(file);
   }
 }
