@@ -1,7 +1,9 @@
 import {
   ClientError,
+  defineRoute,
   type ControllerDeclaration,
   type DefinedType,
+  type FromSchema,
   type RouteRequest,
   type RouteResponse,
 } from '../../src/plugin/api/plugin.ts';
@@ -15,6 +17,9 @@ type Types = { readonly posts: DefinedType<Post>; readonly comments: DefinedType
 const sizeDefault = 20;
 const sizeMax = 100;
 const visitor = 'system:anonymous';
+const newComment = { type: 'object', required: ['text'], properties: { text: { type: 'string' } } } as const;
+
+type NewComment = { readonly body: FromSchema<typeof newComment> };
 
 /**
  * Declares the routes that list the approved comments on a published post, and add a comment. The routes use the
@@ -27,7 +32,12 @@ export function publicComments(domain: string): ControllerDeclaration {
     path: '/posts',
     routes: [
       { method: 'GET', path: '/{name}/comments', handler: (request) => listApproved(types, request) },
-      { method: 'POST', path: '/{name}/comments', handler: (request) => submit(types, request) },
+      defineRoute({
+        method: 'POST',
+        path: '/{name}/comments',
+        request: { body: newComment },
+        handler: async (request) => submit(types, request),
+      }),
     ],
   };
 }
@@ -47,17 +57,16 @@ async function listApproved(types: Types, request: RouteRequest): Promise<RouteR
   return { body: { page, size, total: list.total, items: list.items.map(shownOf) } };
 }
 
-async function submit(types: Types, request: RouteRequest): Promise<RouteResponse> {
+async function submit(types: Types, request: RouteRequest & NewComment): Promise<RouteResponse> {
   const { body, user, pluginClient } = request;
   // All visitors have the same user name, so the author of a comment could not be identified.
   if (user.name === visitor) throw new ClientError('log in to comment', { reason: 'Forbidden', status: 403 });
   const about = await published(types, request);
   if (about.spec.allowComment === false)
     throw new ClientError('comments on this post are closed', { reason: 'Forbidden', status: 403 });
-  const text: unknown = typeof body === 'object' && body !== null && 'text' in body ? body.text : undefined;
   const made = await pluginClient.create(types.comments, {
     metadata: { generateName: 'comment-', ownerReferences: [ownedBy(about)] },
-    spec: { post: about.metadata.name, author: user.name, text, state: 'pending' },
+    spec: { post: about.metadata.name, author: user.name, text: body.text, state: 'pending' },
   });
   return { status: 201, body: { ...shownOf(made), state: 'pending' } };
 }

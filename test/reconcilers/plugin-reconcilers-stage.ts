@@ -29,7 +29,7 @@ export type Mounted = {
   readonly plural?: 'widgets' | 'gadgets';
 };
 
-type Patch = { readonly type: TypeName; readonly name: string; readonly patch: object };
+type Patch = { readonly type: TypeName; readonly name: string; readonly patch: unknown };
 
 export function typeOf(plural: string): MountedReconciler['type'] {
   return { group: 'example.com', version: 'v1', plural };

@@ -4,10 +4,11 @@
  */
 import type { PluginLogger } from './public/logger.ts';
 import type { PluginObject, Typed, TypeName } from './public/object.ts';
-import type { ReconcilerDeclaration } from './public/reconciler.ts';
-import type { ControllerDeclaration, RouteDeclaration, SocketDeclaration } from './public/route.ts';
+import type { ReconcilerDeclaration, WatchDeclaration } from './public/reconciler.ts';
+import type { JsonSchema } from './public/json-schema.ts';
+import type { ControllerDeclaration, RouteDeclaration, SocketDeclaration, TypedRoute } from './public/route.ts';
 import type { ObjectOfSchema } from './public/schema.ts';
-import type { DefinedType, JsonSchema, TypeDeclaration } from './public/declared-type.ts';
+import type { DefaultIndex, DefinedType, IndexSpec, SchemaHooks, TypeDeclaration } from './public/declared-type.ts';
 
 export { ClientError } from './public/client.ts';
 export type { Client, ClientErrorMembers, ClientList, ClientListQuery, ClientPreconditions } from './public/client.ts';
@@ -30,11 +31,14 @@ export type {
   ServerSentEvent,
   SocketDeclaration,
   SocketHandler,
+  TypedRequest,
 } from './public/route.ts';
 export { checkIfMatch, objectResponse } from './public/own/entity-tag.ts';
 export { listBody } from './public/own/list-body.ts';
 export { ownObjects, type OwnObjects, type OwnVerb } from './public/own/own-objects.ts';
 export { escapeSelectorValue, readPageParameters, type PageParameters } from './public/own/parameters.ts';
+export type { JsonSchema } from './public/json-schema.ts';
+export type { NewObject, ObjectPatch, ReplacedObject, StatusPatch } from './public/written.ts';
 export type { FromSchema, ObjectOfSchema } from './public/schema.ts';
 export type {
   DefinedType,
@@ -43,7 +47,6 @@ export type {
   IndexSpec,
   IndexType,
   IndexValue,
-  JsonSchema,
   TypeDeclaration,
   TypeHooks,
 } from './public/declared-type.ts';
@@ -83,26 +86,50 @@ export function definePlugin(plugin: PluginDefinition | DefinePlugin): PluginDef
  * Declares a type. The TypeScript type of its objects, which its index functions receive, is derived from `schema`.
  * Where the derived type is not precise enough, use `defineType<MyObject>`.
  */
-export function defineType<const Schema extends JsonSchema, const Plural extends string>(
-  declaration: SchemaDeclaration<Schema, Plural>,
-): DefinedType<ObjectOfSchema<Schema>>;
-export function defineType<T = PluginObject>(declaration: TypeDeclaration<T>): DefinedType<T>;
+export function defineType<T>(declaration: unknown extends T ? never : TypeDeclaration<T>): DefinedType<T>;
+export function defineType<
+  const Schema extends JsonSchema,
+  const Plural extends string,
+  const Index extends string = never,
+>(declaration: SchemaDeclaration<Schema, Plural, Index>): DefinedType<ObjectOfSchema<Schema>, DefaultIndex | Index>;
 export function defineType(declaration: TypeDeclaration<never>): TypeDeclaration<never> {
   return declaration;
 }
 
-/** This type has two parameters, so that a call of `defineType` with one type argument selects the other overload. */
-type SchemaDeclaration<Schema extends JsonSchema, Plural extends string> = Omit<
+/** This type has three parameters, so that a call of `defineType` with one type argument selects the other overload. */
+type SchemaDeclaration<Schema extends JsonSchema, Plural extends string, Index extends string> = Omit<
   TypeDeclaration<ObjectOfSchema<Schema>>,
-  'schema' | 'plural'
-> & { readonly schema: Schema; readonly plural: Plural };
+  'schema' | 'plural' | 'indexes' | 'hooks'
+> & {
+  readonly schema: Schema;
+  readonly plural: Plural;
+  readonly indexes?: readonly (IndexSpec<ObjectOfSchema<Schema>> & { readonly name: Index })[];
+  readonly hooks?: SchemaHooks<ObjectOfSchema<Schema>>;
+};
 
 /**
- * Declares a reconciler. The TypeScript type of its objects is derived from `type`. Where `type` has only names, use
- * `defineReconciler<MyObject>`.
+ * Declares a reconciler. The TypeScript types of its objects and of watched objects are derived from `type`. Where
+ * `type` has only names, use `defineReconciler<MyObject>`.
  */
-export function defineReconciler<T = PluginObject>(
-  declaration: ReconcilerDeclaration<T> & { readonly type: TypeName & Typed<T> },
-): ReconcilerDeclaration<never> {
+export function defineReconciler<T = PluginObject, const Watched extends readonly unknown[] = readonly unknown[]>(
+  declaration: Omit<ReconcilerDeclaration<T>, 'type' | 'watches'> & {
+    readonly type: TypeName & Typed<T>;
+    readonly watches?: { readonly [Position in keyof Watched]: WatchDeclaration<Watched[Position]> };
+  },
+): ReconcilerDeclaration<never>;
+export function defineReconciler(declaration: ReconcilerDeclaration<never>): ReconcilerDeclaration<never> {
   return declaration;
+}
+
+/**
+ * Declares a route. The parameters in the path, `request.query` and `request.body` give the types of `params`, `query`
+ * and `body` of the request.
+ */
+export function defineRoute<
+  const Path extends string,
+  const Query extends Readonly<Record<string, JsonSchema>> = Readonly<Record<string, JsonSchema>>,
+  const Body extends JsonSchema = JsonSchema,
+>(route: TypedRoute<Path, Query, Body>): RouteDeclaration;
+export function defineRoute(route: RouteDeclaration): RouteDeclaration {
+  return route;
 }

@@ -9,3 +9,4 @@ export * from '../api/plugin.ts';
 export const definePlugin = recordPlace;
 export const defineType = recordPlace;
 export const defineReconciler = recordPlace;
+export const defineRoute = recordPlace;

@@ -1,4 +1,5 @@
 import type { PluginObject, TypeName, Typed } from './object.ts';
+import type { NewObject, ObjectPatch, ReplacedObject, StatusPatch } from './written.ts';
 
 export type ClientList<T = PluginObject> = {
   readonly items: readonly T[];
@@ -6,31 +7,44 @@ export type ClientList<T = PluginObject> = {
   readonly resourceVersion: string;
 };
 
-/** The query parameters of a list, by name. */
-export type ClientListQuery = {
+/** A selector that begins with an indexed field. Further conditions after a comma are not checked. */
+type FieldSelector<Fields extends string> =
+  Fields | `!${Fields}` | `${Fields}${' ' | '!' | ',' | '<' | '=' | '>' | '^'}${string}`;
+
+type Sort<Fields extends string> = Fields | `${Fields},${string}`;
+
+/** The query parameters of a list, by name. `Fields`: the names of the type's indexes. */
+export type ClientListQuery<Fields extends string = string> = {
   /** If the value is an array, an object must match all selectors, as for a repeated query parameter. */
   readonly labelSelector?: string | readonly string[];
-  readonly fieldSelector?: string | readonly string[];
-  readonly sort?: string | readonly string[];
+  readonly fieldSelector?: FieldSelector<Fields> | readonly FieldSelector<Fields>[];
+  readonly sort?: Sort<Fields> | readonly Sort<Fields>[];
   readonly page?: number;
   readonly size?: number;
 };
 
 /**
  * Calls the generated API in-process. A call has the rights of the caller (`client`) or of the plugin (`pluginClient`),
- * and rejects with a `ClientError` where HTTP would return an error. If `type` is a result of `defineType`, a call
- * returns objects with the TypeScript type of the declaration.
+ * and rejects with a `ClientError` where HTTP would return an error. If `type` is a result of `defineType`, a call takes
+ * and returns objects with the TypeScript type of the declaration, and selects and sorts by its indexes.
  */
 export type Client = {
   get<T = PluginObject>(type: TypeName & Typed<T>, name: string): Promise<T | undefined>;
-  list<T = PluginObject>(type: TypeName & Typed<T>, query?: ClientListQuery): Promise<ClientList<T>>;
-  create<T = PluginObject>(type: TypeName & Typed<T>, object: object): Promise<T>;
-  update<T = PluginObject>(type: TypeName & Typed<T>, object: object, preconditions?: ClientPreconditions): Promise<T>;
+  list<T = PluginObject, Fields extends string = string>(
+    type: TypeName & Typed<T, Fields>,
+    query?: ClientListQuery<NoInfer<Fields>>,
+  ): Promise<ClientList<T>>;
+  create<T = PluginObject>(type: TypeName & Typed<T>, object: NewObject<NoInfer<T>>): Promise<T>;
+  update<T = PluginObject>(
+    type: TypeName & Typed<T>,
+    object: ReplacedObject<NoInfer<T>>,
+    preconditions?: ClientPreconditions,
+  ): Promise<T>;
   /** Applies a merge patch (RFC 7396). */
   patch<T = PluginObject>(
     type: TypeName & Typed<T>,
     name: string,
-    patch: object,
+    patch: ObjectPatch<NoInfer<T>>,
     preconditions?: ClientPreconditions,
   ): Promise<T>;
   /**
@@ -40,7 +54,7 @@ export type Client = {
   patchStatus<T = PluginObject>(
     type: TypeName & Typed<T>,
     name: string,
-    patch: object,
+    patch: StatusPatch<NoInfer<T>>,
     preconditions?: ClientPreconditions,
   ): Promise<T>;
   /** Returns the object, which is marked for deletion. */

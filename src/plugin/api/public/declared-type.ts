@@ -1,7 +1,6 @@
+import type { JsonSchema } from './json-schema.ts';
 import type { PluginObject, Typed } from './object.ts';
-
-/** JSON Schema 2020-12. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
+import type { NewObject } from './written.ts';
 
 /** The type by which index values are compared. The default is `string`, which compares code points. */
 export type IndexType = 'string' | 'number' | 'boolean' | 'timestamp';
@@ -31,7 +30,7 @@ export type TypeDeclaration<T = PluginObject> = {
   /**
    * JSON Schema 2020-12 of the object's members other than apiVersion, kind and metadata: usually `spec` and `status`.
    */
-  readonly schema: Readonly<Record<string, unknown>>;
+  readonly schema: JsonSchema;
   readonly indexes?: readonly IndexSpec<T>[];
   readonly statusSubresource?: boolean;
   /** The columns of tables between the name and the age. A `date` is shown as the time elapsed since the date. */
@@ -75,6 +74,9 @@ export type HookContext = {
 /** A violation that a hook finds: a JSON pointer into the object, such as `/spec/title`, and a text for people. */
 export type HookViolation = { readonly pointer: string; readonly detail: string };
 
+/** Excludes promises, since hooks are synchronous. */
+type Synchronous = { readonly then?: never };
+
 /**
  * Functions that take part in every decision about a write of the type's objects. They are synchronous and pure: the
  * result depends on the arguments only, and the objects are frozen. A hook that throws refuses the write. Other
@@ -85,15 +87,23 @@ export type TypeHooks<T = PluginObject> = {
    * Returns the object completed, or nothing. Runs after the schema's defaults and before its validation, so the object
    * may lack anything. `apiVersion`, `kind` and metadata that the server manages must not change.
    */
-  default?(object: T, context: HookContext): object | undefined;
+  default?(object: T, context: HookContext): (object & Synchronous) | undefined;
   /** Returns the violations of a valid object, or nothing. `old`: the stored object; undefined on a create. */
   validate?(object: T, old: T | undefined, context: HookContext): readonly HookViolation[] | undefined;
   /** Returns the reasons why the object must not be deleted; undefined or an empty array if there are none. */
   validateDelete?(object: T, context: HookContext): readonly HookViolation[] | undefined;
 };
 
+/** The hooks of a type with a known schema: a misspelt member in a completed object is an error. */
+export type SchemaHooks<T> = Omit<TypeHooks<T>, 'default'> & {
+  default?(object: T, context: HookContext): (NewObject<T> & Synchronous) | undefined;
+};
+
 /**
- * The result of `defineType`: a declaration with the TypeScript type of its objects. Pass the result to the calls of a
- * `Client` to receive typed objects.
+ * The result of `defineType`: a declaration with the TypeScript type of its objects and the names of its indexes. Pass
+ * the result to the calls of a `Client` to write and receive typed objects.
  */
-export type DefinedType<T = PluginObject> = TypeDeclaration<T> & Typed<T>;
+export type DefinedType<T = PluginObject, Fields extends string = string> = TypeDeclaration<T> & Typed<T, Fields>;
+
+/** The indexes that every type has. */
+export type DefaultIndex = 'metadata.name' | 'metadata.creationTimestamp' | 'metadata.deletionTimestamp';

@@ -1,6 +1,6 @@
 import type { Client } from './client.ts';
 import type { PluginLogger } from './logger.ts';
-import type { PluginObject, TypeName } from './object.ts';
+import type { PluginObject, Typed, TypeName } from './object.ts';
 
 /** The result of one step; undefined means `settled`. A step that throws is retried with increasing delays. */
 export type ReconcileOutcome =
@@ -26,7 +26,10 @@ export type ReconcileRequest<T = PluginObject> = {
  * Another type of the plugin. Changes of its objects trigger steps. `names` is a method and not a function-valued
  * member, so that an implementation may narrow its parameter to objects of `type`.
  */
-export type WatchDeclaration = { readonly type: TypeName; names(object: PluginObject): readonly string[] };
+export type WatchDeclaration<T = PluginObject> = {
+  readonly type: TypeName & Typed<T>;
+  names(object: unknown extends T ? PluginObject : T): readonly string[];
+};
 
 /**
  * A level-triggered reconciler: a step receives a name, reads the current state and makes one change towards the

@@ -1,6 +1,7 @@
 import type { Client } from './client.ts';
 import type { PluginLogger } from './logger.ts';
-import type { JsonSchema } from './declared-type.ts';
+import type { JsonSchema } from './json-schema.ts';
+import type { FromSchema } from './schema.ts';
 
 export type RouteMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -63,6 +64,29 @@ export type RouteDeclaration = {
    * receives a 500, and the server logs the details.
    */
   readonly responses?: Readonly<Record<number, { readonly description?: string; readonly schema?: JsonSchema }>>;
+};
+
+/** The names of the parameters in a path: `'shop' | 'item'` for `/{shop}/items/{item}`. */
+type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParameterOf<Rest>
+  : never;
+
+/** The request of a route with a literal path and with schemas. */
+export type TypedRequest<Path extends string, Query, Body> = Omit<RouteRequest, 'params' | 'query' | 'body'> & {
+  readonly params: string extends Path ? RouteRequest['params'] : { readonly [Name in ParameterOf<Path>]: string };
+  readonly query: string extends keyof Query
+    ? RouteRequest['query']
+    : { readonly [Name in keyof Query]?: FromSchema<Query[Name]> };
+  readonly body: FromSchema<Body>;
+};
+
+/** The argument of `defineRoute`. */
+export type TypedRoute<Path extends string, Query, Body> = Omit<RouteDeclaration, 'path' | 'handler' | 'request'> & {
+  readonly path: Path;
+  readonly request?: { readonly query?: Query; readonly body?: Body };
+  readonly handler: (
+    request: TypedRequest<Path, Query, Body>,
+  ) => RouteResponse | undefined | Promise<RouteResponse | undefined>;
 };
 
 /** An open WebSocket. */

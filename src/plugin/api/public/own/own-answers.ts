@@ -4,7 +4,7 @@ import type { ObjectMetadata } from '../object.ts';
 import type { RouteResponse } from '../route.ts';
 import { objectResponse } from './entity-tag.ts';
 import { listBody } from './list-body.ts';
-import { readOwn, writeOwn, type AnyObject, type OwnCall } from './own-calls.ts';
+import { readOwn, untyped, writeOwn, type AnyObject, type OwnCall } from './own-calls.ts';
 import { ownMetadata, ownSpec, pick, type Members } from './own-members.ts';
 import { badRequest, escapeSelectorValue, readPageParameters, valuesOf } from './parameters.ts';
 
@@ -32,7 +32,7 @@ export async function createOwn<T extends AnyObject>(own: Own<T>): Promise<Route
   const { request, type, ownerMember, protectedMembers } = own;
   const given = bodyMembers(request.body);
   checkSpec(own, given, undefined);
-  const made = await request.pluginClient.create(type, {
+  const made = await request.pluginClient.create(untyped(type), {
     ...given,
     ...ownMetadata(given, {}),
     spec: ownSpec(given['spec'], protectedMembers, { [ownerMember]: request.user.name }),
@@ -60,7 +60,7 @@ export async function updateOwn<T extends AnyObject>(own: Own<T>): Promise<Route
       ...ownMetadata(given, { finalizers, ownerReferences }),
       spec: ownSpec(given['spec'], protectedMembers, pick(stored.spec, protectedMembers)),
     };
-    return request.pluginClient.update(type, replacement, preconditions);
+    return request.pluginClient.update(untyped(type), replacement, preconditions);
   });
 }
 
@@ -71,7 +71,7 @@ export async function patchOwn<T extends AnyObject>(own: Own<T>): Promise<RouteR
     checkSpec(own, given, stored);
     const spec = 'spec' in given ? { spec: ownSpec(given['spec'], protectedMembers, {}) } : {};
     const patch = { ...given, ...ownMetadata(given, {}), ...spec };
-    return request.pluginClient.patch(type, stored.metadata.name, patch, preconditions);
+    return request.pluginClient.patch(untyped(type), stored.metadata.name, patch, preconditions);
   });
 }
 
@@ -82,7 +82,7 @@ export async function deleteOwn<T extends AnyObject>(own: Own<T>): Promise<Route
   const expected = bodyMembers(options['preconditions'] ?? {});
   return writeOwn(own, async ({ metadata }, preconditions: ClientPreconditions) => {
     checkPreconditions(expected, metadata);
-    return request.pluginClient.delete(type, metadata.name, preconditions);
+    return request.pluginClient.delete(untyped(type), metadata.name, preconditions);
   });
 }
 

@@ -16,6 +16,11 @@ export type OwnCall<T> = {
   readonly ownerMember: string;
 };
 
+/** Returns the type without the type of its objects, since requests contain any members. */
+export function untyped({ group, version, plural }: TypeName): TypeName {
+  return { group, version, plural };
+}
+
 /** The maximum number of attempts. Each attempt follows a change by another writer, so that more are unlikely. */
 const attemptsMax = 8;
 
@@ -37,7 +42,7 @@ export async function readOwn<T extends AnyObject>(call: OwnCall<T>): Promise<T>
  */
 export async function writeOwn<T extends AnyObject>(
   call: OwnCall<T>,
-  write: (found: T, preconditions: ClientPreconditions) => Promise<T>,
+  write: (found: T, preconditions: ClientPreconditions) => Promise<PluginObject>,
 ): Promise<RouteResponse> {
   let judged: string | undefined;
   for (let attempt = 1; ; attempt += 1) {

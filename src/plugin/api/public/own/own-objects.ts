@@ -2,7 +2,7 @@ import { ClientError } from '../client.ts';
 import type { ControllerDeclaration, RouteDeclaration, RouteMethod, RouteRequest, RouteResponse } from '../route.ts';
 import { createOwn, deleteOwn, getOwn, listOwn, patchOwn, updateOwn, type Own } from './own-answers.ts';
 import type { AnyObject, OwnType } from './own-calls.ts';
-import { writeOwn } from './own-calls.ts';
+import { untyped, writeOwn } from './own-calls.ts';
 import { expectedVersion, type Members } from './own-members.ts';
 import { refuseUnsupported } from './parameters.ts';
 
@@ -83,6 +83,6 @@ async function runAction<T extends AnyObject>(
   const { request, type } = own;
   return writeOwn(own, async (found, preconditions) => {
     const patch = { ...act(found, request), ...expectedVersion(request.body) };
-    return request.pluginClient.patch(type, found.metadata.name, patch, preconditions);
+    return request.pluginClient.patch(untyped(type), found.metadata.name, patch, preconditions);
   });
 }
