@@ -166,7 +166,7 @@ export class PluginRouteCalls {
    */
   async #settled(
     exchange: Exchange,
-    { mount: { plugin }, endpoint: { handler } }: PluginRoute,
+    { mount: { plugin }, endpoint: { handler, query: schemas } }: PluginRoute,
     call: CallInput,
   ): Promise<Settled> {
     const disconnected = disconnectSignalOf(exchange.res);
@@ -185,7 +185,7 @@ export class PluginRouteCalls {
         },
         { once: true },
       );
-      const request = routeRequest(exchange, { ...call, plugin }, this.#dependencies);
+      const request = routeRequest(exchange, { ...call, plugin, schemas }, this.#dependencies);
       // The handler is called within a promise, so that an exception becomes a rejection.
       Promise.resolve(request)
         .then(handler)

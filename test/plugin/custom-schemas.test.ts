@@ -126,3 +126,22 @@ test('of two routes for one path the more specific one answers', async (t) => {
   t.equal(await (await edge.call(path, { method: 'POST' })).json(), '-');
   t.equal(await (await edge.call(path.replace('-', 'a'), { method: 'POST' })).json(), '{name}');
 });
+
+test('a parameter with the schema of an array is an array, even if it is not repeated', async (t) => {
+  const edge = await startEdge();
+  t.teardown(() => edge.stop());
+  const tags = { type: 'array', items: { type: 'string' } };
+  edge.pluginRoutes.mount(
+    'things',
+    decoded({
+      method: 'GET',
+      path,
+      request: { query: { tag: tags } },
+      handler: ({ query }: { readonly query: unknown }) => ({ body: query }),
+    }),
+  );
+  const answered = async (query: string): Promise<unknown> => (await edge.call(path + query)).json();
+  t.strictSame(await answered('?tag=a&other=b'), { tag: ['a'], other: 'b' });
+  t.strictSame(await answered('?tag=a&tag=b'), { tag: ['a', 'b'] });
+  t.strictSame(await answered(''), {});
+});

@@ -34,12 +34,16 @@ export type CallPorts = {
   readonly clientsOf: (plugin: string, caller: Caller) => RequestClients;
 };
 
-type CallParts = Pick<RouteRequest, 'params' | 'body' | 'signal'> & { readonly plugin: string };
+type CallParts = Pick<RouteRequest, 'params' | 'body' | 'signal'> & {
+  readonly plugin: string;
+  /** The schemas of the query parameters. A parameter with the schema of an array is an array in the request. */
+  readonly schemas?: RouteEndpoint['query'] | undefined;
+};
 
 /** The argument of a handler. */
 export function routeRequest(
   exchange: Exchange,
-  { plugin, ...parts }: CallParts,
+  { plugin, schemas, ...parts }: CallParts,
   { clock, loggerOf, clientsOf }: CallPorts,
 ): RouteRequest {
   return {
@@ -49,7 +53,7 @@ export function routeRequest(
       cause: causeOf(exchange),
       isOver: () => parts.signal.aborted,
     }),
-    query: queryOf(exchange.query),
+    query: queryOf(exchange.query, schemas),
     headers: headersOf(exchange),
     user: { name: actorOf(exchange.subject) },
     time: new Date(clock.now()).toISOString(),
@@ -110,11 +114,12 @@ async function bodyOf(exchange: Exchange): Promise<CheckedRequest> {
   return { ok: false, answer: json.problem === undefined ? takenOver : refusal(json.problem) };
 }
 
-function queryOf(query: URLSearchParams): RouteRequest['query'] {
+function queryOf(query: URLSearchParams, schemas: RouteEndpoint['query']): RouteRequest['query'] {
   return Object.fromEntries(
     [...new Set(query.keys())].map((name) => {
       const [first = '', ...more] = query.getAll(name);
-      return [name, more.length === 0 ? first : [first, ...more]];
+      const isList = more.length > 0 || schemas?.get(name)?.schema['type'] === 'array';
+      return [name, isList ? [first, ...more] : first];
     }),
   );
 }
