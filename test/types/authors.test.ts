@@ -180,7 +180,7 @@ test('routes have the parameters of their path, and the types of their schemas',
       // @ts-expect-error -- misspelt
       log.info(query.rooms?.[0] ?? '');
       // @ts-expect-error -- misspelt
-      return { body: body.onn ? user.name : '' };
+      return { body: [body.onn, user.name] };
     },
   });
   t.equal(route.method, 'POST');

@@ -1,6 +1,8 @@
-const text = (description: string): object => ({ type: 'string', description });
-const count = (description: string): object => ({ type: 'integer', minimum: 0, description });
-const list = (description: string, properties: Readonly<Record<string, object>>): object => ({
+import type { JsonSchema } from '../api/plugin.ts';
+
+const text = (description: string): JsonSchema => ({ type: 'string', description });
+const count = (description: string): JsonSchema => ({ type: 'integer', minimum: 0, description });
+const list = (description: string, properties: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
   type: 'array',
   description,
   items: { type: 'object', required: Object.keys(properties), properties },

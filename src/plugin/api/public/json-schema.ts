@@ -1,6 +1,7 @@
 /** The types of JSON Schema. An editor completes them in a literal; the server refuses other names at the start. */
-type TypeWord =
-  'string' | 'number' | 'integer' | 'boolean' | 'object' | 'array' | 'null' | (string & Readonly<Record<never, never>>);
+type TypeWord = 'string' | 'number' | 'integer' | 'boolean' | 'object' | 'array' | 'null' | (string & AnyValue);
+// eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- `string` alone absorbs the literals
+type AnyValue = NonNullable<unknown>;
 
 type Subschema = JsonSchema | boolean;
 type Subschemas = Readonly<Record<string, Subschema>>;

@@ -1,11 +1,13 @@
 import type { ObjectMetadata, PluginObject } from './object.ts';
 
 /** Whether nothing is known about the members of the objects, so that any members may be written. */
+/* eslint-disable @typescript-eslint/no-unnecessary-type-parameters -- compares types for identity, not assignability */
 type IsUntyped<T> = [T] extends [never]
   ? true
   : (<X>() => X extends T ? 1 : 2) extends <X>() => X extends PluginObject ? 1 : 2
     ? true
     : false;
+/* eslint-enable @typescript-eslint/no-unnecessary-type-parameters */
 
 /** Some members of `T`. Others are filled in by the schema, by hooks or by the server. */
 type Part<T> = T extends readonly (infer Item)[]
