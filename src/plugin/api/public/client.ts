@@ -25,8 +25,8 @@ export type ClientListQuery<Fields extends string = string> = {
 
 /**
  * Calls the generated API in-process. A call has the rights of the caller (`client`) or of the plugin (`pluginClient`),
- * and rejects with a `ClientError` where HTTP would return an error. If `type` is a result of `defineType`, a call takes
- * and returns objects with the TypeScript type of the declaration, and selects and sorts by its indexes.
+ * and rejects with a `ClientError` where HTTP would return an error. If `type` is a result of `defineType`, a call
+ * takes and returns objects with the TypeScript type of the declaration, and selects and sorts by its indexes.
  */
 export type Client = {
   get<T = PluginObject>(type: TypeName & Typed<T>, name: string): Promise<T | undefined>;

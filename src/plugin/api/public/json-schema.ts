@@ -17,8 +17,8 @@ type SchemaRule = {
 };
 
 /**
- * JSON Schema 2020-12. The keywords are listed so that an editor completes them in a literal. The server refuses unknown
- * keywords at the start of the plugin, except for those that begin with `x-`.
+ * JSON Schema 2020-12. The keywords are listed so that an editor completes them in a literal. The server refuses
+ * unknown keywords at the start of the plugin, except for those that begin with `x-`.
  */
 export type JsonSchema = {
   readonly type?: TypeWord | readonly TypeWord[];
