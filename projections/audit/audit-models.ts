@@ -54,6 +54,7 @@ export class AuditModels implements Fold, AuditProgress {
   /** Ends the wait in `rest`; undefined while nothing waits there. */
   #endRest: (() => void) | undefined;
   #unavailable: string | undefined = 'the audit indexes are not open yet';
+  #readAgain: () => void = () => undefined;
 
   constructor({ tables, parts, identity, clock }: AuditModelDependencies) {
     this.#tables = tables;
@@ -96,6 +97,15 @@ export class AuditModels implements Fold, AuditProgress {
     const outcome = this.#waiters.wait(position, options);
     this.#endRest?.();
     return outcome;
+  }
+
+  overdue(): void {
+    this.#readAgain();
+  }
+
+  /** Sets the function that reads the log again after the last folded event. */
+  onOverdue(readAgain: () => void): void {
+    this.#readAgain = readAgain;
   }
 
   /**

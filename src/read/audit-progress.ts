@@ -12,4 +12,9 @@ export type AuditProgress = {
   unavailable(): string | undefined;
   /** Resolves with 'reached' once every event up to a position is folded, 'timeout', or 'aborted'. */
   reached(position: LogPosition, options: WaitOptions): Promise<'reached' | 'timeout' | 'aborted'>;
+  /**
+   * Call it if the indexes have not reached a position that the read models have. A subscription may have left out the
+   * last event of a quiet log, so the log is then read again after the last folded event.
+   */
+  overdue(): void;
 };

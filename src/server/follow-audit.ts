@@ -36,6 +36,8 @@ export class AuditFollower {
   readonly #options: AuditFollowerOptions;
   readonly #stop = serviceController();
   #following: Promise<void> = Promise.resolve();
+  /** Ends the subscription, which then begins again. Aborted until a reading of the log has replaced it. */
+  #subscription = new AbortController();
   /**
    * Whether this process reads the log from its start. If so, an event that the indexes lack is missing in the log too.
    */
@@ -48,6 +50,9 @@ export class AuditFollower {
   /** Starts the fold. Call it once the read models have folded all current events of the log. */
   start(): void {
     const { audit, config, logger, onFatal } = this.#options;
+    audit.onOverdue(() => {
+      this.#subscription.abort();
+    });
     this.#following = this.#follow().catch(async (error: unknown) => {
       if (this.#stop.signal.aborted || error instanceof LogFailedError) return;
       if (error instanceof FoldError && error.cause instanceof TreeMismatchError) {
@@ -122,7 +127,16 @@ export class AuditFollower {
     signal.throwIfAborted();
     audit.setUnavailable(undefined);
     logger.info('the audit indexes have caught up with the log', { events: audit.folded() });
-    await follow(log, audit, signal, { rest: async () => audit.rest(signal) });
+    while (!signal.aborted) {
+      this.#subscription = new AbortController();
+      const subscribed = AbortSignal.any([signal, this.#subscription.signal]);
+      await follow(log, audit, subscribed, { rest: async () => audit.rest(subscribed) });
+      if (signal.aborted) return;
+      logger.warn('the subscription of the audit indexes is behind: the log is read again', {
+        position: audit.position().toString(),
+      });
+      await catchUp(log, audit, { signal });
+    }
   }
 }
 

@@ -50,6 +50,7 @@ const unindexed: HttpDependencies['audit'] = {
   models: {
     position: () => logStart,
     unavailable: () => 'no past is indexed here',
+    overdue: () => undefined,
     reached: () => Promise.resolve('timeout'),
   },
   versions: { lastAt: () => undefined, positionOf: () => undefined },

@@ -24,6 +24,7 @@ test('a replay is refused while the indexes of a type are being built, and start
   const audit = {
     position: () => models.position(),
     unavailable: () => undefined,
+    overdue: () => undefined,
     reached: async () => Promise.resolve('reached' as const),
   };
   const columns = { hold: () => ({ columns: [], others: [] }) };

@@ -66,9 +66,11 @@ export async function awaitAudit(
 ): Promise<Answer | undefined> {
   const unavailable = audit.unavailable();
   if (unavailable !== undefined) return notYet(unavailable);
-  if (audit.position() >= position) return undefined;
+  const before = audit.position();
+  if (before >= position) return undefined;
   const reached = await audit.reached(position, { timeoutMs: auditFoldWaitMs, signal: disconnectSignalOf(res) });
   if (reached === 'reached') return undefined;
+  if (reached === 'timeout' && audit.position() === before) audit.overdue();
   return reached === 'aborted'
     ? takenOver
     : notYet(`the audit indexes have not yet processed position ${position.toString()}; retry`);

@@ -77,6 +77,23 @@ test('an event that only the audit subscription lacks is noticed before a signat
   t.strictSame(await namesIn(again), ['a', 'b', 'lost']);
 });
 
+test('the last event of a quiet log that the audit subscription lacks is read from the log', async (t) => {
+  const store = await storeOf(t);
+  const server = await startTestServer({ environment: { EVENT_LOG: store.url, ACCESS_EVENTS: 'off' } });
+  t.teardown(async () => server.remove());
+  t.type(await sizeOf(server), 'number');
+  store.faults.leftOut = ({ stream }, prefixes) =>
+    stream.endsWith('widgets.example.com/lost') && prefixes.some((prefix) => prefix.endsWith('access:'));
+  await create(server, 'lost');
+  const refused = await server.call(events);
+  t.match({ status: refused.status, text: await refused.text() }, { status: 503, text: /not yet processed position/u });
+  // Only subscriptions leave out events.
+  store.faults.leftOut = undefined;
+  const selector = encodeURIComponent('type=widgets.example.com');
+  for (let status = 503; status !== 200;) ({ status } = await server.call(`${events}?fieldSelector=${selector}`));
+  t.strictSame(await namesIn(server), ['lost']);
+});
+
 test('a revision that only the audit subscription lacks is noticed at the next one of its object', async (t) => {
   const store = await storeOf(t);
   let stopped: (error: Error) => void = () => undefined;
