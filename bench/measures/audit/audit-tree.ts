@@ -12,6 +12,7 @@ import type { Bench, Measure } from '../../bench.ts';
 import type { RequestTemplate } from '../../load/template.ts';
 import type { Result } from '../../result.ts';
 import { authorization, headers } from '../../subject/server.ts';
+import { untilIdle } from '../../subject/usage.ts';
 
 const batchEvents = 32;
 const proofs = 20_000;
@@ -110,7 +111,7 @@ function batchFrom(first: number): readonly RecordedEvent[] {
 }
 
 async function ofServer(bench: Bench, count: number): Promise<Result> {
-  return bench.withSubject(await bench.seeded(count / versions, versions), async ({ url }) => {
+  return bench.withSubject(await bench.seeded(count / versions, versions), async ({ url, pid }) => {
     const path = '/audit/tree/inclusion?index=';
     // At the first start, the tree is built in the background.
     let first = await fetch(`${url}${path}5`, { headers: { authorization } });
@@ -129,6 +130,8 @@ async function ofServer(bench: Bench, count: number): Promise<Result> {
     const leaf = leafHash(Buffer.from(entry));
     if (size < count || !isIncluded({ leaf, index, size, proof, root: Buffer.from(root, 'base64') }))
       throw new Error('the inclusion proof is invalid');
+    // After a start the server compares its tree with the log, and its reconcilers visit all objects.
+    await untilIdle(pid);
     const request: RequestTemplate = { method: 'GET', path: `${path}1{n}`, headers };
     const { p50Ms, p99Ms } = await bench.loader.http({
       url,

@@ -9,6 +9,7 @@ import { expect, list, type Listed } from '../../subject/client.ts';
 import { heldWhile } from '../../subject/metrics.ts';
 import { headers, type Subject } from '../../subject/server.ts';
 import { seededSize } from '../../subject/seed.ts';
+import { untilIdle } from '../../subject/usage.ts';
 import { tiers, widgetsPath } from '../../subject/widgets.ts';
 import { inTheMiddle, middleOf, middleVersion, untilServed, type Middle } from './middle.ts';
 
@@ -25,8 +26,10 @@ export const listAt: Measure = {
     const middle = await middleOf(bench);
     const file = join(middle.dataDir, 'audit-models', 'tables.mdb');
     let bytesBefore = NaN;
-    const results = await bench.withSubject(middle.dataDir, async ({ url }) => {
+    const results = await bench.withSubject(middle.dataDir, async ({ url, pid }) => {
       const position = await middle.position(url);
+      // After a start the server compares its tree with the log, and its reconcilers visit all objects.
+      await untilIdle(pid);
       bytesBefore = statSync(file).size;
       return [await built(url, position, middle), ...(await listed(bench, { url, position }, middle))];
     });
