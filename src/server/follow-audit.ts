@@ -127,11 +127,11 @@ export class AuditFollower {
     signal.throwIfAborted();
     audit.setUnavailable(undefined);
     logger.info('the audit indexes have caught up with the log', { events: audit.folded() });
-    while (!signal.aborted) {
+    for (;;) {
       this.#subscription = new AbortController();
       const subscribed = AbortSignal.any([signal, this.#subscription.signal]);
       await follow(log, audit, subscribed, { rest: async () => audit.rest(subscribed) });
-      if (signal.aborted) return;
+      signal.throwIfAborted();
       logger.warn('the subscription of the audit indexes is behind: the log is read again', {
         position: audit.position().toString(),
       });
