@@ -70,3 +70,22 @@ export const invalidKnownMax = 100_000;
 export const invalidRecheckMs = 600_000;
 /** The delay before a changed count is reported, since many objects may change together. */
 export const invalidReportMs = 1_000;
+
+/** The migrations of one plugin, and the length of an id, which is a metric label and part of messages. */
+export const migrationsPerPluginMax = 64;
+export const migrationIdLengthMax = 63;
+/**
+ * The objects that are migrated concurrently, and the writes in a second: requests must find time between them. The
+ * names of one page are visited before the next page is read.
+ */
+export const migrationConcurrencyMax = 32;
+export const migrationWritesPerSecondMax = 4_000;
+export const migrationPageNames = 256;
+/** The interval at which progress is recorded. After a crash, the objects of this time are visited again. */
+export const migrationRecordMs = 2_000;
+/** The shortest and longest delay before a pass is retried, for example while the log is unavailable. */
+export const migrationRetryMs = 500;
+export const migrationRetryMsMax = 60_000;
+/** The failing objects that are known by name, and the interval at which all objects are visited again while any fail. */
+export const migrationFailuresKnownMax = 10_000;
+export const migrationRecheckMs = 600_000;
