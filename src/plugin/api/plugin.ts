@@ -3,6 +3,7 @@
  * at compile time, and the error that plugins may throw. The platform validates a plugin's export before use.
  */
 import type { PluginLogger } from './public/logger.ts';
+import type { MigrationDeclaration } from './public/migration.ts';
 import type { PluginObject, Typed, TypeName } from './public/object.ts';
 import type { ReconcilerDeclaration, WatchDeclaration } from './public/reconciler.ts';
 import type { JsonSchema } from './public/json-schema.ts';
@@ -13,6 +14,7 @@ import type { DefaultIndex, DefinedType, IndexSpec, SchemaHooks, TypeDeclaration
 export { ClientError } from './public/client.ts';
 export type { Client, ClientErrorMembers, ClientList, ClientListQuery, ClientPreconditions } from './public/client.ts';
 export type { PluginLogger } from './public/logger.ts';
+export type { MigrationDeclaration } from './public/migration.ts';
 export type { ObjectMetadata, ObjectOf, OwnerReference, PluginObject, Typed, TypeName } from './public/object.ts';
 export type {
   ReconcileOutcome,
@@ -57,6 +59,8 @@ export type PluginDefinition = {
   readonly routes?: readonly RouteDeclaration[];
   readonly sockets?: readonly SocketDeclaration[];
   readonly reconcilers?: readonly ReconcilerDeclaration<never>[];
+  /** Steps that bring stored objects into the form of this version, in the order in which they run. */
+  readonly migrations?: readonly MigrationDeclaration[];
   /**
    * Called when the plugin stops, after its routes, sockets, types and reconcilers are removed. End timers and remove
    * listeners here. An error is logged and otherwise ignored. The time limit is the same as for the plugin's start.

@@ -4,14 +4,17 @@ import { isReservedGroup } from '../../resource/type/names.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { otherWords } from '../../resource/schema/suggestions.ts';
 import { decodeEndpoints, listOf, type DecodedEndpoints } from './decode-endpoints.ts';
+import { decodeMigrations } from './decode-migrations.ts';
 import { decodeReconcilers } from './decode-reconcilers.ts';
 import type { Endpoints } from '../api/endpoints.ts';
+import type { MountedMigration } from '../api/migration-mounts.ts';
 import type { MountedReconciler } from '../api/reconciler-mounts.ts';
 
 /** A plugin's decoded export. The types are not checked yet: `compileType` checks each type. */
 export type Definition = DecodedEndpoints & {
   readonly types: readonly unknown[];
   readonly reconcilers: readonly MountedReconciler[];
+  readonly migrations: readonly MountedMigration[];
   /** Ends the plugin's timers and listeners. The function is foreign code and may return any value. */
   readonly stop: (() => unknown) | undefined;
 };
@@ -19,7 +22,7 @@ export type Definition = DecodedEndpoints & {
 export type DecodedDefinition =
   { readonly ok: true; readonly definition: Definition } | { readonly ok: false; readonly problems: readonly string[] };
 
-const members = new Set(['types', 'controllers', 'routes', 'sockets', 'reconcilers', 'stop']);
+const members = new Set(['types', 'controllers', 'routes', 'sockets', 'reconcilers', 'migrations', 'stop']);
 
 /** Decodes a plugin's export. The export is a foreign object: even reading a member may throw. */
 export function decodeDefinition(exported: unknown): DecodedDefinition {
@@ -33,10 +36,11 @@ export function decodeDefinition(exported: unknown): DecodedDefinition {
     .map((member) => `${member}: is not known${otherWords(member, [...members])}`);
   const types = listOf(exported, 'types', { at: 'types', countMax: typesPerPluginMax }, problems);
   const reconcilers = decodeReconcilers(exported['reconcilers'], types, problems);
+  const migrations = decodeMigrations(exported['migrations'], types, problems);
   const endpoints = decodeEndpoints(exported, problems);
   const stop = decodeStop(exported, problems);
   return problems.length === 0
-    ? { ok: true, definition: { ...endpoints, types, reconcilers, stop } }
+    ? { ok: true, definition: { ...endpoints, types, reconcilers, migrations, stop } }
     : { ok: false, problems };
 }
 

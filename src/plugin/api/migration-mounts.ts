@@ -1,0 +1,77 @@
+import type { CausingEvent } from '../../command/event.ts';
+import type { ReconciledType } from './reconciler-mounts.ts';
+
+/** A decoded migration. The result of `up` is validated at each call. */
+export type MountedMigration = {
+  /** Unique in its plugin. */
+  readonly id: string;
+  readonly type: ReconciledType;
+  readonly up: (object: unknown) => unknown;
+};
+
+/**
+ * `waiting`: an earlier migration of the same type is not done. `failing`: every object was visited, and some fail.
+ */
+export const migrationPhases = ['waiting', 'running', 'failing', 'done'] as const;
+export type MigrationPhase = (typeof migrationPhases)[number];
+
+/** The progress of a migration. */
+export type MigrationProgress = {
+  readonly id: string;
+  /** The plural and group of the type. */
+  readonly type: string;
+  readonly phase: MigrationPhase;
+  /** The stored objects of the type when the migration began. */
+  readonly objects: number;
+  /** The objects that were visited, those of them that were changed, and those that fail. */
+  readonly visited: number;
+  readonly changed: number;
+  readonly failed: number;
+};
+
+/** A progress in the status of the Plugin object, from which the next leader continues. */
+export type MigrationRecord = MigrationProgress & {
+  /** Every object up to this name was visited; absent before the first, and after the last. */
+  readonly after?: string | undefined;
+  /** The event that started the version of the plugin, which the events of the migration name as their cause. */
+  readonly cause?: CausingEvent | undefined;
+};
+
+export type MigrationRecords = {
+  read(plugin: string): readonly MigrationRecord[];
+  /** Replaces the records of the plugin. Resolves with false if the write was refused. */
+  write(plugin: string, records: readonly MigrationRecord[]): Promise<boolean>;
+};
+
+/** The first failing object of a migration, in the order of names. */
+export type MigrationFailure = {
+  readonly id: string;
+  readonly type: string;
+  readonly count: number;
+  readonly name: string;
+  readonly problem: string;
+  /** The stack of the error that the step threw. */
+  readonly trace: string | undefined;
+  /** The later migrations of the type, which wait for this one. */
+  readonly waiting: readonly string[];
+};
+
+/** The migrations of a plugin that are not done. */
+export type MigrationState = {
+  readonly running: readonly MigrationProgress[];
+  readonly failures: readonly MigrationFailure[];
+};
+
+/** Runs the migrations of plugins on the leader. */
+export type MigrationMounts = {
+  /**
+   * Runs the migrations that are not recorded as done. Call `mount` after the plugin's types are served. `cause` is the
+   * event that started the plugin, if any.
+   */
+  mount(plugin: string, migrations: readonly MountedMigration[], cause: CausingEvent | undefined): void;
+  /** Stops the migrations. Resolves when the writes in progress have ended. */
+  unmount(plugin: string): Promise<void>;
+  of(plugin: string): MigrationState;
+  /** Calls the listener when the result of `of` may have changed. `listener` must not throw. */
+  subscribe(listener: (plugin: string) => void): () => void;
+};
