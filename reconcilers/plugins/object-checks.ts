@@ -21,6 +21,8 @@ export type ObjectChecksDependencies = {
   readonly clock: Clock;
   /** Returns whether objects of the type may break its schema: false if all were written under the same declaration. */
   readonly mayBreak: (type: ResourceType) => boolean;
+  /** Whether the check of a type waits, for the migrations of its plugin. Call `retry` when the result changes. */
+  readonly isHeld: (type: ResourceType) => boolean;
   readonly onError: (error: unknown, type: string) => void;
 };
 
@@ -88,6 +90,10 @@ export class ObjectChecks implements ObjectCheckResults {
     await this.#running;
   }
 
+  retry(): void {
+    this.#wake.call();
+  }
+
   of(plugin: string): readonly InvalidObjects[] {
     return [...this.#checks.values()].flatMap(({ type, shown }) =>
       shown === undefined || type.plugin !== plugin ? [] : [shown],
@@ -137,7 +143,8 @@ export class ObjectChecks implements ObjectCheckResults {
   }
 
   #next(): TypeCheck | undefined {
-    return [...this.#checks.values()].find(({ isDue, again }) => isDue || again.size > 0);
+    const { isHeld } = this.#dependencies;
+    return [...this.#checks.values()].find(({ type, isDue, again }) => (isDue || again.size > 0) && !isHeld(type));
   }
 
   async #run(signal: AbortSignal): Promise<void> {

@@ -42,6 +42,7 @@ async function stageOf(t: Test, mayBreak: (type: ResourceType) => boolean = () =
     leadership,
     clock,
     mayBreak,
+    isHeld: () => false,
     onError: (error) => {
       reports.push(String(error));
     },
