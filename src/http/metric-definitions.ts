@@ -1,5 +1,6 @@
 import { defineMemory, type MemorySources } from './memory-metrics.ts';
 import type { MetricLibrary } from './metric-library.ts';
+import { definePluginMetrics, type PluginSources } from './metrics/plugin-metrics.ts';
 import type { StreamCount } from './plugin-routes/plugin-streams.ts';
 
 /** Values that other modules measure. They are read at each scrape. */
@@ -35,16 +36,8 @@ export type MetricSources = MemorySources & {
     readonly spinning: number;
     readonly counts: Readonly<Record<string, number>>;
   }[];
-  readonly hooks: () => readonly HookCounts[];
-};
-
-/** The number of calls of a type's hook that took too long, and of those that failed. */
-export type HookCounts = {
-  readonly plugin: string;
-  readonly type: string;
-  readonly hook: string;
-  readonly slow: number;
-  readonly failed: number;
+  readonly hooks: PluginSources['hooks'];
+  readonly migrations: PluginSources['migrations'];
 };
 
 /**
@@ -65,31 +58,7 @@ export function defineMetrics(sources: MetricSources, answered: readonly number[
   defineDisk(sources.disk, library);
   defineMemory(sources, library);
   defineStreams(sources, library);
-  defineHooks(sources, library);
-}
-
-function defineHooks({ hooks }: MetricSources, { Counter, registers }: MetricLibrary): void {
-  const count = (name: string, help: string, read: (counts: HookCounts) => number): void => {
-    new Counter({
-      name,
-      help,
-      labelNames: ['plugin', 'type', 'hook'],
-      registers,
-      collect() {
-        this.reset();
-        for (const counts of hooks()) {
-          const { plugin, type, hook } = counts;
-          if (read(counts) > 0) this.inc({ plugin, type, hook }, read(counts));
-        }
-      },
-    });
-  };
-  count('ledgerplane_slow_hooks_total', 'Calls of hooks of types that took more than 5 ms.', ({ slow }) => slow);
-  count(
-    'ledgerplane_failed_hooks_total',
-    'Calls of hooks of types that failed, and refused a write.',
-    ({ failed }) => failed,
-  );
+  definePluginMetrics(sources, library);
 }
 
 function defineResponses(answered: readonly number[], { Counter, registers }: MetricLibrary): void {

@@ -22,6 +22,7 @@ import { composeMetrics } from './compose/compose-metrics.ts';
 import { applyRoles } from './compose/compose-roles.ts';
 import { composeCore, type Core } from './compose/core.ts';
 import { composeParts, type Parts } from './compose/parts.ts';
+import type { Upgrades } from './compose/upgrades/compose-upgrades.ts';
 import { Startup } from './startup.ts';
 import { openStores } from './compose/stores.ts';
 import { openCertificates, type Certificates } from './tls/certificates.ts';
@@ -35,6 +36,8 @@ export type RunningServer = {
   readonly routes: () => readonly { readonly method: string; readonly pattern: string }[];
   /** The reconcilers of the platform and of plugins. */
   readonly reconcilers: () => readonly Measured[];
+  /** The migrations of plugins, and the checks of stored objects after upgrades. */
+  readonly upgrades: Upgrades;
   /** Reads TLS_CERT and TLS_KEY again. Does nothing if they are not set. */
   readonly reloadCertificate: () => void;
   /**
@@ -101,6 +104,7 @@ async function start(config: Config, options: ServerOptions, startup: Startup): 
     ready: { log: core.logName, events: core.models.folded(), types },
     routes: () => http.routes(),
     reconcilers: () => core.bound.controllers(),
+    upgrades: parts.plugins.upgrades,
     reloadCertificate: () => certificates?.reload(),
     close: async () => startup.undo(),
   };
@@ -115,7 +119,7 @@ type Listening = {
 /** Starts listening. From then on, the server responds to probes. */
 async function openEdge(
   core: Core,
-  { access, plugins: { pluginRoutes, installs }, readiness, replays, tree, events, backups }: Parts,
+  { access, plugins: { pluginRoutes, installs, upgrades }, readiness, replays, tree, events, backups }: Parts,
   { eventLoop, stopping }: Pick<ServerOptions, 'eventLoop'> & { readonly stopping: AbortController },
   startup: Startup,
 ): Promise<Listening> {
@@ -135,7 +139,7 @@ async function openEdge(
     pluginRoutes,
     version: platformVersion,
     readiness: () => readiness.reasons(),
-    metrics: composeMetrics(core, { ...access, readiness, eventLoop, pluginRoutes, certificates }),
+    metrics: composeMetrics(core, { ...access, readiness, eventLoop, pluginRoutes, upgrades, certificates }),
     senderOf: createSenderOf(config.trustedProxies),
     refusals: access.refusals,
     authenticate: (shown) => access.authenticator.authenticate(shown),

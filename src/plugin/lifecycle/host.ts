@@ -163,7 +163,7 @@ export class PluginHost {
    * ready.
    */
   async start(): Promise<void> {
-    const { changes, leadership, reconcilers, unique, checks, disabledPlugins, log } = this.#dependencies;
+    const { changes, leadership, reconcilers, migrations, unique, checks, disabledPlugins, log } = this.#dependencies;
     await this.#opening;
     // Subscribes before the discovery, because an object created meanwhile may sort before the cursor of the discovery.
     this.#subscriptions.push(
@@ -181,7 +181,7 @@ export class PluginHost {
       leadership.subscribe((leads) => {
         if (leads) this.#onLeadership();
       }),
-      ...[reconcilers, unique, checks].flatMap(
+      ...[reconcilers, migrations, unique, checks].flatMap(
         (each) =>
           each?.subscribe((name) => {
             this.#onReconcilerHealth(name);

@@ -4,7 +4,9 @@ import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { routeConflicts, typeConflicts, type RouteOwners } from '../registry/conflicts.ts';
 import { shapesOf } from '../load/decode-endpoints.ts';
+import type { CausingEvent } from '../../command/event.ts';
 import type { RouteMounts } from '../api/endpoints.ts';
+import type { MigrationMounts } from '../api/migration-mounts.ts';
 import { pluginStopMs } from './life-limits.ts';
 import { describe } from '../load/load-module.ts';
 import type { LoadedPlugin } from '../load/load-plugin.ts';
@@ -26,6 +28,7 @@ export type IncarnationDependencies = {
   readonly registry: TypeRegistry;
   readonly routes: RouteMounts;
   readonly reconcilers: ReconcilerMounts;
+  readonly migrations: MigrationMounts;
   readonly routeOwners: RouteOwners;
   readonly buildIndexes: (type: ResourceType, onProgress: BuildProgress) => Promise<Unindexed>;
   readonly closeWatches: (type: TypeKey) => void;
@@ -145,13 +148,15 @@ export class Incarnation {
     ]);
   }
 
-  serve(): void {
+  /** `cause`: the event that started this code, if any. */
+  serve(cause: CausingEvent | undefined): void {
     const {
       plugin,
       loaded: { definition },
     } = this.is;
     for (const type of this.#registered) this.#dependencies.registry.serve(type.key);
     this.#dependencies.routes.mount(plugin, definition);
+    this.#dependencies.migrations.mount(plugin, definition.migrations, cause);
     this.#dependencies.reconcilers.mount(plugin, definition.reconcilers);
     this.#dependencies.registry.clearReloading(plugin);
   }
@@ -159,9 +164,9 @@ export class Incarnation {
   /** Removes all registrations, ends watches and calls the plugin's `stop`. The plugin's objects are not removed. */
   async release(): Promise<void> {
     const { plugin } = this.is;
-    const { registry, reconcilers, routes, routeOwners, closeWatches } = this.#dependencies;
+    const { registry, reconcilers, migrations, routes, routeOwners, closeWatches } = this.#dependencies;
     // Unmounts the reconcilers first, so that no new step starts. Running steps may continue until their time limit.
-    const quiet = reconcilers.unmount(plugin);
+    const quiet = Promise.all([reconcilers.unmount(plugin), migrations.unmount(plugin)]);
     routes.unmount(plugin);
     for (const [shape, owner] of routeOwners) if (owner === plugin) routeOwners.delete(shape);
     for (const type of this.#registered.splice(0)) {

@@ -213,7 +213,7 @@ export class PluginStep {
       await this.#apply(plugin, incarnation);
       return true;
     }
-    incarnation.serve();
+    incarnation.serve(plugin.reconciliation.cause);
     plugin.change({ type: 'serve' });
     const { log, suspects } = this.#dependencies;
     for (const { type, message } of noticesOf({
@@ -222,6 +222,7 @@ export class PluginStep {
       troubles: [],
       unique: [],
       invalid: [],
+      migrations: { running: [], failures: [] },
       placeOf: (stack) => suspects.placeOf(plugin.name, stack),
     }))
       log.warn('plugin started with a warning', { plugin: plugin.name, notice: type, message });

@@ -20,7 +20,9 @@ import { type Manifest } from '../load/manifest.ts';
 import { packageOf, withPackage, type PackageRef } from '../packages/package-store.ts';
 import { memoryOf, memoryStatus, type PluginMemory } from '../lifecycle/plugin-memory.ts';
 import { isReported, statusPatch, type PluginReport } from '../lifecycle/status/plugin-status.ts';
+import type { MigrationRecord } from '../api/migration-mounts.ts';
 import type { PluginLogger } from '../api/plugin.ts';
+import { migrationRecordsIn, migrationRecordsJson } from './migration-records.ts';
 
 const subject: PlatformSubject = { kind: 'platform', part: 'plugins' };
 
@@ -129,6 +131,20 @@ export class PluginObjects {
       name,
       await this.#write(name, { status: next }, { part: 'status', uid: objectIn(object, 'metadata')['uid'] }),
     );
+  }
+
+  migrations(name: string): readonly MigrationRecord[] {
+    return migrationRecordsIn(this.#object(name) ?? {});
+  }
+
+  /** Replaces the records of migrations. Returns whether they are written, or the object was deleted. */
+  async recordMigrations(name: string, records: readonly MigrationRecord[]): Promise<boolean> {
+    const before = this.#object(name);
+    const migrations = migrationRecordsJson(records);
+    const status = before === undefined ? {} : objectIn(before, 'status');
+    if (before === undefined || deepEqual(status['migrations'] ?? [], migrations)) return true;
+    const { uid } = objectIn(before, 'metadata');
+    return this.#isDone(name, await this.#write(name, { status: { migrations } }, { part: 'status', uid }));
   }
 
   /** Records the last install or upgrade in the status. Does nothing if the object was deleted. */

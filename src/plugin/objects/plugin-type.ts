@@ -4,6 +4,7 @@ import { conditionMembers } from '../../resource/schema/condition-schema.ts';
 import { typeKeyOf } from '../../resource/type/type-declaration.ts';
 import { lifeStates, type LifeState } from '../lifecycle/life.ts';
 import type { TypeDeclaration, TypeName } from '../api/plugin.ts';
+import { migrationsSchema } from './migration-records.ts';
 import { upgradeSchema } from './upgrade-schema.ts';
 
 /** The phase of a plugin (decision 9.2). A plugin's types and routes are served only in the phase `started`. */
@@ -136,6 +137,7 @@ const statusSchema = {
       },
     },
     upgrade: upgradeSchema,
+    migrations: migrationsSchema,
     conditions: {
       description: 'Aspects of the plugin, such as its start and its reconcilers.',
       type: 'array',

@@ -32,6 +32,11 @@ export const upgradeSchema = {
       change: { enum: ['added', 'changed', 'unique'], description: 'What changed; unique: the index became unique.' },
     }),
     required: list('The members that became required.', { type, pointer: text('A JSON pointer.') }),
+    migrations: list('The migrations that run after the upgrade.', {
+      id: text('The id of the migration.'),
+      type,
+      changes: count('The number of checked objects that it changes.'),
+    }),
     objects: list('The stored objects of each type.', {
       type,
       stored: count('The number of stored objects.'),

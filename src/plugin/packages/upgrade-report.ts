@@ -3,7 +3,7 @@ import { isObject } from '../../base/guards.ts';
 import { Slices } from '../../base/slices.ts';
 import { inSlices, type Steps } from '../../base/steps.ts';
 import { eachName, storedIn, type StoredRows } from '../../command/upgrade/stored-rows.ts';
-import { storedViolations } from '../../command/upgrade/stored-violations.ts';
+import { migratedViolations } from '../../command/upgrade/migrated-violations.ts';
 import {
   invalidErrorsShownMax,
   invalidObjectsShownMax,
@@ -15,6 +15,7 @@ import type { JsonObject } from '../../resource/object/object.ts';
 import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { ResourceType, Violation } from '../../resource/type/resource-type.ts';
 import { typeKeyOf } from '../../resource/type/type-declaration.ts';
+import type { MountedMigration } from '../api/migration-mounts.ts';
 import type { TypeNames } from '../lifecycle/plugin-memory.ts';
 import { compareTypes, type TypeChanges } from '../../resource/type/type-changes.ts';
 
@@ -27,7 +28,12 @@ export type ComparedVersions = {
     /** The types of this and earlier versions, according to the status of the Plugin. */
     readonly recorded: readonly TypeNames[];
   };
-  readonly to: { readonly version: string | undefined; readonly types: readonly ResourceType[] };
+  readonly to: {
+    readonly version: string | undefined;
+    readonly types: readonly ResourceType[];
+    /** The migrations that the upgrade will run. */
+    readonly migrations: readonly MountedMigration[];
+  };
 };
 
 export type UpgradeReportDependencies = { readonly rows: StoredRows; readonly clock: Clock };
@@ -47,6 +53,8 @@ export type UpgradeReport = {
   readonly removedVersions: TypeChanges['removedVersions'];
   readonly indexes: TypeChanges['indexes'];
   readonly required: TypeChanges['required'];
+  /** The migrations that will run, each with the number of checked objects that it changes. */
+  readonly migrations: readonly { readonly id: string; readonly type: string; readonly changes: number }[];
   readonly objects: readonly Checked[];
   /** The first invalid objects, in the order of types and names. */
   readonly invalid: readonly InvalidObject[];
@@ -57,26 +65,32 @@ export async function reportUpgrade(
   { from, to }: ComparedVersions,
   { rows, clock }: UpgradeReportDependencies,
 ): Promise<UpgradeReport> {
-  const changes = compareTypes(from.types, to.types);
+  const compared = compareTypes(from.types, to.types);
   const slices = new Slices(clock);
   const removedTypes: UpgradeReport['removedTypes'][number][] = [];
-  for (const { type, kind } of removedOf({ from, to }, changes).slice(0, upgradeEntriesMax))
+  for (const { type, kind } of removedOf({ from, to }, compared).slice(0, upgradeEntriesMax))
     removedTypes.push({ type, kind, objects: await inSlices(countOf(rows, type), slices) });
   const found = new InvalidObjects();
+  const changes = new Map(to.migrations.map(({ id }) => [id, 0]));
   const objects: Checked[] = [];
   const endMs = clock.monotonic() + upgradeCheckMsMax;
   for (const type of to.types) {
     const isOver = (): boolean => clock.monotonic() > endMs;
-    const checked = await inSlices(checkOf(type, { rows, found, isOver }), slices);
+    const checked = await inSlices(checkOf(type, { rows, found, isOver, migrations: to.migrations, changes }), slices);
     if (checked.stored > 0) objects.push(checked);
   }
   return {
     from: from.version ?? '',
     to: to.version ?? '',
     removedTypes,
-    removedVersions: changes.removedVersions.slice(0, upgradeEntriesMax),
-    indexes: changes.indexes.slice(0, upgradeEntriesMax),
-    required: changes.required.slice(0, upgradeEntriesMax),
+    removedVersions: compared.removedVersions.slice(0, upgradeEntriesMax),
+    indexes: compared.indexes.slice(0, upgradeEntriesMax),
+    required: compared.required.slice(0, upgradeEntriesMax),
+    migrations: to.migrations.map(({ id, type: { group, plural } }) => ({
+      id,
+      type: typeKeyOf(group, plural),
+      changes: changes.get(id) ?? 0,
+    })),
     objects,
     invalid: found.first,
   };
@@ -112,16 +126,27 @@ class InvalidObjects {
   }
 }
 
-type Checking = { readonly rows: StoredRows; readonly found: InvalidObjects; readonly isOver: () => boolean };
+type Checking = {
+  readonly rows: StoredRows;
+  readonly found: InvalidObjects;
+  readonly isOver: () => boolean;
+  readonly migrations: readonly MountedMigration[];
+  /** The number of objects that each migration changes, by id. */
+  readonly changes: Map<string, number>;
+};
 
-function* checkOf(type: ResourceType, { rows, found, isOver }: Checking): Steps<Checked> {
+function* checkOf(type: ResourceType, checking: Checking): Steps<Checked> {
+  const { rows, found, isOver, migrations, changes } = checking;
+  const steps = migrations.filter((each) => typeKeyOf(each.type.group, each.type.plural) === type.key);
   let [stored, checked, invalid] = [0, 0, 0];
   yield* eachName(rows, { type: type.key }, (name) => {
     stored += 1;
     if (isOver()) return;
     checked += 1;
     const object = storedIn(rows, type.key, name);
-    const violations = object === undefined ? [] : storedViolations(type, object);
+    if (object === undefined) return;
+    const { violations, changedBy } = migratedViolations(type, object, steps);
+    for (const id of changedBy) changes.set(id, (changes.get(id) ?? 0) + 1);
     if (violations.length === 0) return;
     invalid += 1;
     found.add(type, name, violations);

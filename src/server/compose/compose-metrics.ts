@@ -4,19 +4,21 @@ import type { PluginRoutes } from '../../http/plugin-routes/plugin-routes.ts';
 import type { Readiness } from '../readiness.ts';
 import type { Certificates } from '../tls/certificates.ts';
 import type { Core } from './core.ts';
+import type { Upgrades } from './upgrades/compose-upgrades.ts';
 
 type MetricsParts = {
   readonly readiness: Readiness;
   readonly accesses: AccessEvents | undefined;
   readonly eventLoop: EventLoopSource | undefined;
   readonly pluginRoutes: PluginRoutes;
+  readonly upgrades: Pick<Upgrades, 'migrations' | 'steps'>;
   readonly certificates: Pick<Certificates, 'current'> | undefined;
 };
 
 /** Composes the metrics at `/metrics` from their sources. */
 export function composeMetrics(
   core: Core,
-  { readiness, accesses, eventLoop, pluginRoutes, certificates }: MetricsParts,
+  { readiness, accesses, eventLoop, pluginRoutes, upgrades, certificates }: MetricsParts,
 ): Metrics {
   const { disk, models, registry, eventLog, resubscriptions, hub, leadership, bound, hooks } = core;
   return new Metrics({
@@ -34,6 +36,7 @@ export function composeMetrics(
     accesses,
     controllers: () => bound.controllers(),
     hooks: () => hooks.counts(),
+    migrations: { progress: () => upgrades.migrations.progress(), slow: () => upgrades.steps.slow() },
     objects: () => registry.all().map(({ type: { key } }) => ({ type: key, count: models.count(key) })),
   });
 }

@@ -49,14 +49,16 @@ export function composeInstalls(parts: InstallParts): Installs {
       loadPlugin({ folder, manifest, version: undefined, origin: { kind: 'upload' } }, parts),
     shippedProblems: async (plugin, loaded) =>
       shippedProblems(plugin, loaded, { execute, registry, reader: models, clock, domain, uuid: randomUUID }),
-    report: async ({ name, version }, { types }) => {
+    report: async ({ name, version }, { types, definition }) => {
       const present = registry.all().filter(({ type }) => type.plugin === name);
       const from = {
         version: host.objects.version(name),
         types: present.map(({ type }) => type),
         recorded: host.objects.memory(name).types,
       };
-      return reportUpgrade({ from, to: { version, types } }, { rows: models, clock });
+      const done = new Set(host.objects.migrations(name).flatMap(({ id, phase }) => (phase === 'done' ? [id] : [])));
+      const migrations = definition.migrations.filter(({ id }) => !done.has(id));
+      return reportUpgrade({ from, to: { version, types, migrations } }, { rows: models, clock });
     },
     recordReport: async (plugin, report) => host.objects.recordUpgrade(plugin, report),
     write: async (manifest, ref, by) =>

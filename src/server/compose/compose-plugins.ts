@@ -57,10 +57,10 @@ export function composePlugins(parts: PluginParts): Plugins {
     clientOf: clients.ofStep,
     uuid: randomUUID,
   });
-  const upgrades = composeUpgrades(parts);
+  const upgrades = composeUpgrades(parts, () => host.objects);
   const loadMarks = new LoadMarks(join(config.dataDir, 'plugin-loads'), randomUUID(), edge.log);
   const loading = { registry, loggerOf, platformVersion, suspects, loadMarks };
-  const host = new PluginHost({
+  const host: PluginHost = new PluginHost({
     ...edge,
     ...loading,
     execute: patiently,
@@ -70,6 +70,7 @@ export function composePlugins(parts: PluginParts): Plugins {
     declarer,
     unique,
     checks: upgrades.checks,
+    migrations: upgrades.migrations,
     routes: pluginRoutes,
     reconcilers,
     uuid: randomUUID,

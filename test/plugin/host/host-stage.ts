@@ -205,6 +205,12 @@ export async function openStage(t: Test, options: StageOptions): Promise<Stage> 
       health: () => [],
       subscribe: () => () => undefined,
     },
+    migrations: {
+      mount: () => undefined,
+      unmount: async () => Promise.resolve(),
+      of: () => ({ running: [], failures: [] }),
+      subscribe: () => () => undefined,
+    },
     buildIndexes: async (type) => {
       let unindexed: Unindexed = { count: 0 };
       const build = async (): Promise<void> => {

@@ -2,6 +2,7 @@ import type { KeptChanges } from '../../objects/applied-objects.ts';
 import type { Incarnation } from '../incarnation.ts';
 import type { Notice } from './plugin-status.ts';
 import type { UniqueStep } from '../../../read/uniqueness.ts';
+import type { MigrationState } from '../../api/migration-mounts.ts';
 import type { InvalidObjects } from '../../api/object-checks.ts';
 import type { ReconcilerTrouble } from '../../api/reconciler-mounts.ts';
 
@@ -14,17 +15,27 @@ type Running = {
   readonly unique: readonly UniqueStep[];
   /** The stored objects that break the schemas. */
   readonly invalid: readonly InvalidObjects[];
+  readonly migrations: MigrationState;
   /** Returns the position in the plugin's code at which an error was thrown, from the stack of the error. */
   readonly placeOf: (stack: string) => string;
 };
 
 /** Returns the notices about a running plugin. */
-export function noticesOf({ incarnation, kept, troubles, unique, invalid, placeOf }: Running): readonly Notice[] {
+export function noticesOf({
+  incarnation,
+  kept,
+  troubles,
+  unique,
+  invalid,
+  migrations,
+  placeOf,
+}: Running): readonly Notice[] {
   return [
     ...(incarnation === undefined ? [] : loadedNotices(incarnation, placeOf)),
     ...keptNotices(kept),
     ...reconcilerNotices(troubles),
     ...uniqueNotices(unique),
+    ...migrationNotices(migrations, placeOf),
     ...invalidNotices(invalid),
   ];
 }
@@ -126,4 +137,30 @@ function invalidNotices(invalid: readonly InvalidObjects[]): readonly Notice[] {
     return `${type}: ${objects} the schema, the first is ${JSON.stringify(name)}: ${`${pointer} ${detail}`.trim()}`;
   });
   return [{ type: 'ObjectsInvalid', reason: 'SchemaViolated', message: message.join('; ') }];
+}
+
+function migrationNotices({ running, failures }: MigrationState, placeOf: Running['placeOf']): readonly Notice[] {
+  const notices: Notice[] = [];
+  if (running.length > 0)
+    notices.push({
+      type: 'Migrating',
+      reason: 'Running',
+      message: running.map(({ id, type }) => `${id} changes the objects of ${type}`).join('; '),
+    });
+  if (failures.length > 0)
+    notices.push({
+      type: 'MigrationFailing',
+      reason: 'ObjectsFailing',
+      message: failures.map((failure) => failureText(failure, placeOf)).join('; '),
+    });
+  return notices;
+}
+
+function failureText(
+  { id, type, count, name, problem, trace = '', waiting }: MigrationState['failures'][number],
+  placeOf: Running['placeOf'],
+): string {
+  const objects = count === 1 ? '1 object fails' : `${String(count)} objects fail`;
+  const held = waiting.length === 0 ? '' : `; ${waiting.join(', ')} waits for it`;
+  return `${id}: ${objects} in ${type}, the first is ${JSON.stringify(name)}: ${problem}${placeOf(trace)}${held}`;
 }

@@ -23,7 +23,9 @@ export type Notice = {
     | 'ReconcilerFailing'
     | 'ReconcilerSpinning'
     | 'UniqueNotEnforced'
-    | 'ObjectsInvalid';
+    | 'ObjectsInvalid'
+    | 'Migrating'
+    | 'MigrationFailing';
   readonly reason: string;
   readonly message: string;
 };

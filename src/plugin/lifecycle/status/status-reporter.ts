@@ -7,12 +7,14 @@ import { noticesOf } from './plugin-notices.ts';
 import type { UniqueSteps } from '../../../read/uniqueness.ts';
 import type { PluginObjects } from '../../objects/plugin-objects.ts';
 import type { PluginLogger } from '../../api/plugin.ts';
+import type { MigrationMounts } from '../../api/migration-mounts.ts';
 import type { ObjectCheckResults } from '../../api/object-checks.ts';
 import type { ReconcilerMounts } from '../../api/reconciler-mounts.ts';
 
 export type StatusReporterDependencies = {
   readonly objects: PluginObjects;
   readonly reconcilers: Pick<ReconcilerMounts, 'health'>;
+  readonly migrations: Pick<MigrationMounts, 'of'>;
   /** The unique indexes that are not enforced; undefined if unknown. */
   readonly unique?: Pick<UniqueSteps, 'of'>;
   /** The stored objects that break the schemas; undefined if they are not checked. */
@@ -34,7 +36,7 @@ export class StatusReporter {
   }
 
   async report(plugin: HostedPlugin): Promise<void> {
-    const { objects, leadership, reconcilers, unique, checks, suspects } = this.#dependencies;
+    const { objects, leadership, reconcilers, migrations, unique, checks, suspects } = this.#dependencies;
     const { name, phase, failure, progress, version } = plugin;
     this.#logFailure(plugin);
     if (!leadership.isLeader()) return;
@@ -47,6 +49,7 @@ export class StatusReporter {
               troubles: reconcilers.health(name),
               unique: unique?.of(name) ?? [],
               invalid: checks?.of(name) ?? [],
+              migrations: migrations.of(name),
               placeOf: (stack) => suspects.placeOf(name, stack),
             }),
             version,

@@ -1,18 +1,29 @@
+import { randomUUID } from 'node:crypto';
+
 import { FailureLines } from '../../../../reconcilers/failure-lines.ts';
+import { Migrations } from '../../../../reconcilers/plugins/migrations/migrations.ts';
+import { StepWatch } from '../../../../reconcilers/plugins/migrations/step-watch.ts';
 import { ObjectChecks } from '../../../../reconcilers/plugins/object-checks.ts';
 import { streamRevision } from '../../../log/log.ts';
+import type { MigrationRecords } from '../../../plugin/api/migration-mounts.ts';
+import type { PluginObjects } from '../../../plugin/objects/plugin-objects.ts';
 import type { ResourceType } from '../../../resource/type/resource-type.ts';
 import type { Core } from '../core.ts';
 
 /** The leader's work after a plugin was upgraded. */
 export type Upgrades = {
   readonly checks: ObjectChecks;
+  readonly migrations: Migrations;
+  readonly steps: StepWatch;
   /** Call this method after the read models have caught up. */
   open(): void;
+  /** Resolves when no object of any plugin waits for a migration or a check on this node. */
+  idle(): Promise<void>;
   stop(): Promise<void>;
 };
 
-export function composeUpgrades(core: Core): Upgrades {
+/** `objects`: the Plugin objects, which exist when the first plugin is served. */
+export function composeUpgrades(core: Core, objects: () => PluginObjects): Upgrades {
   const {
     models,
     registry,
@@ -22,6 +33,10 @@ export function composeUpgrades(core: Core): Upgrades {
   const lines = new FailureLines(clock, (message, fields) => {
     log.error(message, fields);
   });
+  const { migrations, steps } = composeMigrations(core, {
+    read: (plugin) => objects().migrations(plugin),
+    write: async (plugin, records) => objects().recordMigrations(plugin, records),
+  });
   const checks = new ObjectChecks({
     rows: models,
     changes: models,
@@ -29,6 +44,7 @@ export function composeUpgrades(core: Core): Upgrades {
     leadership,
     clock,
     mayBreak: (type) => mayBreak(core, type),
+    isHeld: ({ plugin }) => migrations.isBusy(plugin),
     onError: (error, type) => {
       lines.failed('could not check the stored objects of a type', { key: type, attempts: 1 }, () => ({
         type,
@@ -36,13 +52,57 @@ export function composeUpgrades(core: Core): Upgrades {
       }));
     },
   });
+  const unsubscribe = migrations.subscribe(() => {
+    checks.retry();
+  });
   return {
     checks,
+    migrations,
+    steps,
     open: () => {
       checks.open();
     },
-    stop: async () => checks.stop(),
+    idle: async () => {
+      await migrations.idle();
+      await checks.idle();
+    },
+    stop: async () => {
+      unsubscribe();
+      await Promise.all([checks.stop(), migrations.stop()]);
+    },
   };
+}
+
+function composeMigrations(core: Core, records: MigrationRecords): Pick<Upgrades, 'migrations' | 'steps'> {
+  const { models, registry, leadership, patiently, loggerOf, edge } = core;
+  const steps = new StepWatch({
+    clock: edge.clock,
+    warn: (plugin, message, fields) => {
+      loggerOf(plugin).warn(message, fields);
+    },
+  });
+  const lines = new FailureLines(edge.clock, (message, fields) => {
+    edge.log.error(message, fields);
+  });
+  const migrations = new Migrations({
+    rows: models,
+    changes: models,
+    leadership,
+    clock: edge.clock,
+    execute: patiently,
+    records,
+    steps,
+    typeOf: ({ group, version, plural }) => registry.byPath(group, version, plural)?.type,
+    uuid: randomUUID,
+    onError: (error, plugin, attempts) => {
+      lines.failed('the migrations of a plugin were interrupted', { key: plugin, attempts }, () => ({
+        plugin,
+        attempts,
+        error: String(error),
+      }));
+    },
+  });
+  return { migrations, steps };
 }
 
 /**

@@ -1,0 +1,83 @@
+import type { MetricLibrary } from '../metric-library.ts';
+
+/** Values of code of plugins, which are measured elsewhere, and read at each scrape. */
+export type PluginSources = {
+  readonly hooks: () => readonly HookCounts[];
+  readonly migrations: MigrationSource;
+};
+
+/** The migrations of plugins on the leader, and the number of their steps that took too long. */
+export type MigrationSource = {
+  readonly progress: () => readonly {
+    readonly plugin: string;
+    readonly id: string;
+    readonly objects: number;
+    readonly visited: number;
+    readonly changed: number;
+    readonly failed: number;
+  }[];
+  readonly slow: () => readonly { readonly plugin: string; readonly migration: string; readonly slow: number }[];
+};
+
+/** The number of calls of a type's hook that took too long, and of those that failed. */
+export type HookCounts = {
+  readonly plugin: string;
+  readonly type: string;
+  readonly hook: string;
+  readonly slow: number;
+  readonly failed: number;
+};
+
+export function definePluginMetrics({ hooks, migrations }: PluginSources, library: MetricLibrary): void {
+  defineHooks(hooks, library);
+  defineMigrations(migrations, library);
+}
+
+function defineHooks(hooks: PluginSources['hooks'], { Counter, registers }: MetricLibrary): void {
+  const count = (name: string, help: string, read: (counts: HookCounts) => number): void => {
+    new Counter({
+      name,
+      help,
+      labelNames: ['plugin', 'type', 'hook'],
+      registers,
+      collect() {
+        this.reset();
+        for (const counts of hooks()) {
+          const { plugin, type, hook } = counts;
+          if (read(counts) > 0) this.inc({ plugin, type, hook }, read(counts));
+        }
+      },
+    });
+  };
+  count('ledgerplane_slow_hooks_total', 'Calls of hooks of types that took more than 5 ms.', ({ slow }) => slow);
+  count(
+    'ledgerplane_failed_hooks_total',
+    'Calls of hooks of types that failed, and refused a write.',
+    ({ failed }) => failed,
+  );
+}
+
+function defineMigrations({ progress, slow }: MigrationSource, { Counter, Gauge, registers }: MetricLibrary): void {
+  new Gauge({
+    name: 'ledgerplane_migration_objects',
+    help: 'Objects of the migrations of plugins on the leader, by state: all, visited, changed and failed.',
+    labelNames: ['plugin', 'migration', 'state'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { plugin, id: migration, objects, visited, changed, failed } of progress())
+        for (const [state, count] of Object.entries({ all: objects, visited, changed, failed }))
+          this.set({ plugin, migration, state }, count);
+    },
+  });
+  new Counter({
+    name: 'ledgerplane_slow_migration_steps_total',
+    help: 'Calls of steps of migrations that took more than 5 ms.',
+    labelNames: ['plugin', 'migration'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { plugin, migration, slow: count } of slow()) this.inc({ plugin, migration }, count);
+    },
+  });
+}
