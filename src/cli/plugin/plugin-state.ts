@@ -3,7 +3,7 @@ import { listOf, memberOf, textOf } from '../answer-member.ts';
 import type { CommandContext } from '../command-context.ts';
 import type { Connection } from '../connection.ts';
 import { commandError, usageError } from '../failure.ts';
-import { printable } from '../text-table.ts';
+import { counted, printable } from '../text-table.ts';
 
 /** Prints only the plugin's name to standard output, for scripts. Fails if the plugin has failed. */
 export function printState(done: string, plugin: Json, { output, stderr }: CommandContext): void {
@@ -54,11 +54,25 @@ export function troubleOf(plugin: Json): string {
     (condition) => textOf(condition, 'type') !== 'Ready' && textOf(condition, 'status') === 'True',
   );
   return notices
-    .map((notice) =>
-      [textOf(notice, 'type'), textOf(notice, 'message')]
-        .filter((part) => part !== undefined && part !== '')
-        .join(': '),
-    )
+    .map((notice) => (textOf(notice, 'type') === 'Migrating' ? `Migrating: ${progressOf(plugin)}` : noticeText(notice)))
+    .join('; ');
+}
+
+function noticeText(notice: Json): string {
+  return [textOf(notice, 'type'), textOf(notice, 'message')]
+    .filter((part) => part !== undefined && part !== '')
+    .join(': ');
+}
+
+/** The progress of the running migrations. */
+function progressOf(plugin: Json): string {
+  return listOf(plugin, 'status', 'migrations')
+    .filter((migration) => textOf(migration, 'phase') === 'running')
+    .map((migration) => {
+      const [visited, objects] = ['visited', 'objects'].map((member) => Number(memberOf(migration, member) ?? 0));
+      const id = textOf(migration, 'id') ?? '';
+      return `${id}, ${(visited ?? 0).toLocaleString('en')} of ${counted(objects ?? 0, 'object')}`;
+    })
     .join('; ');
 }
 

@@ -16,6 +16,11 @@ export function reportLines(plugin: Json): readonly string[] {
       (entry) => `${indexWords(textOf(entry, 'change'))}: ${texts(entry, 'name', 'type').join(' of ')}`,
     ),
     ...of('required').map((entry) => `newly required: ${texts(entry, 'pointer', 'type').join(' of ')}`),
+    ...of('migrations').map(
+      (entry) =>
+        `migration: ${texts(entry, 'id').join('')} changes ${counted(numberOf(entry, 'changes'), 'object')} of ` +
+        texts(entry, 'type').join(''),
+    ),
     ...of('objects').flatMap(objectLines),
     ...of('invalid').map((entry) => `  ${texts(entry, 'name').join('')}: ${errorsOf(entry)}`),
   ];
