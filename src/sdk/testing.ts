@@ -1,5 +1,5 @@
 /** A harness for plugins' tests (`ledgerplane/testing`): a real server with one plugin, for any test runner. */
-import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
@@ -49,6 +49,12 @@ export type PluginTest = TestCaller & {
    * reconcilers.
    */
   readonly settled: () => Promise<void>;
+  /**
+   * Replaces the plugin by another version, in another folder, as an upgrade does. Resolves when the new version has
+   * started, its migrations are done, and every stored object is checked. Rejects if the plugin does not start, if a
+   * migration fails for an object, or if an object breaks the schema of its type.
+   */
+  readonly upgrade: (folder: string | URL) => Promise<void>;
   /** Stops the server and removes its data. */
   readonly stop: () => Promise<void>;
 };
@@ -76,15 +82,17 @@ export async function startPlugin(options: PluginTestOptions): Promise<PluginTes
       log: loggerOf(options),
       signal: AbortSignal.timeout(timeLimitMs),
     });
-    const { url, reconcilers } = server;
+    const { url, reconcilers, upgrades } = server;
     const admin = testCaller(url, basic('admin', password));
-    await untilStarted(admin, config.platformDomain, await namesOf(options), timeLimitMs);
+    await untilStarted(admin, config.platformDomain, await namesOf(options), { limitMs: timeLimitMs });
     return {
       ...admin,
       url,
       visitor: testCaller(url, undefined),
       as: users(admin, url, config.platformDomain),
       settled: async () => settled(reconcilers, timeLimitMs),
+      upgrade: async (folder) =>
+        upgrade(folder, { options, place, admin, upgrades, domain: config.platformDomain, limitMs: timeLimitMs }),
       stop,
     };
   } catch (error) {
@@ -94,11 +102,8 @@ export async function startPlugin(options: PluginTestOptions): Promise<PluginTes
 }
 
 /** Returns the default settings of a server, with the plugins linked into a temporary folder. */
-async function configOf(
-  { folder, others = [], bundled, domain }: PluginTestOptions,
-  place: string,
-  password: string,
-): Promise<Config> {
+async function configOf(options: PluginTestOptions, place: string, password: string): Promise<Config> {
+  const { folder, others = [], domain } = options;
   const plugins = join(place, 'plugins');
   for (const each of [plugins, join(place, 'bundled')]) await mkdir(each);
   for (const [index, each] of [folder, ...others].entries()) {
@@ -106,13 +111,7 @@ async function configOf(
     const name = basename(path);
     // Two folders may have the same name, so each further folder gets a unique name. The first folder keeps its name,
     // because a plugin with an unreadable manifest is reported under the name of its folder.
-    await symlink(
-      path,
-      join(
-        index === 0 && bundled === 'itself' ? join(place, 'bundled') : plugins,
-        index === 0 ? name : `${name}.${String(index)}`,
-      ),
-    );
+    await symlink(path, index === 0 ? linkOf(options, place) : join(plugins, `${name}.${String(index)}`));
   }
   const decoded = decodeConfig(
     {
@@ -128,6 +127,11 @@ async function configOf(
   return decoded.config;
 }
 
+/** The place of the tested plugin's folder. */
+function linkOf({ folder, bundled }: PluginTestOptions, place: string): string {
+  return join(place, bundled === 'itself' ? 'bundled' : 'plugins', basename(pathOf(folder)));
+}
+
 function pathOf(folder: string | URL): string {
   return resolve(folder instanceof URL ? fileURLToPath(folder) : folder);
 }
@@ -136,36 +140,46 @@ function loggerOf({ logLevel = 'error' }: PluginTestOptions): pino.Logger {
   return pino({ level: logLevel }, pino.destination({ dest: 2, sync: true }));
 }
 
-/** Returns the plugins' names from their manifests. If a manifest is unreadable, the name is the folder's name. */
+/** Returns the plugins' names from their manifests. */
 async function namesOf({ folder, others = [] }: PluginTestOptions): Promise<readonly string[]> {
-  return Promise.all(
-    [folder, ...others].map(async (each) => {
-      try {
-        const manifest: unknown = parse(await readFile(join(pathOf(each), 'plugin.yaml'), 'utf8'));
-        const metadata: unknown = isObject(manifest) ? manifest['metadata'] : undefined;
-        const name = isObject(metadata) ? metadata['name'] : undefined;
-        return typeof name === 'string' ? name : basename(pathOf(each));
-      } catch {
-        return basename(pathOf(each));
-      }
-    }),
-  );
+  return Promise.all([folder, ...others].map(async (each) => (await manifestOf(each)).name));
+}
+
+/** Returns the name and version in a manifest. If the manifest is unreadable, the name is the folder's name. */
+async function manifestOf(
+  folder: string | URL,
+): Promise<{ readonly name: string; readonly version: string | undefined }> {
+  const manifest: unknown = await readFile(join(pathOf(folder), 'plugin.yaml'), 'utf8')
+    .then(parse)
+    .catch(() => undefined);
+  const [metadata, spec] = ['metadata', 'spec'].map((member) => (isObject(manifest) ? manifest[member] : undefined));
+  const name = isObject(metadata) ? metadata['name'] : undefined;
+  const version = isObject(spec) ? spec['version'] : undefined;
+  return {
+    name: typeof name === 'string' ? name : basename(pathOf(folder)),
+    version: typeof version === 'string' ? version : undefined,
+  };
 }
 
 async function untilStarted(
   { fetch }: TestCaller,
   domain: string,
   names: readonly string[],
-  limitMs: number,
+  { limitMs, version }: { readonly limitMs: number; readonly version?: string },
 ): Promise<void> {
   const endMs = systemClock.monotonic() + limitMs;
   for (const name of names) {
     for (;;) {
-      const { phase = 'absent', why = 'no Plugin object exists: plugin.yaml has no readable name' } = statusIn(
-        await (await fetch(`/apis/plugin.${domain}/v1alpha1/plugins/${name}`)).json(),
-      );
-      if (phase === 'started') break;
-      if (['failed', 'stopped', 'absent'].includes(phase)) throw new Error(`the plugin ${name} is ${phase}: ${why}`);
+      const {
+        phase = 'absent',
+        running,
+        why = 'no Plugin object exists: plugin.yaml has no readable name',
+      } = statusIn(await (await fetch(`/apis/plugin.${domain}/v1alpha1/plugins/${name}`)).json());
+      if (phase === 'started' && (version === undefined || running === version)) break;
+      // The folder of another version is found a little later.
+      const isReplaced = version !== undefined && why.startsWith('FolderMissing');
+      if (['failed', 'stopped', 'absent'].includes(phase) && !isReplaced)
+        throw new Error(`the plugin ${name} is ${phase}: ${why}`);
       if (systemClock.monotonic() > endMs)
         throw new Error(`the plugin ${name} did not start within ${String(limitMs)} ms: ${why}`);
       await delay(systemClock, lookMs);
@@ -175,16 +189,59 @@ async function untilStarted(
 
 type ShownStatus = {
   readonly phase?: string;
+  readonly running?: unknown;
   readonly why?: string;
 };
 
-/** Returns the phase of a Plugin object, and the reason and message of its Ready condition. */
+/** Returns the phase and version of a Plugin object, and the reason and message of its Ready condition. */
 function statusIn(plugin: unknown): ShownStatus {
   const status = isObject(plugin) ? plugin['status'] : undefined;
   if (!isObject(status) || typeof status['phase'] !== 'string') return {};
   const conditions: readonly unknown[] = Array.isArray(status['conditions']) ? status['conditions'] : [];
   const ready = conditions.filter(isObject).find(({ type }) => type === 'Ready');
-  return { phase: status['phase'], why: `${String(ready?.['reason'])}: ${String(ready?.['message'])}` };
+  return {
+    phase: status['phase'],
+    running: status['version'],
+    why: `${String(ready?.['reason'])}: ${String(ready?.['message'])}`,
+  };
+}
+
+type Upgrading = {
+  readonly options: PluginTestOptions;
+  readonly place: string;
+  readonly admin: TestCaller;
+  readonly upgrades: RunningServer['upgrades'];
+  readonly domain: string;
+  readonly limitMs: number;
+};
+
+async function upgrade(
+  folder: string | URL,
+  { options, place, admin, upgrades, domain, limitMs }: Upgrading,
+): Promise<void> {
+  const [before, after] = [await manifestOf(options.folder), await manifestOf(folder)];
+  if (after.name !== before.name) throw new Error(`the folder contains the plugin ${after.name}, not ${before.name}`);
+  await symlink(pathOf(folder), join(place, 'next'));
+  // One step, so that the plugin has one of its folders at any time.
+  await rename(join(place, 'next'), linkOf(options, place));
+  const version = after.version === undefined ? {} : { version: after.version };
+  await untilStarted(admin, domain, [after.name], { limitMs, ...version });
+  await upgrades.idle();
+  const problems = [
+    ...upgrades.migrations
+      .of(after.name)
+      .failures.map(
+        ({ id, type, count, name, problem }) =>
+          `the migration ${id} fails for ${String(count)} of ${type}, the first is ${name}: it ${problem}`,
+      ),
+    ...upgrades.checks
+      .of(after.name)
+      .map(
+        ({ type, count, first: { name, pointer, detail } }) =>
+          `${String(count)} of ${type} break the schema, the first is ${name}: ${`${pointer} ${detail}`.trim()}`,
+      ),
+  ];
+  if (problems.length > 0) throw new Error(problems.join('; '));
 }
 
 /** Returns the function `as`, which creates a user at the first call for the user. */

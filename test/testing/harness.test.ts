@@ -153,3 +153,40 @@ test('a test that stops it leaves nothing that keeps the process, with node:test
   t.equal(code, 0, shown);
   t.match(shown, /pass 1/u);
 });
+
+/** A version of the plugin `note`, whose notes have one text under the name `member`. */
+async function note(t: Test, version: string, member: string, migrations = ''): Promise<string> {
+  const root = await temporaryFolder(t);
+  await writePlugins(root, {
+    note: {
+      'plugin.yaml': manifestYaml('note', { main: 'main.mjs', version }),
+      'main.mjs': `const type = { group: 'note.example', version: 'v1', plural: 'notes' };
+        export default {
+          types: [{ ...type, kind: 'Note', singular: 'note', schema: { type: 'object', properties: { spec: {
+            type: 'object', required: ['${member}'], additionalProperties: false,
+            properties: { ${member}: { type: 'string' } } } } } }],
+          migrations: [${migrations}],
+        };`,
+    },
+  });
+  return join(root, 'note');
+}
+
+test('an upgrade of a filled plugin is tested: it migrates every object, or rejects with what is left', async (t) => {
+  const notes = { group: 'note.example', version: 'v1', plural: 'notes' };
+  const plugin = await startPlugin({ folder: await note(t, '1.0.0', 'text') });
+  t.teardown(() => plugin.stop());
+  for (const name of ['a', 'b']) await plugin.client.create(notes, { metadata: { name }, spec: { text: name } });
+  await t.rejects(plugin.upgrade(await written(t)), { message: 'the folder contains the plugin good, not note' });
+  await t.rejects(plugin.upgrade(await note(t, '1.1.0', 'body')), {
+    message: '2 of notes.note.example break the schema, the first is a: /spec/body is required',
+  });
+  const step = (up: string): string => `{ id: 'rename-text', type, up: ({ spec, ...note }) => { ${up} } }`;
+  await t.rejects(plugin.upgrade(await note(t, '1.2.0', 'body', step("throw new Error('not written yet');"))), {
+    message:
+      /^the migration rename-text fails for 2 of notes\.note\.example, the first is a: it threw: not written yet; 2 of/u,
+  });
+  const rename = "return 'text' in spec ? { ...note, spec: { body: spec.text } } : undefined;";
+  await plugin.upgrade(await note(t, '2.0.0', 'body', step(rename)));
+  t.match(await plugin.client.get(notes, 'b'), { spec: { body: 'b' } });
+});
