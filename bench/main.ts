@@ -30,6 +30,7 @@ import { list500 } from './measures/list-500.ts';
 import { memory100k } from './measures/memory-100k.ts';
 import { pageMillion } from './measures/page-million.ts';
 import { reconcile } from './measures/reconcile.ts';
+import { migrate100k } from './measures/plugins/migrate-100k.ts';
 import { pluginStart } from './measures/plugins/plugin-start.ts';
 import { restartMillion } from './measures/restart-million.ts';
 import { history } from './measures/history.ts';
@@ -64,6 +65,7 @@ const measures: readonly Measure[] = [
   informer100k,
   pluginStart,
   check100k,
+  migrate100k,
   restartMillion,
   auditReplay,
   getAt,

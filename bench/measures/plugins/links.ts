@@ -39,7 +39,7 @@ export function linksPlugin({ version, member, more = '' }: LinksVersion): Buffe
   ]);
 }
 
-/** Creates links with names of equal length, in the form of the version with `title`. */
+/** Creates links `link-0`, `link-1` and so on, in the form of the version with `title`. */
 export async function createLinks(bench: Bench, url: string, count: number): Promise<void> {
   const tags = Array.from({ length: 4 }, (_, index) => `"a-tag-of-some-length-as-people-write-them-${String(index)}"`);
   const spec =
