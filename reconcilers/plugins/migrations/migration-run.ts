@@ -1,4 +1,4 @@
-import { delay, type Clock } from '../../../src/base/clock.ts';
+import { delay, within, type Clock } from '../../../src/base/clock.ts';
 import { serviceController } from '../../../src/base/service-controller.ts';
 import { Slices } from '../../../src/base/slices.ts';
 import { inSlices, type Steps } from '../../../src/base/steps.ts';
@@ -13,6 +13,7 @@ import {
   migrationRecordMs,
   migrationRetryMs,
   migrationRetryMsMax,
+  migrationStopMs,
   migrationWritesPerSecondMax,
 } from '../../../src/limits/plugins.ts';
 import type { MigrationRecords, MigrationState, MountedMigration } from '../../../src/plugin/api/migration-mounts.ts';
@@ -126,9 +127,11 @@ export class MigrationRun {
       });
   }
 
+  /** Resolves when the writes in progress have ended, or after a time limit if the log is unavailable. */
   async stop(): Promise<void> {
     this.#ending.abort();
-    await this.#running;
+    const { clock } = this.#dependencies;
+    await within(this.#running, { clock, ms: migrationStopMs, signal: serviceController().signal });
   }
 
   #next(): MigrationTask | undefined {
