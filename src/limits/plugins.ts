@@ -88,6 +88,6 @@ export const migrationRetryMs = 500;
 export const migrationRetryMsMax = 60_000;
 /** The time for which the stop of a plugin waits for the writes of its migrations. */
 export const migrationStopMs = 10_000;
-/** The failing objects that are known by name, and the interval at which all objects are visited again while any fail. */
+/** The failing objects that are known by name, and the interval of further visits of all objects while any fail. */
 export const migrationFailuresKnownMax = 10_000;
 export const migrationRecheckMs = 600_000;

@@ -20,7 +20,8 @@ const count = 400;
 /** The step waits, so that the leader can be killed in the middle. */
 const slowRename =
   '({ spec, ...link }) => { if (!("title" in spec)) return undefined; ' +
-  'const end = performance.now() + 15; while (performance.now() < end); return { ...link, spec: { label: spec.title } }; }';
+  'const end = performance.now() + 15; while (performance.now() < end); ' +
+  'return { ...link, spec: { label: spec.title } }; }';
 
 type Shown = {
   readonly status?: {

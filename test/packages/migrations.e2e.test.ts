@@ -122,7 +122,7 @@ test('declarations that are no migrations refuse the package', async (t) => {
     ['migrations: [1]', /migrations\[0\]: must be an object/u],
     [
       "migrations: [{ id: 'A', type: link, up: 1, down: 2 }]",
-      /migrations\[0\]\.down: is not known.*migrations\[0\]\.id: must be at most 63 lowercase.*\.up: must be a function/u,
+      /migrations\[0\]\.down: is not known.*\[0\]\.id: must be at most 63 lowercase.*\.up: must be a function/u,
     ],
     [
       "migrations: [{ id: 'a', up() {} }]",

@@ -40,6 +40,7 @@ const report = {
   removedVersions: [],
   indexes: [{ type: linksKey, name: 'spec.label', change: 'added' }],
   required: [{ type: linksKey, pointer: '/spec/label' }],
+  migrations: [],
   objects: [{ type: linksKey, stored: 12, checked: 12, invalid: 12 }],
   invalid: Array.from({ length: 10 }, (_, index) => ({
     type: linksKey,

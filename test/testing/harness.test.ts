@@ -184,7 +184,7 @@ test('an upgrade of a filled plugin is tested: it migrates every object, or reje
   const step = (up: string): string => `{ id: 'rename-text', type, up: ({ spec, ...note }) => { ${up} } }`;
   await t.rejects(plugin.upgrade(await note(t, '1.2.0', 'body', step("throw new Error('not written yet');"))), {
     message:
-      /^the migration rename-text fails for 2 of notes\.note\.example, the first is a: it threw: not written yet; 2 of/u,
+      /^the migration rename-text fails for 2 of notes\.note\.example, the first is a: it threw: not written yet; 2/u,
   });
   const rename = "return 'text' in spec ? { ...note, spec: { body: spec.text } } : undefined;";
   await plugin.upgrade(await note(t, '2.0.0', 'body', step(rename)));

@@ -6,7 +6,8 @@ import { headers } from '../../subject/server.ts';
 import { createLinks, linksPath, linksPlugin, send, shownLinks } from './links.ts';
 
 const rename =
-  '({ spec: { title, ...spec }, ...link }) => title === undefined ? undefined : { ...link, spec: { ...spec, label: title } }';
+  '({ spec: { title, ...spec }, ...link }) => ' +
+  'title === undefined ? undefined : { ...link, spec: { ...spec, label: title } }';
 const more = `migrations: [{ id: 'rename-title', type: link, up: ${rename} }],`;
 
 /** An upgrade that renames a member of 100,000 stored objects by a migration, and reads of other clients meanwhile. */

@@ -20,8 +20,9 @@ export type SlowSteps = { readonly plugin: string; readonly migration: string; r
 const stackLengthMax = 8_192;
 
 /**
- * Measures the steps of migrations. Like a hook of a type, a step holds the event loop and cannot be interrupted: a slow
- * one is counted, and logged at most once a minute. The first failure of a migration is logged, later ones are counted.
+ * Measures the steps of migrations. Like a hook of a type, a step holds the event loop and cannot be interrupted: a
+ * slow one is counted, and logged at most once a minute. The first failure of a migration is logged, later ones are
+ * counted.
  */
 export class StepWatch {
   readonly #dependencies: StepWatchDependencies;
