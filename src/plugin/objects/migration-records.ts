@@ -2,8 +2,9 @@ import { isList, isObject } from '../../base/guards.ts';
 import type { CausingEvent } from '../../command/event.ts';
 import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
 import { migrationPhases, type MigrationRecord } from '../api/migration-mounts.ts';
+import type { JsonSchema } from '../api/plugin.ts';
 
-const count = (description: string): object => ({ type: 'integer', minimum: 0, description });
+const count = (description: string): JsonSchema => ({ type: 'integer', minimum: 0, description });
 
 /** The schema of `status.migrations` of a Plugin. */
 export const migrationsSchema = {
