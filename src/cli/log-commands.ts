@@ -105,8 +105,8 @@ function copyOptions(
   }
   const source = from ?? environment['LEDGERPLANE_COPY_FROM'];
   const target = to ?? environment['LEDGERPLANE_COPY_TO'];
-  if (source === undefined) throw usageError('the source log is missing: use --from or LEDGERPLANE_COPY_FROM');
-  if (target === undefined) throw usageError('the target log is missing: use --to or LEDGERPLANE_COPY_TO');
+  if (source === undefined) throw usageError('no source log is given: use --from or LEDGERPLANE_COPY_FROM');
+  if (target === undefined) throw usageError('no target log is given: use --to or LEDGERPLANE_COPY_TO');
   if (!/^\d{1,5}$/u.test(inFlight) || Number(inFlight) < 1 || Number(inFlight) > logCopyInFlightEventsMax) {
     throw usageError(`--in-flight must be a whole number from 1 to ${String(logCopyInFlightEventsMax)}`);
   }

@@ -142,8 +142,8 @@ test('what cannot be meant is refused with 2, in one line, and nothing is writte
     t.match(command, { code: 2, out: '', err }, args.join(' '));
     t.notMatch(command.err, /\n {4}at |hunter2/u, 'no stack, no password');
   };
-  await refusal(['log', 'copy', '--to', 'embedded:two'], /the source log is missing: use --from/u);
-  await refusal(['log', 'copy', '--from', 'embedded:one'], /the target log is missing: use --to/u);
+  await refusal(['log', 'copy', '--to', 'embedded:two'], /no source log is given: use --from/u);
+  await refusal(['log', 'copy', '--from', 'embedded:one'], /no target log is given: use --to/u);
   await refusal(copyArgs('one', 'one'), /the same log/u);
   await refusal(copyArgs('nowhere', 'two'), /nowhere has no log/u);
   await refusal(
