@@ -23,7 +23,7 @@ type CheckedManifest = {
   readonly problems: readonly PluginProblem[];
 };
 
-/** The manifest, undefined if it is invalid, and its problems. */
+/** Returns the manifest, undefined if it is invalid, and the problems of the manifest. */
 export async function checkManifest(folder: PluginFolder, { domain, version }: Platform): Promise<CheckedManifest> {
   const file = await readManifest(folder);
   if (!file.ok) return { manifest: undefined, problems: [{ file: manifestFile, line: undefined, text: file.problem }] };
@@ -48,7 +48,7 @@ type CheckedObjects = {
   readonly problems: readonly PluginProblem[];
 };
 
-/** The objects that the plugin ships, and the problems that they have without their types. */
+/** Returns the objects that the plugin ships, and their problems that can be found without their types. */
 export async function checkObjectFiles(folder: PluginFolder, plugin: string, domain: string): Promise<CheckedObjects> {
   const files = await readObjectFiles(folder);
   const lines = new Map(files.map(({ path, file }) => [path, file.ok ? yamlLines(file.text) : undefined]));
@@ -74,8 +74,8 @@ function inManifest(problem: string, lines: YamlLines): PluginProblem {
 }
 
 /**
- * Converts a problem of the object files. The text begins with the path and the number of the document; without a
- * number if the YAML itself is invalid.
+ * Converts a problem of the object files. The text begins with the path and the number of the document, or only with
+ * the path if the YAML itself is invalid.
  */
 function inObjectFile(problem: string, lines: ReadonlyMap<string, YamlLines | undefined>): PluginProblem {
   const file = [...lines.keys()].find((path) => problem.startsWith(path));
@@ -85,7 +85,7 @@ function inObjectFile(problem: string, lines: ReadonlyMap<string, YamlLines | un
   return { file, line, text: text ?? problem };
 }
 
-/** Returns the line of a YAML error. The parser's messages end with the place. */
+/** Returns the line of a YAML error. The parser's messages end with the line and the column. */
 function yamlLine(problem: string): number | undefined {
   const found = / at line ([0-9]+)/u.exec(problem)?.[1];
   return found === undefined ? undefined : Number(found);

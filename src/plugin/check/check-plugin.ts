@@ -33,7 +33,10 @@ function isText(text: string): (message: unknown) => boolean {
   return (message) => message === text;
 }
 
-/** The plugin's code runs in the process and could send anything. */
+/**
+ * Returns the problems in a message. Other values are ignored, because the plugin's code runs in the process and could
+ * send anything.
+ */
 function problemsIn(message: unknown): readonly PluginProblem[] {
   const problems = isObject(message) ? message['problems'] : undefined;
   return isList(problems) ? problems.filter(isProblem) : [];

@@ -98,7 +98,7 @@ function isKnown(entry: string, all: readonly string[], plugin: string): boolean
 /** The subresources that the platform serves for types; which of them exist depends on the type. */
 const generatedSubresources = ['history', 'restore', 'scale', 'status'];
 
-/** The entries `R` and `R/S` of `resources` that match the plugin's types and routes, by group. */
+/** Returns the entries `R` and `R/S` of `resources` that match the plugin's types and routes, by group. */
 function resourcesOf({ types, endpoints }: RolesCheck): ReadonlyMap<string, ReadonlySet<string>> {
   const found = new Map<string, Set<string>>();
   const add = (group: string, name: string): void => {
@@ -134,7 +134,7 @@ function nameOf(object: FiledObject['object']): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-/** Reading a role needs its name, labels and annotations only. */
+/** Converts the object for the decoder of roles, which reads only the name, the labels and the annotations. */
 function asResource(object: FiledObject['object']): ResourceObject {
   const { metadata } = object;
   const { labels, annotations } = isObject(metadata) ? metadata : {};

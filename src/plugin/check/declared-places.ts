@@ -11,7 +11,7 @@ export function recordPlace<T>(declared: T): T {
   return declared;
 }
 
-/** The stack of the call that declared the object; undefined if no call did. */
+/** Returns the stack of the call that declared the object; undefined if no call did. */
 export function declaringStack(declared: unknown): string | undefined {
   return typeof declared === 'object' && declared !== null ? stacks.get(declared) : undefined;
 }

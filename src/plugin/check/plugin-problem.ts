@@ -1,6 +1,6 @@
 /** A problem of a plugin's files, for its author. */
 export type PluginProblem = {
-  /** The path within the plugin's folder; undefined for a problem of no single file. */
+  /** The path within the plugin's folder; undefined if the problem is not in a single file. */
   readonly file: string | undefined;
   /** Counted from 1; undefined if unknown. */
   readonly line: number | undefined;
@@ -8,7 +8,7 @@ export type PluginProblem = {
   readonly text: string;
 };
 
-/** `<file>:<line>: <text>`, with the known parts only. */
+/** Returns `<file>:<line>: <text>`, without the parts that are unknown. */
 export function problemText({ file, line, text }: PluginProblem): string {
   return [file, line, ` ${text}`]
     .filter((part) => part !== undefined)

@@ -57,7 +57,9 @@ export class CodeFolders {
     );
   }
 
-  /** The text of a stack. If source maps exist, it has places in plugins' sources instead of their compiled files. */
+  /**
+   * Returns the stack. If source maps exist, the places in compiled files of plugins are replaced by places in sources.
+   */
   inSources(stack: string): string {
     return withSourcePlaces(stack, [...this.#suspects.keys()].reverse());
   }

@@ -31,7 +31,7 @@ export function sourcePlace({ path, line, column }: SourcePlace, folder: string)
 /** A place in a stack's text, as a path or as a URL with the version of a plugin's files. */
 const placeForm = /(?:file:\/\/)?(\/[^\s()?:]+\.[cm]?js)(?:\?[^\s():]*)?:([0-9]+):([0-9]+)/gu;
 
-/** The stack with the places of compiled files in these folders replaced by those in the sources. */
+/** Returns the stack. The places in compiled files of these folders are replaced by the places in the sources. */
 export function withSourcePlaces(stack: string, folders: readonly string[]): string {
   return stack.replaceAll(placeForm, (whole, given: string, line: string, column: string) => {
     const path = decodedPath(given);
@@ -62,8 +62,8 @@ function mapOf(path: string): SourceMap | undefined {
 }
 
 /**
- * Returns a value that changes with the file. Undefined if the file does not exist, or is larger than a map that is
- * parsed in one turn.
+ * Returns a text that changes with the file; undefined if the file does not exist or is larger than
+ * `sourceMapBytesMax`.
  */
 function markOf(path: string): string | undefined {
   try {

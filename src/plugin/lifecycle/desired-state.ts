@@ -52,7 +52,7 @@ export class DesiredStates {
     return verdict.kind === 'ready' ? { kind: 'run' } : verdict;
   }
 
-  /** Records and returns the present desired state in the plugin's object. */
+  /** Records the present desired state in `plugin`, and returns this state. */
   observe(plugin: HostedPlugin): DesiredPlugin | undefined {
     const desired = this.#objects.desired(plugin.name);
     plugin.observe({ seen: seenOf(desired), uid: desired?.uid, generation: desired?.generation });

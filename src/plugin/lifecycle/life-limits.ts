@@ -1,4 +1,4 @@
-/** The status reports a load, an index build or a stop that runs longer than this. */
+/** A load, an index build or a stop that takes longer than this time is reported in the status. */
 export const slowStepMs = 500;
 /** The interval of progress reports. */
 export const progressReportMs = 1_000;
@@ -31,8 +31,8 @@ export const syntaxCheckedFilesMax = 1_000;
 /** The time for which loaded plugins wait for slower plugins at the start, to register types in the same order. */
 export const loadTogetherMs = 2_000;
 /**
- * The largest source map that is read, since one turn of the event loop parses it, and the most parsed maps that are
- * kept. With a larger map, errors show the places in the compiled file.
+ * The maximum size of a source map, because a map is parsed in one turn, and the maximum number of cached maps. For a
+ * file with a larger map, errors show the places in the compiled file.
  */
 export const sourceMapBytesMax = 524_288;
 export const sourceMapsMax = 32;

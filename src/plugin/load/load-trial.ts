@@ -30,8 +30,8 @@ export type TrialMessages = {
 };
 
 /**
- * Waits until the process reports the end, and then ends it. Returns the failure if the process exits before, or if the
- * module exceeds the time limit of a load.
+ * Waits until the process reports that the module has run, and then ends the process. Returns the failure if the
+ * process exits before, or if the module exceeds the time limit of a load.
  */
 export async function fatalOf(
   child: ChildProcess,

@@ -66,7 +66,7 @@ export class PluginLogs implements PluginLogLines {
     return largest;
   }
 
-  /** The number of the first line after the cursor. */
+  /** Returns the number of the first line after the cursor. */
   #numberIn(after: string | undefined): number {
     const prefix = `${this.#process}.`;
     return after?.startsWith(prefix) === true && /^[0-9]{1,15}$/u.test(after.slice(prefix.length))
@@ -94,7 +94,7 @@ function textOf(message: unknown): string {
   }
 }
 
-/** A plugin may log anything: a value that throws, a cycle or a big integer. */
+/** Returns a line as JSON. A plugin may log anything: a value that throws, a cycle or a big integer. */
 function jsonOf(line: Readonly<Record<string, unknown>>): string {
   try {
     return JSON.stringify(line);

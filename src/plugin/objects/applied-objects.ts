@@ -74,7 +74,8 @@ export class AppliedObjects {
       return failed("could not record the plugin's objects in the status of the plugin", true);
     const kept = new Map<string, readonly string[]>();
     for (const { shipped, type } of typed) {
-      // Stops if an uninstall has begun on any node, because it would not remove objects that are created from now on.
+      // Stops if an uninstall has begun on any node: the uninstall would not remove objects that are created from now
+      // on.
       if (this.#dependencies.objects.desired(plugin)?.isDeleted !== false)
         return failed('the plugin is being uninstalled', true);
       const { name, kind, file } = shipped;
@@ -85,7 +86,7 @@ export class AppliedObjects {
       if (!applied.ok) return failed(`${file}: ${kind} ${name}: ${applied.detail}`);
       kept.set(`${kind} ${name}`, applied.kept);
     }
-    // Starter content belongs to the users: it stays when a later version drops it.
+    // Starter content belongs to the users, so it is not removed when a later version no longer ships it.
     const retained = dropped.filter((ref) => isIn(createdOnce, ref));
     const obsolete = dropped.filter((ref) => !isIn(createdOnce, ref));
     const left = await this.#removeObsolete(plugin, obsolete, { memory, kept });
@@ -93,12 +94,12 @@ export class AppliedObjects {
       ...loaded.objects.filter(({ isCreatedOnce }) => isCreatedOnce),
       ...createdOnce.filter((ref) => !isIn(loaded.objects, ref)),
     ];
-    // Recorded after the creation, so that a crash in between does not lose the objects.
+    // Starter content is recorded after its creation, so that it is created again if the process crashes in between.
     await this.#remember(plugin, { applied: [...ours, ...retained, ...left], createdOnce: once, types }, memory);
     return { ok: true, kept };
   }
 
-  /** Creates or merges one object. Starter content is only created, and only if it never was before. */
+  /** Creates or merges one object. Starter content is only created, and only if it was never created before. */
   async #applyOne(
     shipped: ShippedObject,
     type: ResourceType,

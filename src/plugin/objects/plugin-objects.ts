@@ -111,7 +111,7 @@ export class PluginObjects {
     return objectIn(this.#object(name) ?? {}, 'status')['phase'];
   }
 
-  /** The version that runs, or else the desired version; undefined without either. */
+  /** Returns the version that runs, or else the desired version; undefined if both are unknown. */
   version(name: string): string | undefined {
     const object = this.#object(name) ?? {};
     const version = objectIn(object, 'status')['version'] ?? objectIn(object, 'spec')['version'];
@@ -122,7 +122,10 @@ export class PluginObjects {
     return memoryOf(this.#object(name));
   }
 
-  /** Records the objects of a plugin. Call `remember` before they are created: unrecorded objects are never removed. */
+  /**
+   * Records the objects of a plugin. Call `remember` before the objects are created: unrecorded objects are never
+   * removed.
+   */
   async remember(name: string, memory: PluginMemory): Promise<boolean> {
     const object = this.#object(name);
     const next = memoryStatus(memory);

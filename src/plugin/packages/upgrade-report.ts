@@ -102,7 +102,9 @@ export function withReport(plugin: JsonObject, report: UpgradeReport): JsonObjec
   return { ...plugin, status: { ...(isObject(status) ? status : {}), upgrade: report } };
 }
 
-/** If no types are registered, the types that this and earlier versions recorded. */
+/**
+ * Returns the removed types. If no types are registered, compares the types that this and earlier versions recorded.
+ */
 function removedOf(
   { from, to }: ComparedVersions,
   changes: TypeChanges,

@@ -2,7 +2,7 @@ import type { ClientList } from '../client.ts';
 import type { TypeName } from '../object.ts';
 import type { PageParameters } from './parameters.ts';
 
-/** Returns the body of a list response, as lists of the generated APIs have it. */
+/** Returns the body of a list response, in the form of lists of the generated APIs. */
 export function listBody(
   { group, version, kind }: TypeName & { readonly kind: string },
   { items, total, resourceVersion }: ClientList<unknown>,

@@ -41,7 +41,7 @@ export function refuseUnsupported(query: RouteRequest['query']): void {
   if (isWatch(query['watch'])) throw badRequest('watch is not supported: poll the list');
 }
 
-/** Follows the rules of the generated APIs. */
+/** Whether the parameter `watch` requests a watch, by the rules of the generated APIs. */
 function isWatch(given: Value): boolean {
   const [first] = valuesOf(given);
   return first !== undefined && first !== '0' && first.toLowerCase() !== 'false';
