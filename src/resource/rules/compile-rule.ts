@@ -18,7 +18,10 @@ export type CompiledRule = {
   readonly steps: number;
   /** The pointer of a violation, relative to the value. */
   readonly pointer: string;
-  /** Returns the detail of the violation by a value, undefined if there is none. Both are JSON values, not null. */
+  /**
+   * Returns the detail if `self` violates the rule, and undefined otherwise. Both arguments are JSON values except
+   * null.
+   */
   readonly evaluate: (self: unknown, oldSelf: unknown) => string | undefined;
 };
 
@@ -135,7 +138,10 @@ function evaluation(declaration: RuleDeclaration, type: RuleType, { run, describ
   };
 }
 
-/** An evaluation may throw and catch an error for each item of a list: three times as fast without stacks. */
+/**
+ * Calls `evaluate` without stacks of errors. An evaluation may throw and catch an error for each item of a list, and is
+ * three times as fast without stacks.
+ */
 function withoutStacks<T>(evaluate: () => T): T {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;
@@ -146,7 +152,9 @@ function withoutStacks<T>(evaluate: () => T): T {
   }
 }
 
-/** The result of a messageExpression; undefined if it fails, or gives no single line of text. */
+/**
+ * Returns the result of a messageExpression; undefined if the expression fails, or does not give a single line of text.
+ */
 function describedBy(describe: ParseResult, variables: Readonly<Record<string, unknown>>): string | undefined {
   try {
     const text: unknown = describe(variables);
@@ -166,7 +174,10 @@ function summaryOf(error: unknown): string {
 
 const step = /^(?:\.([A-Za-z_][A-Za-z0-9_-]*)|\['((?:[^'\\]|\\.)+)'\])/u;
 
-/** `.spec.title` or `.labels['a.b']` as a JSON pointer; undefined if the type declares no such member. */
+/**
+ * Converts a path such as `.spec.title` or `.labels['a.b']` to a JSON pointer. Returns undefined if the type declares
+ * no such member.
+ */
 function pointerOf(fieldPath: string | undefined, type: RuleType): string | undefined {
   let rest = fieldPath ?? '';
   let pointer = '';

@@ -46,16 +46,16 @@ function hasRules(schema: Schema): boolean {
   return schema[rulesKeyword] !== undefined;
 }
 
-/** The way from the root of a schema to a place. */
+/** The path from the root of a schema to a place. */
 type Way = {
-  /** The number of values at the place in one object, at most. */
+  /** The maximum number of values at the place in one object. */
   readonly count: number;
   readonly isCorrelated: boolean;
-  /** The schemas from the root to this one, to detect a schema that contains itself. */
+  /** The schemas from the root to the place, to detect a schema that contains itself. */
   readonly schemas: readonly Schema[];
 };
 
-/** A rule to compile once all types are declared, and the list that it goes to. */
+/** A rule to compile after all types are declared, and the list to which the compiled rule is added. */
 type Site = {
   readonly declaration: RuleDeclaration;
   readonly at: string;
@@ -166,7 +166,7 @@ class RuleWalk {
     return this.#graph.conjuncts(place).some(({ schema }) => hasRules(schema) || this.#leading.has(schema));
   }
 
-  /** The keys of a list that is a map in the sense of Kubernetes. */
+  /** Returns the keys of a list with `x-kubernetes-list-type: map`. Adds a problem if the keys are invalid. */
   #keysOf(schema: Schema, at: string): readonly string[] | undefined {
     if (schema['x-kubernetes-list-type'] !== 'map') return undefined;
     const keys = schema['x-kubernetes-list-map-keys'];

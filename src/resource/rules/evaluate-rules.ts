@@ -23,7 +23,9 @@ export function ruleViolations(root: RuleNode, change: RuledChange): readonly Vi
 type Visited = {
   readonly value: unknown;
   readonly pointer: string;
-  /** The old value that correlates with the value, for rules that compare; undefined if there is none. */
+  /**
+   * The old value that correlates with the value, for rules that read `oldSelf`; undefined if no old value correlates.
+   */
   readonly old: { readonly value: unknown; readonly pointer: string };
   /** The old value at the same pointer. */
   readonly before: unknown;
@@ -49,7 +51,9 @@ function visit(node: RuleNode, visited: Visited, context: Visit): void {
 
 type Evaluated = Visited & { readonly isUnchanged: () => boolean };
 
-/** The detail of a violation; undefined if there is none, or if it was there before. */
+/**
+ * Returns the detail of a violation; undefined if the rule is not violated, or if the old value violates it equally.
+ */
 function newDetail(rule: CompiledRule, evaluated: Evaluated, change: RuledChange): string | undefined {
   if (rule.isTransition) return transitionDetail(rule, evaluated, change);
   const { value, before, pointer, isUnchanged } = evaluated;
@@ -148,7 +152,7 @@ const harmless: ReadonlySet<string> = new Set([
   'additionalProperties',
   'unevaluatedProperties',
 ]);
-/** Keywords that bound the number of values below. */
+/** Keywords that limit the number of values within a value. */
 const counts: ReadonlySet<string> = new Set(['maxItems', 'maxProperties']);
 
 /** Whether a violation makes the value at a pointer unsuitable for its rules, which rely on the schema. */

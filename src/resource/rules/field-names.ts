@@ -31,9 +31,9 @@ const escapes: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * The name by which rules read a member, as in Kubernetes. `__underscores__`, `__dot__`, `__dash__` and `__slash__`
- * stand for `__`, `.`, `-` and `/`; a reserved word gets `__` before and after it. Undefined for a member that rules
- * cannot read.
+ * Returns the name by which rules read a member, as in Kubernetes. `__underscores__`, `__dot__`, `__dash__` and
+ * `__slash__` stand for `__`, `.`, `-` and `/`; a reserved word gets `__` before and after it. Returns undefined for a
+ * member that rules cannot read.
  */
 export function escapedFieldName(member: string): string | undefined {
   if (reserved.has(member)) return `__${member}__`;

@@ -7,7 +7,10 @@ export type CallCost = { readonly steps: number; readonly shape: Shape };
 type CostOf = (values: readonly [Shape, ...Shape[]]) => CallCost;
 
 const callSteps = 2;
-/** Code units of a text that take as long as one step: measured with texts of 700,000 code units. */
+/**
+ * The number of code units of a text that are scanned in the time of one step, measured with texts of 700,000 code
+ * units.
+ */
 const unitsScannedInStep = 16;
 const unitsCountedInStep = 4;
 const comparisonsInStep = 32;
@@ -28,11 +31,11 @@ const sameLength: CostOf = ([text]) => ({
   steps: callSteps + lengthOf(text) / unitsScannedInStep,
   shape: { kind: 'text', length: lengthOf(text) },
 });
-/** The expression that parses durations takes a time cubic in the number of digits. */
+/** The expression that parses durations takes time cubic in the number of digits. */
 const parsed: CostOf = ([text]) => ({ steps: 40 + lengthOf(text) ** 3 / 256, shape: scalar });
 /** The engine refuses a text that is not a number before the conversion. */
 const converted: CostOf = ([value]) => ({ steps: 100 + lengthOf(value) / unitsScannedInStep, shape: scalar });
-/** A time in a time zone is formatted and parsed again: 100 microseconds. */
+/** The steps of a conversion to a time zone, which formats and parses the time again (100 microseconds). */
 const inTimeZone = 4_000;
 const timePart: CostOf = ([, ...zone]) => ({ steps: zone.length > 0 ? inTimeZone : callSteps, shape: scalar });
 const numberText: Shape = { kind: 'text', length: 32 };

@@ -25,8 +25,8 @@ type Composed = Exclude<ASTNode, { readonly op: Simple }>;
 class RefusedRuleError extends Error {}
 
 /**
- * An upper bound of the steps of an evaluation: one for each visit of a node of the syntax tree, and more for longer
- * work in a node. `variables`: the shapes of `self` and `oldSelf`.
+ * Returns an upper bound of the steps of an evaluation: one step for each visit of a node of the syntax tree, and more
+ * for longer work in a node. `variables`: the shapes of `self` and `oldSelf`.
  */
 export function costOf(tree: ASTNode, variables: Scope, patterns: RulePatterns): RuleCost {
   const estimate = new CostEstimate(patterns, tree.input.length);
@@ -41,7 +41,7 @@ export function costOf(tree: ASTNode, variables: Scope, patterns: RulePatterns):
 const quantifiers: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one']);
 /** Macros over lists and maps. */
 const macros: readonly string[] = [...quantifiers, 'map', 'filter'];
-/** The steps around the body of a macro, for each item: most of them convert the item. */
+/** The steps of a macro for each item, without the body. Most of these steps convert the item. */
 const itemSteps = 15;
 
 /**
@@ -83,7 +83,7 @@ class CostEstimate {
     }
   }
 
-  /** A literal of several values, or an operator. */
+  /** Returns the cost of a literal with several values, or of an operator. */
   #composed(node: Composed, scope: Scope): CallCost {
     switch (node.op) {
       case 'list':
@@ -168,7 +168,7 @@ class CostEstimate {
     return { steps: bound.steps + result.steps + 4, shape: result.shape };
   }
 
-  /** A macro visits the items of a list, or the keys of a map. */
+  /** Returns the cost of a macro, which visits the items of a list or the keys of a map. */
   #comprehension(macro: string, [receiver, name, ...bodies]: readonly ASTNode[], scope: Scope): CallCost {
     if (receiver === undefined || name?.op !== 'id' || bodies.length === 0)
       throw new RefusedRuleError(`${macro}() needs a variable and an expression`);

@@ -13,7 +13,7 @@ export const linearMatch = 'matchesInLinearTime';
 export type MatchCost =
   { readonly ok: true; readonly steps: number } | { readonly ok: false; readonly problem: string };
 
-/** The steps for each code unit of a text, in addition to one for each instruction of the program. */
+/** The steps for each code unit of a text, in addition to one step for each instruction of the program. */
 const stepsOfUnit = 20;
 
 /** The regular expressions of a schema's rules: patterns of RE2, which match in a time linear in the text. */
@@ -21,7 +21,7 @@ export class RulePatterns {
   /** The compiled expressions by pattern. Patterns are literals in rules, so their number is limited. */
   readonly #programs = new Map<string, RE2JS>();
 
-  /** The steps of a match of a text with at most `length` code units. */
+  /** Returns the steps of a match of a text with at most `length` code units. */
   matchCost(pattern: string, length: number): MatchCost {
     let instructions: number;
     try {
@@ -51,7 +51,7 @@ export class RulePatterns {
   }
 }
 
-/** Makes the calls of `matches` in a parsed rule calls of `RulePatterns.isMatch`. */
+/** Replaces the calls of `matches` in a parsed rule by calls of `RulePatterns.isMatch`. */
 export function replaceMatches(node: ASTNode): void {
   if (node.op === 'rcall' && node.args[0] === 'matches') node.args[0] = linearMatch;
   for (const child of childrenOf(node)) replaceMatches(child);

@@ -14,39 +14,42 @@ export type Shape =
   /** Any value. */
   | { readonly kind: 'any' };
 
-/** Computed when needed, as a schema may refer to itself. `isCertain`: whether each object has the field. */
+/**
+ * A field's shape is computed when needed, because a schema may refer to itself. `isCertain`: whether each object has
+ * the field.
+ */
 export type FieldShape = { readonly shape: () => Shape; readonly isCertain: boolean };
 
 export const scalar: Shape = { kind: 'scalar' };
 export const anything: Shape = { kind: 'any' };
 
-/** The most items of a list in an object: an item takes at least a digit and a comma. */
+/** The maximum number of items of a list in an object: an item takes at least a digit and a comma. */
 const itemsMax = objectBytesMax / 2;
 
-/** The greatest length of a value that is used as a text. */
+/** Returns the maximum length of a value that is used as a text. */
 export function lengthOf(shape: Shape): number {
   if (shape.kind === 'text') return shape.length;
   return shape.kind === 'any' ? objectBytesMax : 0;
 }
 
-/** The greatest number of items of a value that is used as a list or map. */
+/** Returns the maximum number of items of a value that is used as a list or map. */
 export function countOf(shape: Shape): number {
   if (shape.kind === 'list' || shape.kind === 'map') return Math.min(shape.count, itemsMax);
   return shape.kind === 'any' ? itemsMax : 0;
 }
 
-/** The values that a comprehension visits: the items of a list, the keys of a map. */
+/** Returns the shape of the values that a comprehension visits: the items of a list, or the keys of a map. */
 export function rangeOf(shape: Shape): Shape {
   if (shape.kind === 'list') return shape.item;
   return shape.kind === 'map' ? shape.key : anything;
 }
 
-/** The value at an index or key. */
+/** Returns the shape of the value at an index or key. */
 export function itemOf(shape: Shape): Shape {
   return shape.kind === 'list' || shape.kind === 'map' || shape.kind === 'optional' ? shape.item : anything;
 }
 
-/** A shape for values of either shape. */
+/** Returns a shape that covers the values of both shapes. */
 export function widest(left: Shape, right: Shape): Shape {
   if (left === right) return left;
   if (left.kind === 'scalar' && right.kind === 'scalar') return left;
@@ -56,7 +59,7 @@ export function widest(left: Shape, right: Shape): Shape {
   return anything;
 }
 
-/** The most steps of a comparison of two values. The smaller value determines them. */
+/** Returns the maximum steps of a comparison of two values, which the smaller value determines. */
 export function comparisonSteps(left: Shape, right: Shape): number {
   return Math.min(depthFirstSteps(left, 0), depthFirstSteps(right, 0));
 }

@@ -15,6 +15,9 @@ export type RulePart = {
   readonly items: RuleNode | undefined;
   /** The members by which items of a list correlate with items of the old list; undefined if items do not correlate. */
   readonly keys: readonly string[] | undefined;
-  /** Whether members correlate with the members of the old value. */
+  /**
+   * Whether the map is atomic (`x-kubernetes-map-type`), so its members do not correlate with the members of the old
+   * value.
+   */
   readonly isAtomic: boolean;
 };

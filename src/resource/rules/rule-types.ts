@@ -36,7 +36,7 @@ type Member = { readonly name: string; readonly type: () => RuleType; readonly i
 const anyType: RuleType = { name: 'dyn', convert: asAny, shape: anything };
 const textType: RuleType = { name: 'string', convert: asIs, shape: { kind: 'text', length: objectBytesMax } };
 
-/** The types of a schema, declared in an environment of the library. Objects have a type of their own by place. */
+/** The types of a schema, declared in an environment of the library. The objects of each place have their own type. */
 export class RuleTypes {
   readonly #graph: SchemaGraph;
   readonly #environment: Environment;
@@ -56,7 +56,10 @@ export class RuleTypes {
     return type;
   }
 
-  /** Returns the type of the whole object. Of its identity, rules may read the kind, the version and the name. */
+  /**
+   * Returns the type of the whole object. Of the apiVersion, kind and metadata, rules may read only the apiVersion, the
+   * kind, the name and the generateName.
+   */
   rootType(root: Place): RuleType {
     const member = (name: string, type = textType, isCertain = true): Member => ({ name, type: () => type, isCertain });
     const names = [member('name'), member('generateName', textType, false)];
@@ -119,7 +122,7 @@ export class RuleTypes {
     };
   }
 
-  /** The declared members at a place, with their types. */
+  /** Returns the declared members at a place, with their types. */
   #membersOf(place: Place): readonly Member[] {
     const conjuncts = this.#graph.conjuncts(place);
     const required = new Set(conjuncts.flatMap(({ schema }) => (isList(schema['required']) ? schema['required'] : [])));
@@ -176,7 +179,7 @@ export class RuleTypes {
   }
 }
 
-/** The type that all schemas for a value agree on; undefined for several types, or none. */
+/** Returns the type that all schemas for a value allow; undefined if there is no such type, or more than one. */
 function typeIn(schemas: readonly Schema[]): unknown {
   for (const { type } of schemas) {
     if (typeof type === 'string') return type;
@@ -193,7 +196,7 @@ function least(schemas: readonly Schema[], keyword: string): number {
   return Math.min(objectBytesMax, ...bounds);
 }
 
-/** A character of `maxLength` takes up to two code units. */
+/** Returns the maximum length in code units. A character of `maxLength` takes up to two code units. */
 function textLength(schemas: readonly Schema[]): number {
   const listed = schemas.flatMap(({ enum: values, const: value }) => [
     ...(Array.isArray(values) ? [longest(values)] : []),
@@ -206,7 +209,7 @@ function longest(values: readonly unknown[]): number {
   return Math.max(0, ...values.map((value) => (typeof value === 'string' ? value.length : 0)));
 }
 
-/** A word for the type in messages: the last member's name. Digits are added to it. */
+/** Returns a word for the type in messages: the last member's name. The caller appends digits. */
 function wordOf({ pointer }: Place): string {
   const words = pointer
     .split('/')

@@ -33,7 +33,7 @@ export function objectViewClass(fields: ReadonlyMap<string, FieldSource>): Objec
   };
 }
 
-/** Texts, booleans and doubles. */
+/** Converts texts, booleans and doubles, which rules see unchanged. */
 export const asIs: Convert = (value) => (value === null ? undefined : value);
 
 export const asInteger: Convert = (value) =>
@@ -41,7 +41,7 @@ export const asInteger: Convert = (value) =>
 
 const [zero, nine] = [48, 57];
 
-/** A list whose items are converted when they are read. */
+/** Returns a view of a list, whose items are converted when they are read. */
 export function listView(raw: readonly unknown[], convert: Convert): readonly unknown[] {
   return new Proxy<readonly unknown[]>([], {
     get: (_target, name): unknown => {
@@ -56,7 +56,10 @@ export function listView(raw: readonly unknown[], convert: Convert): readonly un
   });
 }
 
-/** A map whose values are converted when they are read. The library treats it as a `Map` with any keys. */
+/**
+ * Returns a view of a map, whose values are converted when they are read. The library treats the view as a `Map` with
+ * any keys.
+ */
 export function mapView(raw: Readonly<Record<string, unknown>>, convert: Convert): ReadonlyMap<string, unknown> {
   const read = (name: string): unknown => (Object.hasOwn(raw, name) ? convert(raw[name]) : undefined);
   function* entries(): Generator<[string, unknown]> {
@@ -75,7 +78,7 @@ export function mapView(raw: Readonly<Record<string, unknown>>, convert: Convert
   });
 }
 
-/** A value of any type: numbers are doubles. */
+/** Converts a value of any type. Numbers become doubles. */
 export const asAny: Convert = (value) => {
   if (isList(value)) return listView(value, asAny);
   return isObject(value) ? mapView(value, asAny) : value;

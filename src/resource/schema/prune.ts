@@ -15,7 +15,7 @@ type Pruned = {
   readonly unknown: readonly string[];
 };
 
-/** A copy without the members that `explained` reports as unknown, and their pointers. */
+/** Returns a copy without the members that `explained` reports as unknown, and the pointers of these members. */
 export function prune(object: Members, explained: (object: Members) => readonly Explained[]): Pruned {
   const unknown: string[] = [];
   let pruned = object;

@@ -30,7 +30,7 @@ export type CompiledSchema = {
   readonly violations: (object: Members) => readonly Violation[];
   readonly check: (object: Members) => SchemaCheck;
   /**
-   * The violations of an object that concern a write of its status. For a very large object, only the status is
+   * Returns the violations of an object that concern a write of its status. For a very large object, only the status is
    * checked, by the schema of the status alone.
    */
   readonly checkStatus: (object: Members) => SchemaCheck;

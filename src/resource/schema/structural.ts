@@ -44,7 +44,10 @@ const testsWithSchema = [
 const testsWithSchemas = ['anyOf', 'oneOf'];
 const testsWithSchemasByName = ['dependentSchemas'];
 
-/** The schemas that a schema contains or refers to. Definitions count where they are referred to. */
+/**
+ * The schemas that a schema contains or refers to. A definition is included in each schema that refers to it, not in
+ * the schema that contains it.
+ */
 export class SchemaGraph {
   readonly root: Schema;
   /** The targets by the text of `$ref`; undefined for a `$ref` without a target. */
@@ -70,8 +73,8 @@ export class SchemaGraph {
   }
 
   /**
-   * The schema in a keyword's value: `inner(place, 'properties', 'spec')`. Undefined if that value is a boolean or
-   * missing.
+   * Returns the schema in a keyword's value: `inner(place, 'properties', 'spec')`. Returns undefined if that value is a
+   * boolean or missing.
    */
   inner({ schema, at, pointer }: Place, keyword: string, key?: string | number): Place | undefined {
     const value = schema[keyword];
@@ -85,8 +88,8 @@ export class SchemaGraph {
   }
 
   /**
-   * All schemas that apply to the same value, each once: the schema itself, the target of its `$ref`, the branches of
-   * its `allOf`, and the same parts of these schemas.
+   * Returns all schemas that apply to the same value, each once: the schema itself, the target of its `$ref`, the
+   * branches of its `allOf`, and the same parts of these schemas.
    */
   conjuncts(place: Place): readonly Place[] {
     const found = new Map<Schema, Place>();
@@ -99,7 +102,7 @@ export class SchemaGraph {
     return [...found.values()];
   }
 
-  /** The target of a reference within the schema. */
+  /** Returns the target of a reference within the schema. */
   target(reference: unknown): Place | undefined {
     if (typeof reference !== 'string') return undefined;
     if (!this.#targets.has(reference)) this.#targets.set(reference, this.#find(reference));
@@ -130,7 +133,7 @@ function isOne(keyword: string): boolean {
   return keyword === 'items' || keyword === 'additionalProperties' || testsWithSchema.includes(keyword);
 }
 
-/** The schemas in a keyword's value: one schema, a list of schemas, or schemas by name. */
+/** Yields the schemas in a keyword's value: one schema, a list of schemas, or schemas by name. */
 function* inSchemas(value: unknown, at: string, pointer: string, isSchema: boolean): Generator<Place> {
   if (isSchema) {
     if (isObject(value)) yield { schema: value, at: `${at}.`, pointer };
@@ -143,12 +146,12 @@ function* inSchemas(value: unknown, at: string, pointer: string, isSchema: boole
   }
 }
 
-/** All schemas that structural keywords lead to from the root, each once, in the order of discovery. */
+/** Returns all schemas that structural keywords lead to from the root, each once, in the order of discovery. */
 export function structuralPlaces(graph: SchemaGraph): readonly Place[] {
   return reachable(graph, [rootPlace(graph)], ({ kind }) => kind !== 'test');
 }
 
-/** The schemas from which structural keywords lead to a schema with the property `has`, at any depth. */
+/** Returns the schemas from which structural keywords lead to a schema with the property `has`, at any depth. */
 export function leadingTo(graph: SchemaGraph, has: (schema: Schema) => boolean): ReadonlySet<Schema> {
   const places = structuralPlaces(graph);
   const parents = new Map<Schema, Schema[]>();
@@ -167,7 +170,8 @@ export function leadingTo(graph: SchemaGraph, has: (schema: Schema) => boolean):
 }
 
 /**
- * All schemas below a keyword that only tests a value, with that keyword. A structural keyword has no effect in them.
+ * Returns all schemas below a keyword that only tests a value, with that keyword. A structural keyword has no effect in
+ * them.
  */
 export function testPlaces(graph: SchemaGraph): readonly (Place & { readonly keyword: string })[] {
   const entries = structuralPlaces(graph).flatMap((place) => graph.edges(place).filter(({ kind }) => kind === 'test'));

@@ -25,7 +25,7 @@ export function decodeHooks(input: unknown, problems: string[]): TypeHooks | und
   return found.length > 0 || hooks.length === 0 ? undefined : Object.fromEntries(hooks);
 }
 
-/** The source text of the hooks, which identifies them where the plugin's files have no digest. */
+/** Returns the source text of the hooks, which identifies the hooks if the plugin's files have no digest. */
 export function sourceOfHooks(input: unknown): readonly string[] {
   if (!isObject(input)) return [];
   return hookNames.map((name) => {

@@ -101,7 +101,7 @@ export function textOfKey(type: IndexValueType, key: IndexKey): string {
 function keyOfPlain(type: IndexValueType, value: number | boolean): IndexKey | undefined {
   if (type === 'boolean') return typeof value === 'boolean' ? Number(value) : undefined;
   if (typeof value !== 'number') return undefined;
-  // A Date cannot be further from the epoch than this.
+  // A Date cannot be more than 8.64e15 milliseconds from the epoch.
   return type === 'timestamp' && Math.abs(value) > 8.64e15 ? undefined : finite(value);
 }
 

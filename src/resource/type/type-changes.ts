@@ -6,7 +6,7 @@ import type { ResourceType } from './resource-type.ts';
 /** The differences between the types of two versions of a plugin. A type is named by its key. */
 export type TypeChanges = {
   readonly removedTypes: readonly { readonly type: TypeKey; readonly kind: string }[];
-  /** Versions of types that stay in another version. */
+  /** Removed versions of types that still have another version. */
   readonly removedVersions: readonly { readonly type: string; readonly version: string }[];
   /** Indexes whose values are computed again for all objects. */
   readonly indexes: readonly {
@@ -54,7 +54,7 @@ function changedIndexes(earlier: ResourceType, type: ResourceType): TypeChanges[
 const depthMax = 32;
 const pointersMax = 1_000;
 
-/** The pointers of the required members that the schema lists under `properties`, `items` and `allOf`. */
+/** Returns the pointers of the required members that the schema lists under `properties`, `items` and `allOf`. */
 function requiredPointers(schema: unknown): readonly string[] {
   const found = new Set<string>();
   collect(schema, '', 0, found);

@@ -1,6 +1,6 @@
 import { isObject } from '../../../base/guards.ts';
 
-/** The JSON bytes that filled-in defaults may still add to one object; negative once they have added too many. */
+/** The JSON bytes that filled-in defaults may still add to one object; negative after they have added too many. */
 export type DefaultBudget = { left: number };
 
 /** Returns the value with its missing members filled in; the same reference if nothing is missing. */
@@ -15,13 +15,13 @@ export type Slot = {
   readonly fallback: (() => Fallback) | undefined;
   /** Whether null is kept as a value. Otherwise the default replaces null, as in Kubernetes. */
   readonly isNullable: boolean;
-  /** Adds the missing members below; undefined if there is no default below. */
+  /** Adds the missing members within the value; undefined if the schema has no default for them. */
   readonly fill: Fill | undefined;
 };
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** The slots of one schema's members. Slots without a default at or below them are left out. */
+/** The slots of one schema's members. Members without a default at or below them have no slot. */
 export type ObjectSlots = {
   readonly named: readonly (readonly [string, Slot])[];
   /** The names of all properties. `additional` applies neither to them nor to members that match a pattern. */
@@ -99,7 +99,7 @@ function spend(budget: DefaultBudget, fallback: () => Fallback, nameLength: numb
   return budget.left < 0 ? null : value;
 }
 
-/** Applies fills one after the other, as several schemas may apply to one value. */
+/** Returns a function that applies the fills one after the other, because several schemas may apply to one value. */
 export function fillAll(fills: readonly Fill[]): Fill | undefined {
   const [first, ...more] = fills;
   if (first === undefined || more.length === 0) return first;

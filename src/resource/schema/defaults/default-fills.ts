@@ -21,7 +21,7 @@ export function hasDefault(schema: Schema): boolean {
   return Object.hasOwn(schema, 'default');
 }
 
-/** The functions that fill in defaults, by schema. Only schemas with a default somewhere below have one. */
+/** The functions that fill in defaults, by schema. A schema has a function only if a default is below it. */
 export class DefaultFills {
   readonly #graph: SchemaGraph;
   /** Schemas with a default below them. */
@@ -36,7 +36,9 @@ export class DefaultFills {
     this.#leading = leadingTo(graph, hasDefault);
   }
 
-  /** Returns undefined if there is no default below the place. */
+  /**
+   * Returns the function that fills in the defaults below the place; undefined if there is no default below the place.
+   */
   fillOf(place: Place): Fill | undefined {
     return fillAll(
       this.#graph
@@ -51,7 +53,7 @@ export class DefaultFills {
     return this.#isDefaulted(place) || this.fillOf(place) !== undefined;
   }
 
-  /** The default at a place, with nested defaults; undefined if there is none. Throws `EndlessDefaultError`. */
+  /** Returns the default at a place, with nested defaults; undefined if there is none. Throws `EndlessDefaultError`. */
   fallbackOf(place: Place): Fallback | undefined {
     const declaring = this.#graph.conjuncts(place).find(({ schema }) => hasDefault(schema));
     if (declaring === undefined) return undefined;

@@ -6,7 +6,7 @@ import { EndlessDefaultError, hasDefault, type DefaultFills } from './default-fi
 /** Compiles the part of the schema at a JSON pointer. The function returns the first violation of a value, or none. */
 export type CompilePart = (pointer: string) => (value: unknown) => readonly Explained[];
 
-/** The reasons why defaults of a schema cannot be filled in, each with its place. */
+/** Returns the reasons why defaults of a schema cannot be filled in, each with its place. */
 export function defaultProblems(graph: SchemaGraph, fills: DefaultFills, compilePart: CompilePart): readonly string[] {
   const misplaced = [...rootProblems(graph, fills), ...testProblems(graph)];
   return misplaced.length > 0 ? misplaced : valueProblems(graph, fills, compilePart);
@@ -32,7 +32,7 @@ function rootProblems(graph: SchemaGraph, fills: DefaultFills): readonly string[
   });
 }
 
-/** JavaScript puts such members first, before apiVersion. */
+/** Whether the name is an array index. JavaScript puts members with such names first, before apiVersion. */
 function isIndex(name: string): boolean {
   return /^(?:0|[1-9][0-9]*)$/u.test(name);
 }
