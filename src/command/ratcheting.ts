@@ -34,12 +34,15 @@ export function memberViolations(type: ResourceType, change: Change): readonly V
   });
 }
 
-/** The parts of metadata that rules may read. */
+/** Returns the parts of metadata that rules may read. */
 function named(name: string, generateName: string | undefined): Members {
   return generateName === undefined ? { name } : { name, generateName };
 }
 
-/** Rules that read the stored object run only if the object has the types and bounds that the rules rely on. */
+/**
+ * Whether the violations of the stored object are needed. Rules that read the stored object run only if the object has
+ * the types and bounds that the rules rely on.
+ */
 function needsOldFaults({ hasTransitions }: SchemaRules, part: Part): boolean {
   return hasTransitions || part === 'status';
 }
@@ -60,9 +63,9 @@ type SchemaFaults = {
 };
 
 /**
- * The violations of the schema that a write adds (Kubernetes' ratcheting). A type's schema may become stricter than its
- * stored objects. So a violation that the stored object already had does not refuse the write, if the write leaves the
- * value unchanged. A write of the status is refused for violations of the status alone.
+ * Returns the violations of the schema that a write adds (Kubernetes' ratcheting). A type's schema may become stricter
+ * than its stored objects. So a violation that the stored object already had does not refuse the write, if the write
+ * leaves the value unchanged. A write of the status is refused for violations of the status alone.
  *
  * Only complete lists of violations are compared: in a very large object, each violation counts as new.
  */
@@ -79,7 +82,7 @@ function schemaViolations(type: ResourceType, { members, current, part }: Change
   return { refused, tolerated: isComplete ? tolerated : [...tolerated, unknownFault], oldFaults };
 }
 
-/** All violations; undefined if only the first is known. */
+/** Returns all violations; undefined if only the first is known. */
 function completeFaults(type: ResourceType, members: Members): readonly SchemaViolation[] | undefined {
   const { found, isComplete } = type.check(members);
   return isComplete ? found : undefined;

@@ -99,7 +99,7 @@ export function isMarked(object: ResourceObject): boolean {
   return object.metadata.deletionTimestamp !== undefined;
 }
 
-/** The members that the type's schema describes. */
+/** Returns the members that the type's schema describes. */
 export function membersOf(object: ResourceObject): Readonly<Record<string, unknown>> {
   const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...members } = object;
   return members;

@@ -20,15 +20,18 @@ export type HookedDraft = {
   readonly members: Members;
   readonly violations: readonly Violation[];
   /**
-   * The failure of the hook. It refuses the write if nothing else does: a hook may throw for an object that its schema
-   * refuses.
+   * The failure of the hook. The failure refuses the write only if nothing else does, because a hook may throw for an
+   * object that its schema refuses.
    */
   readonly fault?: () => Violation;
 };
 
 type Given = { readonly draft: Draft; readonly members: Members };
 
-/** `object`: the object that the write would store without hooks. */
+/**
+ * Returns the draft with the values that the hook `default` adds. `object`: the object that the write would store
+ * without hooks.
+ */
 export function hookedDraft(
   object: ResourceObject,
   operation: HookContext['operation'],
@@ -72,7 +75,7 @@ type Judged = {
   readonly fault: (() => Violation) | undefined;
 };
 
-/** Refuses a valid write by the hooks of its type. */
+/** Refuses a valid write if the hooks of the type refuse it. */
 export function refuseByHooks({ fault, ...judged }: Judged, facts: Facts): Refused | undefined {
   const { type } = facts;
   if (type.hooks === undefined) return undefined;

@@ -5,7 +5,7 @@ import type { TypeKey } from '../../resource/type/index-entry.ts';
 
 /** The stored objects of types, which need not be registered. */
 export type StoredRows = {
-  /** Up to `limit` names, in the order of names, from the first after `after`. */
+  /** Returns up to `limit` names, in the order of names, from the first after `after`. */
   namesOf(type: TypeKey, page: { readonly after: string | undefined; readonly limit: number }): readonly string[];
   get(type: TypeKey, name: string): { readonly bytes: Uint8Array } | undefined;
 };
@@ -30,7 +30,7 @@ export function* eachName(
   } while (last !== undefined);
 }
 
-/** The object as it is stored now; undefined if it does not exist. */
+/** Returns the object as it is stored now; undefined if it does not exist. */
 export function storedIn(rows: Pick<StoredRows, 'get'>, type: TypeKey, name: string): ResourceObject | undefined {
   const row = rows.get(type, name);
   return row === undefined ? undefined : storedObject(row.bytes);
