@@ -76,9 +76,8 @@ export function selectorOf(conditions: readonly string[]): Readonly<Record<strin
 }
 
 /**
- * Returns the type in the form that events contain. The server may no longer serve the type of old events, so a type
- * that an event contains is accepted first. Events that belong to no object have the category of their stream as the
- * type.
+ * Returns `type` if an event has exactly this type, even if the server no longer serves it. Otherwise looks it up among
+ * the served types. Events without an object have the category of their stream as type.
  */
 async function typeOf(type: string, client: ServerClient, path: readonly string[]): Promise<string> {
   const query = { ...selectorOf([`type=${escaped(type)}`]), limit: '1' };

@@ -134,7 +134,7 @@ async function writeAll(folder: string, files: readonly NewFile[], main: string 
   try {
     await writeFiles(folder, files);
     if (main === undefined) return;
-    // Renamed, so that the author's file is never half written.
+    // Writes a draft and renames it, so that the author's file is never half written.
     const draft = join(folder, `${mainFile}.draft`);
     await writeFile(draft, main, { flag: 'wx' });
     await rename(draft, join(folder, mainFile));
@@ -144,7 +144,7 @@ async function writeAll(folder: string, files: readonly NewFile[], main: string 
   }
 }
 
-/** The edit that the author makes where the main module has another form. */
+/** Returns the edit that the author must make if the main module has another form. */
 function manual({ name, from, member }: MainAddition): string {
   return `${mainFile}: add import { ${name} } from '${from}'; and add ${name} to ${member} of definePlugin`;
 }

@@ -17,7 +17,7 @@ export type PluginCommandsOptions = {
   readonly connected: (command: Command) => Command;
 };
 
-/** The commands of `ledgerplane plugin`: those for authors, and those that call a server. */
+/** Adds the commands of `ledgerplane plugin`: commands for authors, and commands that call a server. */
 export function addPluginCommands(program: Command, options: PluginCommandsOptions): void {
   const plugin = program
     .command('plugin')

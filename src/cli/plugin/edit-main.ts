@@ -4,15 +4,15 @@ export type DefinitionMember = 'types' | 'controllers' | 'reconcilers';
 export type MainAddition = {
   /** The constant to import and to add to the list. */
   readonly name: string;
-  /** The module to import it from, relative to the edited file. */
+  /** The module that exports the constant, relative to the edited file. */
   readonly from: string;
   readonly member: DefinitionMember;
 };
 
 /**
- * Adds a constant to a list of the call `definePlugin({…})` in the text of a plugin's module, and its import. Returns
- * undefined if that cannot be done safely: the definition is not one object literal, the list is not an array of plain
- * names, or the name is in use.
+ * Adds a constant to a list of the call `definePlugin({…})` in the text of a plugin's module, and imports the constant.
+ * Returns undefined if the text cannot be edited safely: the definition is not one object literal, the list is not an
+ * array of plain names, or the name is in use.
  */
 export function editMain(text: string, { name, from, member }: MainAddition): string | undefined {
   if (new RegExp(`(?<![\\w$])${name}(?![\\w$])`, 'u').test(text)) return undefined;
@@ -27,7 +27,7 @@ export function editMain(text: string, { name, from, member }: MainAddition): st
   return withImport(whole, `import { ${name} } from '${from}';`);
 }
 
-/** The definition's members with the name added. `body` is the text between the braces. */
+/** Returns the definition's members with the name added. `body` is the text between the braces. */
 function withMember(body: string, member: DefinitionMember, name: string): string | undefined {
   const found = [...body.matchAll(new RegExp(`(?<![\\w$.])${member}(?![\\w$])`, 'gu'))];
   if (found.length === 0) return body.includes('...') ? undefined : withNewMember(body, member, name);
@@ -66,8 +66,8 @@ function withImport(text: string, line: string): string {
 const opaque = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|\/\/[^\n]*|\/\*[^]*?\*\//gu;
 
 /**
- * The offset of the brace that closes the block which begins at `start`; the length of the text if the block is not
- * closed.
+ * Returns the offset of the brace that closes the block which begins at `start`; the length of the text if the block is
+ * not closed.
  */
 function endOfBlock(text: string, start: number): number {
   const code = blanked(text);
@@ -81,7 +81,7 @@ function endOfBlock(text: string, start: number): number {
   return text.length;
 }
 
-/** The number of brackets that are open at this offset; -1 inside of a string or a comment. */
+/** Returns the number of brackets that are open at this offset; -1 inside of a string or a comment. */
 function depthAt(body: string, offset: number): number {
   const code = blanked(body);
   if (code.charAt(offset) === ' ') return -1;

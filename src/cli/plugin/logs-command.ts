@@ -50,7 +50,7 @@ async function printPage(
   return textOf(page, 'cursor') ?? cursor;
 }
 
-/** `<time> <level> <message> <fields>`, with the stacks of errors on lines of their own. */
+/** Returns `<time> <level> <message> <fields>`, followed by the stacks of errors on separate lines. */
 function lineText(line: Json): string {
   const fields = memberOf(line, 'fields');
   const stacks: string[] = [];
@@ -62,7 +62,10 @@ function lineText(line: Json): string {
   return [shown, ...stacks].join('\n') + '\n';
 }
 
-/** The value without the lines of its stack, which are added to `stacks`. A stack may be a member, or follow a text. */
+/**
+ * Returns the value without the lines of its stack, which are added to `stacks`. A stack may be a member, or follow a
+ * text.
+ */
 function withoutStack(value: unknown, stacks: string[]): unknown {
   if (typeof value === 'string') {
     const [first = '', ...frames] = value.split('\n');

@@ -45,7 +45,7 @@ async function writePlugin(
   const words = { ...pluginWords(name), platformVersion: version, ledgerplane: dependency(target, version) };
   const files = await filesFor(name, options, words);
   if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) throw usageError(`${target} already exists`);
-  // The folder is renamed once every file is written, so it is complete or absent.
+  // The folder is renamed after all files are written, so it is complete or absent.
   const draft = join(folder, `.${name}-${randomBytes(6).toString('hex')}`);
   try {
     await mkdir(draft);
@@ -83,8 +83,9 @@ async function filesFor(
 export const typeVersion = 'v1alpha1';
 
 /**
- * The version range of this package, which is a dependency of the plugin. A clone of the repository is a dependency by
- * path, since the package may not be in a registry; the path is relative, so that the two folders can move together.
+ * Returns the version range of this package, which is a dependency of the plugin. A clone of the repository is a
+ * dependency by path, since the package may not be in a registry; the path is relative, so that the two folders can
+ * move together.
  */
 function dependency(target: string, version: string): string {
   const isInstalled = packageFolder.split(sep).includes('node_modules');

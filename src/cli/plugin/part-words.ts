@@ -28,12 +28,12 @@ type PluginWords = {
   readonly title: string;
 };
 
-/** The words of a plugin's templates. `title` is for people. */
+/** Returns the words of a plugin's templates. `title` is for people. */
 export function pluginWords(name: string): PluginWords {
   return { name, title: `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}` };
 }
 
-/** The words of a type's templates. Refuses names that the platform would refuse. */
+/** Returns the words of a type's templates. Refuses names that the platform would refuse. */
 export function typeWords({ kind, plural = `${kind.toLowerCase()}s`, group, version }: TypeRequest): Words {
   checkKind(kind);
   checkLabel(plural, 'a plural');
@@ -49,7 +49,7 @@ type KindWords = {
   readonly camel: string;
 };
 
-/** The file and the constant of a type. */
+/** Returns the file and the constant of a type. */
 export function kindWords(kind: string): KindWords {
   const camel = kind.replace(/^[A-Z]+(?![a-z])|^[A-Z]/u, (start) => start.toLowerCase());
   return { file: kebabOf(kind), camel: reservedWords.has(camel) ? `${camel}Type` : camel };
@@ -69,7 +69,7 @@ export function checkLabel(name: string, named: string): void {
   );
 }
 
-/** `linkLabel` for the constant `link` and the part `label`. */
+/** Returns `linkLabel` for the constant `link` and the part `label`. */
 export function exportOf(camel: string, part: string): string {
   const words = part.split('-').filter((word) => word !== '');
   return camel + words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`).join('');

@@ -8,11 +8,13 @@ import { commandError, usageError } from '../failure.ts';
 import { checkKind, checkLabel, kindWords } from './part-words.ts';
 import type { Words } from './template-files.ts';
 
-/** The name in the folder's plugin.yaml. Refuses a folder that is not a plugin in TypeScript. */
+/** Returns the name in the folder's plugin.yaml. Refuses a folder that is not a plugin in TypeScript. */
 export async function presentName(folder: string): Promise<string> {
   const manifest = await readText(join(folder, 'plugin.yaml'));
   if (manifest === undefined)
-    throw usageError(`${folder} has no plugin.yaml: run this in a plugin's folder, or name it with --folder`);
+    throw usageError(
+      `${folder} has no plugin.yaml: run the command in a plugin's folder, or give the folder with --folder`,
+    );
   if ((await readText(join(folder, 'tsconfig.json'))) === undefined)
     throw usageError(`${folder} has no tsconfig.json: only plugins in TypeScript can be extended`);
   const name = nameIn(manifest);
@@ -21,7 +23,7 @@ export async function presentName(folder: string): Promise<string> {
   return name;
 }
 
-/** The words of a type in `src`, as `plugin new` and `plugin add type` write it. */
+/** Returns the words of a type in `src`, whose file has the form that `plugin new` and `plugin add type` write. */
 export async function presentType(folder: string, kind: string): Promise<Words> {
   checkKind(kind);
   const { file, camel } = kindWords(kind);
@@ -36,7 +38,7 @@ export async function presentType(folder: string, kind: string): Promise<Words> 
   return { kind, file, camel, group, version, plural, singular: kind.toLowerCase() };
 }
 
-/** The group of the first type in `src`; undefined if `src` has no type. */
+/** Returns the group of the first type in `src`; undefined if `src` has no type. */
 export async function presentGroup(folder: string): Promise<string | undefined> {
   const names = await readdir(join(folder, 'src')).catch(() => []);
   for (const name of names.filter((each) => each.endsWith('.ts')).sort()) {
@@ -47,7 +49,7 @@ export async function presentGroup(folder: string): Promise<string | undefined> 
   return undefined;
 }
 
-/** Undefined: the file does not exist. */
+/** Returns the text of a file; undefined if the file does not exist. */
 export async function readText(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');

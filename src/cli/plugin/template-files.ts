@@ -10,7 +10,7 @@ export type Words = Readonly<Record<string, string>>;
 /** A file to write: its path, relative to the plugin's folder, and its text. */
 export type NewFile = { readonly path: string; readonly text: string };
 
-/** The files of a folder in `templates`, with the placeholders of their paths and texts filled in. */
+/** Returns the files of a folder in `templates`, with the placeholders of their paths and texts filled in. */
 export async function filesOf(template: string, words: Words): Promise<readonly NewFile[]> {
   const root = join(packageFolder, 'templates', template);
   const entries = (await readdir(root, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
@@ -23,7 +23,9 @@ export async function filesOf(template: string, words: Words): Promise<readonly 
   );
 }
 
-/** Writes the files into the folder. Fails for a file that exists, and then removes those that it wrote. */
+/**
+ * Writes the files into the folder. Fails if one of the files exists, and then removes the files that it has written.
+ */
 export async function writeFiles(folder: string, files: readonly NewFile[]): Promise<void> {
   const written: string[] = [];
   try {
@@ -44,7 +46,10 @@ function filled(text: string, words: Words): string {
   return text.replaceAll(/\{\{(\w+)\}\}/gu, (whole, word: string) => words[word] ?? whole);
 }
 
-/** Templates have special names: npm does not pack a .gitignore, and tools must not treat them as sources. */
+/**
+ * Returns the name of the generated file. Templates have other names: npm does not pack a .gitignore, and tools must
+ * not treat them as sources.
+ */
 function nameOf(template: string): string {
   return template.replace(/\.template$/u, '').replace(/^dot-/u, '.');
 }

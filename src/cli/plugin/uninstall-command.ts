@@ -64,7 +64,7 @@ function heldUpBy(plugin: Json): string {
 
 type Printing = { readonly connection: Connection; readonly context: CommandContext };
 
-/** Prints the objects that an uninstallation removes. The server has refused nothing, and has changed nothing. */
+/** Prints the objects that an uninstall would remove. The server has accepted a dry run of the uninstall. */
 async function printRemoved(
   plugin: Json,
   { deleteData = false }: UninstallOptions,

@@ -2,7 +2,7 @@ import type { Json } from '../../base/json.ts';
 import { listOf, memberOf, textOf } from '../answer-member.ts';
 import { counted, printable } from '../text-table.ts';
 
-/** The report of an upgrade in a Plugin's status, as lines of text. */
+/** Returns the report of an upgrade in a Plugin's status, as lines of text. */
 export function reportLines(plugin: Json): readonly string[] {
   const of = (list: string): readonly Json[] => listOf(plugin, 'status', 'upgrade', list);
   const texts = (entry: Json, ...members: readonly string[]): readonly string[] =>
@@ -27,7 +27,7 @@ export function reportLines(plugin: Json): readonly string[] {
   return lines.map(printable);
 }
 
-/** The reason why the upgrade needs attention; undefined without one. */
+/** Returns the reason why the upgrade needs attention; undefined if there is none. */
 export function problemIn(plugin: Json): string | undefined {
   const sumOf = (list: string, member: string): number =>
     listOf(plugin, 'status', 'upgrade', list).reduce<number>((sum, entry) => sum + numberOf(entry, member), 0);
