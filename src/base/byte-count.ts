@@ -15,7 +15,9 @@ const unitBytes: ReadonlyMap<string, number> = new Map([
   ['ti', 2 ** 40],
 ]);
 
-/** A number of bytes such as `1048576`, `512MiB`, `1.5 GB` or Kubernetes' `512Mi`; undefined for anything else. */
+/**
+ * Returns a number of bytes such as `1048576`, `512MiB`, `1.5 GB` or Kubernetes' `512Mi`; undefined for any other text.
+ */
 export function parseByteCount(text: string): number | undefined {
   const [, number = '', unit = ''] = /^(\d{1,16}(?:\.\d{1,6})?) ?([a-z]{0,3})$/iu.exec(text) ?? [];
   const factor = unitBytes.get(unit.toLowerCase());
@@ -24,7 +26,7 @@ export function parseByteCount(text: string): number | undefined {
   return bytes <= Number.MAX_SAFE_INTEGER && (factor > 1 || Number.isInteger(bytes)) ? Math.round(bytes) : undefined;
 }
 
-/** A number of bytes for messages, in the largest binary unit with a value of at least one. */
+/** Returns a number of bytes for messages, in the largest binary unit with a value of at least one. */
 export function showByteCount(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
   const step = bytes < 1_024 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), units.length - 1);

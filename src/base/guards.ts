@@ -1,4 +1,4 @@
-/** Any object that is neither null nor an array. */
+/** Whether the value is an object other than null and an array. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

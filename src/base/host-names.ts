@@ -4,7 +4,10 @@ export function isHostName(value: string): boolean {
   return hostName.test(value);
 }
 
-/** The problem of an `ALLOWED_HOSTS` entry, which is a host name with or without a port; undefined for a valid one. */
+/**
+ * Returns the problem of an `ALLOWED_HOSTS` entry, which is a host name with or without a port; undefined for a valid
+ * one.
+ */
 export function allowedHostProblem(value: string): string | undefined {
   const [, address, name = '', port] = /^(?:\[([^\]]*)\]|([^:]*))(?::(.*))?$/u.exec(value) ?? [];
   const isHost = address === undefined ? isHostName(name) : URL.canParse(`http://[${address}]/`);

@@ -7,7 +7,7 @@ import { escapeToken } from './reference-token.ts';
  */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json };
 
-/** Use it for values parsed from JSON only: the elements are not checked. */
+/** Whether the value is a list. Use it only for values parsed from JSON, because the elements are not checked. */
 export function isJsonList(value: unknown): value is readonly Json[] {
   return Array.isArray(value);
 }
@@ -199,7 +199,7 @@ class Locator {
     });
   }
 
-  /** The comma-separated items between two brackets. */
+  /** Parses the comma-separated items between two brackets. */
   #sequence(closing: '}' | ']', item: () => void): void {
     this.#at += 1;
     this.#skip(whitespace);

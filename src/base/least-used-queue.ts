@@ -22,7 +22,7 @@ export class LeastUsedQueue<Account, Item> {
     return this.#waiting.remove(account, item);
   }
 
-  /** Call `charge` once the item's work is done. */
+  /** Call `charge` after the item's work is done. */
   take(): { readonly account: Account; readonly item: Item } | undefined {
     const account = this.#next();
     const item = account === undefined ? undefined : this.#waiting.takeOf(account);

@@ -1,6 +1,7 @@
 /**
- * The unit of limits by address: an IPv4 address, or the /64 of an IPv6 address, since one client usually has all
- * addresses of a /64. `address` is in canonical form (compressed, IPv4 never mapped).
+ * Returns the network of an address, which is the unit of limits by address: an IPv4 address, or the /64 of an IPv6
+ * address, since one client usually has all addresses of a /64. `address` is in canonical form (compressed, IPv4 never
+ * mapped).
  */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address;
@@ -15,8 +16,8 @@ export function networkOf(address: string): string {
 }
 
 /**
- * The widest address range that one client commonly has, for a result of `networkOf`: an IPv4 address, or the /48 of an
- * IPv6 network. Use it to order clients, but not for limits: several clients of one provider may share a /48.
+ * Returns the widest address range that one client commonly has, for a result of `networkOf`: an IPv4 address, or the
+ * /48 of an IPv6 network. Use it to order clients, but not for limits: several clients of one provider may share a /48.
  */
 export function siteOf(network: string): string {
   return network.endsWith('::/64') ? `${network.split(':').slice(0, 3).join(':')}::/48` : network;

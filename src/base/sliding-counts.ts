@@ -43,7 +43,7 @@ export class SlidingCounts {
     return this.#current(key, now).length;
   }
 
-  /** Milliseconds until the window contains fewer than `max` events of the key; 0 if it does now. */
+  /** Returns the milliseconds until the window contains fewer than `max` events of the key; 0 if it does now. */
   waitMs(key: string, max: number, now: number): number {
     const times = this.#current(key, now);
     const last = times.at(-max);
