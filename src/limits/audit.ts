@@ -5,7 +5,9 @@ export const historyEntriesDefault = 50;
 export const historyEntriesMax = 500;
 /** The maximum size of a page in bytes. The page ends with the entry that reaches this size. */
 export const historyPageBytesMax = 4_194_304;
-/** The most events and bytes read for one page, including those of earlier and later objects of the name. */
+/**
+ * The most events and bytes read for one page, including the events of earlier and later objects with the same name.
+ */
 export const historyReadEventsMax = 2_000;
 export const historyReadBytesMax = 8_388_608;
 /** The most bytes of one read of the log. This limit plus the largest event is the memory of a page's events. */
@@ -19,8 +21,8 @@ export const auditSliceEventsMax = 256;
 /** A request that needs the audit indexes waits this long until the required position is folded. */
 export const auditFoldWaitMs = 3_000;
 /**
- * A line of an export: an event of the largest size with every byte escaped, and space for the other members of the
- * line.
+ * The maximum size of a line of an export: an event of the largest size with every byte escaped, and space for the
+ * other members of the line.
  */
 export const exportLineBytesMax = 16_777_216;
 /**
@@ -62,7 +64,10 @@ export const treeComparisonMs = 60_000;
 export const treeComparisonWaitMs = 3_000;
 /** The pause after a failed append of a key, and between two checks of a key that waits for a signature. */
 export const keyRetryMs = 5_000;
-/** After this time without a signature the leader's key begins a chain: no other node has a trusted key. */
+/**
+ * If the leader's key has no signature after this time, the key begins a new chain, because no other node has a trusted
+ * key.
+ */
 export const keyAnewMs = 120_000;
 /** The number of events in one page of the audit stream: the default and the maximum. */
 export const auditEventsDefault = 50;

@@ -39,7 +39,7 @@ export const trialProcessMs = 20_000;
  */
 export const checkProcessMs = 60_000;
 /**
- * The most unfinished loads of the same files, each in another process. After them, the server does not load these
+ * The most unfinished loads of the same files, each in another process, after which the server does not load these
  * files again.
  */
 export const unfinishedLoadsMax = 2;
@@ -48,23 +48,25 @@ export const unfinishedLoadsMax = 2;
 export const pluginLogBytesMax = 262_144;
 /** The most bytes of log lines of all plugins in memory. */
 export const pluginLogsBytesMax = 16 * 1_048_576;
-/** The size of one kept log line. A longer line loses its fields, and its message is truncated. */
+/** The maximum size of one log line in memory. A longer line loses its fields, and its message is truncated. */
 export const pluginLogLineBytesMax = 8_192;
 
 /**
- * The time for which an upgrade checks stored objects before it answers: 400,000 small objects. Further objects are
- * counted, and checked in the background after the upgrade.
+ * The time for which an upgrade checks stored objects before the response: enough for 400,000 small objects. Further
+ * objects are counted, and checked in the background after the upgrade.
  */
 export const upgradeCheckMsMax = 20_000;
-/** The invalid objects that a report names, the errors of each, and the length of a pointer or detail. */
+/**
+ * The most invalid objects that a report names, the most errors of each, and the maximum length of a pointer or detail.
+ */
 export const invalidObjectsShownMax = 10;
 export const invalidErrorsShownMax = 4;
 export const upgradeDetailLengthMax = 256;
-/** The entries of each other list of a report. */
+/** The most entries of each other list of a report. */
 export const upgradeEntriesMax = 100;
 /**
- * The invalid objects of a type whose names the leader knows. With more, the count of a type is up to date only after a
- * further check of all its objects, which then follows at this interval.
+ * The most invalid objects of a type whose names the leader records. If a type has more, its count is only updated by a
+ * check of all its objects, which is repeated at the interval `invalidRecheckMs`.
  */
 export const invalidKnownMax = 100_000;
 export const invalidRecheckMs = 600_000;

@@ -1,10 +1,10 @@
 /**
- * Limits of the rules of a schema (`x-kubernetes-validations`) and of the hooks of types. Each name ends in its unit.
- * Each limit is tested at n and n + 1, and its error states it.
+ * Limits of the rules of a schema (`x-kubernetes-validations`) and of the hooks of types. Each name ends with the unit.
+ * A test checks each limit at n and n + 1, and each error message states the limit.
  *
  * The cost of a rule is an upper bound, computed from the schema. A step is one operator, field or call: 30 to 50 ns on
  * a processor of 2020, and up to 400 ns for the costliest functions in their first evaluation. The limit applies to all
- * rules of a write together, so that they hold the event loop for less than 50 ms.
+ * rules of a write together, so that the rules block the event loop for less than 50 ms.
  */
 
 /** The most steps of one rule, in all places of an object together. */
@@ -18,12 +18,14 @@ export const ruleMessageLengthMax = 1_024;
 /** The most nodes of the syntax tree of a rule, and their deepest nesting. */
 export const ruleNodesMax = 1_000;
 export const ruleDepthMax = 64;
-/** The most rules of a schema. A rule counts once for each place to which references bring it. */
+/**
+ * The most rules of a schema. A rule is counted once for each place to which references apply the schema of the rule.
+ */
 export const rulesPerSchemaMax = 512;
 /** The most instructions of a compiled regular expression, after repetitions such as `{100}` are written out. */
 export const ruleProgramInstructionsMax = 2_000;
 
-/** A call of a hook that takes longer is logged: a decision holds the event loop, and other requests wait. */
+/** A call of a hook that takes longer than this time is logged, because other requests wait during a call. */
 export const hookMs = 5;
 /** The shortest time between two log lines about slow calls of one hook. */
 export const slowHookLogMs = 60_000;
