@@ -5,10 +5,10 @@ import { readingsOf } from './resource-entry.ts';
 import type { NonResourceRule, ResourceRule, Rule } from './rule.ts';
 
 /**
- * The first of `rules` that `held` does not cover (decision 6.7). A rule is split into atoms (verb × group × resource ×
- * name), and one held rule must cover each atom as a whole. If no rule is returned, `held` covers all of them. A
- * returned rule may still be covered by several held rules together; refusing it is safe. A rule that takes too long to
- * compare is also returned.
+ * Returns the first of `rules` that `held` does not cover (decision 6.7). A rule is split into atoms (verb × group ×
+ * resource × name), and one held rule must cover each atom as a whole. If no rule is returned, `held` covers all of
+ * them. A returned rule may still be covered by several held rules together; refusing it is safe. A rule that takes too
+ * long to compare is also returned.
  */
 export function lacking(rules: readonly Rule[], held: readonly Rule[]): Rule | undefined {
   const known = new Set(held);
@@ -92,7 +92,10 @@ class Owners {
     return this.#countComparisons(patterns.length) && patterns.some((wider) => isNameWithin(name, wider));
   }
 
-  /** The owners that pass the test. Empty after the limit of comparisons, so the compared rule is not covered. */
+  /**
+   * Returns the owners that pass the test. After the limit of comparisons, returns none, so the compared rule is not
+   * covered.
+   */
   #those<T>(owners: readonly T[], isOne: (owner: T) => boolean): readonly T[] {
     return this.#countComparisons(owners.length) ? owners.filter(isOne) : [];
   }
@@ -108,7 +111,7 @@ function isAmong(entries: ReadonlySet<string>, entry: string): boolean {
   return entries.has('*') || entries.has(entry);
 }
 
-/** The names of a rule; undefined if the rule does not restrict names. An empty list is treated as absent. */
+/** Returns the names of a rule; undefined if the rule does not restrict names. An empty list is treated as absent. */
 function namesIn({ resourceNames }: ResourceRule): Names | undefined {
   if (resourceNames === undefined || resourceNames.length === 0) return undefined;
   const exact = new Set(resourceNames);

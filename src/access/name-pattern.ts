@@ -5,7 +5,7 @@
 
 type Parts = { readonly start: string; readonly end: string };
 
-/** The text before and after the one `*`; undefined for an entry that is not a pattern. */
+/** Returns the text before and after the one `*`; undefined for an entry that is not a pattern. */
 function partsOf(entry: string): Parts | undefined {
   const star = entry.indexOf('*');
   return star === -1 || entry.includes('*', star + 1)

@@ -10,9 +10,9 @@ type PathRequest = {
 };
 
 /**
- * The texts of a path, with which entries are compared. `depthMax` is the number of levels of the deepest wildcard
- * entry; it bounds the cost of a long path. For a GET of a discovery path, the result also contains the root path,
- * since a subject that may read the root may read all of discovery.
+ * Returns the texts of a path, with which entries are compared. `depthMax` is the number of levels of the deepest
+ * wildcard entry; it bounds the cost of a long path. For a GET of a discovery path, the result also contains the root
+ * path, since a subject that may read the root may read all of discovery.
  */
 export function pathTexts(request: PathRequest, depthMax: number): readonly string[] {
   const { verb, path, segments } = request;
@@ -38,7 +38,7 @@ function isDiscovery(segments: readonly string[]): boolean {
   );
 }
 
-/** The number of slashes before the slash of `/*`; -1 for an entry without `/*`. */
+/** Returns the number of slashes before the slash of `/*`; -1 for an entry without `/*`. */
 export function wildcardDepth(entry: string): number {
   return entry.endsWith('/*') ? entry.split('/').length - 2 : -1;
 }

@@ -5,8 +5,8 @@
  */
 
 /**
- * The request's main text: `R` or `R/S`. It is also compared with the part of an entry after a plugin's name. A request
- * for `R/S` does not have the text `R`.
+ * Returns the request's main text: `R` or `R/S`. The text is also compared with the part of an entry after a plugin's
+ * name. A request for `R/S` does not have the text `R`.
  */
 export function resourceText(resource: string, subresource: string | undefined): string {
   return hasNone(subresource) ? resource : `${resource}/${subresource}`;
@@ -35,8 +35,9 @@ export function pluginForm(entry: string): PluginForm | undefined {
 }
 
 /**
- * The readings of an entry: every request that the entry matches belongs to one reading. Each reading lists the entries
- * that match all of its requests. `A/B` has two readings: resource A with subresource B, and resource B of plugin A.
+ * Returns the readings of an entry: every request that the entry matches belongs to one reading. Each reading lists the
+ * entries that match all of its requests. `A/B` has two readings: resource A with subresource B, and resource B of
+ * plugin A.
  */
 export function readingsOf(entry: string): readonly (readonly string[])[] {
   const [first = '', second, third, ...more] = entry.split('/');

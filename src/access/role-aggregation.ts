@@ -17,8 +17,8 @@ export type Closure<R> = {
 };
 
 /**
- * The closure of the given roles: follows dependencies, and adds the roles that are aggregated to a visited role
- * (decision 6.6). Each name is visited once, so cycles end. A name without a role adds nothing.
+ * Returns the closure of the given roles: follows dependencies, and adds the roles that are aggregated to a visited
+ * role (decision 6.6). Each name is visited once, so cycles end. A name without a role adds nothing.
  */
 export function closureOf<R>(
   names: Iterable<string>,
@@ -44,7 +44,7 @@ export type ChangedRole = {
   readonly role: Role | undefined;
 };
 
-/** `known` with one role replaced or removed. */
+/** Returns `known` with one role replaced or removed. */
 export function changedRoles(known: Roles<Role>, changed: ChangedRole): Roles<Role> {
   return {
     role: (name) => (name === changed.name ? changed.role : known.role(name)),

@@ -68,7 +68,9 @@ export class RoleTable {
     this.#anyGroup = this.#groups.get('*');
   }
 
-  /** The rules with a matching group and resource, in the order of the role's rules; a rule may appear twice. */
+  /**
+   * Returns the rules with a matching group and resource, in the order of the role's rules; a rule may appear twice.
+   */
   candidates(request: RequestedResource): readonly Candidate[] {
     const found: Candidate[] = [];
     const text = resourceText(request.resource, request.subresource);
@@ -79,8 +81,8 @@ export class RoleTable {
   }
 
   /**
-   * The first rule that allows the request. `text`: the request's `resourceText`. Usually the role has no rule for the
-   * group; the search then allocates nothing.
+   * Returns the first rule that allows the request. `text`: the request's `resourceText`. Usually the role has no rule
+   * for the group; the search then allocates nothing.
    */
   findResource(decision: RuleDecision, text: string): Grant | undefined {
     const own = this.#groups.get(decision.request.group);
@@ -90,7 +92,7 @@ export class RoleTable {
     return first?.grant;
   }
 
-  /** The first rule that allows the request. `texts`: the request's `pathTexts`. */
+  /** Returns the first rule that allows the request. `texts`: the request's `pathTexts`. */
   findPath(request: NonResourceRequest, texts: readonly string[]): Grant | undefined {
     if (this.#paths.size === 0) return undefined;
     let first: ReadyRule | undefined;
@@ -179,8 +181,8 @@ function earlier(
 }
 
 /**
- * The plugin that must own the type or route for the rule to apply. Undefined if the rule names no plugin, or allows
- * the request for no plugin.
+ * Returns the plugin that must own the type or route for the rule to apply; undefined if the rule names no plugin, or
+ * allows the request for no plugin.
  */
 export function pluginNeeded({ ready, plugin }: Candidate, request: ResourceRequest): string | undefined {
   return plugin !== undefined && allows(ready, request) ? plugin : undefined;
