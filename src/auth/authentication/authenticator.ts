@@ -157,7 +157,7 @@ export class Authenticator {
     return hash('sha256', this.#key + text, 'base64');
   }
 
-  /** The cached answer; undefined if a verification is needed. */
+  /** Returns the cached answer; undefined if a verification is needed. */
   #recall(key: string, address: string): Authenticated | undefined {
     const { permissions, clock } = this.#dependencies;
     // Before the tables have loaded the log, a user may be missing in the tables, and must not be refused as unknown.

@@ -12,13 +12,13 @@ export function drawToken(prefix: TokenPrefix, uid: string): string {
   return `${prefix}_${uid.replaceAll('-', '')}_${randomBytes(32).toString('base64url')}`;
 }
 
-/** The uid of the token's object; undefined for a malformed text. */
+/** Returns the uid of the token's object; undefined for a malformed text. */
 export function uidOfToken(text: string, prefix: TokenPrefix): string | undefined {
   const [, found, ...uid] = form.exec(text) ?? [];
   return found === prefix ? uid.join('-') : undefined;
 }
 
-/** The stored digest of a token text; the text cannot be derived from the digest. */
+/** Returns the digest that is stored for a token text. The text cannot be derived from the digest. */
 export function digestOf(text: string): string {
   return hash('sha256', text, 'hex');
 }

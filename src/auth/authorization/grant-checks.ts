@@ -57,7 +57,7 @@ function rulesOfUsers(
   ]);
 }
 
-/** The rules that a role granted before this change or deletion. */
+/** Returns the rules that a role granted before this change or deletion. */
 function rulesGrantedBefore({ type, before }: DecidedChange, { permissions }: GrantTables): readonly Rule[] {
   return type.key === roleKey && before !== undefined ? permissions.rulesOf([before.metadata.name]) : [];
 }

@@ -13,9 +13,9 @@ export type Attempt = Site & { readonly isKnown: boolean };
 type Site = { readonly username: string; readonly network: string };
 
 /**
- * Failed log-ins of the last minute: by user and network, by network, and by user over all networks that are not known
- * for the user. An attempt is counted when it starts, and is no longer counted when it succeeds, so that concurrent
- * attempts cannot exceed the limit together.
+ * Counts the failed log-ins of the last minute for `password-log-ins.ts`: by user and network, by network, and by user
+ * over all networks that are not known for the user. An attempt is counted when it starts, and is no longer counted
+ * when it succeeds, so that concurrent attempts cannot exceed the limit together.
  */
 export class LogInFailures {
   readonly #counts = new SlidingCounts({

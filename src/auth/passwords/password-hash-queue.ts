@@ -112,8 +112,8 @@ export class PasswordHashQueue {
   }
 
   /**
-   * The number of requests that may wait in one lane: as many as are served within the longest wait, if the lane gets
-   * every second slot.
+   * Returns the number of requests that may wait in one lane: as many as are served within the longest wait, if the
+   * lane gets every second slot.
    */
   #laneCapacity(): number {
     if (this.#hashMs === 0) return passwordHashesWaitingMax;
@@ -137,7 +137,8 @@ export class PasswordHashQueue {
   }
 
   /**
-   * The rank of a network: its recent requests plus its waiting requests. A network with a higher rank is served later.
+   * Returns the rank of a network: its recent requests plus its waiting requests. A network with a higher rank is
+   * served later.
    */
   #order(lane: Lane, network: string): number {
     return this.#recentOf(network) + lane.sizeOf(network);

@@ -75,7 +75,7 @@ export const roleBindingStrategy: Strategy = {
   },
 };
 
-/** The name of the bound role. */
+/** Returns the name of the bound role. */
 export function roleNameOf(binding: ResourceObject): string {
   const { name } = membersAt(binding, 'roleRef');
   return typeof name === 'string' ? name : '';

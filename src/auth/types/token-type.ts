@@ -113,8 +113,8 @@ function created({ after, subject, kept, now }: Completion): Completed {
 }
 
 /**
- * The owner of a new token. The platform names the owner explicitly. A user is the owner of the tokens that the user
- * creates. The user must be logged in, so that a stolen token cannot create another token.
+ * Returns the owner of a new token. The platform names the owner explicitly. A user is the owner of the tokens that the
+ * user creates. The user must be logged in, so that a stolen token cannot create another token.
  */
 function ownerOf(subject: Subject, named: Owner): Refused | (Owner & { readonly ok: true }) {
   if (subject.kind === 'platform') return { ok: true, ...named };

@@ -162,7 +162,7 @@ function isOperators(subject: Subject): boolean {
   return subject.kind === 'platform' && subject.part === 'administrator';
 }
 
-/** Only the platform writes the status; values of other writers are ignored. */
+/** Returns the status to store. Only the platform writes the status; values of other writers are ignored. */
 function statusOf({ before, after, subject }: Completion): Members {
   const { passwordRevision, passwordSetAt, timesDisabled } = membersAt(
     subject.kind === 'platform' && after['status'] !== undefined ? after : before,
