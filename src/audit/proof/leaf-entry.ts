@@ -30,8 +30,8 @@ export const leafMembers = [
 export type HashedData = { readonly sha256: string };
 
 /**
- * Whether an event of this stream is a leaf of the tree. Three kinds of events are not: leases are truncated and end
- * with their nodes, keys are erased, and each copy of a log has its own founding.
+ * Whether an event of this stream is a leaf of the tree. Events of leases, keys and the founding are not leaves. Leases
+ * are truncated, keys are erased, and each copy of a log has its own founding.
  */
 export function isLeafStream(stream: string): boolean {
   return !stream.startsWith('lease:') && !stream.startsWith('key:') && stream !== 'platform:log';
