@@ -80,7 +80,8 @@ async function pluginCheck(): Promise<PluginCheck> {
 }
 
 /**
- * Call it before any store is opened. New files are private from then on, including the files that libraries create.
+ * Makes new files private, including the files that libraries create, and refuses a limit of too few file descriptors.
+ * Must be called before any store is opened.
  */
 function prepareProcess(): void {
   process.umask(0o077);
