@@ -71,7 +71,10 @@ function violationsOf(
   });
 }
 
-/** No other plugin can add a type to a group of this plugin, and no plugin can add a type to the core group. */
+/**
+ * Reports a missing type in a group of this plugin or in the core group. No other plugin can add a type to a group of
+ * this plugin, and no plugin can add a type to the core group.
+ */
 function missingType({ file, object, lineOf }: FiledObject, { types }: ObjectsCheck): readonly PluginProblem[] {
   const { apiVersion, kind } = object;
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') return [];

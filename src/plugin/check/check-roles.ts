@@ -50,8 +50,8 @@ function annotationProblems(
 }
 
 /**
- * A rule for a group of this plugin must name one of its types or routes, because no other plugin can add a type or
- * route to the group.
+ * Returns the problems of the role's rules. A rule for a group of this plugin must name one of its types or routes,
+ * because no other plugin can add a type or route to the group.
  */
 function ruleProblems(
   { file, object, lineOf }: FiledObject,

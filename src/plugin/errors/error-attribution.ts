@@ -113,7 +113,10 @@ function realFolder(folder: string): string {
   }
 }
 
-/** A plugin may throw any value, including an object with properties that throw when they are read. */
+/**
+ * Returns the stack, or '' if there is no readable stack. A plugin may throw any value, including an object with
+ * properties that throw when they are read.
+ */
 function stackOf(error: unknown): string {
   try {
     return error instanceof Error && typeof error.stack === 'string' ? error.stack : '';

@@ -85,7 +85,7 @@ function readMap(path: string, mark: string | undefined): SourceMap | undefined 
   }
 }
 
-/** The members that `SourceMap` reads. */
+/** Whether the value has the members that `SourceMap` reads. */
 function isPayload(value: unknown): value is SourceMapPayload {
   return isObject(value) && isList(value['sources']) && typeof value['mappings'] === 'string';
 }

@@ -84,7 +84,10 @@ function shown({ path, line, source }: SourceLocation): string {
   return ` (at ${path}:${line}${source === undefined ? '' : `: ${source}`})`;
 }
 
-/** A plugin may throw any value, including an object with properties that throw when they are read. */
+/**
+ * Returns the stack, or '' if there is no readable stack. A plugin may throw any value, including an object with
+ * properties that throw when they are read.
+ */
 function stackOf(error: unknown): string {
   try {
     return error instanceof Error && typeof error.stack === 'string' ? error.stack : '';

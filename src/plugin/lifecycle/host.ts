@@ -278,7 +278,9 @@ export class PluginHost {
     if (plugin?.phase === 'started') this.#queue.enqueue(plugin);
   }
 
-  /** Checks, on a new leader, all objects that the previous leader may or may not have written. */
+  /**
+   * Makes a new leader apply the objects of all plugins, because the previous leader may not have written all of them.
+   */
   #onLeadership(): void {
     for (const plugin of this.#plugins.values()) {
       plugin.recordEnsured(undefined);

@@ -127,8 +127,8 @@ export class Incarnation {
   }
 
   /**
-   * Records the declarations of the plugin's types if necessary, and returns whether they are in force. Otherwise the
-   * objects that the plugin ships are not applied.
+   * Records the declarations of the plugin's types if necessary, and returns whether they are in force. If they are
+   * not, the objects that the plugin ships are not applied.
    */
   async hasOwnDeclarations(): Promise<boolean> {
     const { declarer } = this.#dependencies;

@@ -103,7 +103,10 @@ export function codeOf(state: PluginState): PluginCode | undefined {
   return 'code' in state ? state.code : undefined;
 }
 
-/** Returns the dependencies of the code until its release is complete. The present manifest may have others. */
+/**
+ * Returns the dependencies of the code until its release is complete. The present manifest may declare other
+ * dependencies.
+ */
 export function runsOn(state: PluginState): ReadonlySet<string> {
   if (state.phase === 'stopping') return state.runsOn;
   return new Set(codeOf(state)?.incarnation.is.manifest.dependencies.keys());

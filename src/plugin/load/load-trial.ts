@@ -21,7 +21,7 @@ export async function findFatal({ path, name, domain }: TrialRequest, clock: Clo
   return fatalOf(child, clock, { isBegin: (message) => message === begins, isEnd: (message) => message !== begins });
 }
 
-/** Messages of the process: the module begins to run, and it has run. */
+/** The messages that the process sends when the module begins to run, and when it has run. */
 export type TrialMessages = {
   readonly isBegin: (message: unknown) => boolean;
   readonly isEnd: (message: unknown) => boolean;

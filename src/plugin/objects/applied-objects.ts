@@ -94,7 +94,8 @@ export class AppliedObjects {
       ...loaded.objects.filter(({ isCreatedOnce }) => isCreatedOnce),
       ...createdOnce.filter((ref) => !isIn(loaded.objects, ref)),
     ];
-    // Starter content is recorded after its creation, so that it is created again if the process crashes in between.
+    // Starter content is recorded after its creation. If it were recorded before and the process crashed in between, it
+    // would never be created.
     await this.#remember(plugin, { applied: [...ours, ...retained, ...left], createdOnce: once, types }, memory);
     return { ok: true, kept };
   }

@@ -17,7 +17,7 @@ export type ShippedObject = {
   readonly isCreatedOnce: boolean;
 };
 
-/** The annotation of starter content, with the value "true". */
+/** Returns the name of the annotation that marks starter content. Its value is "true". */
 export function createOnceKey(domain: string): string {
   return `plugin.${domain}/create-once`;
 }

@@ -76,7 +76,7 @@ export class PackageContents {
     const folded = foldedPath(path);
     const present = this.#paths.get(folded);
     if (present === undefined) {
-      // Counts implied folders as entries, because they are created on disk.
+      // Counts implied folders as entries, because implied folders are created on disk.
       if (isImplied) this.#entries += 1;
       this.#paths.set(folded, { path, kind, isImplied });
       return;
