@@ -22,7 +22,10 @@ export function addedFinalizers(finalizers: Finalizers, next: Finalizers): reado
   return (next ?? []).filter((finalizer) => finalizers?.includes(finalizer) !== true);
 }
 
-/** As in Kubernetes, finalizers can only be removed during a deletion (decision 3.2). */
+/**
+ * Returns a violation if a marked object gets new finalizers. As in Kubernetes, finalizers can only be removed during a
+ * deletion (decision 3.2).
+ */
 export function finalizerViolations(current: ResourceObject, next: Finalizers): readonly Violation[] {
   if (current.metadata.deletionTimestamp === undefined) return [];
   const added = addedFinalizers(current.metadata.finalizers, next);

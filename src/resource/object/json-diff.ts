@@ -6,9 +6,9 @@ export type Operation =
   | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: unknown }
   | { readonly op: 'remove'; readonly path: string };
 
-/** The number of operations in a container that are kept even if the container is small. */
+/** Up to this number, the operations in a container are kept even if the whole container has fewer characters. */
 const keptOperations = 16;
-/** The number of characters, including paths, up to which these operations are kept. */
+/** The operations are then kept only if they have at most this number of characters, including paths. */
 const keptCharacters = 4_096;
 /** The characters of an operation without its path and value. */
 const operationCharacters = 30;

@@ -51,9 +51,7 @@ function visit(node: RuleNode, visited: Visited, context: Visit): void {
 
 type Evaluated = Visited & { readonly isUnchanged: () => boolean };
 
-/**
- * Returns the detail of a violation; undefined if the rule is not violated, or if the old value violates it equally.
- */
+/** Returns the detail of a violation; undefined if there is none, or if the write does not add it. */
 function newDetail(rule: CompiledRule, evaluated: Evaluated, change: RuledChange): string | undefined {
   if (rule.isTransition) return transitionDetail(rule, evaluated, change);
   const { value, before, pointer, isUnchanged } = evaluated;

@@ -110,7 +110,7 @@ export const failing: ReadonlySet<string> = new Set([
 /** Operators that fail for some values: a sum that overflows, a division by zero. */
 export const failingOperators: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%']);
 
-/** The steps of an operator with two operands, without the steps of the operands. */
+/** Returns the steps of an operator with two operands, without the steps of the operands. */
 export function operatorCost(operator: string, left: Shape, right: Shape): CallCost {
   switch (operator) {
     case '==':

@@ -168,7 +168,7 @@ export class RuleTypes {
       },
       fields,
     };
-    // A member of the object may be an object of the same schema.
+    // The type is recorded before the types of its members are computed, because a member may have the same schema.
     if (word !== 'object' && word !== 'metadata') this.#types.set(place.schema, type);
     const names = [...fields].map(([field, source]): [string, string] => [field, source.type().name]);
     this.#environment.registerType(name, { ctor: View, fields: Object.fromEntries(names) });
@@ -179,7 +179,10 @@ export class RuleTypes {
   }
 }
 
-/** Returns the type that all schemas for a value allow; undefined if there is no such type, or more than one. */
+/**
+ * Returns the first declared `type`, without `null`; undefined if it has several names. Without a declared `type`,
+ * returns `object` if a schema has properties.
+ */
 function typeIn(schemas: readonly Schema[]): unknown {
   for (const { type } of schemas) {
     if (typeof type === 'string') return type;

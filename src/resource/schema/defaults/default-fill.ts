@@ -33,7 +33,10 @@ export type ObjectSlots = {
 /** The slots of the items of one schema: one for each index of `prefix`, and one for all later items. */
 export type ArraySlots = { readonly prefix: readonly (Slot | undefined)[]; readonly rest: Slot | undefined };
 
-/** Structural defaulting as in Kubernetes: a default applies where the parent exists and the member is absent. */
+/**
+ * Returns the object with its missing members filled in, as in Kubernetes: a default applies where the parent
+ * exists and the member is absent.
+ */
 export function fillObject(value: Members, slots: ObjectSlots, budget: DefaultBudget): Members {
   let filled: Record<string, unknown> | undefined;
   const put = (member: string, before: unknown, after: unknown): void => {
