@@ -167,7 +167,7 @@ function resultText(result: Json): string {
   return `${state}compared: ${counts.join(', ')}\n${notComparedText(result)}${outcome}\n`;
 }
 
-/** A line for each read model that was not compared. */
+/** Returns a line for each read model that was not compared. */
 function notComparedText(result: Json): string {
   const left = memberOf(result, 'notCompared');
   if (!Array.isArray(left)) return '';

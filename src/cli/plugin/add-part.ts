@@ -32,7 +32,10 @@ type Part = {
 
 const mainFile = join('src', 'main.ts');
 
-/** `plugin add`: adds parts to a plugin in TypeScript, and never changes a file of its author but the main module. */
+/**
+ * Adds the commands of `plugin add`, which add parts to a plugin in TypeScript. The commands change no file of its
+ * author except the main module.
+ */
 export function addPartCommands(plugin: Command, context: CommandContext): void {
   const add = plugin
     .command('add')

@@ -60,7 +60,7 @@ export function checkKind(kind: string): void {
     throw usageError(`a kind must be letters and digits that begin with a capital letter, not ${JSON.stringify(kind)}`);
 }
 
-/** `named`: the noun for the error, such as "the name of a plugin". */
+/** Refuses a name that cannot be a DNS label. `named`: the noun for the error, such as "the name of a plugin". */
 export function checkLabel(name: string, named: string): void {
   if (name.length <= nameLengthMax && new RegExp(`^${label}$`, 'u').test(name)) return;
   throw usageError(
