@@ -76,7 +76,10 @@ function refused(detail: string, offset?: number): DecodedJson {
   return { ok: false, problem: offset === undefined ? { detail } : { detail, offset } };
 }
 
-/** Malformed UTF-8 always decodes to U+FFFD. Only a text that contains this rare character is compared byte by byte. */
+/**
+ * Decodes UTF-8; returns undefined if it is malformed. Malformed UTF-8 always decodes to U+FFFD. Only a text that
+ * contains this rare character is compared byte by byte.
+ */
 function utf8(bytes: Uint8Array): string | undefined {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const text = buffer.toString('utf8');

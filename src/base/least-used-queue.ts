@@ -32,7 +32,7 @@ export class LeastUsedQueue<Account, Item> {
     return { account, item };
   }
 
-  /** `time`: the time that the account has used, in any unit. */
+  /** Adds `time` to the use of the account. The unit is arbitrary. */
   charge(account: Account, time: number): void {
     this.#used.set(account, this.#usedBy(account) + time);
   }
