@@ -52,8 +52,8 @@ export const witnessRetries = 5;
 export const witnessRetryMs = 1_000;
 
 /**
- * The interval at which the leader signs the tree, if the tree has grown, and the interval at which it appends the root
- * to the log.
+ * The interval at which the leader signs the tree, if the tree has grown, and the interval at which the leader appends
+ * the root to the log.
  */
 export const treeSigningMs = 60_000;
 export const treeHeadMs = 3_600_000;

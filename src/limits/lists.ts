@@ -50,7 +50,7 @@ export const snapshotsPerAddressMax = 16;
 export const snapshotWaitersMax = 1_024;
 export const snapshotWaitersPerUserMax = 128;
 export const snapshotWaitMs = 30_000;
-/** The time for which a reader may consume nothing before it loses its snapshot to a queued one. */
+/** The time for which a reader may consume nothing before it loses its snapshot to a queued reader. */
 export const snapshotStallMs = 10_000;
 /** The maximum size of the chunks of a streamed response: a consumed chunk counts as progress of the peer. */
 export const streamPieceBytesMax = 65_536;
