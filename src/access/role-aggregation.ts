@@ -5,7 +5,7 @@ import { superRole } from './role-names.ts';
 /** Looks up roles, and the roles that are aggregated to a role. */
 export type Roles<R> = {
   role(name: string): R | undefined;
-  /** The names of the roles that are aggregated to this role. */
+  /** Returns the names of the roles that are aggregated to this role. */
   aggregatedTo(name: string): Iterable<string>;
 };
 
