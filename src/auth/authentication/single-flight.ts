@@ -8,7 +8,7 @@ type Running<Result> = { readonly result: Promise<Result>; readonly abandoned: A
 export class SingleFlight<Result> {
   readonly #running = new Map<string, Running<Result>>();
 
-  /** `disconnected` aborts when the caller no longer waits. */
+  /** Starts `work`, or waits for the run with the same key. `disconnected` aborts when the caller no longer waits. */
   async run(key: string, work: Work<Result>, disconnected: AbortSignal | undefined): Promise<Result> {
     const running = this.#running.get(key) ?? this.#start(key, work);
     running.waiting += 1;

@@ -45,8 +45,8 @@ export class UnfoldedWrites {
   }
 
   /**
-   * Reads the log for newer events of an object that this node lacks or has in an unexpected state. Returns whether
-   * there were newer events and this node has folded them since.
+   * Reads the log for newer events of an object that this node lacks or has in an unexpected state. Returns true if
+   * newer events existed and this node has now folded them.
    */
   async refreshObject(type: TypeKey, name: string): Promise<boolean> {
     const { log, reader } = this.#dependencies;

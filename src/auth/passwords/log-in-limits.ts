@@ -36,7 +36,7 @@ export class LogInFailures {
   /** Until this time, at least one user and network may have too many guesses. */
   #manyUntil = 0;
 
-  /** Returns the seconds until such an attempt is allowed; 0 if the attempt is allowed now. */
+  /** Returns the seconds until an attempt of this user from this network is allowed; 0 if it is allowed now. */
   waitSeconds(attempt: Attempt, now: number): number {
     const waits = boundsOf(attempt).map(({ key, max }) => this.#counts.waitMs(key, max, now));
     return Math.ceil(Math.max(this.#guesses.waitMs(siteOf(attempt), logInGuessesMax, now), ...waits) / 1_000);

@@ -13,7 +13,7 @@ import { withoutOwners } from './without-owners.ts';
 
 export type PlatformType = { readonly declaration: TypeDeclaration<never>; readonly strategy: Strategy };
 
-/** The access control types. Each type has a strategy with the checks that its schema cannot express. */
+/** Returns the access control types. Each type has a strategy with the checks that its schema cannot express. */
 export function platformTypes(domain: string): readonly PlatformType[] {
   return [
     { declaration: roleType, strategy: withoutOwners(roleStrategy(domain)) },
@@ -42,7 +42,7 @@ export const typesWithoutOwners: ReadonlySet<TypeKey> = new Set([
   sessionKey,
 ]);
 
-/** The access control types, compiled by the rules for plugins' types. `version`: the platform's version. */
+/** Returns the access control types, compiled by the rules for plugins' types. `version`: the platform's version. */
 export function compilePlatformTypes(domain: string, version = '0.0.0'): readonly ResourceType[] {
   return platformTypes(domain).map(({ declaration }) => {
     const compiled = compileType(declaration, {

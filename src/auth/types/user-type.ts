@@ -104,8 +104,8 @@ export const userType: TypeDeclaration<never> = {
 };
 
 /**
- * The finalizer that blocks the removal of a user until no binding names the user. Otherwise a later user of the same
- * name would inherit the roles. The bindings reconciler removes the finalizer.
+ * Returns the finalizer that blocks the removal of a user until no binding names the user. Otherwise a later user of
+ * the same name would inherit the roles. The bindings reconciler removes the finalizer.
  */
 export function bindingsFinalizer(domain: string): string {
   return `rbac.authorization.${domain}/bindings`;
