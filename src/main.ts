@@ -16,8 +16,8 @@ import { resourceFailure } from './disk/resource-failure.ts';
 const mistakeExitCode = 2;
 
 /**
- * The command line. Results and the ready line go to standard output; logs and errors go to standard error. `serve`
- * loads no other command, and other commands load no module of the server.
+ * Runs the command line. Results and the ready line go to standard output; logs and errors go to standard error.
+ * `serve` loads no other command, and other commands load no module of the server.
  */
 async function main(args: readonly string[]): Promise<void> {
   if (args.length === 0 || (args.length === 1 && args[0] === 'serve')) {
