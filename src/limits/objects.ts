@@ -34,6 +34,14 @@ export const indexValuesPerObjectMax = 256;
 export const indexTraceLengthMax = 8_192;
 export const indexesPerTypeMax = 32;
 export const typesPerPluginMax = 64;
+/** The most references that a type declares, and the most names that one object's references contain. */
+export const referencesPerTypeMax = 16;
+export const referencesPerObjectMax = 256;
+/** The maximum length of the path of a reference. The path is a part of an LMDB key beside two objects' names. */
+export const referenceFieldLengthMax = 256;
+/** The most names of referring objects in a refusal, and the most referring objects that a refusal counts. */
+export const referrersShownMax = 5;
+export const referrersCountedMax = 100;
 /** The most columns of a type's table: more than a screen can show. */
 export const printerColumnsMax = 32;
 /** The most short names of a type, and the most categories of a type. Usually a type has one or two of each. */

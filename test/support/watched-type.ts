@@ -26,6 +26,7 @@ export function widgetType(plural = 'widgets'): ResourceType {
     shortNames: [],
     categories: [],
     scale: undefined,
+    references: [],
     schema: {},
     plugin: 'test',
     declaration: undefined,

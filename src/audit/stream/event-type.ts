@@ -26,6 +26,7 @@ export function eventType(domain: string): ResourceType {
     shortNames: [],
     categories: [],
     scale: undefined,
+    references: [],
     schema: {},
     check: () => ({ found: [], isComplete: true }),
     checkStatus: () => ({ found: [], isComplete: true }),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 
+import type { ReferenceDeclaration } from '../references/reference-declaration.ts';
 import type { Declaration, DeclaredBy } from './declaration.ts';
 import { keysGeneration } from './index-definition.ts';
 import type { IndexSpec } from './index-spec.ts';
@@ -15,10 +16,11 @@ export type DeclaredParts = {
   readonly fingerprint: string;
   /** The source of the type's hooks; empty for a type without hooks. */
   readonly hooks: readonly string[];
+  readonly references: readonly ReferenceDeclaration[];
 };
 
 export function declarationOf(parts: DeclaredParts, by: DeclaredBy): Declaration {
-  const { plugin, version, kind, schema, statusSubresource, specs, fingerprint, hooks } = parts;
+  const { plugin, version, kind, schema, statusSubresource, specs, fingerprint, hooks, references } = parts;
   const code = by.code ?? (hooks.length === 0 ? fingerprint : digestOf([fingerprint, hooks]));
   const shapes = specs.map((spec) => [...keyParts(spec), spec.order ?? 'ASC', spec.unique ?? false]);
   const unique = specs
@@ -28,13 +30,21 @@ export function declarationOf(parts: DeclaredParts, by: DeclaredBy): Declaration
       keys: digestOf([...keyParts(spec), spec.indexFunc === undefined ? '' : code]).slice(0, 32),
     }));
   return {
-    shape: digestOf([version, kind, statusSubresource, schema, shapes]),
+    shape: digestOf([
+      version,
+      kind,
+      statusSubresource,
+      schema,
+      shapes,
+      ...(references.length === 0 ? [] : [references]),
+    ]),
     code,
     plugin,
     version: by.version,
     unique,
     versions: [version],
     stored: version,
+    ...(references.length === 0 ? {} : { references }),
   };
 }
 

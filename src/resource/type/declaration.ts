@@ -1,3 +1,5 @@
+import type { ReferenceDeclaration } from '../references/reference-declaration.ts';
+
 /** One unique index. `keys` changes whenever the values of objects in the index may change. */
 export type UniqueIndex = { readonly index: string; readonly keys: string };
 
@@ -18,6 +20,8 @@ export type Declaration = {
   /** The served versions, and the storage version. */
   readonly versions: readonly string[];
   readonly stored: string;
+  /** The references of the type; absent if the type declares none. */
+  readonly references?: readonly ReferenceDeclaration[];
 };
 
 /**

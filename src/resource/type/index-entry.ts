@@ -38,3 +38,9 @@ export function typeKey(text: string): TypeKey {
   if (!isTypeKey(text)) throw new RangeError(`a type's key must be <plural>.<group>, got ${JSON.stringify(text)}`);
   return text as TypeKey;
 }
+
+/** Returns the group of a type's key. */
+export function groupOfKey(key: string): string {
+  const dot = key.indexOf('.');
+  return dot === -1 ? '' : key.slice(dot + 1);
+}

@@ -1,6 +1,7 @@
 import type { Declaration, DeclarationSource } from './declaration.ts';
 import type { IndexKey, TypeKey } from './index-entry.ts';
 import type { ResourceObject } from '../object/object.ts';
+import type { ReferenceDeclaration } from '../references/reference-declaration.ts';
 
 /** The comparison of an index's values (decision 4.4). */
 export type IndexValueType = 'string' | 'number' | 'boolean' | 'timestamp';
@@ -144,6 +145,8 @@ export type ResourceType = {
   readonly rules?: SchemaRules | undefined;
   /** The hooks of the type; undefined if it has none. */
   readonly hooks?: TypeHooks | undefined;
+  /** The fields that contain names of other objects. */
+  readonly references: readonly ReferenceDeclaration[];
   /** The plugin that owns the type; `platform` for the platform's own types. */
   readonly plugin: string;
   /**

@@ -3,6 +3,7 @@ import { labelNameLengthMax, printerColumnsMax } from '../../limits/objects.ts';
 import { decodeNames, resourceForm, resourceRule } from './declared-names.ts';
 import { decodeHooks, sourceOfHooks } from './declared-hooks.ts';
 import { decodeScale } from './declared-scale.ts';
+import { decodeReferences } from '../references/decode-references.ts';
 import { declarationOf } from './declaration-of.ts';
 import type { DeclaredBy } from './declaration.ts';
 import { defineIndexes } from './index-definition.ts';
@@ -10,7 +11,7 @@ import type { TypeKey } from './index-entry.ts';
 import { isReservedGroup, subdomainProblem } from './names.ts';
 import { otherWords } from '../schema/suggestions.ts';
 import type { PrinterColumn, ResourceType } from './resource-type.ts';
-import { compileSchema } from '../schema/schema.ts';
+import { compileSchema, type CompiledSchema } from '../schema/schema.ts';
 import { shortJson } from '../schema/schema-violations.ts';
 
 /** The owner of a declaration. Bundled plugins and the platform may use the reserved groups (seed 2.3). */
@@ -51,6 +52,7 @@ const members = new Set([
   'categories',
   'scale',
   'hooks',
+  'references',
 ]);
 const ofNoFiles: DeclaredBy = { version: '0.0.0', source: 'folder' };
 const versionForm = /^v[1-9][0-9]{0,3}(?:(?:alpha|beta)[1-9][0-9]{0,3})?$/u;
@@ -77,6 +79,7 @@ export function compileType(declaration: unknown, declarer: Declarer): CompiledT
   const printerColumns = decodePrinterColumns(declaration['printerColumns'], problems);
   const scale = decodeScale(declaration['scale'], problems);
   const hooks = decodeHooks(declaration['hooks'], problems);
+  const references = decodeReferences(declaration, { schema, declarer }, problems);
   if (!schema.ok || !indexes.ok || problems.length > 0)
     return { ok: false, problems: problems.map((problem) => `${titleOf(declaration)}: ${problem}`) };
   return {
@@ -92,13 +95,9 @@ export function compileType(declaration: unknown, declarer: Declarer): CompiledT
       shortNames,
       categories,
       scale,
-      schema: schema.schema,
-      check: schema.check,
-      checkStatus: schema.checkStatus,
-      prune: schema.prune,
-      fillDefaults: schema.fillDefaults,
-      rules: schema.rules,
+      ...schemaMembers(schema),
       hooks,
+      references,
       plugin,
       fingerprint: indexes.fingerprint,
       declaration: declarationOf(
@@ -110,12 +109,24 @@ export function compileType(declaration: unknown, declarer: Declarer): CompiledT
           schema: schema.schema,
           statusSubresource: statusSubresource === true,
           hooks: hooks === undefined ? [] : sourceOfHooks(declaration['hooks']),
+          references,
         },
         by,
       ),
       source: by.source,
     },
   };
+}
+
+function schemaMembers({
+  schema,
+  check,
+  checkStatus,
+  prune,
+  fillDefaults,
+  rules,
+}: CompiledSchema): Pick<ResourceType, 'schema' | 'check' | 'checkStatus' | 'prune' | 'fillDefaults' | 'rules'> {
+  return { schema, check, checkStatus, prune, fillDefaults, rules };
 }
 
 type TextReader = (member: string, problemOf: (value: string) => string | undefined) => string;
