@@ -1,0 +1,52 @@
+import { nameProblem } from '../type/names.ts';
+import type { ResourceObject } from '../object/object.ts';
+import { valueAt } from '../type/index-values.ts';
+import type { ReferenceDeclaration } from './reference-declaration.ts';
+
+/**
+ * A reference of an object, in the form that events have: the declared field, the target as `<type>/<name>`, and the
+ * uid that the target had at the decision. `uid` is absent if the target did not exist.
+ */
+export type HeldReference = { readonly field: string; readonly target: string; readonly uid?: string };
+
+/** A name in a field that is declared as a reference. */
+export type NamedTarget = {
+  readonly declared: ReferenceDeclaration;
+  readonly name: string;
+  /** The JSON pointer of the name in the object. */
+  readonly pointer: string;
+  /** `<type>/<name>`; undefined if no object can have the name. */
+  readonly target: string | undefined;
+};
+
+/** Returns the names in the declared fields of an object, each name of a field once. */
+export function namedTargets(declarations: readonly ReferenceDeclaration[], object: ResourceObject): NamedTarget[] {
+  return declarations.flatMap((declared) => {
+    const path = declared.field.split('.');
+    const value = valueAt(object, path);
+    const pointer = `/${path.join('/')}`;
+    if (typeof value === 'string') return [namedTarget(declared, value, pointer)];
+    if (!Array.isArray(value)) return [];
+    const seen = new Set<unknown>();
+    return value.flatMap((name: unknown, index) => {
+      if (typeof name !== 'string' || seen.has(name)) return [];
+      seen.add(name);
+      return [namedTarget(declared, name, `${pointer}/${String(index)}`)];
+    });
+  });
+}
+
+function namedTarget(declared: ReferenceDeclaration, name: string, pointer: string): NamedTarget {
+  const target = nameProblem(name) === undefined ? targetKey(declared.to, name) : undefined;
+  return { declared, name, pointer, target };
+}
+
+/** Returns the key of an object as the target of references. */
+export function targetKey(type: string, name: string): string {
+  return `${type}/${name}`;
+}
+
+/** Returns a text that is equal for references of one field to one target. */
+export function referenceKey({ field, target }: Pick<HeldReference, 'field' | 'target'>): string {
+  return `${field} ${target}`;
+}
