@@ -43,6 +43,7 @@ export type { JsonSchema } from './public/json-schema.ts';
 export type { NewObject, ObjectPatch, ReplacedObject, StatusPatch } from './public/written.ts';
 export type { FromSchema, ObjectOfSchema } from './public/schema.ts';
 export type {
+  DeclaredReference,
   DefinedType,
   HookContext,
   HookViolation,

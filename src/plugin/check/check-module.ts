@@ -1,5 +1,7 @@
 import { pathToFileURL } from 'node:url';
 
+import { circleProblems } from '../../resource/references/reference-circles.ts';
+import { groupOfKey } from '../../resource/type/index-entry.ts';
 import { compileType } from '../../resource/type/type-declaration.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { isObject } from '../../base/guards.ts';
@@ -71,7 +73,10 @@ function checkExported(exported: unknown, { folder, manifest, domain }: Module):
     ...compiled.flatMap(({ declaration, type }) =>
       type.ok ? [] : type.problems.map((text) => ({ ...declaredAt(declaration), text })),
     ),
-    ...repeatedTypes(types).map((text) => ({ ...declaredAt(exported), text })),
+    ...[...repeatedTypes(types), ...unknownTargets(types), ...circleProblems(types, [])].map((text) => ({
+      ...declaredAt(exported),
+      text,
+    })),
     ...endpointProblems(definition, declarer, (group, version) => ownersOf(types, group, version)).map((text) => ({
       ...declaredAt(exported),
       text,
@@ -92,6 +97,15 @@ function repeatedTypes(types: readonly ResourceType[]): readonly string[] {
         .some(({ key, group, kind }) => key === type.key || (group === type.group && kind === type.kind)),
     )
     .map(({ kind, group, plural }) => `type ${kind} of ${group} (${plural}) is declared twice`);
+}
+
+/** References to types that do not exist, in groups of the plugin. Other plugins' types are unknown here. */
+function unknownTargets(types: readonly ResourceType[]): readonly string[] {
+  return types.flatMap(({ kind, references }) =>
+    references
+      .filter(({ to }) => types.some(({ group }) => group === groupOfKey(to)) && !types.some(({ key }) => key === to))
+      .map(({ field, to }) => `type ${kind}: references: ${field}: the type ${to} does not exist`),
+  );
 }
 
 function ownersOf(

@@ -1,4 +1,5 @@
 import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { circleProblems } from '../../resource/references/reference-circles.ts';
 import { shapesOf } from '../load/decode-endpoints.ts';
 import { endpointProblems, type EndpointDeclarer, type GroupOwner } from '../load/definition.ts';
 import type { Endpoints } from '../api/endpoints.ts';
@@ -7,13 +8,17 @@ import type { TypeRegistry } from './type-registry.ts';
 /** The plugin of each route, by method and path shape. */
 export type RouteOwners = Map<string, string>;
 
-/** Returns messages about types that another plugin or the platform already has. */
+/**
+ * Returns messages about types that another plugin or the platform already has, and about references that form a
+ * circle.
+ */
 export function typeConflicts(
   types: readonly ResourceType[],
   plugin: string,
   registry: TypeRegistry,
 ): readonly string[] {
-  return types.flatMap((type) => {
+  const others = registry.all().flatMap(({ type }) => (type.plugin === plugin ? [] : [type]));
+  const taken = types.flatMap((type) => {
     const present = registry
       .all()
       .find(({ type: other }) => other.key === type.key || (other.group === type.group && other.kind === type.kind))
@@ -22,6 +27,7 @@ export function typeConflicts(
       ? []
       : [`type ${type.kind} of ${type.group} (${type.plural}) already exists in ${ownerText(present)}`];
   });
+  return [...taken, ...circleProblems(types, others)];
 }
 
 type Registrations = {

@@ -60,6 +60,23 @@ export type TypeDeclaration<T = PluginObject> = {
     readonly labelSelector?: string;
   };
   readonly hooks?: TypeHooks<T>;
+  /** Fields that contain the name, or the names, of objects of another type. */
+  readonly references?: readonly DeclaredReference[];
+};
+
+/** A field that contains the name of an object, or an array of names. */
+export type DeclaredReference = {
+  /** The dotted path of the field, such as `spec.groupName`: a string or an array of strings in the schema. */
+  readonly field: string;
+  /** The type of the named objects, as `<plural>.<group>`. */
+  readonly to: string;
+  /** Whether a write that names a missing object is refused. An object that is being deleted counts as missing. */
+  readonly onMissing: 'refuse' | 'allow';
+  /**
+   * The effect on an object when the object that it names is deleted. `refuse`: the deletion is refused. `cascade`: it
+   * is deleted too. `clear`: its reference is removed. `orphan`: none.
+   */
+  readonly onDelete: 'refuse' | 'orphan' | 'cascade' | 'clear';
 };
 
 export type HookContext = {
