@@ -1,4 +1,5 @@
 import type { Declaration } from '../resource/type/declaration.ts';
+import type { HeldReference } from '../resource/references/named-targets.ts';
 import type { HeldValue } from '../resource/type/held-values.ts';
 import type { ResourceObject } from '../resource/object/object.ts';
 
@@ -9,16 +10,23 @@ import type { ResourceObject } from '../resource/object/object.ts';
  */
 
 export type ObjectEvent =
-  | { readonly type: 'ObjectCreated'; readonly object: ResourceObject; readonly values: readonly HeldValue[] }
-  | { readonly type: 'ObjectUpdated'; readonly object: ResourceObject; readonly values: readonly HeldValue[] }
-  | { readonly type: 'ObjectDeletionRequested'; readonly object: ResourceObject; readonly values: readonly HeldValue[] }
-  /** `object` is the last state. A deleted object holds no unique values. */
+  | ({ readonly type: 'ObjectCreated' } & Contents)
+  | ({ readonly type: 'ObjectUpdated' } & Contents)
+  | ({ readonly type: 'ObjectDeletionRequested' } & Contents)
+  /** `object` is the last state. A deleted object holds no unique values and no references. */
   | { readonly type: 'ObjectDeleted'; readonly object: ResourceObject; readonly values: readonly [] }
   /**
    * A fence. It takes a revision, so that the log refuses a pending append at this revision. `object` is absent for a
    * name without an object.
    */
-  | { readonly type: 'NameFenced'; readonly object?: ResourceObject; readonly values: readonly HeldValue[] };
+  | ({ readonly type: 'NameFenced' } & Partial<Contents> & Pick<Contents, 'values'>);
+
+type Contents = {
+  readonly object: ResourceObject;
+  readonly values: readonly HeldValue[];
+  /** All references of the object after the change; absent if there are none. */
+  readonly refs?: readonly HeldReference[];
+};
 
 export type ClaimEvent =
   /**

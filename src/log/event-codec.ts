@@ -1,15 +1,16 @@
 import { textIn } from './member-text.ts';
 import { requiredMembers } from './required-members.ts';
 import { LogCorruptError, NewerEventError, type LogPosition, type ProposedEvent, type RecordedEvent } from './log.ts';
+import { referencesOf } from './event-references.ts';
 import type { IndexEntry } from '../resource/type/index-entry.ts';
 import { eventSchema, type DomainEvent, type EventMetadata, type ObjectEvent } from '../command/event.ts';
 
 /**
  * Encodes domain events as bytes for the log, and decodes the bytes. Only this module upcasts events of old schemas.
  *
- * The data of an object event is `{"values":[…],"object":{…}}`. The object is the last member, so that its JSON can be
- * sliced out of the record without parsing. No string inside `values` can contain the separator, because JSON escapes
- * quotes within strings.
+ * The data of an object event is `{"values":[…],"refs":[…],"object":{…}}`, without `refs` if the object has no
+ * references. The object is the last member, so that readers slice its JSON out of the record without parsing. No
+ * string inside the other members can contain the separator, because JSON escapes quotes within strings.
  */
 
 export type DecodedEvent = {
@@ -211,9 +212,10 @@ function dataText(event: DomainEvent): string {
     return JSON.stringify(rest);
   }
   const values = JSON.stringify(event.values);
-  return event.object === undefined
-    ? `{"values":${values}}`
-    : `{"values":${values},"object":${JSON.stringify(event.object)}}`;
+  if (event.object === undefined) return `{"values":${values}}`;
+  const refs = referencesOf(event);
+  const referring = refs.length === 0 ? '' : `,"refs":${JSON.stringify(refs)}`;
+  return `{"values":${values}${referring},"object":${JSON.stringify(event.object)}}`;
 }
 
 const unwritten = { indexed: undefined, time: undefined };

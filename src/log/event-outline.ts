@@ -8,6 +8,7 @@ export type EventOutline = { readonly values: readonly Pick<HeldValue, 'index'>[
 
 const opening = Buffer.from('{"values":[');
 const separator = Buffer.from('],"object":{');
+const references = Buffer.from('],"refs":[');
 const closingBrace = 0x7d;
 const noValues: EventOutline = { values: [], hasObject: true };
 
@@ -20,9 +21,12 @@ export function outlineOf(recorded: RecordedEvent): EventOutline {
   const bytes = Buffer.isBuffer(data) ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   if (!isObjectType(type) || !startsWith(bytes, opening, 0) || bytes.at(-1) !== closingBrace) return decoded(recorded);
   if (startsWith(bytes, separator, opening.length)) return noValues;
-  // No string in the values can contain the separator, because JSON escapes quotes within strings.
-  const end = bytes.indexOf(separator);
-  if (end === -1) return decoded(recorded);
+  // No string in the values can contain a separator, because JSON escapes quotes within strings.
+  const beforeObject = bytes.indexOf(separator);
+  if (beforeObject === -1) return decoded(recorded);
+  // The values are empty if the references follow at once: then no bracket precedes the opening of the references.
+  const beforeReferences = bytes.subarray(0, beforeObject).indexOf(references, opening.length - 1);
+  const end = beforeReferences === -1 ? beforeObject : beforeReferences;
   const values = valuesIn(bytes.toString('utf8', opening.length - 1, end + 1));
   return values === undefined ? decoded(recorded) : { values, hasObject: true };
 }
