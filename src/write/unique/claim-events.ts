@@ -1,6 +1,7 @@
 import type { HeldValue } from '../../resource/type/held-values.ts';
 import type { ClaimEvent, DomainEvent } from '../../command/event.ts';
 import { decodeEvent, isObjectEvent } from '../../log/event-codec.ts';
+import { referencesOf } from '../../log/event-references.ts';
 import type { RecordedEvent } from '../../log/log.ts';
 import type { ResourceObject } from '../../resource/object/object.ts';
 
@@ -17,7 +18,8 @@ export function fenceOf(head: RecordedEvent | undefined): DomainEvent {
     ...event.object,
     metadata: { ...event.object.metadata, version: head.revision + 1 },
   };
-  return { type: 'NameFenced', object, values: event.values };
+  const refs = referencesOf(event);
+  return { type: 'NameFenced', object, values: event.values, ...(refs.length === 0 ? {} : { refs }) };
 }
 
 export function claimOf(recorded: RecordedEvent): ClaimEvent {
