@@ -3,7 +3,7 @@ import semver from 'semver';
 import type { Leadership } from '../../src/read/leadership.ts';
 import { delay, type Clock, type Timer } from '../../src/base/clock.ts';
 import { serviceController } from '../../src/base/service-controller.ts';
-import { declarationsLevel } from '../../src/command/level.ts';
+import { declarationsLevel, referencesLevel } from '../../src/command/level.ts';
 import type { DomainEvent, EventMetadata } from '../../src/command/event.ts';
 import { leaseMs } from '../../src/limits/reconcilers.ts';
 import { decodeEvent, encodeEvent } from '../../src/log/event-codec.ts';
@@ -131,7 +131,7 @@ export class Declarer {
   async #declare(type: ResourceType): Promise<void> {
     const { clock, leadership, level, onError } = this.#dependencies;
     const { signal } = this.#stopping;
-    while (this.#isWanted(type) && leadership.isLeader() && level.level() >= declarationsLevel) {
+    while (this.#isWanted(type) && leadership.isLeader() && level.level() >= levelOf(type)) {
       try {
         if ((await this.#step(type)) === 'done') break;
       } catch (error) {
@@ -193,6 +193,10 @@ export class Declarer {
     });
     return 'done';
   }
+}
+
+function levelOf({ references }: ResourceType): number {
+  return references.length > 0 ? referencesLevel : declarationsLevel;
 }
 
 function declarationIn(recorded: RecordedEvent): Declaration {

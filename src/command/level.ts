@@ -6,12 +6,14 @@
  * 2: `TypeDeclared` in streams `type:<type>`, `UniqueEnforced` in `unique:<type>`, and `declared` in the metadata of
  * object events.
  * 3: `TreeHead` in `platform:tree`, `KeyOffered` and `KeySigned` in `platform:keys`.
+ * 4: `refs` in object events, which fences repeat, and `references` in `TypeDeclared`.
  */
 export const firstLevel = 1;
 export const declarationsLevel = 2;
 export const treeLevel = 3;
+export const referencesLevel = 4;
 
 /**
  * The highest level that this version can read. This version writes events of the level only if the log has the level.
  */
-export const levelRead = 3;
+export const levelRead = 4;

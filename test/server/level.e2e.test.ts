@@ -48,7 +48,7 @@ test("a server raises its log's level once, then declares its types, and stops a
         name: 'StartError',
         exitCode: 2,
         message: new RegExp(
-          'the level of the log is 4, but this version reads only up to 3; start the version of this program that ' +
+          'the level of the log is 5, but this version reads only up to 4; start the version of this program that ' +
             'wrote the event, or a later version',
           'u',
         ),
