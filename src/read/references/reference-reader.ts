@@ -1,0 +1,33 @@
+import type { HeldReference } from '../../resource/references/named-targets.ts';
+import type { ReferenceDeclaration } from '../../resource/references/reference-declaration.ts';
+import type { TypeKey } from '../../resource/type/index-entry.ts';
+
+/** A declared reference of the type `from`. */
+export type ReferenceFrom = ReferenceDeclaration & { readonly from: TypeKey };
+
+/** An object that names another object. `uid`: the uid that the named object had at the decision, if it existed. */
+export type Referrer = { readonly type: TypeKey; readonly name: string; readonly uid: string | undefined };
+
+/** Objects of one type, in the order of their names, from the first name after `after`. */
+export type ReferrerPage = { readonly after?: string | undefined; readonly limit: number };
+
+/** The state of a possible target of references. */
+export type TargetState = { readonly uid: string; readonly isMarked: boolean };
+
+/** The references of objects, and the objects that name an object, in the state that this node has folded. */
+export type ReferenceReader = {
+  /** The declared references to objects of a type, according to the latest declarations in the log. */
+  declaredTo(type: TypeKey): readonly ReferenceFrom[];
+  /** The references that a type declares, according to its latest declaration in the log. */
+  declaredBy(type: TypeKey): readonly ReferenceDeclaration[];
+  /** The references of an object, as its last event contains them. */
+  of(type: TypeKey, name: string): readonly HeldReference[];
+  /** The objects that name `target` (`<type>/<name>`) in the field of this reference. */
+  referrers(target: string, reference: Pick<ReferenceFrom, 'from' | 'field'>, page: ReferrerPage): readonly Referrer[];
+  /** The names of the objects of a type with references. */
+  referring(type: TypeKey, page: ReferrerPage): readonly string[];
+  /** The state of the object with the key `<type>/<name>`; undefined if it does not exist. */
+  target(key: string): TargetState | undefined;
+  /** Whether an object is marked for deletion; undefined if it does not exist. */
+  isMarked(type: TypeKey, name: string): boolean | undefined;
+};
