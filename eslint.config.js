@@ -24,6 +24,7 @@ const parsers = [
   'src/command/patch*.ts',
   // Decode rows and checkpoints to values, and the responses in rows to objects.
   'projections/lmdb-*.ts',
+  'projections/references/reference-tables.ts',
   'projections/checkpoint.ts',
   'projections/index/index-entries.ts',
   'src/config/config.ts',

@@ -5,6 +5,8 @@ import { typeKey, type TypeKey } from '../src/resource/type/index-entry.ts';
 import type { Declared } from '../src/read/declarations.ts';
 import { decodeCheckpoint, encodeCheckpoint, type Checkpoint } from './checkpoint.ts';
 import { LmdbEnvironment, type PrepareTables } from './lmdb-environment.ts';
+import type { HeldReference } from '../src/resource/references/named-targets.ts';
+import { ReferenceTables } from './references/reference-tables.ts';
 
 /**
  * A consistent view of the tables over several turns, until `release()`. A row is valid until the next read of a row.
@@ -20,6 +22,8 @@ export type Writer = {
   putRow(type: TypeKey, name: string, row: Buffer, options: { readonly recreated: boolean }): void;
   /** Records a deletion. The next object of this name continues the numbering of its stream after `revision`. */
   putDeleted(type: TypeKey, name: string, revision: StreamRevision): void;
+  /** Replaces the references of an object. */
+  putReferences(type: TypeKey, name: string, refs: readonly HeldReference[]): void;
   putPasswordHash(uid: string, revision: StreamRevision, hash: string): void;
   putTokenDigest(uid: string, digest: string): void;
   /** Deletes the secrets of a deleted object. */
@@ -47,10 +51,12 @@ export class LmdbTables {
   readonly #secrets: Database<string, string>;
   /** The checkpoint, the log's level, and by type the latest declaration and the indexes that were ever unique. */
   readonly #meta: Database<string, string>;
+  readonly #references: Database<string, string>;
+  readonly references: ReferenceTables;
 
   /** `prepare` creates missing files, so that opening the tables cannot fail on a full disk. */
   constructor(dir: string, prepare?: PrepareTables) {
-    this.#environment = new LmdbEnvironment(dir, { databases: 6, prepare });
+    this.#environment = new LmdbEnvironment(dir, { databases: 7, prepare });
     const { root } = this.#environment;
     this.#rows = root.openDB({ name: 'rows', encoding: 'binary' });
     const shared: RootDatabaseOptions & { readonly name: string } = {
@@ -62,6 +68,8 @@ export class LmdbTables {
     this.#heads = root.openDB({ name: 'heads', encoding: 'ordered-binary' });
     this.#secrets = root.openDB({ name: 'secrets', encoding: 'string' });
     this.#meta = root.openDB({ name: 'meta', encoding: 'string' });
+    this.#references = root.openDB({ name: 'references', encoding: 'string' });
+    this.references = new ReferenceTables(this.#references);
     this.#environment.opened();
   }
 
@@ -183,7 +191,11 @@ export class LmdbTables {
   /** Deletes all contents. The next fold then starts at the beginning of the log. */
   clear(): void {
     this.#environment.commit(() => {
-      for (const table of [this.#rows, this.#deleted, this.#heads, this.#secrets, this.#meta]) table.clearSync();
+      const [rows, secrets] = [
+        [this.#rows, this.#deleted, this.#heads],
+        [this.#secrets, this.#meta],
+      ];
+      for (const table of [...rows, ...secrets, this.#references]) table.clearSync();
     });
   }
 
@@ -200,6 +212,9 @@ export class LmdbTables {
     putDeleted: (type, name, revision) => {
       this.#rows.removeSync(rowKey(type, name));
       this.#deleted.putSync(rowKey(type, name), revision);
+    },
+    putReferences: (type, name, refs) => {
+      this.references.put(type, name, refs);
     },
     putPasswordHash: (uid, revision, hash) => {
       if (uid.length <= secretUidLengthMax) this.#secrets.putSync(passwordKey(uid, revision), hash);

@@ -4,7 +4,7 @@ import { decodeCheckpoint, type Checkpoint } from './checkpoint.ts';
 import { holdTransaction, openReadOnly } from './lmdb-read-only.ts';
 
 /** The tables in the order of their comparison, smallest first. */
-export const viewedTables = ['meta', 'gone', 'heads', 'secrets', 'rows'] as const;
+export const viewedTables = ['meta', 'gone', 'heads', 'secrets', 'references', 'rows'] as const;
 export type ViewedTable = (typeof viewedTables)[number];
 
 export type ViewedEntry = { readonly key: string; readonly value: Buffer };

@@ -5,7 +5,7 @@ import type { StoredObject } from '../src/read/objects.ts';
  * One row of the object table: the members that are needed without parsing, then the exact bytes of the response.
  *
  *   0  u8    format (3)
- *   1  u8    flags: 1 deletion requested, 2 has finalizers
+ *   1  u8    flags: 1 deletion requested, 2 has finalizers, 4 has references
  *   2  u32   revision
  *   6  u128  position, above 2⁶⁴ from a log's second epoch on
  *  22  u32   length of the index entry; 0 if the type was not registered at the time
@@ -20,12 +20,15 @@ const entryLengthAt = 22;
 const declaredAt = 26;
 const flagDeletion = 1;
 const flagFinalizers = 2;
+const flagReferences = 4;
 
 export type Row = {
   readonly revision: StreamRevision;
   readonly position: LogPosition;
   readonly deletionRequested: boolean;
   readonly finalizers: boolean;
+  /** Whether the table of references has references of the object. */
+  readonly references?: boolean;
   /** The revision of the type's declaration that decided the object's last event; undefined if none decided it. */
   readonly declared: number | undefined;
   /** The bytes of the index entry; empty if the row has none. */
@@ -36,7 +39,10 @@ export type Row = {
 export function encodeRow(row: Row): Buffer {
   const bytes = Buffer.allocUnsafe(headerBytes + row.entry.length + row.answer.length);
   bytes[0] = format;
-  bytes[1] = (row.deletionRequested ? flagDeletion : 0) | (row.finalizers ? flagFinalizers : 0);
+  bytes[1] =
+    (row.deletionRequested ? flagDeletion : 0) |
+    (row.finalizers ? flagFinalizers : 0) |
+    (row.references === true ? flagReferences : 0);
   bytes.writeUInt32LE(row.revision, 2);
   bytes.writeBigUInt64LE(BigInt.asUintN(64, row.position), 6);
   bytes.writeBigUInt64LE(row.position >> 64n, 14);
@@ -56,6 +62,7 @@ export function decodeRow(bytes: Buffer): Row {
     position: positionOf(bytes),
     deletionRequested: (flags & flagDeletion) !== 0,
     finalizers: (flags & flagFinalizers) !== 0,
+    references: (flags & flagReferences) !== 0,
     declared: declaredOf(bytes),
     entry: bytes.subarray(headerBytes, answerAt),
     answer: bytes.subarray(answerAt),
@@ -64,6 +71,14 @@ export function decodeRow(bytes: Buffer): Row {
 
 export function revisionOf(bytes: Buffer): StreamRevision {
   return streamRevision(bytes.readUInt32LE(2));
+}
+
+export function isMarkedIn(bytes: Buffer): boolean {
+  return ((bytes[1] ?? 0) & flagDeletion) !== 0;
+}
+
+export function hasReferences(bytes: Buffer): boolean {
+  return ((bytes[1] ?? 0) & flagReferences) !== 0;
 }
 
 export function declaredOf(bytes: Buffer): number | undefined {

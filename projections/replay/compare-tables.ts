@@ -11,7 +11,7 @@ import { merged } from './merge-entries.ts';
 export type CountedTables = Record<ViewedTable, number>;
 
 export function noTables(): CountedTables {
-  return { meta: 0, gone: 0, heads: 0, secrets: 0, rows: 0 };
+  return { meta: 0, gone: 0, heads: 0, secrets: 0, references: 0, rows: 0 };
 }
 
 /**
