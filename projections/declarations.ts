@@ -6,11 +6,13 @@ import {
   type DeclarationReader,
   type LateWrite,
 } from '../src/read/declarations.ts';
+import type { ReferenceFrom } from '../src/read/references/reference-reader.ts';
 import type { HeldValue } from '../src/resource/type/held-values.ts';
 import type { TypeKey } from '../src/resource/type/index-entry.ts';
 import type { LmdbTables, Writer } from './lmdb-tables.ts';
 
 const none: ReadonlySet<string> = new Set();
+const noReferences: readonly ReferenceFrom[] = [];
 
 type DeclarationTables = {
   readonly declared: Map<TypeKey, Declared>;
@@ -20,16 +22,23 @@ type DeclarationTables = {
 /** The declarations in folded events. They are stored in the tables and read from memory. */
 export class Declarations implements DeclarationReader, DeclarationFeed {
   readonly #known: DeclarationTables;
+  #referencesTo: ReadonlyMap<TypeKey, readonly ReferenceFrom[]>;
   readonly #listeners = new Set<(type: TypeKey) => void>();
   readonly #onLate = new Set<(late: LateWrite) => void>();
 
   constructor(tables: Pick<LmdbTables, 'onceUnique' | 'declared'>) {
     const onceUnique = tables.onceUnique().map(([type, names]) => [type, new Set(names)] as const);
     this.#known = { declared: new Map(tables.declared()), onceUnique: new Map(onceUnique) };
+    this.#referencesTo = byTarget(this.#known.declared);
   }
 
   declared(type: TypeKey): Declared | undefined {
     return this.#known.declared.get(type);
+  }
+
+  /** The references to objects of a type, in the latest declarations. */
+  referencesTo(type: TypeKey): readonly ReferenceFrom[] {
+    return this.#referencesTo.get(type) ?? noReferences;
   }
 
   onceUnique(type: TypeKey): ReadonlySet<string> {
@@ -57,6 +66,7 @@ export class Declarations implements DeclarationReader, DeclarationFeed {
   keep({ declared, onceUnique, late }: DeclarationsBatch): void {
     for (const [type, names] of onceUnique) this.#known.onceUnique.set(type, names);
     for (const [type, last] of declared) this.#known.declared.set(type, last);
+    if (declared.size > 0) this.#referencesTo = byTarget(this.#known.declared);
     for (const type of declared.keys()) for (const listener of this.#listeners) listener(type);
     for (const write of late) for (const listener of this.#onLate) listener(write);
   }
@@ -64,7 +74,16 @@ export class Declarations implements DeclarationReader, DeclarationFeed {
   clear(): void {
     this.#known.declared.clear();
     this.#known.onceUnique.clear();
+    this.#referencesTo = new Map();
   }
+}
+
+function byTarget(declared: DeclarationTables['declared']): ReadonlyMap<TypeKey, readonly ReferenceFrom[]> {
+  const found = new Map<TypeKey, ReferenceFrom[]>();
+  for (const [from, { declaration }] of declared)
+    for (const reference of declaration.references ?? [])
+      found.set(reference.to, [...(found.get(reference.to) ?? []), { ...reference, from }]);
+  return found;
 }
 
 /** A write after which the object exists. */

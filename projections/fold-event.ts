@@ -7,6 +7,7 @@ import {
   isObjectEvent,
   type DecodedEvent,
 } from '../src/log/event-codec.ts';
+import { referencesOf } from '../src/log/event-references.ts';
 import type { DomainEvent } from '../src/command/event.ts';
 import { LogCorruptError, LogReplacedError } from '../src/log/log.ts';
 import type { LogIdentity, RecordedEvent, StreamName, StreamRevision } from '../src/log/log.ts';
@@ -20,6 +21,7 @@ import { encodeEntry } from './index/entry-codec.ts';
 import { entryBeside } from './index/index-entries.ts';
 import type { LevelBatch } from './level.ts';
 import type { Writer } from './lmdb-tables.ts';
+import { foldReferences, type RowAfter } from './references/fold-references.ts';
 import { declaredOf, decodeRow, encodeRow, revisionOf, type Row } from './row.ts';
 
 /** The tables during a fold. They include rows that were written earlier in the same transaction. */
@@ -168,6 +170,7 @@ function foldObject(recorded: RecordedEvent, writer: Writer, known: FoldContext)
   // Like a deletion, a fence on a free name only moves the revision of the name.
   if (event.type === 'ObjectDeleted' || event.object === undefined) writer.putDeleted(key, name, revision);
   if (event.object === undefined) return undefined;
+  foldReferences(event, { type: key, name, previous }, writer);
   const content = contentOf(recorded, decoded, event.object);
   const { declared, answer: bytes, deletionRequested, finalizers } = content;
   const cause = { id: recorded.id, correlationId: correlationIn(recorded) };
@@ -191,18 +194,18 @@ type Content = Omit<Row, 'entry'>;
 function contentOf(recorded: RecordedEvent, decoded: DecodedEvent, object: ResourceObject): Content {
   const { revision, position } = recorded;
   const answer = answerBytes(decoded, recorded.data, position.toString());
-  return { position, revision, declared: declaredIn(recorded), answer, ...marks(object) };
+  const references = isObjectEvent(decoded.event) && referencesOf(decoded.event).length > 0;
+  return { position, revision, declared: declaredIn(recorded), answer, references, ...marks(object) };
 }
 
 /**
- * Returns the row after an event, without index entry, for a replay, which registers no types. Undefined for an event
- * without an object.
- */
-export function rowAfter(recorded: RecordedEvent): Buffer | undefined {
+/** The row after an event, without index entry, as in a replay, and the references. Undefined without an object. */
+export function rowAfter(recorded: RecordedEvent): RowAfter | undefined {
   const decoded = decodeEvent(recorded);
   const { event } = decoded;
   if (!isObjectEvent(event) || event.object === undefined) return undefined;
-  return encodeRow({ ...contentOf(recorded, decoded, event.object), entry: unindexed.entry });
+  const row = encodeRow({ ...contentOf(recorded, decoded, event.object), entry: unindexed.entry });
+  return { row, refs: referencesOf(event) };
 }
 
 function writtenRow(row: Buffer | undefined): Written['row'] {

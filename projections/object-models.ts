@@ -33,6 +33,7 @@ import type { Checkpoint } from './checkpoint.ts';
 import type { LmdbTables, Writer } from './lmdb-tables.ts';
 import { ObjectIndexes, type OnUnindexed } from './object-indexes.ts';
 import { OlderRows } from './older-rows.ts';
+import { FoldedReferences } from './references/folded-references.ts';
 import { PositionWaiters } from './position-waiters.ts';
 import type { Fold } from './runner.ts';
 import { storedOf } from './row.ts';
@@ -73,6 +74,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   readonly declarations: Declarations;
   readonly level: Level;
   readonly older: OlderRows;
+  readonly references: FoldedReferences;
 
   constructor(dependencies: ObjectModelDependencies) {
     this.#tables = dependencies.tables;
@@ -84,6 +86,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     this.declarations = new Declarations(dependencies.tables);
     this.level = new Level(dependencies.tables);
     this.older = new OlderRows(dependencies.tables);
+    this.references = new FoldedReferences(dependencies.tables, this.declarations);
     this.#pages = new ListPages(dependencies.tables, dependencies.clock);
     this.snapshots = new SnapshotSlots(dependencies.clock);
     const { position = logStart, events = 0, time = 0 } = this.#tables.checkpoint() ?? {};

@@ -24,7 +24,7 @@ import {
 } from '../fold-event.ts';
 import { Level } from '../level.ts';
 import type { LmdbTables, Writer } from '../lmdb-tables.ts';
-import { declaredOf, revisionOf } from '../row.ts';
+import { declaredOf, hasReferences, revisionOf } from '../row.ts';
 import type { RebuildOptions } from './rebuild.ts';
 import { endOfAppends, type ScannedLog } from './scanned-log.ts';
 import { writeLasts, type Last } from './write-lasts.ts';
@@ -172,10 +172,17 @@ export class LastEvents {
 
   #storedLast(recorded: RecordedEvent): Last {
     const { type, name } = objectStream(recorded);
-    const none = { type, name, revision: undefined, position: logStart, declared: undefined };
+    const none = { type, name, revision: undefined, position: logStart, declared: undefined, hadReferences: false };
     const row = this.#hasSettled ? this.#tables.row(type, name) : undefined;
     if (row !== undefined)
-      return { ...none, revision: revisionOf(row), declared: declaredOf(row), isLive: true, isGone: false };
+      return {
+        ...none,
+        revision: revisionOf(row),
+        declared: declaredOf(row),
+        isLive: true,
+        isGone: false,
+        hadReferences: hasReferences(row),
+      };
     const revision = this.#hasSettled ? this.#tables.deletedAt(type, name) : undefined;
     return { ...none, revision, isLive: false, isGone: revision !== undefined };
   }
@@ -199,7 +206,7 @@ export class LastEvents {
     head: (stream) => this.#heads.get(stream) ?? (this.#hasSettled ? this.#tables.head(stream) : undefined),
   };
 
-  readonly #writer: Omit<Writer, 'putRow' | 'putDeleted' | 'dropSecrets' | 'putCheckpoint'> = {
+  readonly #writer: Omit<Writer, 'putRow' | 'putDeleted' | 'putReferences' | 'dropSecrets' | 'putCheckpoint'> = {
     putHead: (stream, revision) => {
       if (!this.#heads.has(stream)) this.#bytes += nameBytes + 2 * stream.length;
       this.#heads.set(stream, revision);

@@ -8,6 +8,7 @@ import {
 } from '../../src/log/log.ts';
 import type { TypeKey } from '../../src/resource/type/index-entry.ts';
 import { rowAfter } from '../fold-event.ts';
+import type { RowAfter } from '../references/fold-references.ts';
 import type { LmdbTables, Writer } from '../lmdb-tables.ts';
 import type { RebuildOptions } from './rebuild.ts';
 
@@ -22,6 +23,8 @@ export type Last = {
   isLive: boolean;
   /** Whether the table of deleted names has the name. */
   readonly isGone: boolean;
+  /** Whether the table of references has references of the object. */
+  readonly hadReferences: boolean;
 };
 
 export type WritePorts = {
@@ -32,7 +35,7 @@ export type WritePorts = {
   readonly onStep: RebuildOptions['onBatch'];
 };
 
-type Written = { readonly last: Last; readonly row: Buffer | undefined };
+type Written = { readonly last: Last; readonly after: RowAfter | undefined };
 
 /** Writes the row of each live object, from its last event, and the revision of each deleted one. */
 export async function writeLasts(
@@ -51,9 +54,9 @@ export async function writeLasts(
     await onStep({ done, all: sorted.length });
   };
   for (const [stream, last] of sorted) {
-    const row = last.isLive ? await rowOf(stream, last, log) : undefined;
-    batch.push({ last, row });
-    bytes += nameBytes + (row?.length ?? 0);
+    const after = last.isLive ? await rowOf(stream, last, log) : undefined;
+    batch.push({ last, after });
+    bytes += nameBytes + (after?.row.length ?? 0);
     if (bytes >= replayWriteBytesMax) await write();
   }
   await write();
@@ -62,7 +65,11 @@ export async function writeLasts(
 /** The estimated bytes in memory of a deleted name. */
 const nameBytes = 64;
 
-async function rowOf(stream: StreamName, { revision, position }: Last, log: Pick<EventLog, 'readAt'>): Promise<Buffer> {
+async function rowOf(
+  stream: StreamName,
+  { revision, position }: Last,
+  log: Pick<EventLog, 'readAt'>,
+): Promise<RowAfter> {
   const recorded = await log.readAt(position);
   const row = recorded?.stream === stream && recorded.revision === revision ? rowAfter(recorded) : undefined;
   if (row === undefined)
@@ -72,7 +79,9 @@ async function rowOf(stream: StreamName, { revision, position }: Last, log: Pick
   return row;
 }
 
-function writeLast(writer: Writer, { last: { type, name, revision, isGone }, row }: Written): void {
-  if (row !== undefined) writer.putRow(type, name, row, { recreated: isGone });
+function writeLast(writer: Writer, { last: { type, name, revision, isGone, hadReferences }, after }: Written): void {
+  const refs = after?.refs ?? [];
+  if (refs.length > 0 || hadReferences) writer.putReferences(type, name, refs);
+  if (after !== undefined) writer.putRow(type, name, after.row, { recreated: isGone });
   else if (revision !== undefined) writer.putDeleted(type, name, revision);
 }

@@ -1,0 +1,66 @@
+import { textIn } from '../../src/log/member-text.ts';
+import type {
+  ReferenceFrom,
+  ReferenceReader,
+  Referrer,
+  ReferrerPage,
+  TargetState,
+} from '../../src/read/references/reference-reader.ts';
+import type { ReferenceDeclaration } from '../../src/resource/references/reference-declaration.ts';
+import { storedObject } from '../../src/resource/object/shown-object.ts';
+import type { HeldReference } from '../../src/resource/references/named-targets.ts';
+import { typeKey, type TypeKey } from '../../src/resource/type/index-entry.ts';
+import type { Declarations } from '../declarations.ts';
+import type { LmdbTables } from '../lmdb-tables.ts';
+import { isMarkedIn, storedOf } from '../row.ts';
+
+const uidMember = Buffer.from('"uid":"');
+
+/** The folded references, from the tables and the declarations. */
+export class FoldedReferences implements ReferenceReader {
+  readonly #tables: LmdbTables;
+  readonly #declarations: Pick<Declarations, 'referencesTo' | 'declared'>;
+
+  constructor(tables: LmdbTables, declarations: Pick<Declarations, 'referencesTo' | 'declared'>) {
+    this.#tables = tables;
+    this.#declarations = declarations;
+  }
+
+  declaredTo(type: TypeKey): readonly ReferenceFrom[] {
+    return this.#declarations.referencesTo(type);
+  }
+
+  declaredBy(type: TypeKey): readonly ReferenceDeclaration[] {
+    return this.#declarations.declared(type)?.declaration.references ?? [];
+  }
+
+  of(type: TypeKey, name: string): readonly HeldReference[] {
+    return this.#tables.references.of(type, name);
+  }
+
+  referrers(target: string, reference: Pick<ReferenceFrom, 'from' | 'field'>, page: ReferrerPage): readonly Referrer[] {
+    return this.#tables.references.referrers(target, reference, page);
+  }
+
+  referring(type: TypeKey, page: ReferrerPage): readonly string[] {
+    return this.#tables.references.referring(type, page);
+  }
+
+  target(key: string): TargetState | undefined {
+    const slash = key.indexOf('/');
+    const row = this.#tables.rowFast(typeKey(key.slice(0, slash)), key.slice(slash + 1));
+    return row === undefined ? undefined : { uid: uidIn(row), isMarked: isMarkedIn(row) };
+  }
+
+  isMarked(type: TypeKey, name: string): boolean | undefined {
+    const row = this.#tables.rowFast(type, name);
+    return row === undefined ? undefined : isMarkedIn(row);
+  }
+}
+
+/** The uid of a stored object. It precedes every member of a client, so the object need not be parsed. */
+function uidIn(row: Buffer): string {
+  const { bytes } = storedOf(row);
+  const json = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return textIn(json, json.indexOf(uidMember), uidMember) ?? storedObject(bytes).metadata.uid;
+}
