@@ -17,6 +17,7 @@ export type Step = {
   readonly name: (typeof names)[number];
   readonly size: number;
   readonly held: readonly (typeof indexes)[number][];
+  readonly referring: readonly (typeof indexes)[number][];
   /** The revision of the declaration that decided the event; 0 or more. */
   readonly declared: number | undefined;
   /** The declaration's version of the keys. */
@@ -32,6 +33,7 @@ export const drawnSteps = fc.array(
     name: fc.constantFrom(...names),
     size: fc.integer({ min: 0, max: 9 }),
     held: fc.subarray([...indexes]),
+    referring: fc.subarray([...indexes]),
     declared: fc.option(fc.nat({ max: 3 }), { nil: undefined }),
     keys: fc.constantFrom('one', 'two'),
   }),
@@ -89,23 +91,25 @@ export class DrawnLog {
     }
   }
 
-  #objectEvents(kind: Step['kind'], { name, size, held }: Step): Appended {
+  #objectEvents(kind: Step['kind'], { name, size, held, referring }: Step): Appended {
     const values = held.map((index) => ({ index, hash: `${index}-${String(size)}` }));
+    const target = `"],"object":{${String(size)}`;
+    const refs = referring.map((field) => ({ field, target, ...(size > 5 ? { uid: 'uid-1' } : {}) }));
     const live = this.#live.get(name);
     if (live === undefined && kind === 'fence') return [{ type: 'NameFenced', values: [] }];
     if (live === undefined) {
       this.#uids += 1;
       const made = this.#keep(name, widget({ metadata: { name, uid: `uid-${String(this.#uids)}` } }));
-      return [{ type: 'ObjectCreated', object: made, values }];
+      return [{ type: 'ObjectCreated', object: made, values, refs }];
     }
-    if (kind === 'fence') return [{ type: 'NameFenced', object: live, values }];
+    if (kind === 'fence') return [{ type: 'NameFenced', object: live, values, refs }];
     if (kind === 'write') {
       const spec = { title: `"values":[],"object":{ ${String(size)}`, size };
-      return [{ type: 'ObjectUpdated', object: this.#keep(name, { ...live, spec }), values }];
+      return [{ type: 'ObjectUpdated', object: this.#keep(name, { ...live, spec }), values, refs }];
     }
     const metadata = { ...live.metadata, deletionTimestamp: '2026-01-02T00:00:00.000Z', finalizers: ['example.com/x'] };
     const marked = this.#keep(name, { ...live, metadata });
-    const request: DomainEvent = { type: 'ObjectDeletionRequested', object: marked, values };
+    const request: DomainEvent = { type: 'ObjectDeletionRequested', object: marked, values, refs };
     if (kind === 'mark') return [request];
     this.#live.delete(name);
     const deleted: DomainEvent = { type: 'ObjectDeleted', object: marked, values: [] };
