@@ -15,6 +15,8 @@ type Reason =
   | { readonly reason: 'not-found'; readonly detail: string }
   | { readonly reason: 'already-exists'; readonly detail: string }
   | { readonly reason: 'stale-version'; readonly detail: string }
+  /** Other objects name the object, so it cannot be deleted. */
+  | { readonly reason: 'referenced'; readonly detail: string }
   | { readonly reason: 'unique-value-taken'; readonly detail: string; readonly violations: readonly Violation[] }
   | { readonly reason: 'precondition-failed'; readonly detail: string }
   /** `root`: the document to which an empty pointer refers; the object if absent. */

@@ -33,6 +33,7 @@ export const problems = {
   'already-exists': { status: 409, word: 'AlreadyExists', title: 'An object with this name exists' },
   'stale-version': { status: 409, word: 'Conflict', title: 'The object has been modified' },
   'unique-value-taken': { status: 409, word: 'UniqueValueTaken', title: 'Another object has this unique value' },
+  referenced: { status: 409, word: 'ObjectReferenced', title: 'Other objects name this object' },
   expired: { status: 410, word: 'Expired', title: 'This log position is not available' },
   'precondition-failed': { status: 412, word: 'PreconditionFailed', title: 'A precondition failed' },
   'body-too-large': { status: 413, word: 'RequestEntityTooLarge', title: 'The body is too large' },

@@ -23,6 +23,7 @@ const expected: Record<ProblemReason, readonly [number, string, string]> = {
   'already-exists': [409, 'AlreadyExists', 'already-exists'],
   'stale-version': [409, 'Conflict', 'conflict'],
   'unique-value-taken': [409, 'UniqueValueTaken', 'unique-value-taken'],
+  referenced: [409, 'ObjectReferenced', 'object-referenced'],
   expired: [410, 'Expired', 'expired'],
   'precondition-failed': [412, 'PreconditionFailed', 'precondition-failed'],
   'body-too-large': [413, 'RequestEntityTooLarge', 'request-entity-too-large'],
