@@ -256,7 +256,8 @@ function decideDelete(
   const violations = deleteViolations(current, facts);
   if (violations.length > 0) return invalid(facts.type, name, violations);
   const { finalizers: before, ...metadata } = current.metadata;
-  const finalizers = markedFinalizers(before, propagation, facts.strategy?.heldBy?.(facts.domain));
+  const held = [...(facts.strategy?.heldBy?.(facts.domain) ?? []), ...(facts.heldBy ?? [])];
+  const finalizers = markedFinalizers(before, propagation, held);
   const marked = {
     ...current,
     metadata: { ...metadata, deletionTimestamp: facts.now, ...(finalizers.length === 0 ? {} : { finalizers }) },

@@ -26,6 +26,8 @@ export type Facts = {
   readonly strategy?: Strategy | undefined;
   /** Observes the calls of the type's hooks; undefined if no part observes them. */
   readonly hookWatch?: HookWatch | undefined;
+  /** Finalizers that the object gets when it is marked, in addition to those of its type's strategy. */
+  readonly heldBy?: readonly string[] | undefined;
   /** The secret withheld from this write; undefined until the secret is stored. */
   readonly kept?: Kept | undefined;
 };
