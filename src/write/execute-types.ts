@@ -5,6 +5,9 @@ import type { Kept } from '../command/strategy.ts';
 import type { EventLog } from '../log/log.ts';
 import type { DeclarationReader } from '../read/declarations.ts';
 import type { ObjectReader } from '../read/objects.ts';
+import type { ReferenceReader } from '../read/references/reference-reader.ts';
+import type { TypeKey } from '../resource/type/index-entry.ts';
+import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { SecretKeeper, WriteRules } from './rules.ts';
 import type { Admitted } from './admission/admission.ts';
 import type { DecidedBy } from './declared.ts';
@@ -20,6 +23,10 @@ export type WriteDoorDependencies = EventStampsDependencies & {
   readonly reader: ObjectReader;
   /** Reads the declarations in the log. If undefined, writes are decided by this node's declarations. */
   readonly declarations?: DeclarationReader;
+  /** The folded references. If undefined, no references are checked. */
+  readonly references?: ReferenceReader;
+  /** Returns a registered type. */
+  readonly typeOf?: (key: TypeKey) => ResourceType | undefined;
   readonly domain: string;
   readonly uuid: () => string;
   /** The random suffix of generated names: five characters of `[a-z0-9]`. */

@@ -26,6 +26,7 @@ import { isHeldBack } from './admission/disk-admission.ts';
 import { EventStamps } from './event-stamps.ts';
 import { baseOf, storedIn, streamOf, type Target } from './target.ts';
 import type { StreamQueues } from './stream-queues.ts';
+import { ReferenceChecks } from './references/reference-checks.ts';
 import { claimValues, heldOnItsWayOut, storedHolder, type ValuesRefused } from './unique/unique-values.ts';
 
 /** Attempts at a command. Each attempt reads the state, decides, claims unique values and appends. */
@@ -36,6 +37,7 @@ export class WriteAttempts {
   readonly #folded: FoldedStates;
   readonly #turns: StreamQueues;
   readonly #stamps: EventStamps;
+  readonly #references: ReferenceChecks;
 
   constructor(dependencies: WriteDoorDependencies, turns: StreamQueues) {
     this.#dependencies = dependencies;
@@ -43,6 +45,9 @@ export class WriteAttempts {
     this.#folded = new FoldedStates(this.#log, dependencies.reader);
     this.#turns = turns;
     this.#stamps = new EventStamps(dependencies);
+    const { reader, references, rules, domain, typeOf = () => undefined } = dependencies;
+    const [log, folded] = [this.#log, this.#folded];
+    this.#references = new ReferenceChecks({ log, folded, reader, references, rules, typeOf, domain });
   }
 
   attempt(type: ResourceType, command: Command, given: Given): Promise<Attempt> {
@@ -85,6 +90,7 @@ export class WriteAttempts {
       strategy: this.#dependencies.rules.strategyOf(type.key),
       kept: given.kept,
       hookWatch: this.#dependencies.hookWatch,
+      heldBy: command.type === 'delete' ? this.#references.heldBy(type, name) : undefined,
     };
     // An invalid name is not looked up, because neither the log nor the tables accept such a name as a key.
     if (nameProblem(name) !== undefined) return refusalOf(decide(initialState, command, facts), name);
@@ -136,7 +142,9 @@ export class WriteAttempts {
     return (await given.guard.take(guard, baseOf(target))) ? 'again' : unavailable();
   }
 
-  async #carryOut(target: Target, decision: Made, writing: Writing): Promise<Attempt> {
+  async #carryOut(target: Target, decided: Made, writing: Writing): Promise<Attempt> {
+    const referring = this.#references.read(target, decided);
+    const { decision } = referring;
     const { given, metadata, by } = writing;
     const { clock, uuid, appendBytesMax } = this.#dependencies;
     const {
@@ -152,6 +160,8 @@ export class WriteAttempts {
     if (limited !== undefined) return limited;
     if (largest > objectBytesMax) return this.#folded.confirm(target, tooLarge(largest));
     if (!dryRun) this.#dependencies.disk?.take(bytes);
+    const refused = await this.#references.refusal(target, referring, subject);
+    if (refused !== undefined) return refused;
     const stored = await this.#refuseStored(target, decision, { subject, by });
     if (stored !== undefined) return stored;
     const { type } = target;

@@ -90,6 +90,8 @@ export function composeCore(config: Config, stores: Stores, options: CoreOptions
     log: eventLog,
     reader: models,
     declarations: models.declarations,
+    references: models.references,
+    typeOf: (key) => stores.registry.byKey(key)?.type,
     clock,
     domain,
     uuid: randomUUID,
