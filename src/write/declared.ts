@@ -15,7 +15,8 @@ export function decidedBy(
   type: ResourceType,
 ): { readonly ok: true; readonly by: DecidedBy } | Refusal {
   const last = declarations?.declared(type.key);
-  if (last === undefined || type.declaration === undefined) return { ok: true, by: undefined };
+  if (type.declaration === undefined || declarations === undefined) return { ok: true, by: undefined };
+  if (last === undefined) return type.references.length > 0 ? undeclared(type) : { ok: true, by: undefined };
   return isSameDeclaration(last.declaration, type.declaration)
     ? { ok: true, by: last }
     : otherwise(type, last.declaration, type.declaration);
@@ -31,6 +32,15 @@ export function isStillDecidedBy(
   by: DecidedBy,
 ): boolean {
   return type.declaration === undefined || declarations?.declared(type.key)?.revision === by?.revision;
+}
+
+/** Without the declaration, deletions of the named objects would ignore the references. */
+function undeclared({ key }: ResourceType): Refusal {
+  const detail = `the references of ${key} are not recorded in the log yet, so this server accepts no writes of ${key}`;
+  return {
+    ok: false,
+    rejection: { reason: 'unavailable', detail, retryAfterSeconds: otherDeclarationRetrySeconds },
+  };
 }
 
 function otherwise({ plural, key }: ResourceType, last: Declaration, own: Declaration): Refusal {
