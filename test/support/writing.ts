@@ -15,7 +15,7 @@ import { decodeEvent } from '../../src/log/event-codec.ts';
 import { logStart, streamName, type EventLog, type RecordedEvent } from '../../src/log/log.ts';
 import type { Metadata, ResourceObject } from '../../src/resource/object/object.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
-import { noRules } from '../../src/write/rules.ts';
+import { noRules, type WriteRules } from '../../src/write/rules.ts';
 import { HeldBytes } from '../../src/write/admission/held-bytes.ts';
 import type { WriteRates } from '../../src/write/admission/writer.ts';
 import { Writers } from '../../src/write/admission/writers.ts';
@@ -33,6 +33,9 @@ export type WritingOptions = {
   readonly lastEventTime?: number;
   /** The first declaration; by default, `widgets`. */
   readonly type?: ResourceType;
+  /** Further types. */
+  readonly others?: readonly ResourceType[];
+  readonly rules?: WriteRules;
   /** The write limits of every user except `root`, a super administrator. Undefined: no limits. */
   readonly rates?: WriteRates;
 };
@@ -80,6 +83,8 @@ export class Writing {
       log: options.through?.(log) ?? log,
       reader: models,
       declarations: models.declarations,
+      references: models.references,
+      typeOf: (key) => [declared.type, ...(options.others ?? [])].find((type) => type.key === key),
       clock,
       domain,
       uuid: () => {
@@ -91,7 +96,7 @@ export class Writing {
         return suffixes[drawn - 1] ?? drawn.toString(36).padStart(5, '0');
       },
       lastEventTime: () => options.lastEventTime ?? 0,
-      rules: noRules,
+      rules: options.rules ?? noRules,
       secrets: { keep: () => Promise.reject(new Error('nothing is withheld here')) },
     });
   }
@@ -102,13 +107,14 @@ export class Writing {
     const log = new MemoryLog();
     const tables = new LmdbTables(dir);
     const declared: Declared = { type: options.type ?? widgets };
+    const { others = [] } = options;
     const models = new ObjectModels({
       tables,
       identity: () => ({ logId: 'the only one', epoch: 0 }),
-      types: (key) => (key === declared.type.key ? declared.type : undefined),
+      types: (key) => [declared.type, ...others].find((type) => type.key === key),
       clock,
     });
-    await models.buildIndexes(declared.type);
+    for (const type of [declared.type, ...others]) await models.buildIndexes(type);
     const stop = new AbortController();
     const folding = follow(log, models, stop.signal);
     t.teardown(async () => {
