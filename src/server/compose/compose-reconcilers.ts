@@ -5,6 +5,7 @@ import { Claims } from '../../../reconcilers/platform/unique-claims.ts';
 import { Collector } from '../../../reconcilers/platform/collector.ts';
 import { FailureLines } from '../../../reconcilers/failure-lines.ts';
 import { OwnerReferences } from '../../../reconcilers/platform/owner-references.ts';
+import { ReferenceFollower } from '../../../reconcilers/references/reference-follower.ts';
 import { RoleHealth } from '../../../reconcilers/platform/role-health.ts';
 import { Tokens } from '../../../reconcilers/platform/tokens.ts';
 import { roleBindingKey, roleKey, tokenKey, typesWithoutOwners, userKey } from '../../auth/types/platform-types.ts';
@@ -63,21 +64,31 @@ export function composeReconcilers(core: Core): Reconcilers {
     withoutOwners: typesWithoutOwners,
     typeOfKind: (group, kind) => registry.byKind(group, kind)?.type,
   });
+  const references = new ReferenceFollower({
+    ...given,
+    ...lookUps,
+    references: core.models.references,
+    domain: core.edge.domain,
+    onError: given.logAs('could not follow the deletion of a referenced object'),
+  });
   const claims = composeClaims(core, lookUps.types);
   const accounts = composeAccountReconcilers(core);
   const unsubscribe = registry.subscribe(({ type }, change) => {
     if (change !== 'serving') return;
     collector.enqueueAll(type);
     void owners.serve(type);
+    references.serve(type);
   });
   return {
     open: () => {
-      for (const reconciler of [collector, claims, ...accounts]) reconciler.open();
+      for (const reconciler of [collector, claims, references, ...accounts]) reconciler.open();
       owners.open();
     },
     stop: async () => {
       unsubscribe();
-      await Promise.all([collector, owners, claims, ...accounts].map(async (reconciler) => reconciler.stop()));
+      await Promise.all(
+        [collector, owners, claims, references, ...accounts].map(async (reconciler) => reconciler.stop()),
+      );
     },
   };
 }
