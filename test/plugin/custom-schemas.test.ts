@@ -127,6 +127,26 @@ test('of two routes for one path the more specific one answers', async (t) => {
   t.equal(await (await edge.call(path.replace('-', 'a'), { method: 'POST' })).json(), '{name}');
 });
 
+test('a misspelt member of a controller, route or socket refuses the plugin', async (t) => {
+  const route = { method: 'POST', path, handler };
+  const socket = { path, handler };
+  const controller = { apiVersion: 'api.example.com/v1', path: '/things' };
+  const refused: readonly (readonly [object, RegExp])[] = [
+    [{ routes: [{ ...route, sumary: 'A' }] }, /^routes\[0\]\.sumary: is not known; did you mean "summary"\?$/u],
+    [{ sockets: [{ ...socket, request: {} }] }, /^sockets\[0\]\.request: is not known/u],
+    [{ controllers: [{ ...controller, route: [] }] }, /^controllers\[0\]\.route: is not known; did you mean "routes"/u],
+  ];
+  for (const [definition, problem] of refused)
+    t.match(decodeDefinition(definition), { ok: false, problems: [problem] }, JSON.stringify(definition));
+});
+
+test('a response with a misspelt member is a bug of the plugin', async (t) => {
+  const edge = await startEdge();
+  t.teardown(() => edge.stop());
+  edge.pluginRoutes.mount('things', decoded({ method: 'GET', path, handler: () => ({ boddy: 'A' }) }));
+  t.equal((await edge.call(path)).status, 500);
+});
+
 test('a parameter with the schema of an array is an array, even if it is not repeated', async (t) => {
   const edge = await startEdge();
   t.teardown(() => edge.stop());

@@ -4,6 +4,7 @@ import { isObject } from '../../base/guards.ts';
 import type { RejectionReason } from '../../command/rejection.ts';
 import { ClientError } from '../../plugin/api/plugin.ts';
 import type { RouteEndpoint, ValueSchema } from '../../plugin/api/endpoints.ts';
+import { otherWords } from '../../resource/schema/suggestions.ts';
 import type { Violation } from '../../resource/type/resource-type.ts';
 import type { Answer } from '../answer.ts';
 import { problem, problems, type Problem } from '../problem.ts';
@@ -18,6 +19,8 @@ export type DecodedResponse =
       readonly iterator: AsyncIterator<unknown>;
     }
   | { readonly kind: 'rubbish'; readonly problem: string; readonly violations?: readonly Violation[] };
+
+const responseMembers = ['status', 'headers', 'body', 'events'];
 
 /** Headers that only the platform may set. */
 const platformHeaders = new Set([
@@ -50,6 +53,11 @@ type HandlerResult = {
 function decode(result: unknown, responses: RouteEndpoint['responses']): DecodedResponse {
   if (result !== undefined && !isObject(result))
     return { kind: 'rubbish', problem: 'the handler returned no response object' };
+  const unknown = Object.keys(result ?? {}).find((member) => !responseMembers.includes(member));
+  if (unknown !== undefined) {
+    const name = JSON.stringify(unknown.slice(0, 64));
+    return { kind: 'rubbish', problem: `the response has the member ${name}${otherWords(unknown, responseMembers)}` };
+  }
   const { status, headers: rawHeaders = {}, body, events }: HandlerResult = result ?? {};
   const headers = headersOf(rawHeaders);
   if (typeof headers === 'string') return { kind: 'rubbish', problem: headers };

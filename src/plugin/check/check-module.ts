@@ -126,13 +126,18 @@ function ownersOf(
 }
 
 /**
- * Returns the part of the definition that a problem's text names at its start, as in `reconcilers[0].type: …`; the
- * whole definition if the text names no part.
+ * Returns the innermost part of the definition with a recorded place that a problem's text names at its start, as in
+ * `reconcilers[0].type: …` or `controllers[0].routes[1].summary: …`; the whole definition if there is none.
  */
 function namedIn(text: string, exported: unknown): unknown {
-  const [, member = '', index = ''] = /^(types|reconcilers)\[([0-9]+)\]/u.exec(text) ?? [];
-  const list = isObject(exported) ? exported[member] : undefined;
-  return Array.isArray(list) ? list[Number(index)] : exported;
+  const [path = ''] = /^(?:[a-z]+\[[0-9]+\]\.?)+/u.exec(text) ?? [];
+  const parts = [exported];
+  for (const [, member = '', index = ''] of path.matchAll(/([a-z]+)\[([0-9]+)\]/gu)) {
+    const whole = parts.at(-1);
+    const list = isObject(whole) ? whole[member] : undefined;
+    parts.push(Array.isArray(list) ? list[Number(index)] : undefined);
+  }
+  return parts.findLast((part) => declaringStack(part) !== undefined) ?? exported;
 }
 
 /** Parses ` (at <file>:<line>…)`, the form in which errors of plugins contain a place. */

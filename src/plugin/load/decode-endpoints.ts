@@ -3,6 +3,7 @@ import { routesPerPluginMax } from '../../limits/plugins.ts';
 import { subdomainProblem } from '../../resource/type/names.ts';
 import { shortJson } from '../../resource/schema/schema-violations.ts';
 import { decodeRouteSchemas } from './decode-route-schemas.ts';
+import { unknownMembers } from './unknown-members.ts';
 import type { Endpoints, RouteEndpoint, SocketEndpoint } from '../api/endpoints.ts';
 import type { RouteHandler, SocketHandler } from '../api/plugin.ts';
 
@@ -26,8 +27,12 @@ export function decodeEndpoints(exported: Readonly<Record<string, unknown>>, pro
   listOf(exported, 'controllers', { at: 'controllers', countMax: routesPerPluginMax }, problems).forEach(
     (controller, index) => {
       const at = `controllers[${String(index)}]`;
-      if (!isObject(controller)) problems.push(`${at}: must be an object`);
-      else if (isNone(controller['apiVersion']))
+      if (!isObject(controller)) {
+        problems.push(`${at}: must be an object`);
+        return;
+      }
+      problems.push(...unknownMembers(controller, controllerMembers, at));
+      if (isNone(controller['apiVersion']))
         ignoredControllers.push(typeof controller['path'] === 'string' ? controller['path'] : at);
       else sources.push({ members: controller, place: { at: `${at}.`, prefix: prefixOf(controller, at, problems) } });
     },
@@ -88,6 +93,9 @@ function prefixOf({ apiVersion, path }: Readonly<Record<string, unknown>>, at: s
   return `/apis/${typeof apiVersion === 'string' ? apiVersion : ''}/${typeof path === 'string' ? path : ''}`;
 }
 
+const controllerMembers = new Set(['apiVersion', 'path', 'routes', 'sockets']);
+const routeMembers = new Set(['method', 'path', 'handler', 'summary', 'request', 'responses']);
+const socketMembers = new Set(['path', 'handler', 'summary']);
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 function decodeRoute(route: unknown, { at, prefix }: SchemaPlace, problems: string[]): RouteEndpoint | undefined {
@@ -95,6 +103,7 @@ function decodeRoute(route: unknown, { at, prefix }: SchemaPlace, problems: stri
     problems.push(`${at}: must be an object`);
     return undefined;
   }
+  problems.push(...unknownMembers(route, routeMembers, at));
   const { handler } = route;
   const method = methods.find((known) => known === route['method']);
   if (method === undefined)
@@ -117,6 +126,7 @@ function decodeSocket(socket: unknown, { at, prefix }: SchemaPlace, problems: st
     problems.push(`${at}: must be an object`);
     return undefined;
   }
+  problems.push(...unknownMembers(socket, socketMembers, at));
   const { handler } = socket;
   if (!isSocketHandler(handler)) problems.push(`${at}.handler: must be a function`);
   const path = absolutePath(socket, { at, prefix }, { title: 'the socket', problems });

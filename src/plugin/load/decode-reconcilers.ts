@@ -1,5 +1,4 @@
 import { isObject } from '../../base/guards.ts';
-import { otherWords } from '../../resource/schema/suggestions.ts';
 import type { PluginObject, ReconcilerDeclaration } from '../api/plugin.ts';
 import type { MountedReconciler, ReconciledType } from '../api/reconciler-mounts.ts';
 import {
@@ -8,6 +7,7 @@ import {
   reconcilersPerPluginMax,
   reconcilerWatchesMax,
 } from '../lifecycle/reconciler-limits.ts';
+import { unknownMembers } from './unknown-members.ts';
 
 const members = new Set(['type', 'reconcile', 'name', 'watches', 'concurrency']);
 
@@ -126,16 +126,6 @@ function listOf(value: unknown, countMax: number, at: string, problems: string[]
   if (Array.isArray(value) && value.length <= countMax) return Array.from<unknown>(value);
   problems.push(`${at}: must be an array of at most ${String(countMax)} elements`);
   return [];
-}
-
-function unknownMembers(
-  declared: Readonly<Record<string, unknown>>,
-  known: ReadonlySet<string>,
-  at: string,
-): readonly string[] {
-  return Object.keys(declared)
-    .filter((member) => !known.has(member))
-    .map((member) => `${at}.${member}: is not known${otherWords(member, [...known])}`);
 }
 
 function isConcurrency(value: unknown): value is number {

@@ -1,8 +1,8 @@
 import { isObject } from '../../base/guards.ts';
 import { compileValueSchema } from '../../resource/schema/schema.ts';
-import { otherWords } from '../../resource/schema/suggestions.ts';
 import type { ResponseEndpoint, RouteEndpoint, ValueSchema } from '../api/endpoints.ts';
 import type { RouteMethod } from '../api/plugin.ts';
+import { unknownMembers } from './unknown-members.ts';
 
 export type RouteSchemas = Pick<RouteEndpoint, 'query' | 'body' | 'responses'>;
 
@@ -27,11 +27,7 @@ function decodeRequest(request: unknown, { at, method, problems }: Findings): Pi
     problems.push(`${at}: must be an object`);
     return {};
   }
-  problems.push(
-    ...Object.keys(request)
-      .filter((member) => !requestMembers.has(member))
-      .map((member) => `${at}.${member}: is not known${otherWords(member, [...requestMembers])}`),
-  );
+  problems.push(...unknownMembers(request, requestMembers, at));
   const query = decodeQuery(request['query'], { at: `${at}.query`, method, problems });
   if (request['body'] !== undefined && method === 'GET')
     problems.push(`${at}.body: must be omitted: a GET has no body`);
@@ -81,11 +77,7 @@ function decodeResponse(response: unknown, at: string, problems: string[]): Resp
     return undefined;
   }
   const { description } = response;
-  problems.push(
-    ...Object.keys(response)
-      .filter((member) => !responseMembers.has(member))
-      .map((member) => `${at}.${member}: is not known${otherWords(member, [...responseMembers])}`),
-  );
+  problems.push(...unknownMembers(response, responseMembers, at));
   if (description !== undefined && typeof description !== 'string')
     problems.push(`${at}.description: must be a string`);
   const schema = response['schema'] === undefined ? undefined : compiled(response['schema'], `${at}.schema`, problems);

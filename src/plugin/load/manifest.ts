@@ -151,7 +151,18 @@ function specProblems(document: JsonObject): readonly string[] {
       ([member, , rule]) => `spec.${member}: ${rule}${member === 'package' ? '' : `, is ${shortJson(spec[member])}`}`,
     ),
     ...objectProblems(document, reported),
+    ...misspelt(spec),
   ];
+}
+
+const specMembers = Object.keys(pluginSchema.properties.spec.properties);
+
+/** Returns the problems of members that are similar to a known one. Other unknown members are for other readers. */
+function misspelt(spec: JsonObject): readonly string[] {
+  return Object.keys(spec).flatMap((member) => {
+    const near = specMembers.includes(member) ? undefined : nearWord(member, specMembers);
+    return near === undefined ? [] : [`spec.${member}: is not known; did you mean ${JSON.stringify(near)}?`];
+  });
 }
 
 const schema = compileSchema(pluginSchema);

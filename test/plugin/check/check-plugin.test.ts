@@ -122,6 +122,25 @@ test('problems of declarations have the place of their call', async (t) => {
   ]);
 });
 
+test('misspelt members of plugin.yaml, controllers and routes have a place', async (t) => {
+  t.match(await check(t, { 'plugin.yaml': `${manifest}  enabeld: false\n  logo: a.svg\n` }), [
+    /^plugin\.yaml:8: spec\.enabeld: is not known; did you mean "enabled"\?$/u,
+  ]);
+  t.match(await check(t, { 'main.mjs': main.replace('handler: async', "sumary: 'A', handler: async") }), [
+    /^main\.mjs:14: controllers\[0\]\.routes\[0\]\.sumary: is not known; did you mean "summary"\?$/u,
+  ]);
+  const declared = main
+    .replace('defineReconciler,', 'defineReconciler, defineRoute,')
+    .replace("{ method: 'GET'", "\ndefineRoute({ sumary: 'A', method: 'GET'")
+    .replace('body: {} }) }]', 'body: {} }) })]');
+  t.match(await check(t, { 'main.mjs': declared }), [
+    /^main\.mjs:21: controllers\[0\]\.routes\[0\]\.sumary: is not known/u,
+  ]);
+  t.match(await check(t, { 'main.mjs': main.replace("path: '/links',", "path: '/links', pth: 1,") }), [
+    /^main\.mjs:14: controllers\[0\]\.pth: is not known; did you mean "path"\?$/u,
+  ]);
+});
+
 test('an error of the module has its place, and a module that never ends is a problem', async (t) => {
   t.match(await check(t, { 'main.mjs': 'const a = 1;\nthrow new TypeError(`no ${a}`);\n' }), [
     /^main\.mjs:2: the module failed: TypeError: no 1$/u,
