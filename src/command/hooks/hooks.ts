@@ -9,7 +9,7 @@ import { isReservedLabel } from '../../resource/type/names.ts';
 import type { HookName, ResourceType, Violation } from '../../resource/type/resource-type.ts';
 import type { Part } from '../command.ts';
 import type { Facts } from '../facts.ts';
-import { ForeignValueError, plainJson } from './foreign-json.ts';
+import { ForeignValueError, plainJson } from '../../resource/object/foreign-json.ts';
 import { newViolations } from '../ratcheting.ts';
 import { actorOf } from '../subject.ts';
 
