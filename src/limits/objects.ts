@@ -50,6 +50,10 @@ export const typeNamesMax = 8;
 export const replicasMax = 2_147_483_647;
 /** The maximum length of a JSON pointer in a type's `scale`. */
 export const scalePointerLengthMax = 256;
+/** The most versions of a type. A version is kept until no client uses it and no stored object has it. */
+export const versionsPerTypeMax = 16;
+/** The most examples of a version. They are converted at each start. */
+export const examplesPerVersionMax = 16;
 export const schemaBytesMax = 262_144;
 /** The most operations of one JSON Patch. Each operation may affect the whole document. */
 export const jsonPatchOperationsMax = 1_000;

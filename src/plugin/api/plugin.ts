@@ -52,6 +52,8 @@ export type {
   IndexValue,
   TypeDeclaration,
   TypeHooks,
+  VersionConversion,
+  VersionDeclaration,
 } from './public/declared-type.ts';
 
 export type PluginDefinition = {

@@ -17,7 +17,7 @@ export type Declaration = {
   /** The version of the plugin; for the platform's own types, the version of the platform. */
   readonly version: string;
   readonly unique: readonly UniqueIndex[];
-  /** The served versions, and the storage version. */
+  /** The declared versions, oldest first, and the preferred version, in which events are written. */
   readonly versions: readonly string[];
   readonly stored: string;
   /** The references of the type; absent if the type declares none. */

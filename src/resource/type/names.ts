@@ -5,6 +5,9 @@ import { labelNameLengthMax, labelValueLengthMax, nameLengthMax } from '../../li
  * groups follow Kubernetes' version of RFC 1123. A metadata.name has the characters of one DNS label, without dots.
  */
 
+/** Kubernetes' form of the name of a version. */
+export const versionForm = /^v[1-9][0-9]{0,3}(?:(?:alpha|beta)[1-9][0-9]{0,3})?$/u;
+
 const name = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/u;
 const subdomain = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/u;
 const labelName = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/u;

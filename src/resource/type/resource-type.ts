@@ -101,6 +101,32 @@ export type ScalePointers = {
   readonly labelSelector?: string;
 };
 
+/** Two neighbouring versions of a type. Without functions, only `apiVersion` is exchanged. The functions are foreign code. */
+export type VersionStep = {
+  readonly up: ((object: unknown) => unknown) | undefined;
+  readonly down: ((object: unknown) => unknown) | undefined;
+};
+
+/** An object of a type that could not be converted. */
+export type Unconverted = { readonly name: string; readonly problem: string };
+
+export type TypeVersions = {
+  /** The `apiVersion` of each version, oldest first. */
+  readonly all: readonly string[];
+  /** The steps between neighbours: the first one is between the first two versions. */
+  readonly steps: readonly VersionStep[];
+  /** The type in each served version, in the same order. */
+  readonly served: readonly ResourceType[];
+  /** Receives the objects that could not be converted. */
+  readonly faults: {
+    record(fault: Unconverted): void;
+    /** The first object; undefined if all were converted. */
+    found(): { readonly count: number; readonly first: Unconverted } | undefined;
+    /** Calls the listener at the first fault. */
+    subscribe(listener: () => void): () => void;
+  };
+};
+
 /** A registered group, version and kind, compiled for use by requests. */
 export type ResourceType = {
   readonly key: TypeKey;
@@ -160,4 +186,13 @@ export type ResourceType = {
    */
   readonly declaration: Declaration | undefined;
   readonly source: DeclarationSource;
+  /** The versions of the type; undefined for a type with one version. */
+  readonly versions?: TypeVersions | undefined;
+  /**
+   * The type in the preferred version, if this is the type in another served version. Objects are stored, indexed and
+   * given to hooks and reconcilers in the preferred version.
+   */
+  readonly preferred?: ResourceType | undefined;
+  /** The warning to clients of this version, if it is deprecated. */
+  readonly deprecation?: string | undefined;
 };

@@ -1,18 +1,21 @@
 import { isObject } from '../../base/guards.ts';
-import { labelNameLengthMax, printerColumnsMax } from '../../limits/objects.ts';
+import { labelNameLengthMax } from '../../limits/objects.ts';
+import { decodePrinterColumns } from './declared-columns.ts';
 import { decodeNames, resourceForm, resourceRule } from './declared-names.ts';
 import { decodeHooks, sourceOfHooks } from './declared-hooks.ts';
 import { decodeScale } from './declared-scale.ts';
 import { decodeReferences } from '../references/decode-references.ts';
 import { declarationOf } from './declaration-of.ts';
 import type { DeclaredBy } from './declaration.ts';
-import { defineIndexes } from './index-definition.ts';
+import { defineIndexes, type DefinedIndexes } from './index-definition.ts';
 import type { TypeKey } from './index-entry.ts';
-import { isReservedGroup, subdomainProblem } from './names.ts';
+import { isReservedGroup, subdomainProblem, versionForm } from './names.ts';
 import { otherWords } from '../schema/suggestions.ts';
-import type { PrinterColumn, ResourceType } from './resource-type.ts';
+import type { ResourceType } from './resource-type.ts';
 import { compileSchema, type CompiledSchema } from '../schema/schema.ts';
 import { shortJson } from '../schema/schema-violations.ts';
+import { decodeVersions, type DeclaredVersions } from './versions/declared-versions.ts';
+import { roundTripProblems, withVersions } from './versions/versioned-type.ts';
 
 /** The owner of a declaration. Bundled plugins and the platform may use the reserved groups (seed 2.3). */
 export type Declarer = {
@@ -41,6 +44,8 @@ export function groupVersionOf(group: string, version: string): string {
 const members = new Set([
   'group',
   'version',
+  'versions',
+  'convert',
   'kind',
   'singular',
   'plural',
@@ -55,7 +60,6 @@ const members = new Set([
   'references',
 ]);
 const ofNoFiles: DeclaredBy = { version: '0.0.0', source: 'folder' };
-const versionForm = /^v[1-9][0-9]{0,3}(?:(?:alpha|beta)[1-9][0-9]{0,3})?$/u;
 const kindForm = /^[A-Z][A-Za-z0-9]*$/u;
 
 /** Validates and compiles a declared type. Plugins' types and the platform's own types have the same rules. */
@@ -66,55 +70,89 @@ export function compileType(declaration: unknown, declarer: Declarer): CompiledT
     .filter((member) => !members.has(member))
     .map((member) => `${member}: is not known${otherWords(member, [...members])}`);
   const names = readNames(textReader(declaration, problems), declarer);
-  const { group, version, kind, plural } = names;
   const shortNames = decodeNames('shortNames', declaration['shortNames'], problems);
   const categories = decodeNames('categories', declaration['categories'], problems);
   const schema = compileSchema(declaration['schema']);
   if (!schema.ok) problems.push(...schema.problems.map((problem) => `schema: ${problem}`));
   const indexes = defineIndexes(declaration['indexes']);
   if (!indexes.ok) problems.push(...indexes.problems);
-  const statusSubresource = declaration['statusSubresource'] ?? false;
-  if (typeof statusSubresource !== 'boolean')
-    problems.push(`statusSubresource: must be true or false, is ${shortJson(statusSubresource)}`);
+  const statusSubresource = decodeStatusSubresource(declaration['statusSubresource'], problems);
   const printerColumns = decodePrinterColumns(declaration['printerColumns'], problems);
   const scale = decodeScale(declaration['scale'], problems);
   const hooks = decodeHooks(declaration['hooks'], problems);
   const references = decodeReferences(declaration, { schema, declarer }, problems);
+  const versions = decodeVersions(declaration, names.version, problems);
   if (!schema.ok || !indexes.ok || problems.length > 0)
     return { ok: false, problems: problems.map((problem) => `${titleOf(declaration)}: ${problem}`) };
+  const hooked = hooks === undefined ? [] : sourceOfHooks(declaration['hooks']);
+  const shown = { ...names, statusSubresource, printerColumns, shortNames, categories };
+  const type = assembleType({ ...shown, scale, hooks, references, hooked, schema, indexes, versions }, plugin, by);
+  const faults = roundTripProblems(type, versions, (version) => placeOf(names, version));
+  return faults.length === 0
+    ? { ok: true, type }
+    : { ok: false, problems: faults.map((problem) => `${titleOf(declaration)}: convert: ${problem}`) };
+}
+
+function decodeStatusSubresource(input: unknown, problems: string[]): boolean {
+  if (input !== undefined && typeof input !== 'boolean')
+    problems.push(`statusSubresource: must be true or false, is ${shortJson(input)}`);
+  return input === true;
+}
+
+type DecodedType = Pick<
+  ResourceType,
+  | 'group'
+  | 'version'
+  | 'kind'
+  | 'singular'
+  | 'plural'
+  | 'statusSubresource'
+  | 'printerColumns'
+  | 'shortNames'
+  | 'categories'
+  | 'scale'
+  | 'hooks'
+  | 'references'
+> & {
+  /** The source of the hooks. */
+  readonly hooked: readonly string[];
+  readonly schema: CompiledSchema;
+  readonly indexes: Extract<DefinedIndexes, { readonly ok: true }>;
+  readonly versions: DeclaredVersions | undefined;
+};
+
+/** Assembles a type from valid parts. */
+function assembleType(
+  { schema, indexes, hooked, versions, ...parts }: DecodedType,
+  plugin: string,
+  by: DeclaredBy,
+): ResourceType {
+  const { group, plural, version, kind, statusSubresource, references } = parts;
+  const { declaration, fingerprint } = declarationOf(
+    { ...indexes, plugin, version, kind, schema, statusSubresource, hooks: hooked, references, versions },
+    by,
+  );
+  const type: ResourceType = {
+    key: typeKeyOf(group, plural),
+    ...parts,
+    ...placeOf(parts, version),
+    indexes: indexes.indexes,
+    ...schemaMembers(schema),
+    plugin,
+    fingerprint,
+    declaration,
+    source: by.source,
+  };
+  return versions === undefined ? type : withVersions(type, versions, (name) => placeOf(parts, name));
+}
+
+function placeOf(
+  { group, plural }: Pick<ResourceType, 'group' | 'plural'>,
+  version: string,
+): Pick<ResourceType, 'apiVersion' | 'path'> {
   return {
-    ok: true,
-    type: {
-      key: typeKeyOf(group, plural),
-      ...names,
-      apiVersion: groupVersionOf(group, version),
-      path: group === '' ? `/api/${version}/${plural}` : `/apis/${group}/${version}/${plural}`,
-      indexes: indexes.indexes,
-      statusSubresource: statusSubresource === true,
-      printerColumns,
-      shortNames,
-      categories,
-      scale,
-      ...schemaMembers(schema),
-      hooks,
-      references,
-      plugin,
-      fingerprint: indexes.fingerprint,
-      declaration: declarationOf(
-        {
-          ...indexes,
-          plugin,
-          version,
-          kind,
-          schema: schema.schema,
-          statusSubresource: statusSubresource === true,
-          hooks: hooks === undefined ? [] : sourceOfHooks(declaration['hooks']),
-          references,
-        },
-        by,
-      ),
-      source: by.source,
-    },
+    apiVersion: groupVersionOf(group, version),
+    path: group === '' ? `/api/${version}/${plural}` : `/apis/${group}/${version}/${plural}`,
   };
 }
 
@@ -180,47 +218,4 @@ function wordProblem(form: RegExp, rule: string): (value: string) => string | un
 function titleOf(declaration: Readonly<Record<string, unknown>>): string {
   const { kind, plural } = declaration;
   return `type ${typeof kind === 'string' ? kind : typeof plural === 'string' ? plural : 'without a kind'}`;
-}
-
-const columnMembers = new Set(['name', 'type', 'pointer', 'format', 'description', 'priority']);
-const columnTypes: ReadonlySet<unknown> = new Set(['string', 'integer', 'number', 'boolean', 'date']);
-const pointerForm = /^(?:\/(?:[^~/]|~[01])*)+$/u;
-
-function decodePrinterColumns(input: unknown, problems: string[]): readonly PrinterColumn[] {
-  if (input === undefined) return [];
-  if (!Array.isArray(input) || input.length > printerColumnsMax) {
-    problems.push(`printerColumns: must be an array of at most ${String(printerColumnsMax)} columns`);
-    return [];
-  }
-  const columns = Array.from<unknown, PrinterColumn | undefined>(input, (column, index) => {
-    const found = columnProblems(column);
-    problems.push(...found.map((problem) => `printerColumns[${String(index)}]: ${problem}`));
-    return found.length === 0 ? (column as PrinterColumn) : undefined;
-  });
-  return columns.filter((column) => column !== undefined).map((column) => ({ ...column }));
-}
-
-function columnProblems(column: unknown): readonly string[] {
-  if (!isObject(column)) return ['must be an object'];
-  const { name, type, pointer, format, description, priority } = column;
-  const problems = unknownColumnMembers(column);
-  if (typeof name !== 'string' || name === '') problems.push('name must be a string of at least one character');
-  if (!columnTypes.has(type))
-    problems.push(`type must be string, integer, number, boolean or date, is ${shortJson(type)}`);
-  if (typeof pointer !== 'string' || !pointerForm.test(pointer))
-    problems.push(`pointer must be a JSON pointer like /spec/size, is ${shortJson(pointer)}`);
-  for (const [member, value] of Object.entries({ format, description }))
-    if (value !== undefined && typeof value !== 'string') problems.push(`${member} must be a string`);
-  if (!isPriority(priority)) problems.push('priority must be a whole number of at least 0');
-  return problems;
-}
-
-function unknownColumnMembers(column: object): string[] {
-  return Object.keys(column)
-    .filter((member) => !columnMembers.has(member))
-    .map((member) => `${member} is not known${otherWords(member, [...columnMembers])}`);
-}
-
-function isPriority(value: unknown): boolean {
-  return value === undefined || (Number.isInteger(value) && Number(value) >= 0);
 }

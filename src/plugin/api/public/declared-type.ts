@@ -21,9 +21,48 @@ export type IndexSpec<T = PluginObject> = {
 };
 export type IndexValue = string | number | boolean;
 
+/** One version of a type. */
+export type VersionDeclaration = {
+  /** For example `v1alpha1`. */
+  readonly name: string;
+  /** The schema of the version. Absent for the preferred version, which has the schema of the type. */
+  readonly schema?: JsonSchema;
+  /** Whether clients may use the version; true by default. Stored objects may have a version that is not served. */
+  readonly served?: boolean;
+  /** Adds a warning to the responses of the version: the text, or a text that names the preferred version. */
+  readonly deprecated?: boolean | string;
+  /** The columns of the version's tables; by default those of the type. */
+  readonly printerColumns?: TypeDeclaration['printerColumns'];
+  /**
+   * Members of sample objects, for example `{ spec: { title: 'Lamp' } }`. At the start, they are converted to other
+   * versions and back. Required for each version if `convert` is declared.
+   */
+  readonly examples?: readonly Readonly<Record<string, unknown>>[];
+};
+
+/**
+ * Converts objects between two neighbouring versions. Both functions are synchronous and pure, and never throw for a
+ * valid object; the object is frozen. They return the whole object. Of its metadata, only annotations may change.
+ * Converting an object and converting it back must give the same object: values that the other version lacks can be
+ * kept in annotations.
+ */
+export type VersionConversion = {
+  /** The older version. */
+  readonly from: string;
+  /** The next version in the order of `versions`. */
+  readonly to: string;
+  up(object: PluginObject): object;
+  down(object: PluginObject): object;
+};
+
 export type TypeDeclaration<T = PluginObject> = {
   readonly group: string;
+  /** The preferred version: objects are stored, indexed and given to hooks in this version. */
   readonly version: string;
+  /** All versions, oldest first, with the preferred one. Absent for a type with one version. */
+  readonly versions?: readonly VersionDeclaration[];
+  /** The conversions between neighbours. Without a conversion, only `apiVersion` is exchanged. */
+  readonly convert?: readonly VersionConversion[];
   readonly kind: string;
   readonly singular: string;
   readonly plural: string;

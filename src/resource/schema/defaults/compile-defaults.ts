@@ -11,6 +11,9 @@ import { defaultProblems, type CompilePart } from './default-problems.ts';
  */
 export type FillDefaults = (members: Members) => Members | undefined;
 
+/** The function of a schema without defaults. */
+export const noDefaults: FillDefaults = (members) => members;
+
 export type CompiledDefaults =
   | { readonly ok: true; readonly fillDefaults: FillDefaults }
   | { readonly ok: false; readonly problems: readonly string[] };
@@ -22,7 +25,7 @@ export function compileDefaults(schema: Schema, compilePart: CompilePart): Compi
   const problems = defaultProblems(graph, fills, compilePart);
   if (problems.length > 0) return { ok: false, problems };
   const fill = fills.fillOf(rootPlace(graph));
-  if (fill === undefined) return { ok: true, fillDefaults: (members) => members };
+  if (fill === undefined) return { ok: true, fillDefaults: noDefaults };
   return {
     ok: true,
     fillDefaults: (members) => {

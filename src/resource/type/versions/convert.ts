@@ -1,0 +1,98 @@
+import { deepEqual } from '../../../base/json.ts';
+import { isObject } from '../../../base/guards.ts';
+import { hookDetailLengthMax } from '../../../limits/rules.ts';
+import { ForeignValueError, plainJson } from '../../object/foreign-json.ts';
+import type { ResourceObject } from '../../object/object.ts';
+import { frozen } from '../index-values.ts';
+import type { ResourceType, TypeVersions } from '../resource-type.ts';
+
+export type Conversion =
+  { readonly ok: true; readonly object: ResourceObject } | { readonly ok: false; readonly problem: string };
+
+/**
+ * Converts an object to the version of `type`, step by step between neighbours. If no functions are declared, only
+ * `apiVersion` and `kind` are exchanged, also those of a version that the type does not declare.
+ */
+export function convert(object: ResourceObject, type: ResourceType): Conversion {
+  if (object.apiVersion === type.apiVersion && object.kind === type.kind) return { ok: true, object };
+  const { versions, apiVersion, kind } = type;
+  if (versions === undefined || !hasFunctions(versions)) return { ok: true, object: { ...object, apiVersion, kind } };
+  const [from, to] = [versions.all.indexOf(object.apiVersion), versions.all.indexOf(apiVersion)];
+  if (from === -1) return { ok: false, problem: `the type declares no version ${JSON.stringify(object.apiVersion)}` };
+  let converted: ResourceObject = { ...object, kind };
+  try {
+    for (let at = from; at < to; at += 1) converted = stepped(converted, versions, { from: at, to: at + 1 });
+    for (let at = from; at > to; at -= 1) converted = stepped(converted, versions, { from: at, to: at - 1 });
+    return { ok: true, object: converted };
+  } catch (error) {
+    return { ok: false, problem: problemOf(error) };
+  }
+}
+
+export function hasFunctions({ steps }: TypeVersions): boolean {
+  return steps.some(({ up, down }) => up !== undefined || down !== undefined);
+}
+
+class StepError extends Error {}
+
+function stepped(
+  object: ResourceObject,
+  { all, steps }: TypeVersions,
+  { from, to }: { readonly from: number; readonly to: number },
+): ResourceObject {
+  const apiVersion = all[to] ?? object.apiVersion;
+  const step = steps[Math.min(from, to)];
+  const run = to > from ? step?.up : step?.down;
+  if (run === undefined) return { ...object, apiVersion };
+  try {
+    return { ...resultOf(run(frozen(object)), object), apiVersion };
+  } catch (error) {
+    throw new StepError(`the conversion from ${object.apiVersion} to ${apiVersion} ${faultOf(error)}`);
+  }
+}
+
+/** Checks the result of foreign code. Of the metadata, only annotations may change. */
+function resultOf(result: unknown, given: ResourceObject): ResourceObject {
+  if (result instanceof Promise) result.catch(() => undefined);
+  if (typeof result !== 'object' || result === null)
+    throw new ForeignValueError(`it is of type ${typeof result}, not an object`);
+  const copy = plainJson(result, given);
+  if (!isObject(copy))
+    throw new ForeignValueError(`it is ${Array.isArray(copy) ? 'an array' : typeof copy}, not an object`);
+  const { apiVersion: _apiVersion, kind = given.kind, metadata = given.metadata, ...members } = copy;
+  if (kind !== given.kind) throw new ForeignValueError(`it has the kind ${JSON.stringify(kind)}`);
+  const annotations = annotationsOf(metadata, given);
+  const { annotations: _annotations, ...rest } = given.metadata;
+  const kept = annotations === undefined ? rest : { ...rest, annotations };
+  return { apiVersion: given.apiVersion, kind: given.kind, metadata: kept, ...members };
+}
+
+function annotationsOf(metadata: unknown, given: ResourceObject): Readonly<Record<string, string>> | undefined {
+  if (metadata === given.metadata) return given.metadata.annotations;
+  const { annotations, ...rest } = isObject(metadata) ? metadata : {};
+  const { annotations: _annotations, ...expected } = given.metadata;
+  if (!deepEqual(rest, expected)) throw new ForeignValueError('it changes metadata; only annotations may change');
+  if (annotations === undefined) return undefined;
+  if (!isTexts(annotations)) throw new ForeignValueError('/metadata/annotations is not an object of strings');
+  return Object.keys(annotations).length === 0 ? undefined : annotations;
+}
+
+function isTexts(value: unknown): value is Readonly<Record<string, string>> {
+  return isObject(value) && Object.values(value).every((text) => typeof text === 'string');
+}
+
+function faultOf(error: unknown): string {
+  try {
+    if (error instanceof ForeignValueError) return `returned a wrong result: ${error.message}`;
+    const message = error instanceof Error ? error.message : `a value of type ${typeof error}`;
+    return `threw: ${message.slice(0, hookDetailLengthMax)}`;
+  } catch {
+    // An error of a plugin may throw when it is read.
+    return 'threw an error that cannot be printed';
+  }
+}
+
+function problemOf(error: unknown): string {
+  if (error instanceof StepError) return error.message;
+  throw error;
+}

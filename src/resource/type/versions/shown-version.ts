@@ -1,0 +1,83 @@
+import type { ResourceObject } from '../../object/object.ts';
+import { noDefaults } from '../../schema/defaults/compile-defaults.ts';
+import type { ResourceType } from '../resource-type.ts';
+import { convert } from './convert.ts';
+
+/**
+ * Returns a stored object as reads show it: in the preferred version, with the defaults of its schema. The same
+ * reference if nothing changes. An object that cannot be converted is returned as it is stored, and reported.
+ */
+export function currentObject(object: ResourceObject, type: ResourceType): ResourceObject {
+  const converted = convert(object, type);
+  if (!converted.ok) {
+    report(type, object, converted.problem);
+    return object;
+  }
+  if (type.fillDefaults === noDefaults) return converted.object;
+  const { apiVersion, kind, metadata, ...members } = converted.object;
+  const filled = type.fillDefaults(members) ?? members;
+  return filled === members ? converted.object : { apiVersion, kind, metadata, ...filled };
+}
+
+/** Converts the JSON of a stored object, with its resourceVersion, to the preferred version with defaults. */
+export function currentAnswer(answer: Uint8Array, type: ResourceType): Uint8Array {
+  if (type.fillDefaults === noDefaults && isInVersion(answer, type)) return answer;
+  const object = parsed(answer);
+  const current = currentObject(object, type);
+  return current === object ? answer : Buffer.from(JSON.stringify(current));
+}
+
+/** Returns an object in the preferred version in the version of `type`, which may be another served version. */
+export function versionedObject(object: ResourceObject, type: ResourceType): ResourceObject {
+  const converted = convert(object, type);
+  if (converted.ok) return converted.object;
+  report(type, object, converted.problem);
+  return object;
+}
+
+/** The same for the JSON of the object. */
+export function versionedAnswer(answer: Uint8Array, type: ResourceType): Uint8Array {
+  if (type.preferred === undefined || isInVersion(answer, type)) return answer;
+  return Buffer.from(JSON.stringify(versionedObject(parsed(answer), type)));
+}
+
+/**
+ * Converts the JSON of an earlier state, which may have any version, to the version of `type`. Values that the schema
+ * sets by default today are not filled in: the state did not have them.
+ */
+export function pastAnswer(answer: Uint8Array, type: ResourceType): Uint8Array {
+  if (isInVersion(answer, type)) return answer;
+  return Buffer.from(JSON.stringify(versionedObject(parsed(answer), type)));
+}
+
+/** Converts a list of objects, separated by commas. */
+export function versionedItems(items: Uint8Array, type: ResourceType): Uint8Array {
+  if (type.preferred === undefined || items.length === 0) return items;
+  const objects = JSON.parse(`[${textOf(items)}]`) as readonly ResourceObject[];
+  return Buffer.from(objects.map((object) => JSON.stringify(versionedObject(object, type))).join());
+}
+
+/** Whether the JSON has the version and kind of the type. The members that the platform adds are the first ones. */
+function isInVersion(answer: Uint8Array, type: ResourceType): boolean {
+  let opening = openings.get(type);
+  if (opening === undefined) {
+    const { apiVersion, kind } = type;
+    opening = Buffer.from(`${JSON.stringify({ apiVersion, kind }).slice(0, -1)},`);
+    openings.set(type, opening);
+  }
+  return answer.length >= opening.length && opening.compare(answer, 0, opening.length) === 0;
+}
+
+const openings = new WeakMap<ResourceType, Buffer>();
+
+function report({ versions }: ResourceType, { metadata: { name } }: ResourceObject, problem: string): void {
+  versions?.faults.record({ name, problem });
+}
+
+function parsed(answer: Uint8Array): ResourceObject {
+  return JSON.parse(textOf(answer)) as ResourceObject;
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+}

@@ -1,0 +1,118 @@
+import { deepEqual } from '../../../base/json.ts';
+import type { ResourceObject } from '../../object/object.ts';
+import type { ResourceType } from '../resource-type.ts';
+import { convert, hasFunctions } from './convert.ts';
+import type { DeclaredVersions, OtherVersion } from './declared-versions.ts';
+import { VersionFaults } from './version-faults.ts';
+
+type Place = Pick<ResourceType, 'apiVersion' | 'path'>;
+
+/** Returns the type with its versions. `placeOf`: the `apiVersion` and the path of a version. */
+export function withVersions(
+  type: ResourceType,
+  { names, others, steps }: DeclaredVersions,
+  placeOf: (version: string) => Place,
+): ResourceType {
+  const served: ResourceType[] = [];
+  const all = names.map((name) => placeOf(name).apiVersion);
+  const versions = { all, steps, served, faults: new VersionFaults() };
+  const preferred: ResourceType = { ...type, versions };
+  for (const name of names) {
+    const other = others.find((one) => one.name === name);
+    if (other === undefined) served.push(preferred);
+    else if (other.served) served.push(inVersion(preferred, other, placeOf(name)));
+  }
+  return preferred;
+}
+
+/** The type in another version than the preferred one. */
+function inVersion(preferred: ResourceType, other: OtherVersion, place: Place): ResourceType {
+  const { schema: compiled, name, printerColumns = preferred.printerColumns, deprecation } = other;
+  const { schema, check, checkStatus, prune, fillDefaults, rules } = compiled;
+  const successor = `use ${preferred.apiVersion} ${preferred.kind}`;
+  return {
+    ...preferred,
+    ...place,
+    version: name,
+    ...{ schema, check, checkStatus, prune, fillDefaults, rules },
+    printerColumns,
+    preferred,
+    deprecation: deprecation === '' ? `${place.apiVersion} ${preferred.kind} is deprecated; ${successor}` : deprecation,
+  };
+}
+
+const sampleMetadata = {
+  name: 'example',
+  uid: '00000000-0000-4000-8000-000000000000',
+  version: 0,
+  generation: 1,
+  creationTimestamp: '2000-01-01T00:00:00.000Z',
+};
+
+/**
+ * Converts the examples of each version to the preferred version and back, and those of the preferred version to each
+ * other one and back. Returns the examples that are invalid, that cannot be converted, or that come back changed.
+ */
+export function roundTripProblems(
+  preferred: ResourceType,
+  declared: DeclaredVersions | undefined,
+  placeOf: (version: string) => Place,
+): readonly string[] {
+  const { versions } = preferred;
+  if (declared === undefined || versions === undefined || !hasFunctions(versions)) return [];
+  const { names, others, examples } = declared;
+  const typeOf = (name: string): ResourceType => {
+    const other = others.find((one) => one.name === name);
+    return other === undefined ? preferred : inVersion(preferred, other, placeOf(name));
+  };
+  return names.flatMap((name) => {
+    const own = examples.get(name) ?? [];
+    if (own.length === 0) return [`examples: ${name} needs one, by which its conversion is checked`];
+    const type = typeOf(name);
+    const targets = type === preferred ? others.map((other) => typeOf(other.name)) : [preferred];
+    return own.flatMap((members, index) =>
+      exampleProblems(type, members, targets).map((problem) => `examples of ${name}[${String(index)}]: ${problem}`),
+    );
+  });
+}
+
+function exampleProblems(
+  type: ResourceType,
+  members: Readonly<Record<string, unknown>>,
+  targets: readonly ResourceType[],
+): readonly string[] {
+  const { apiVersion, kind } = type;
+  const given = filled({ apiVersion, kind, metadata: sampleMetadata, ...members }, type);
+  const invalid = faultOf(given, type);
+  if (invalid !== undefined) return [invalid];
+  return targets.flatMap((target) => {
+    const there = convert(given, target);
+    if (!there.ok) return [there.problem];
+    const fault = faultOf(filled(there.object, target), target);
+    if (fault !== undefined) return [`becomes an invalid object of ${target.version}: ${fault}`];
+    const back = convert(there.object, type);
+    if (!back.ok) return [back.problem];
+    const returned = filled(back.object, type);
+    return deepEqual(returned, given)
+      ? []
+      : [`comes back changed from ${target.version}: ${JSON.stringify(membersOf(returned)).slice(0, shownLengthMax)}`];
+  });
+}
+
+const shownLengthMax = 256;
+
+function filled(object: ResourceObject, type: ResourceType): ResourceObject {
+  const members = membersOf(object);
+  return { ...object, ...(type.fillDefaults(members) ?? members) };
+}
+
+function faultOf(object: ResourceObject, type: ResourceType): string | undefined {
+  const [first] = type.check(membersOf(object)).found;
+  return first && `${first.pointer === '' ? 'it' : first.pointer} ${first.detail}`;
+}
+
+function membersOf({ apiVersion: _v, kind: _k, metadata: _m, ...members }: ResourceObject): ResourceObjectMembers {
+  return members;
+}
+
+type ResourceObjectMembers = Readonly<Record<string, unknown>>;
