@@ -85,6 +85,8 @@ export function isNameDrawn(command: Command): boolean {
   return command.type === 'create' && nameOf(command.object, 'a') !== nameOf(command.object, 'b');
 }
 
+export const namesPosition = 'metadata.resourceVersion must not be set on objects to be created';
+
 function completed(generateName: string | undefined, suffix: string): string | undefined {
   return generateName === undefined ? undefined : generateName.slice(0, generateNameLengthMax) + suffix;
 }
@@ -94,8 +96,7 @@ function decideCreate(state: State, object: JsonObject, facts: Facts): Decision 
   const draft = draftOf(object);
   const identity = identityProblem(draft, type, 'optional');
   if (identity !== undefined) return refuse('bad-request', identity);
-  if (draft.resourceVersion !== undefined)
-    return refuse('bad-request', 'metadata.resourceVersion must not be set on objects to be created');
+  if (draft.resourceVersion !== undefined) return refuse('bad-request', namesPosition);
   const admitted = admit(draft, facts);
   if (!admitted.ok) return admitted;
   return warned(decideAdmitted(state, draft, admitted, facts), admitted.warnings);

@@ -3,6 +3,7 @@ import type { WriteContext } from '../command/command.ts';
 import type { EventMetadata } from '../command/event.ts';
 import type { Kept } from '../command/strategy.ts';
 import type { EventLog } from '../log/log.ts';
+import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { DeclarationReader } from '../read/declarations.ts';
 import type { ObjectReader } from '../read/objects.ts';
 import type { ReferenceReader } from '../read/references/reference-reader.ts';
@@ -54,6 +55,8 @@ export type Given = {
   /** The suffix of a generated name; replaced after a collision. */
   suffix: string;
   readonly context: WriteContext;
+  /** The type in the version of the request, if this is not the preferred one. */
+  readonly asked?: ResourceType | undefined;
   readonly admitted: Admitted;
   /** The secret withheld from this write; undefined until the secret is stored. */
   kept?: Kept;

@@ -2,6 +2,7 @@ import type { Command, WriteContext, WriteOutcome } from '../command/command.ts'
 import { isNameDrawn } from '../command/decide.ts';
 import { nameProblem } from '../resource/type/names.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
+import { versionedAnswer } from '../resource/type/versions/shown-version.ts';
 import { LogUnreadableError } from './retrying-log.ts';
 import { Admission } from './admission/admission.ts';
 import { retryAttempts } from './attempts.ts';
@@ -40,7 +41,15 @@ class WriteDoor {
     this.#admission = new Admission({ clock, held, writers });
   }
 
-  async execute(type: ResourceType, command: Command, context: WriteContext): Promise<WriteOutcome> {
+  /** `asked` may be another version of the type than the preferred one. The response then has this version. */
+  async execute(asked: ResourceType, command: Command, context: WriteContext): Promise<WriteOutcome> {
+    const outcome = await this.#execute(asked, command, context);
+    if (!outcome.ok || asked.preferred === undefined) return outcome;
+    return { ...outcome, bytes: versionedAnswer(outcome.bytes, asked) };
+  }
+
+  async #execute(asked: ResourceType, command: Command, context: WriteContext): Promise<WriteOutcome> {
+    const { preferred: type = asked } = asked;
     const admitted = this.#admission.enter(context);
     if ('rejection' in admitted) return admitted;
     let leave: Leave | undefined;
@@ -51,7 +60,8 @@ class WriteDoor {
       const turn = isOrdered ? this.#turns.take(streamOf(type, command.name), admitted.writer) : unordered;
       if (turn === undefined) return tooMany('too many writes of this object are queued');
       leave = typeof turn === 'function' ? turn : await turn;
-      outcome = await this.#decideUntilSettled(type, command, { context, admitted });
+      const entered = { context, admitted, asked: type === asked ? undefined : asked };
+      outcome = await this.#decideUntilSettled(type, command, entered);
       return outcome;
     } catch (error) {
       if (error instanceof LogUnreadableError) return unavailable();
@@ -65,7 +75,7 @@ class WriteDoor {
   async #decideUntilSettled(
     type: ResourceType,
     command: Command,
-    entered: Pick<Given, 'context' | 'admitted'>,
+    entered: Pick<Given, 'context' | 'admitted' | 'asked'>,
   ): Promise<WriteOutcome> {
     const { clock, uuid, suffix } = this.#dependencies;
     const isDrawn = isNameDrawn(command);

@@ -1,11 +1,12 @@
 import type { Command, WriteContext } from '../command/command.ts';
-import { decide, nameOf } from '../command/decide.ts';
+import { nameOf } from '../command/decide.ts';
 import type { Facts } from '../command/facts.ts';
 import { eventSchema, type EventMetadata } from '../command/event.ts';
 import { expectedOf, initialState } from '../command/evolve.ts';
 import { warned } from '../command/refuse.ts';
 import type { Withheld } from '../command/strategy.ts';
 import type { Subject } from '../command/subject.ts';
+import { decideInVersion } from '../command/versions/preferred-command.ts';
 import { objectBytesMax } from '../limits/objects.ts';
 import { smallEventBytes, writeFoldWaitMs } from '../limits/writes.ts';
 import type { StreamName } from '../log/log.ts';
@@ -73,9 +74,9 @@ export class WriteAttempts {
     const name = (command.type === 'create' ? nameOf(command.object, given.suffix) : command.name) ?? '';
     const refused = this.#stamps.refusal();
     if (refused !== undefined) return refused;
-    const decided = decidedBy(this.#dependencies.declarations, type);
-    if (!decided.ok) return decided;
-    const { by } = decided;
+    const declared = decidedBy(this.#dependencies.declarations, type);
+    if (!declared.ok) return declared;
+    const { by } = declared;
     const now = this.#stamps.next();
     const facts: Facts = {
       type,
@@ -93,9 +94,10 @@ export class WriteAttempts {
       heldBy: command.type === 'delete' ? this.#references.heldBy(type, name) : undefined,
     };
     // An invalid name is not looked up, because neither the log nor the tables accept such a name as a key.
-    if (nameProblem(name) !== undefined) return refusalOf(decide(initialState, command, facts), name);
+    if (nameProblem(name) !== undefined)
+      return refusalOf(decideInVersion(initialState, command, facts, given.asked), name);
     const target: Target = { type, name, stream: streamOf(type, name), state: this.#folded.state(type, name) };
-    const decision = decide(target.state, command, facts);
+    const decision = decideInVersion(target.state, command, facts, given.asked);
     if (!decision.ok || decision.event === undefined) return this.#folded.confirm(target, decision);
     const [isTrusted, isBegun] = [given.admitted.writer.kind === 'trusted', given.kept !== undefined];
     const write = { command, context, state: target.state, object: decision.object, isTrusted, isBegun };
