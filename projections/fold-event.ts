@@ -1,12 +1,4 @@
-import {
-  answerBytes,
-  correlationIn,
-  requestIn,
-  declaredIn,
-  decodeEvent,
-  isObjectEvent,
-  type DecodedEvent,
-} from '../src/log/event-codec.ts';
+import { correlationIn, decodeEvent, isObjectEvent, requestIn, type DecodedEvent } from '../src/log/event-codec.ts';
 import { referencesOf } from '../src/log/event-references.ts';
 import type { DomainEvent } from '../src/command/event.ts';
 import { LogCorruptError, LogReplacedError } from '../src/log/log.ts';
@@ -16,13 +8,15 @@ import { typeKey, type IndexEntry, type TypeKey } from '../src/resource/type/ind
 import { entryOfFact } from '../src/resource/type/index-definition.ts';
 import type { ResourceObject } from '../src/resource/object/object.ts';
 import type { ResourceType } from '../src/resource/type/resource-type.ts';
+import { currentObject } from '../src/resource/type/versions/shown-version.ts';
 import type { DeclarationsBatch, Written } from './declarations.ts';
 import { encodeEntry } from './index/entry-codec.ts';
+import { contentOf, presentObject } from './index/event-content.ts';
 import { entryBeside } from './index/index-entries.ts';
 import type { LevelBatch } from './level.ts';
 import type { Writer } from './lmdb-tables.ts';
 import { foldReferences, type RowAfter } from './references/fold-references.ts';
-import { declaredOf, decodeRow, encodeRow, revisionOf, type Row } from './row.ts';
+import { declaredOf, decodeRow, encodeRow, revisionOf } from './row.ts';
 
 /** The tables during a fold. They include rows that were written earlier in the same transaction. */
 export type Rows = {
@@ -171,7 +165,8 @@ function foldObject(recorded: RecordedEvent, writer: Writer, known: FoldContext)
   if (event.type === 'ObjectDeleted' || event.object === undefined) writer.putDeleted(key, name, revision);
   if (event.object === undefined) return undefined;
   foldReferences(event, { type: key, name, previous }, writer);
-  const content = contentOf(recorded, decoded, event.object);
+  const object = presentObject(event.object, decoded, type);
+  const content = contentOf(recorded, decoded, { written: event.object, object });
   const { declared, answer: bytes, deletionRequested, finalizers } = content;
   const cause = { id: recorded.id, correlationId: correlationIn(recorded) };
   const flags = { requestId: requestIn(recorded), deletionRequested, finalizers };
@@ -182,29 +177,19 @@ function foldObject(recorded: RecordedEvent, writer: Writer, known: FoldContext)
     return type === undefined ? withLateEntries(change, { object: undefined, previous, known }) : change;
   }
   recordWrite(recorded, { type: key, name, declared, row: writtenRow(previous) }, known.declarations);
-  const { after, entry } = type === undefined ? unindexed : indexed(decoded, event.object, type);
+  const { after, entry } = type === undefined ? unindexed : indexed(decoded, object, type);
   writer.putRow(key, name, encodeRow({ ...content, entry }), { recreated: revision > 0 && previous === undefined });
   const change: Change = { ...shared, kind: previous === undefined ? 'added' : 'modified', after };
   return type === undefined ? withLateEntries(change, { object: event.object, previous, known }) : change;
 }
 
-type Content = Omit<Row, 'entry'>;
-
-/** The contents of an object's row after an event. */
-function contentOf(recorded: RecordedEvent, decoded: DecodedEvent, object: ResourceObject): Content {
-  const { revision, position } = recorded;
-  const answer = answerBytes(decoded, recorded.data, position.toString());
-  const references = isObjectEvent(decoded.event) && referencesOf(decoded.event).length > 0;
-  return { position, revision, declared: declaredIn(recorded), answer, references, ...marks(object) };
-}
-
-/**
 /** The row after an event, without index entry, as in a replay, and the references. Undefined without an object. */
 export function rowAfter(recorded: RecordedEvent): RowAfter | undefined {
   const decoded = decodeEvent(recorded);
   const { event } = decoded;
   if (!isObjectEvent(event) || event.object === undefined) return undefined;
-  const row = encodeRow({ ...contentOf(recorded, decoded, event.object), entry: unindexed.entry });
+  const contained = { written: event.object, object: event.object };
+  const row = encodeRow({ ...contentOf(recorded, decoded, contained), entry: unindexed.entry });
   return { row, refs: referencesOf(event) };
 }
 
@@ -241,7 +226,9 @@ function withLateEntries(change: Change, { object, previous, known }: Unregister
     },
     get after() {
       const type = known.type(change.type);
-      return type === undefined || object === undefined ? undefined : entryOfFact(type.indexes, object);
+      return type === undefined || object === undefined
+        ? undefined
+        : entryOfFact(type.indexes, currentObject(object, type));
     },
   };
 }
@@ -272,18 +259,6 @@ function indexed(
           failures += 1;
         });
   return { after, entry: encodeEntry(after, fingerprint, failures === 0) };
-}
-
-type RowMarks = {
-  readonly deletionRequested: boolean;
-  readonly finalizers: boolean;
-};
-
-function marks(object: ResourceObject): RowMarks {
-  return {
-    deletionRequested: object.metadata.deletionTimestamp !== undefined,
-    finalizers: object.metadata.finalizers !== undefined,
-  };
 }
 
 /**

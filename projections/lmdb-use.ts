@@ -10,7 +10,7 @@ import { endsAsCommitted } from './lmdb-committed.ts';
  * close, copies of the tables are valid too.
  */
 
-const tablesFormat = 5;
+const tablesFormat = 6;
 const mark = 'use.json';
 export const tablesFile = 'tables.mdb';
 

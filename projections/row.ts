@@ -4,20 +4,25 @@ import type { StoredObject } from '../src/read/objects.ts';
 /**
  * One row of the object table: the members that are needed without parsing, then the exact bytes of the response.
  *
- *   0  u8    format (3)
+ *   0  u8    format (4)
  *   1  u8    flags: 1 deletion requested, 2 has finalizers, 4 has references
  *   2  u32   revision
  *   6  u128  position, above 2⁶⁴ from a log's second epoch on
  *  22  u32   length of the index entry; 0 if the type was not registered at the time
  *  26  u32   the revision of the declaration that decided the object's last event, plus 1; 0: none
- *  30  …     the index entry (entry-codec.ts), then the response
+ *  30  u32   length of the source; 0 if it equals the response
+ *  34  …     the index entry (entry-codec.ts), then the source, then the response
+ *
+ * The source is the object as its event has it, with its resourceVersion. It differs from the response if the event has
+ * another version of the type or lacks defaults.
  *
  * All numbers are little-endian.
  */
-const format = 3;
-const headerBytes = 30;
+const format = 4;
+const headerBytes = 34;
 const entryLengthAt = 22;
 const declaredAt = 26;
+const sourceLengthAt = 30;
 const flagDeletion = 1;
 const flagFinalizers = 2;
 const flagReferences = 4;
@@ -33,11 +38,13 @@ export type Row = {
   readonly declared: number | undefined;
   /** The bytes of the index entry; empty if the row has none. */
   readonly entry: Uint8Array;
+  /** The object as its event has it; empty if it equals the answer. */
+  readonly source: Uint8Array;
   readonly answer: Uint8Array;
 };
 
 export function encodeRow(row: Row): Buffer {
-  const bytes = Buffer.allocUnsafe(headerBytes + row.entry.length + row.answer.length);
+  const bytes = Buffer.allocUnsafe(headerBytes + row.entry.length + row.source.length + row.answer.length);
   bytes[0] = format;
   bytes[1] =
     (row.deletionRequested ? flagDeletion : 0) |
@@ -48,14 +55,17 @@ export function encodeRow(row: Row): Buffer {
   bytes.writeBigUInt64LE(row.position >> 64n, 14);
   bytes.writeUInt32LE(row.entry.length, entryLengthAt);
   bytes.writeUInt32LE(row.declared === undefined ? 0 : row.declared + 1, declaredAt);
+  bytes.writeUInt32LE(row.source.length, sourceLengthAt);
   bytes.set(row.entry, headerBytes);
-  bytes.set(row.answer, headerBytes + row.entry.length);
+  bytes.set(row.source, headerBytes + row.entry.length);
+  bytes.set(row.answer, headerBytes + row.entry.length + row.source.length);
   return bytes;
 }
 
 /** Decodes a row. The returned arrays share the memory of `bytes`. Throws for a row of another format. */
 export function decodeRow(bytes: Buffer): Row {
   const answerAt = answerStart(bytes);
+  const sourceAt = sourceStart(bytes);
   const flags = bytes[1] ?? 0;
   return {
     revision: revisionOf(bytes),
@@ -64,7 +74,8 @@ export function decodeRow(bytes: Buffer): Row {
     finalizers: (flags & flagFinalizers) !== 0,
     references: (flags & flagReferences) !== 0,
     declared: declaredOf(bytes),
-    entry: bytes.subarray(headerBytes, answerAt),
+    entry: bytes.subarray(headerBytes, sourceAt),
+    source: bytes.subarray(sourceAt, answerAt),
     answer: bytes.subarray(answerAt),
   };
 }
@@ -102,11 +113,29 @@ function positionOf(bytes: Buffer): LogPosition {
 
 /** The offset of the response in the row. */
 export function answerStart(bytes: Buffer): number {
+  return sourceStart(bytes) + bytes.readUInt32LE(sourceLengthAt);
+}
+
+function sourceStart(bytes: Buffer): number {
   if (bytes[0] !== format)
     throw new Error(`a row of the object table has the format ${String(bytes[0])}, but ${String(format)} is required`);
   return headerBytes + bytes.readUInt32LE(entryLengthAt);
 }
 
+/** The object as its event has it, with its resourceVersion. */
+export function sourceOfRow(bytes: Buffer): Buffer {
+  const answerAt = answerStart(bytes);
+  const sourceAt = sourceStart(bytes);
+  return bytes.subarray(sourceAt === answerAt ? answerAt : sourceAt, sourceAt === answerAt ? bytes.length : answerAt);
+}
+
+/** The parts of a row for an object: the response by the type's present declaration, and the source if it differs. */
+export function formOf(source: Uint8Array, answer: Uint8Array): Pick<Row, 'source' | 'answer'> {
+  return { answer, source: answer === source ? noBytes : source };
+}
+
+const noBytes = new Uint8Array(0);
+
 export function entryOfRow(bytes: Buffer): Buffer {
-  return bytes.subarray(headerBytes, answerStart(bytes));
+  return bytes.subarray(headerBytes, sourceStart(bytes));
 }

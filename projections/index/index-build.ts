@@ -8,7 +8,7 @@ import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { encodeEntry } from './entry-codec.ts';
 import { keptEntry } from './index-entries.ts';
 import type { LmdbTables } from '../lmdb-tables.ts';
-import { decodeRow, encodeRow } from '../row.ts';
+import { decodeRow, encodeRow, formOf, sourceOfRow } from '../row.ts';
 import { buildTypeIndex, type TypeIndex } from './type-index.ts';
 
 /**
@@ -56,7 +56,12 @@ export class IndexCatchUp {
 /** The maximum number of rows in one slice. Their entries stay in memory until they are added to the index. */
 const sliceRows = listSliceObjectsMax * 4;
 
-type Stale = { readonly entry: IndexEntry; readonly isWhole: boolean };
+type Stale = {
+  readonly entry: IndexEntry;
+  readonly isWhole: boolean;
+  /** The response by the present declaration; undefined if it equals the source. */
+  readonly answer: Buffer | undefined;
+};
 
 export type Build = {
   readonly slices: Slices;
@@ -124,30 +129,32 @@ function readSlice(
   const stale: Stale[] = [];
   tables.scan(type.key, { after, limit: sliceRows }, (row) => {
     const missing = unindexed.count;
-    const { entry, current } = keptEntry(row, type, (error) => {
+    const kept = keptEntry(row, type, (error) => {
       unindexed.count += 1;
       unindexed.problem ??= error.message;
       unindexed.trace ??= error.trace;
     });
+    const { entry } = kept;
     if (unindexed.count > missing) unindexed.first ??= entry.name;
     entries.push(entry);
-    if (!current) stale.push({ entry, isWhole: unindexed.count === missing });
+    if (!kept.current) stale.push({ entry, isWhole: unindexed.count === missing, answer: kept.answer });
     return !slices.isOver();
   });
   return { entries, stale };
 }
 
-/** Replaces the stored entries of an earlier declaration, so that the next start can use the stored entries. */
+/** Replaces the rows of an earlier declaration: the next start uses the stored responses and entries. */
 function refresh(type: ResourceType, tables: LmdbTables, stale: readonly Stale[]): void {
   tables.commit((writer) => {
-    for (const { entry, isWhole } of stale) {
+    for (const { entry, isWhole, answer } of stale) {
       const row = must(tables.row(type.key, entry.name), 'a row read in this turn exists');
-      writer.putRow(
-        type.key,
-        entry.name,
-        encodeRow({ ...decodeRow(row), entry: encodeEntry(entry, type.fingerprint, isWhole) }),
-        { recreated: false },
-      );
+      const source = sourceOfRow(row);
+      const present = {
+        ...decodeRow(row),
+        ...formOf(source, answer ?? source),
+        entry: encodeEntry(entry, type.fingerprint, isWhole),
+      };
+      writer.putRow(type.key, entry.name, encodeRow(present), { recreated: false });
     }
   });
 }

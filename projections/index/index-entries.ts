@@ -3,8 +3,9 @@ import { entryOfFact } from '../../src/resource/type/index-definition.ts';
 import type { IndexValueError } from '../../src/resource/type/index-values.ts';
 import type { ResourceObject } from '../../src/resource/object/object.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
+import { currentObject } from '../../src/resource/type/versions/shown-version.ts';
 import { EntryDecoder, isEntryUnder } from './entry-codec.ts';
-import { answerStart, entryOfRow } from '../row.ts';
+import { answerStart, entryOfRow, sourceOfRow } from '../row.ts';
 
 /** One decoder for each declaration of a type. A decoder shares strings among entries. */
 const decoders = new WeakMap<ResourceType, EntryDecoder>();
@@ -14,24 +15,34 @@ export function entryBeside(row: Buffer, type: ResourceType): IndexEntry {
   return keptEntry(row, type).entry;
 }
 
+type KeptEntry =
+  | { readonly entry: IndexEntry; readonly current: true }
+  /** `answer`: the response that the row must have; undefined if it equals the source. */
+  | { readonly entry: IndexEntry; readonly current: false; readonly answer: Buffer | undefined };
+
+/** The object of a row by the present declaration of its type, and its JSON unless it equals the source. */
+export function presentOf(
+  row: Buffer,
+  type: ResourceType,
+): { readonly object: ResourceObject; readonly answer: Buffer | undefined } {
+  const source = JSON.parse(sourceOfRow(row).toString('utf8')) as ResourceObject;
+  const object = currentObject(source, type);
+  return { object, answer: object === source ? undefined : Buffer.from(JSON.stringify(object)) };
+}
+
 /**
  * The index entry stored beside a row. `current`: whether the entry was stored under this declaration; otherwise the
  * entry is computed. `onError` is called for each index whose function fails. With `onError`, a stored entry that lacks
  * such a value is computed again too.
  */
-export function keptEntry(
-  row: Buffer,
-  type: ResourceType,
-  onError?: (error: IndexValueError) => void,
-): { readonly entry: IndexEntry; readonly current: boolean } {
+export function keptEntry(row: Buffer, type: ResourceType, onError?: (error: IndexValueError) => void): KeptEntry {
   const kept = entryOfRow(row);
   const isCurrent =
     isEntryUnder(kept, type.fingerprint) || (onError === undefined && isEntryUnder(kept, type.fingerprint, false));
-  if (!isCurrent)
-    return {
-      entry: entryOfFact(type.indexes, objectOfRow(row), onError),
-      current: false,
-    };
+  if (!isCurrent) {
+    const { object, answer } = presentOf(row, type);
+    return { entry: entryOfFact(type.indexes, object, onError), current: false, answer };
+  }
   let decoder = decoders.get(type);
   if (decoder === undefined) {
     decoder = new EntryDecoder();

@@ -5,11 +5,11 @@ import { entryOfFact } from '../../src/resource/type/index-definition.ts';
 import type { IndexEntry, IndexKey } from '../../src/resource/type/index-entry.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { encodeEntry, isEntryUnder } from '../index/entry-codec.ts';
-import { objectOfRow } from '../index/index-entries.ts';
+import { presentOf } from '../index/index-entries.ts';
 import { labelTerm, markedPosting, type OrdersView } from '../index/index-orders.ts';
 import type { Tie } from '../index/index-rows.ts';
 import { ordinalMask, type OrderView } from '../index/order-view.ts';
-import { entryOfRow } from '../row.ts';
+import { decodeRow, entryOfRow, sourceOfRow } from '../row.ts';
 
 export type CheckedIndex = {
   readonly type: ResourceType;
@@ -77,7 +77,8 @@ function differenceOfEntry(checked: CheckedIndex, ordinal: number, wanted: Posti
   const at = { table: `indexes of ${type.key}`, key: name };
   const row = checked.row(name);
   if (row === undefined) return { ...at, detail: 'the indexes hold an object that has no row' };
-  const { entry, isKept } = entryAgain(type, row);
+  const { entry, isKept, isShown } = entryAgain(type, row);
+  if (!isShown) return { ...at, detail: 'the response in its row is not that of the object in its event' };
   if (!isKept) return { ...at, detail: 'the index entry beside its row is not that of the object' };
   const { rows } = orders;
   if (rows.created(ordinal) !== entry.created || !deepEqual(rows.labels(ordinal), entry.labels))
@@ -99,16 +100,19 @@ function differenceOfEntry(checked: CheckedIndex, ordinal: number, wanted: Posti
  * compared.
  */
 function entryAgain(
-  { indexes, fingerprint }: ResourceType,
+  type: ResourceType,
   row: Buffer,
-): { readonly entry: IndexEntry; readonly isKept: boolean } {
+): { readonly entry: IndexEntry; readonly isKept: boolean; readonly isShown: boolean } {
   let failures = 0;
+  const { indexes, fingerprint } = type;
   const kept = Buffer.from(entryOfRow(row));
-  const entry = entryOfFact(indexes, objectOfRow(row), () => {
+  const { object, answer = sourceOfRow(row) } = presentOf(row, type);
+  const entry = entryOfFact(indexes, object, () => {
     failures += 1;
   });
   const isUsed = isEntryUnder(kept, fingerprint) || isEntryUnder(kept, fingerprint, false);
-  return { entry, isKept: !isUsed || encodeEntry(entry, fingerprint, failures === 0).equals(kept) };
+  const isKept = !isUsed || encodeEntry(entry, fingerprint, failures === 0).equals(kept);
+  return { entry, isKept, isShown: !isUsed || answer.equals(decodeRow(row).answer) };
 }
 
 function sizeProblem({ size }: OrderView, wanted: number, table: string): Difference | undefined {

@@ -2,7 +2,7 @@ import { isObject } from '../../src/base/guards.ts';
 import type { Steps } from '../../src/base/steps.ts';
 import type { Difference } from '../../src/read/replay.ts';
 import { viewedTables, type TablesSnapshot, type ViewedTable } from '../lmdb-view.ts';
-import { decodeRow, encodeRow } from '../row.ts';
+import { decodeRow, encodeRow, sourceOfRow } from '../row.ts';
 import { differenceOfBytes, differenceOfPresence, hashesOf, placeOf, type Sides } from './differing-bytes.ts';
 import { firstPointer } from './first-pointer.ts';
 import { merged } from './merge-entries.ts';
@@ -16,7 +16,7 @@ export function noTables(): CountedTables {
 
 /**
  * The first difference between the live tables and those of a replay, both at one position. Two parts are not compared:
- * the index entry beside a row, which a plugin's code computes (`check-index.ts` compares it), and the latest time of
+ * the index entry beside a row and its converted response, which a plugin's code computes (`check-index.ts` compares them), and the latest time of
  * events, which depends on the clock of the folding node.
  */
 export function* compareTables(
@@ -68,9 +68,10 @@ function differenceOfRows(live: Buffer, replayed: Buffer): string | undefined {
   return `${placeOf(found, expected)} of the row${member}; ${hashesOf(found, expected)}`;
 }
 
-/** The row without the index entry beside it. */
+/** The row as a fold without types writes it: without the index entry, with the object as its event has it. */
 function withoutEntry(row: Buffer): Buffer {
-  return encodeRow({ ...decodeRow(row), entry: new Uint8Array(0) });
+  const none = new Uint8Array(0);
+  return encodeRow({ ...decodeRow(row), entry: none, source: none, answer: sourceOfRow(row) });
 }
 
 function readable(row: Buffer): Buffer | undefined {

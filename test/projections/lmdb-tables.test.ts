@@ -25,6 +25,7 @@ test('a row keeps a position of any epoch', async (t) => {
       finalizers: true,
       declared: 7,
       entry: Buffer.from('entry'),
+      source: Buffer.from('source'),
       answer: Buffer.from('{}'),
     });
     t.equal(decodeRow(bytes).position, position);

@@ -56,6 +56,7 @@ function rowOf(one: ResourceObject | undefined, entry: Uint8Array): Buffer {
     finalizers: false,
     declared: undefined,
     entry,
+    source: Buffer.alloc(0),
     answer: Buffer.from(JSON.stringify(one)),
   });
 }

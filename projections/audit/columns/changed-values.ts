@@ -2,6 +2,7 @@ import { decodeEvent, isObjectEvent } from '../../../src/log/event-codec.ts';
 import type { RecordedEvent } from '../../../src/log/log.ts';
 import type { Change } from '../../../src/read/objects.ts';
 import { entryOfFact } from '../../../src/resource/type/index-definition.ts';
+import { currentObject } from '../../../src/resource/type/versions/shown-version.ts';
 import type { IndexEntry, IndexKey } from '../../../src/resource/type/index-entry.ts';
 import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
 import type { ChangedValues } from './type-columns.ts';
@@ -21,7 +22,7 @@ export function valuesOfEvent(event: RecordedEvent, type: ResourceType, position
   return {
     position,
     name: decoded.object.metadata.name,
-    entry: isDeleted ? undefined : entryOfFact(type.indexes, decoded.object),
+    entry: isDeleted ? undefined : entryOfFact(type.indexes, currentObject(decoded.object, type)),
     objects: isDeleted ? -1 : decoded.type === 'ObjectCreated' ? 1 : 0,
   };
 }

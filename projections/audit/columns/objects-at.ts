@@ -3,6 +3,7 @@ import { isPermanentReadError, streamName, type EventLog, type LogPosition } fro
 import { UnreadableLogError } from '../../../src/read/lists-at.ts';
 import type { VersionReader } from '../../../src/read/versions.ts';
 import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
+import { pastAnswer } from '../../../src/resource/type/versions/shown-version.ts';
 
 type ObjectsAtDependencies = {
   readonly log: Pick<EventLog, 'readStream'>;
@@ -20,7 +21,7 @@ export class ObjectsAt {
   }
 
   /**
-   * The JSON of an object that existed at the position, as a response showed the object then.
+   * The JSON of an object that existed at the position, as a response showed the object then, in the preferred version.
    *
    * @throws UnreadableLogError if the log cannot be read now.
    */
@@ -33,7 +34,7 @@ export class ObjectsAt {
       throw new UnreadableLogError(`the log lacks revision ${String(revision)} of ${stream}`);
     const answer = objectAnswer(event, event.position);
     if (answer === undefined) throw new Error(`invariant broken: ${name} is in a column and has no object`);
-    return answer;
+    return Buffer.from(pastAnswer(answer, type.preferred ?? type));
   }
 }
 
