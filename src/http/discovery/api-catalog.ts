@@ -13,6 +13,8 @@ export type ApiResource = {
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
   readonly subresources: readonly ApiSubresource[];
+  /** Whether this is another version than the preferred one of the type. */
+  readonly isOther?: true;
 };
 
 /** `name` is the last segment of the subresource's path. The other members name the kind of its responses. */
@@ -44,7 +46,7 @@ export function catalogOf(registry: TypeRegistry, others: readonly ApiResource[]
   );
   return grouped([...resources.values()], ({ group }) => group, byText).map(([group, members]) => ({
     group,
-    versions: grouped(members, ({ version }) => version, byPriority).map(([version, rows]) => ({
+    versions: byPreference(grouped(members, ({ version }) => version, byPriority)).map(([version, rows]) => ({
       version,
       resources: rows.toSorted((left, right) => byText(left.plural, right.plural)),
     })),
@@ -65,9 +67,17 @@ function grouped<T>(
   return [...groups].sort(([left], [right]) => order(left, right));
 }
 
+type VersionMembers = readonly (readonly [version: string, members: readonly ApiResource[]])[];
+
+/** Puts the versions that a type prefers first. */
+function byPreference(versions: VersionMembers): VersionMembers {
+  const isPreferred = ([, members]: VersionMembers[number]): boolean => members.some(({ isOther }) => isOther !== true);
+  return [...versions.filter(isPreferred), ...versions.filter((version) => !isPreferred(version))];
+}
+
 function servedTypes(registry: TypeRegistry): readonly ApiResource[] {
   return registry
-    .all()
+    .versions()
     .filter(({ serving }) => serving)
     .map(({ type }) => resourceOf(type));
 }
@@ -84,6 +94,7 @@ function resourceOf(type: ResourceType): ApiResource {
     singular,
     kind,
     verbs: typeVerbs,
+    ...(type.preferred === undefined ? {} : { isOther: true as const }),
     ...(shortNames.length === 0 ? {} : { shortNames }),
     ...(categories.length === 0 ? {} : { categories }),
     subresources: [

@@ -131,7 +131,7 @@ export class ApiDocuments {
    */
   #served(): readonly ResourceType[] {
     return this.#dependencies.registry
-      .all()
+      .versions()
       .filter(({ serving }) => serving)
       .map(({ type }) => type)
       .sort((left, right) => (sortKeyOf(left) < sortKeyOf(right) ? -1 : 1));

@@ -53,7 +53,7 @@ export function routeConflicts(
 
 function ownersOf(registry: TypeRegistry, group: string, version: string): readonly GroupOwner[] {
   const owners = new Map<string, Map<string, ResourceType>>();
-  for (const { type } of registry.all()) {
+  for (const { type } of registry.versions()) {
     if (type.group !== group) continue;
     const types = owners.get(type.plugin) ?? new Map<string, ResourceType>();
     if (type.version === version) types.set(type.plural, type);

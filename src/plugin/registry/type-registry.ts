@@ -42,7 +42,8 @@ export class TypeRegistry {
     const present = this.#byKey.get(key);
     if (present === undefined) return;
     this.#byKey.delete(key);
-    this.#byPath.delete(pathKey(present.type.group, present.type.version, present.type.plural));
+    for (const { group, version, plural } of versionsOf(present.type))
+      this.#byPath.delete(pathKey(group, version, plural));
     this.#notify(present, 'removed');
   }
 
@@ -76,6 +77,7 @@ export class TypeRegistry {
     return this.#expected;
   }
 
+  /** Returns the type in the version of the path. */
   byPath(group: string, version: string, plural: string): Registration | undefined {
     return this.#byPath.get(pathKey(group, version, plural));
   }
@@ -84,13 +86,19 @@ export class TypeRegistry {
     return this.#byKey.get(key);
   }
 
-  /** Returns the type of a kind in any version: a kind is unique within its group. */
+  /** Returns the type of a kind in its preferred version: a kind is unique within its group. */
   byKind(group: string, kind: string): Registration | undefined {
     return this.all().find(({ type }) => type.group === group && type.kind === kind);
   }
 
+  /** All types, each in its preferred version. */
   all(): readonly Registration[] {
     return [...this.#byKey.values()];
+  }
+
+  /** All types, each in all its served versions. */
+  versions(): readonly Registration[] {
+    return this.all().flatMap(({ type, serving }) => versionsOf(type).map((each) => ({ type: each, serving })));
   }
 
   subscribe(listener: (registration: Registration, change: 'registered' | 'serving' | 'removed') => void): () => void {
@@ -103,13 +111,18 @@ export class TypeRegistry {
   #set(registration: Registration, change: 'registered' | 'serving'): void {
     const { type } = registration;
     this.#byKey.set(type.key, registration);
-    this.#byPath.set(pathKey(type.group, type.version, type.plural), registration);
+    for (const each of versionsOf(type))
+      this.#byPath.set(pathKey(each.group, each.version, each.plural), { ...registration, type: each });
     this.#notify(registration, change);
   }
 
   #notify(registration: Registration, change: 'registered' | 'serving' | 'removed'): void {
     for (const listener of this.#listeners) listener(registration, change);
   }
+}
+
+function versionsOf(type: ResourceType): readonly ResourceType[] {
+  return type.versions?.served ?? [type];
 }
 
 function pathKey(group: string, version: string, plural: string): string {
