@@ -5,6 +5,8 @@ import type { EventPair } from './event-pairs.ts';
 import { causeMembers } from './stream/event-fields.ts';
 import { jsonDiff, type Operation } from '../resource/object/json-diff.ts';
 import type { ResourceObject } from '../resource/object/object.ts';
+import type { ResourceType } from '../resource/type/resource-type.ts';
+import { pastAnswer, versionedObject } from '../resource/type/versions/shown-version.ts';
 
 /**
  * Computes an entry of an object's history as JSON: the event, its cause, and the change since the previous event as a
@@ -20,7 +22,7 @@ export function* historyEntry(
   const change = yield* changeOf({ event, previous }, object, objects);
   yield;
   const entry = Buffer.from(JSON.stringify({ ...membersOf(event, object), change }));
-  const state = withObject ? objectAnswer(event, event.position) : undefined;
+  const state = withObject ? objects.answerOf(event) : undefined;
   if (state === undefined) return entry;
   return Buffer.concat([entry.subarray(0, -1), Buffer.from(',"object":'), state, Buffer.from('}')]);
 }
@@ -41,6 +43,12 @@ export function* changeOf(
 /** Decodes the objects of events, and caches the last two objects, since each object is a part of two entries. */
 export class EventObjects {
   #last: readonly Known[] = [];
+  readonly #type: ResourceType | undefined;
+
+  /** `type`: the type in the version of the objects; undefined for the version of each event. */
+  constructor(type?: ResourceType) {
+    this.#type = type;
+  }
 
   /**
    * Returns the object after an event, without `metadata.resourceVersion`; undefined for an event without an object.
@@ -49,9 +57,16 @@ export class EventObjects {
     const known = this.#last.find(({ recorded: one }) => one === recorded);
     if (known !== undefined) return known.object;
     const { event } = decodeEvent(recorded);
-    const object = isObjectEvent(event) ? event.object : undefined;
+    const stored = isObjectEvent(event) ? event.object : undefined;
+    const object = stored === undefined || this.#type === undefined ? stored : versionedObject(stored, this.#type);
     this.#last = [...this.#last.slice(-1), { recorded, object }];
     return object;
+  }
+
+  /** Returns the JSON of the object after an event, with its resourceVersion. */
+  answerOf(recorded: RecordedEvent): Uint8Array | undefined {
+    const answer = objectAnswer(recorded, recorded.position);
+    return answer === undefined || this.#type === undefined ? answer : pastAnswer(answer, this.#type);
   }
 }
 

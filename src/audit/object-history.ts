@@ -2,6 +2,7 @@ import { inSlices, type Steps } from '../base/steps.ts';
 import type { Slices } from '../base/slices.ts';
 import { historyPageBytesMax, historyReadBytesMax, historyReadEventsMax } from '../limits/audit.ts';
 import type { StreamRevision, RecordedEvent } from '../log/log.ts';
+import type { ResourceType } from '../resource/type/resource-type.ts';
 import { EventObjects, historyEntry } from './history-entry.ts';
 import { eventPairs, type EventPair, type HistoryLog, type HistoryRange } from './event-pairs.ts';
 
@@ -10,6 +11,8 @@ export type HistoryRequest = HistoryRange & {
   readonly uid: string | undefined;
   /** True if each entry contains the object after the event. */
   readonly withObjects: boolean;
+  /** The type in the version of the entries; undefined for the version of each event. */
+  readonly type?: ResourceType | undefined;
 };
 
 export type HistoryPage = {
@@ -45,7 +48,7 @@ export async function readHistory(log: HistoryLog, request: HistoryRequest, pace
 class Page {
   readonly entries: Buffer[] = [];
   readonly #request: HistoryRequest;
-  readonly #objects = new EventObjects();
+  readonly #objects: EventObjects;
   readonly #lives: Lives;
   #found = false;
   #events = 0;
@@ -54,6 +57,7 @@ class Page {
 
   constructor(request: HistoryRequest) {
     this.#request = request;
+    this.#objects = new EventObjects(request.type);
     this.#lives = new Lives(request.order, this.#objects);
   }
 

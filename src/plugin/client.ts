@@ -14,6 +14,7 @@ import { bindFields } from '../resource/query/bind-fields.ts';
 import { parseSort } from '../resource/query/sort-keys.ts';
 import { resourceRequest, type ResourceRequest } from '../resource/query/request-path.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
+import { versionedAnswer, versionedItems } from '../resource/type/versions/shown-version.ts';
 import { parseFieldSelector, parseLabelSelector } from '../resource/query/selector.ts';
 import { asPluginObject, asJsonObject } from './objects/load-object.ts';
 import {
@@ -131,7 +132,8 @@ class BoundClient {
 
   read(typeName: TypeName, name: string): Uint8Array | undefined {
     const type = this.#authorized(typeName, 'get', { name });
-    return this.#dependencies.reader.get(type.key, name)?.bytes;
+    const bytes = this.#dependencies.reader.get(type.key, name)?.bytes;
+    return bytes && versionedAnswer(bytes, type);
   }
 
   async list<T>(typeName: TypeName, query: ClientListQuery = {}): Promise<ClientList<T>> {
@@ -149,7 +151,7 @@ class BoundClient {
           'bad-request',
           `the list is longer than ${String(clientListBytesMax)} bytes: request smaller pages`,
         );
-      if (slice.length > 0) slices.push(Buffer.from(slice));
+      if (slice.length > 0) slices.push(Buffer.from(versionedItems(slice, type)));
     }
     const text = slices.map((slice) => slice.toString('utf8')).join(',');
     const decoded: readonly T[] = asPluginObject(Buffer.from(`[${text}]`));

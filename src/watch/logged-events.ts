@@ -1,6 +1,15 @@
 import { watchRememberedStreamsMax } from '../limits/watches.ts';
 import { decodeEvent, isObjectEvent, objectAnswer } from '../log/event-codec.ts';
-import { LogCorruptError, streamRevision, type EventLog, type RecordedEvent, type StreamName } from '../log/log.ts';
+import {
+  LogCorruptError,
+  streamRevision,
+  type EventLog,
+  type LogPosition,
+  type RecordedEvent,
+  type StreamName,
+} from '../log/log.ts';
+import type { ResourceType } from '../resource/type/resource-type.ts';
+import { currentAnswer, currentObject } from '../resource/type/versions/shown-version.ts';
 import { entryOfFact } from '../resource/type/index-definition.ts';
 import { matches } from '../resource/query/selection-match.ts';
 import type { WatchEvent } from './frame.ts';
@@ -33,6 +42,7 @@ export const loggedObjects: LoggedSource = {
 export class LoggedEvents implements LoggedReader {
   readonly #log: Pick<EventLog, 'readStream'>;
   readonly #plan: WatchPlan;
+  readonly #preferred: ResourceType;
   readonly #everything: boolean;
   readonly #prefix: string;
   /**
@@ -44,6 +54,7 @@ export class LoggedEvents implements LoggedReader {
   constructor(log: Pick<EventLog, 'readStream'>, plan: WatchPlan) {
     this.#log = log;
     this.#plan = plan;
+    this.#preferred = plan.type.preferred ?? plan.type;
     this.#everything = selectsAll(plan.selection);
     this.#prefix = `object:${plan.type.key}/${plan.name ?? ''}`;
   }
@@ -64,7 +75,7 @@ export class LoggedEvents implements LoggedReader {
   }
 
   #plain(recorded: RecordedEvent): WatchEvent | undefined {
-    const object = objectAnswer(recorded, recorded.position);
+    const object = this.#answer(recorded, recorded.position);
     return object === undefined ? undefined : { type: plainType(recorded), object, position: recorded.position };
   }
 
@@ -74,13 +85,13 @@ export class LoggedEvents implements LoggedReader {
     const type = transition(was, is);
     if (type === undefined) return undefined;
     if (type === 'DELETED' && recorded.type !== 'ObjectDeleted') return this.#left(recorded);
-    const object = objectAnswer(recorded, recorded.position);
+    const object = this.#answer(recorded, recorded.position);
     return object === undefined ? undefined : { type, object, position: recorded.position };
   }
 
   /** Returns the last selected state of the object, with the position of the change that ended its selection. */
   async #left(recorded: RecordedEvent): Promise<WatchEvent | undefined> {
-    const object = objectAnswer(await this.#previous(recorded), recorded.position);
+    const object = this.#answer(await this.#previous(recorded), recorded.position);
     return object === undefined ? undefined : { type: 'DELETED', object, position: recorded.position };
   }
 
@@ -100,7 +111,16 @@ export class LoggedEvents implements LoggedReader {
   #isSelected(recorded: RecordedEvent): boolean {
     const { event } = decodeEvent(recorded);
     if (!isObjectEvent(event) || event.object === undefined || event.type === 'ObjectDeleted') return false;
-    return matches(this.#plan.selection, entryOfFact(this.#plan.type.indexes, event.object));
+    return matches(
+      this.#plan.selection,
+      entryOfFact(this.#preferred.indexes, currentObject(event.object, this.#preferred)),
+    );
+  }
+
+  /** The JSON of the event's object, as the fold writes it into the row. */
+  #answer(recorded: RecordedEvent, at: LogPosition): Uint8Array | undefined {
+    const answer = objectAnswer(recorded, at);
+    return answer && currentAnswer(answer, this.#preferred);
   }
 
   #remember(stream: StreamName, selected: boolean): void {

@@ -18,6 +18,7 @@ import { resolveMoment, resolvePosition, type MomentPorts, type Resolved } from 
 import { problem } from '../problem.ts';
 import type { Representation } from '../representation/representation.ts';
 import { requestedForm } from '../representation/requested-form.ts';
+import { formInVersion } from '../representation/versioned-form.ts';
 import { readObject } from '../body/read-object.ts';
 
 /**
@@ -60,7 +61,7 @@ export class Collections {
   list(exchange: Exchange, type: ResourceType): Answer | Promise<Answer> {
     const requested = requestedForm(exchange, type);
     if (!requested.ok) return refusal(requested.problem);
-    const { form } = requested;
+    const form = formInVersion(type, requested.form);
     const keyed = { form, key: this.#keyOf(exchange, type, form) };
     const cached = this.#cached(exchange, type, keyed.key);
     return cached === undefined ? this.#read(exchange, type, keyed) : bytesAnswer(cached);

@@ -75,14 +75,14 @@ export class GeneratedApi {
     if (version !== undefined && plural !== undefined)
       return this.#registry.byPath(group, version, plural) !== undefined;
     return this.#registry
-      .all()
+      .versions()
       .some(({ type }) => type.group === group && (version === undefined || type.version === version));
   }
 
   /** Returns all routes of all registered types, served or not. */
   all(): readonly Route[] {
     return this.#registry
-      .all()
+      .versions()
       .flatMap(({ type }) => [
         ...routesAt(collectionMethods, type.path),
         ...routesAt(itemMethodsOf(type, undefined), `${type.path}/{name}`),
@@ -108,8 +108,11 @@ export class GeneratedApi {
     // No object has an invalid name, and the storage does not accept such a name as a key.
     if (nameProblem(place.name) !== undefined) return refusal(problem('not-found', notFound(type, place.name)));
     const target = { type, name: place.name };
-    if (place.subresource === 'scale' && type.scale !== undefined)
-      return answerWhileServed(type, answerScale(exchange, target, this.#ports, type.scale));
+    // A Scale is the same in each version of the type, and its pointers belong to the preferred version.
+    if (place.subresource === 'scale' && type.scale !== undefined) {
+      const { preferred = type } = type;
+      return answerWhileServed(type, answerScale(exchange, { ...target, type: preferred }, this.#ports, type.scale));
+    }
     return this.#item(exchange, target);
   }
 
@@ -135,7 +138,7 @@ export class GeneratedApi {
     if (!historyMethods.includes(exchange.method)) return { kind: 'not-served', allow: historyMethods };
     if (!isKnown) return refusal(problem('not-found', notFound(target, target.name)));
     return place.subresource === 'history'
-      ? answerHistory(exchange, target, this.#history)
+      ? answerHistory(exchange, { ...target, type: registration?.type }, this.#history)
       : answerPast(exchange, target, { type: registration?.type, ports: this.#history });
   }
 

@@ -6,6 +6,7 @@ import { lastRevision, type ObjectReader } from '../../read/objects.ts';
 import type { SnapshotSlot } from '../../read/snapshot-slots.ts';
 import type { ResourceLocation } from '../../resource/query/request-path.ts';
 import { isTypeKey, type TypeKey } from '../../resource/type/index-entry.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { groupVersionOf, typeKeyOf } from '../../resource/type/type-declaration.ts';
 import { refusal, takenOver, type Answer } from '../answer.ts';
 import { disconnectSignalOf, type Exchange } from '../exchange.ts';
@@ -31,6 +32,8 @@ export type HistoryTarget = {
   readonly plural: string;
   readonly apiVersion: string;
   readonly name: string;
+  /** The type in the version of the path; undefined if it is not registered. */
+  readonly type?: ResourceType | undefined;
 };
 
 /** Returns the object that a path names; undefined for a path that cannot belong to an object of a type. */
@@ -80,7 +83,11 @@ type Read = {
 async function readPage(read: Read, { reader, log }: HistoryPorts, slot: SnapshotSlot): Promise<Answer> {
   const { exchange, target, query, begin, disconnected } = read;
   const stream = streamName(`object:${target.key}/${target.name}`);
-  const page = await readHistory(log, { ...query, ...begin, stream }, paceOf(exchange, reader, disconnected));
+  const page = await readHistory(
+    log,
+    { ...query, ...begin, stream, type: target.type },
+    paceOf(exchange, reader, disconnected),
+  );
   const isUnknown = query.token === undefined && page.entries.length === 0 && page.next === undefined;
   return isUnknown ? refusal(problem('not-found', absentDetail(target, query.uid))) : answered(read, page, slot);
 }

@@ -5,6 +5,7 @@ import { confirmExists } from '../../write/confirm-exists.ts';
 import type { Execute } from '../../write/execute.ts';
 import type { ObjectReader, StoredObject } from '../../read/objects.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { versionedAnswer } from '../../resource/type/versions/shown-version.ts';
 import { bytesAnswer, refusal, type Answer } from '../answer.ts';
 import { etagOf, isKnown, isUnchanged, checkConditions } from './conditional-requests.ts';
 import { decodeFreshness, type Decoded } from './decode-list-query.ts';
@@ -58,7 +59,8 @@ function answerItem(exchange: Exchange, { type, name }: ItemTarget, reader: Reso
   if (!requested.ok) return refusal(requested.problem);
   const stored = reader.get(type.key, name);
   if (stored === undefined) return refusal(problem('not-found', notFound(type, name)));
-  return answerStored(exchange, stored, requested.form);
+  const { bytes, revision } = stored;
+  return answerStored(exchange, { bytes: versionedAnswer(bytes, type), revision }, requested.form);
 }
 
 /**

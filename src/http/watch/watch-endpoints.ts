@@ -7,6 +7,7 @@ import type { FrameEncoding } from '../../watch/frame.ts';
 import type { WatchPlan } from '../../watch/watch-plan.ts';
 import { negotiate } from '../representation/negotiate.ts';
 import { representationOf } from '../representation/representation-of.ts';
+import { formInVersion } from '../representation/versioned-form.ts';
 import { framesInForm } from './formed-frames.ts';
 import { decodeWatchQuery } from './decode-watch-query.ts';
 import type { Decoded } from '../resources/decode-list-query.ts';
@@ -120,7 +121,7 @@ class HubEndpoints {
     const { hub, clock } = this.#dependencies;
     const refusal = hub.refusal();
     if (refusal !== undefined) return { ok: false, problem: refusalProblem(refusal) };
-    const form = representationOf(request.type, negotiated.value);
+    const form = formInVersion(request.type, representationOf(request.type, negotiated.value));
     return {
       ok: true,
       plan: decoded.value,

@@ -3,6 +3,7 @@ import { notFound } from '../../../command/refuse.ts';
 import { objectAnswer } from '../../../log/event-codec.ts';
 import { streamName, type LogPosition, type StreamRevision } from '../../../log/log.ts';
 import type { ResourceType } from '../../../resource/type/resource-type.ts';
+import { pastAnswer } from '../../../resource/type/versions/shown-version.ts';
 import { refusal, type Answer } from '../../answer.ts';
 import type { Exchange } from '../../exchange.ts';
 import { problem } from '../../problem.ts';
@@ -44,7 +45,9 @@ export async function answerPast(
   if (!requested.ok) return refusal(requested.problem);
   const found = await findPast(exchange, target, ports);
   if (!found.ok) return found.answer;
-  return answerStored(exchange, found.object, requested.form);
+  const { bytes, revision } = found.object;
+  const shown = type === undefined ? bytes : pastAnswer(bytes, type);
+  return answerStored(exchange, { bytes: shown, revision }, requested.form);
 }
 
 /** Finds the object at the moment in `at`, with one look-up in the version index and one read of the log. */

@@ -4,6 +4,8 @@ import { restoredObject } from '../../../command/restored.ts';
 import { resourceRequest } from '../../../resource/query/request-path.ts';
 import { storedObject } from '../../../resource/object/shown-object.ts';
 import type { ResourceObject } from '../../../resource/object/object.ts';
+import type { ResourceType } from '../../../resource/type/resource-type.ts';
+import { pastAnswer } from '../../../resource/type/versions/shown-version.ts';
 import { bytesAnswer, refusal, type Answer } from '../../answer.ts';
 import { readBody } from '../../body/read-body.ts';
 import { unread } from '../../body/read-object.ts';
@@ -26,26 +28,41 @@ export async function restoreItem(exchange: Exchange, target: ItemTarget, ports:
   if (!context.ok) return refusal(context.problem);
   if (!exchange.query.has('at'))
     return refusal(problem('bad-request', 'at is required: the position or time of the state to restore'));
-  const body = await readBody(exchange);
-  if (!body.ok) return unread(body);
-  if (body.value.length > 0)
-    return refusal(problem('bad-request', 'a restore must have no request body: at names the state to restore'));
+  const body = await refuseBody(exchange);
+  if (body !== undefined) return body;
   const { type, name } = target;
   const isGone = ports.reader.get(type.key, name) === undefined;
-  if (!mayWrite(exchange, target, { isGone, authorize: ports.authorize }))
-    return refusal(
-      problem('forbidden', `this restore also requires the right to ${isGone ? 'create' : 'update'} the object`),
-    );
-  if (isGone && ifMatchOf(exchange.req) !== undefined)
-    return refusal(problem('precondition-failed', 'If-Match: there is no object with this name'));
+  const refused = refuseWrite(exchange, target, { isGone, authorize: ports.authorize });
+  if (refused !== undefined) return refused;
   const found = await findPast(exchange, { ...type, name }, ports.past);
   if (!found.ok) return found.answer;
-  const command = commandOf(exchange, target, { past: storedObject(found.object.bytes), isGone });
+  const past = inVersion(found.object.bytes, isGone ? type : (type.preferred ?? type));
+  if (!past.ok) return past.answer;
+  const command = commandOf(exchange, target, { past: past.object, isGone });
   const cause = { ...context.value.cause, verb: 'restore', restoredFrom: found.position.toString() };
   const outcome = await ports.execute(type, command, { ...context.value, cause });
   return outcome.ok && isGone
     ? bytesAnswer(outcome.bytes, 201, ['Location', `${type.path}/${outcome.name}`, ...writtenHeaders(outcome)])
     : written(outcome, target);
+}
+
+async function refuseBody(exchange: Exchange): Promise<Answer | undefined> {
+  const body = await readBody(exchange);
+  if (!body.ok) return unread(body);
+  return body.value.length === 0
+    ? undefined
+    : refusal(problem('bad-request', 'a restore must have no request body: at names the state to restore'));
+}
+
+/** The earlier state in the version of the write: a create has that of the path, another write the preferred one. */
+function inVersion(
+  bytes: Uint8Array,
+  type: ResourceType,
+): { readonly ok: true; readonly object: ResourceObject } | { readonly ok: false; readonly answer: Answer } {
+  const object = storedObject(pastAnswer(bytes, type));
+  if (object.apiVersion === type.apiVersion) return { ok: true, object };
+  const detail = `the state has the version ${object.apiVersion}, which cannot be converted`;
+  return { ok: false, answer: refusal(problem('invalid', detail)) };
 }
 
 type RestoredState = {
@@ -59,10 +76,23 @@ function commandOf(exchange: Exchange, { type, name }: ItemTarget, { past, isGon
     : { type: 'restore', name, past, preconditions: preconditionsOf(exchange) };
 }
 
+type Wanted = Pick<RestorePorts, 'authorize'> & { readonly isGone: boolean };
+
+function refuseWrite(exchange: Exchange, target: ItemTarget, wanted: Wanted): Answer | undefined {
+  const { isGone } = wanted;
+  if (!mayWrite(exchange, target, wanted))
+    return refusal(
+      problem('forbidden', `this restore also requires the right to ${isGone ? 'create' : 'update'} the object`),
+    );
+  return isGone && ifMatchOf(exchange.req) !== undefined
+    ? refusal(problem('precondition-failed', 'If-Match: there is no object with this name'))
+    : undefined;
+}
+
 function mayWrite(
   { subject }: Exchange,
   { type: { group, version, plural }, name }: ItemTarget,
-  { isGone, authorize }: Pick<RestorePorts, 'authorize'> & { readonly isGone: boolean },
+  { isGone, authorize }: Wanted,
 ): boolean {
   const place = { group, version, resource: plural };
   const request = isGone ? resourceRequest('create', place) : resourceRequest('update', { ...place, name });
