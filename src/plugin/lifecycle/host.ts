@@ -8,6 +8,7 @@ import type { ChangeBatch } from '../../read/objects.ts';
 import { AppliedObjects } from '../objects/applied-objects.ts';
 import { routeConflicts, typeConflicts, type RouteOwners } from '../registry/conflicts.ts';
 import { DesiredStates, seenOf } from './desired-state.ts';
+import { conversionFaults } from './status/conversion-faults.ts';
 import { takeFound } from '../registry/discovered.ts';
 import type { PluginHostDependencies } from './host-dependencies.ts';
 import type { HostedPlugin } from './hosted-plugin.ts';
@@ -181,7 +182,7 @@ export class PluginHost {
       leadership.subscribe((leads) => {
         if (leads) this.#onLeadership();
       }),
-      ...[reconcilers, migrations, unique, checks].flatMap(
+      ...[reconcilers, migrations, unique, checks, conversionFaults(this.#dependencies.registry)].flatMap(
         (each) =>
           each?.subscribe((name) => {
             this.#onReconcilerHealth(name);

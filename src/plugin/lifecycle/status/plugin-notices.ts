@@ -44,7 +44,7 @@ function loadedNotices(
   {
     is: {
       manifest: { version },
-      loaded: { definition, packageVersion },
+      loaded: { definition, packageVersion, types },
     },
     unindexed,
   }: Pick<Incarnation, 'is' | 'unindexed'>,
@@ -74,6 +74,18 @@ function loadedNotices(
   );
   if (missing.length > 0)
     notices.push({ type: 'IndexFunctionFailing', reason: 'StoredObjects', message: missing.join('; ') });
+  const unconverted = types.flatMap(({ key, versions }) => {
+    const found = versions?.faults.found();
+    return found === undefined
+      ? []
+      : [`${key}: the first of the objects is ${JSON.stringify(found.first.name)}: ${found.first.problem}`];
+  });
+  if (unconverted.length > 0)
+    notices.push({
+      type: 'ObjectsUnconverted',
+      reason: 'ConversionFailing',
+      message: `objects are shown in the version that they have: ${unconverted.join('; ')}`,
+    });
   return notices;
 }
 

@@ -19,6 +19,7 @@ export type Notice = {
     | 'ChangesKept'
     | 'VersionsDiffer'
     | 'IndexFunctionFailing'
+    | 'ObjectsUnconverted'
     | 'ReconcilerStuck'
     | 'ReconcilerFailing'
     | 'ReconcilerSpinning'

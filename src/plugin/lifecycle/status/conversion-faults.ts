@@ -1,0 +1,20 @@
+import type { TypeRegistry } from '../../registry/type-registry.ts';
+
+/** Notifies of plugins with an object that could not be converted, at the first such object of each type. */
+export function conversionFaults(registry: Pick<TypeRegistry, 'subscribe' | 'all'>): {
+  subscribe(listener: (plugin: string) => void): () => void;
+} {
+  return {
+    subscribe: (listener) => {
+      const follow = ({ type: { plugin, versions } }: ReturnType<TypeRegistry['all']>[number]): void => {
+        versions?.faults.subscribe(() => {
+          listener(plugin);
+        });
+      };
+      registry.all().forEach(follow);
+      return registry.subscribe((registration, change) => {
+        if (change === 'registered') follow(registration);
+      });
+    },
+  };
+}
