@@ -48,16 +48,21 @@ async function made(name: string, more: object = {}): Promise<Body> {
   return body;
 }
 
+/** The entity tag of an object with this version: with the served version, and the digest of the declaration. */
+function tagOf(version: number): RegExp {
+  return new RegExp(`^"${String(version)}-v1alpha1-[0-9a-f]{8}"$`, 'u');
+}
+
 test('a create answers 201 with location and entity tag, and the object reads back byte for byte', async (t) => {
   const response = await server.call(widgets, { method: 'POST', body: widget('created') });
   const created = await response.text();
   t.equal(response.status, 201);
   t.equal(response.headers.get('location'), `${widgets}/created`);
-  t.equal(response.headers.get('etag'), '"0"');
+  t.match(response.headers.get('etag'), tagOf(0));
   t.equal(response.headers.get('content-type'), 'application/json');
   const read = await server.call(`${widgets}/created`);
   t.equal(await read.text(), created);
-  t.equal(read.headers.get('etag'), '"0"');
+  t.equal(read.headers.get('etag'), response.headers.get('etag'));
   t.equal(read.headers.get('x-content-type-options'), 'nosniff');
 });
 
@@ -117,7 +122,7 @@ test('a PUT replaces, a stale one conflicts, and one without a version overwrite
   const first = await made('put');
   const next = { ...first, spec: { title: 'Changed' } };
   const replaced = await call(`${widgets}/put`, { method: 'PUT', body: next });
-  t.match([replaced.status, replaced.headers.get('etag'), replaced.body.metadata.generation], [200, '"1"', 2]);
+  t.match([replaced.status, replaced.headers.get('etag'), replaced.body.metadata.generation], [200, tagOf(1), 2]);
   t.match(await call(`${widgets}/put`, { method: 'PUT', body: next }), { status: 409, body: { reason: 'Conflict' } });
   t.match(await call(`${widgets}/put`, { method: 'PUT', body: widget('put', { spec: { title: 'Again' } }) }), {
     status: 200,
@@ -150,9 +155,16 @@ test('If-Match and If-None-Match hold on reads and writes', async (t) => {
   );
   t.equal((await call(path, { headers: { 'if-match': '"0"' } })).status, 412);
   t.equal((await call(path, { headers: { 'if-match': '*' } })).status, 200);
-  const known = await server.call(path, { headers: { 'if-none-match': '"9", W/"1"' } });
-  t.match([known.status, known.headers.get('etag'), await known.text()], [304, '"1"', '']);
-  t.equal((await call(path, { headers: { 'if-none-match': '"0"' } })).status, 200);
+  const tag = (await call(path)).headers.get('etag') ?? '';
+  const known = await server.call(path, { headers: { 'if-none-match': `"9", W/${tag}` } });
+  t.match([known.status, known.headers.get('etag'), await known.text()], [304, tag, '']);
+  for (const other of ['"0"', '"1"', tag.replace('v1', 'v2'), tag.replace(/.{8}"$/u, '00000000"')])
+    t.equal((await call(path, { headers: { 'if-none-match': other } })).status, 200, other);
+  t.equal((await call(path, { headers: { 'if-match': tag } })).status, 200);
+  const put = async (headers: Record<string, string>) => (await call(path, { method: 'PUT', body, headers })).status;
+  t.equal(await put({ 'if-match': '"0-v1-00000000"' }), 412);
+  t.equal(await put({ 'if-match': '"1-v2-00000000"' }), 200, 'only the version of the object is compared');
+  t.equal(await put({ 'if-none-match': '"1-v2-00000000"' }), 412);
 });
 
 test('patches are JSON Patch or merge patch; other media types are refused with the accepted ones', async (t) => {

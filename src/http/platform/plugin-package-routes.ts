@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Cause } from '../../command/event.ts';
 import type { Rejection } from '../../command/rejection.ts';
 import type { Subject } from '../../command/subject.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { bytesAnswer, refusal, takenOver, type Answer } from '../answer.ts';
 import { etagOf } from '../resources/conditional-requests.ts';
 import { writeContext } from '../resources/decode-write.ts';
@@ -31,6 +32,7 @@ export type PluginInstaller = {
 
 export type PluginPackageRoutesDependencies = {
   readonly domain: string;
+  readonly pluginType: () => ResourceType;
   readonly installer: PluginInstaller;
   readonly archiveBytesMax: number;
   /** The maximum number of concurrent installs, counted after the upload. */
@@ -96,7 +98,7 @@ class Uploads {
   }
 
   async take(exchange: Exchange, use: Use, answer: ToAnswer): Promise<Answer> {
-    const { archiveBytesMax, clock, unready, noRoom } = this.#dependencies;
+    const { archiveBytesMax, clock, unready, noRoom, pluginType } = this.#dependencies;
     const context = writeContext(exchange);
     if (!context.ok) return refusal(context.problem);
     const waits = unready();
@@ -114,14 +116,14 @@ class Uploads {
       async (): Promise<Installed | Problem> => noRoom(body.value.length) ?? use(body.value, context.value),
     );
     if (installed === undefined) return this.#installing.refusal();
-    return 'ok' in installed ? answered(installed, answer) : refusal(installed);
+    return 'ok' in installed ? answered(installed, pluginType(), answer) : refusal(installed);
   }
 }
 
-function answered(installed: Installed, answer: ToAnswer): Answer {
+function answered(installed: Installed, type: ResourceType, answer: ToAnswer): Answer {
   if (!installed.ok) return refusal(problemOf(installed.rejection, { kind: 'Plugin' }));
   const { status, headers } = answer(installed);
-  return bytesAnswer(installed.plugin.bytes, status, ['ETag', etagOf(installed.plugin.revision), ...headers]);
+  return bytesAnswer(installed.plugin.bytes, status, ['ETag', etagOf(installed.plugin.revision, type), ...headers]);
 }
 
 /** Limits concurrent steps, without a queue. */

@@ -229,7 +229,7 @@ export class Collections {
     if (!context.ok) return refusal(context.problem);
     const outcome = await this.#ports.execute(type, { type: 'create', object: object.value }, context.value);
     if (!outcome.ok) return written(outcome, { type, ...nameIn(object.value['metadata']) });
-    return bytesAnswer(outcome.bytes, 201, ['Location', `${path}/${outcome.name}`, ...writtenHeaders(outcome)]);
+    return bytesAnswer(outcome.bytes, 201, ['Location', `${path}/${outcome.name}`, ...writtenHeaders(outcome, type)]);
   }
 }
 

@@ -1,13 +1,28 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
+import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { prefersYaml } from '../body/prefers-yaml.ts';
 import { headerOf } from '../exchange.ts';
 import { problem, type Problem } from '../problem.ts';
 
-/** Returns the entity tag of an object for conditional requests (RFC 9110, 13): its `metadata.version` in quotes. */
-export function etagOf(version: number): string {
-  return `"${String(version)}"`;
+/**
+ * The entity tag of an object for conditional requests (RFC 9110, 13): `"<version>-<served version>-<digest>"`. The
+ * digest is that of the type's declaration, by which the object's defaults are filled in and its version is converted.
+ */
+export function etagOf(version: number, type: ResourceType): string {
+  let suffix = suffixes.get(type);
+  if (suffix === undefined) {
+    const { shape = '', code = '' } = type.declaration ?? {};
+    const digest = createHash('sha256').update(`${shape} ${code}`).digest('hex');
+    suffix = `-${type.version}-${digest.slice(0, digestLength)}"`;
+    suffixes.set(type, suffix);
+  }
+  return `"${String(version)}${suffix}`;
 }
+
+const digestLength = 8;
+const suffixes = new WeakMap<ResourceType, string>();
 
 /**
  * Returns the versions in `If-Match`, one of which must be current. Weak tags and tags that are not versions are
@@ -19,22 +34,17 @@ export function ifMatchOf(req: IncomingMessage): readonly number[] | 'any' | und
   return header.trim() === '*' ? 'any' : versionsOf(header, 'strong');
 }
 
-/**
- * Whether a read returns 304: `If-None-Match` contains this version, and the response would be JSON, which has the
- * entity tag.
- */
-export function isUnchanged(req: IncomingMessage, version: number): boolean {
-  return isKnown(req, version) && !prefersYaml(req.headers.accept);
-}
-
-/** Whether `If-None-Match` contains this version. */
+/** Whether `If-None-Match` contains a tag of this version. */
 export function isKnown(req: IncomingMessage, version: number): boolean {
   const header = headerOf(req, 'if-none-match');
   if (header === undefined) return false;
   return header.trim() === '*' || versionsOf(header, 'weak').includes(version);
 }
 
-/** Like `isUnchanged`, for a document with this entity tag, which is compared weakly. */
+/**
+ * Whether a read returns 304: `If-None-Match` contains this entity tag, which is compared weakly, and the response
+ * would be JSON, which has the entity tag.
+ */
 export function isTagKnown(req: IncomingMessage, tag: string): boolean {
   const header = headerOf(req, 'if-none-match');
   if (header === undefined || prefersYaml(req.headers.accept)) return false;
@@ -58,7 +68,7 @@ const tags = /^\s*(?:\*|(?:W\/)?(?:"[^"]*"|\d{1,16})(?:\s*,\s*(?:W\/)?(?:"[^"]*"
 
 /**
  * Returns the problem of a malformed `If-Match`: such a request is refused with 400, instead of 412. A version without
- * quotes is accepted as its tag.
+ * quotes is accepted as its tag, and a tag with the version alone.
  */
 export function checkConditionSyntax(req: IncomingMessage): string | undefined {
   const header = headerOf(req, 'if-match');
@@ -69,7 +79,7 @@ export function checkConditionSyntax(req: IncomingMessage): string | undefined {
 
 function versionsOf(header: string, comparison: 'strong' | 'weak'): readonly number[] {
   return header.split(',').flatMap((part) => {
-    const tag = /^\s*(W\/)?(?:"(\d{1,16})"|(\d{1,16}))\s*$/u.exec(part);
+    const tag = /^\s*(W\/)?(?:"(\d{1,16})(?:-[^"]*)?"|(\d{1,16}))\s*$/u.exec(part);
     return tag === null || (comparison === 'strong' && tag[1] !== undefined) ? [] : [Number(tag[2] ?? tag[3])];
   });
 }

@@ -7,7 +7,7 @@ import type { ObjectReader, StoredObject } from '../../read/objects.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { versionedAnswer } from '../../resource/type/versions/shown-version.ts';
 import { bytesAnswer, refusal, type Answer } from '../answer.ts';
-import { etagOf, isKnown, isUnchanged, checkConditions } from './conditional-requests.ts';
+import { etagOf, isKnown, isTagKnown, checkConditions } from './conditional-requests.ts';
 import { decodeFreshness, type Decoded } from './decode-list-query.ts';
 import {
   decodeDeleteOptions,
@@ -60,25 +60,26 @@ function answerItem(exchange: Exchange, { type, name }: ItemTarget, reader: Reso
   const stored = reader.get(type.key, name);
   if (stored === undefined) return refusal(problem('not-found', notFound(type, name)));
   const { bytes, revision } = stored;
-  return answerStored(exchange, { bytes: versionedAnswer(bytes, type), revision }, requested.form);
+  return answerStored(exchange, { bytes: versionedAnswer(bytes, type), revision, type }, requested.form);
 }
+
+/** The object of a response. `type` is the type in its version; undefined if the type is not served. */
+type Shown = Pick<StoredObject, 'bytes' | 'revision'> & { readonly type: ResourceType | undefined };
 
 /**
  * Returns the response to a GET of an object, after a check of the request's conditions. `form` is undefined for the
  * plain object.
  */
-export function answerStored(
-  exchange: Exchange,
-  stored: Pick<StoredObject, 'bytes' | 'revision'>,
-  form: Representation | undefined,
-): Answer {
+export function answerStored(exchange: Exchange, stored: Shown, form: Representation | undefined): Answer {
   if (form !== undefined) return inForm(exchange, stored, form);
   const { req } = exchange;
-  const headers = ['ETag', etagOf(stored.revision)];
+  const { bytes, revision, type } = stored;
+  const tag = type && etagOf(revision, type);
+  const headers = tag === undefined ? [] : ['ETag', tag];
   const failed = checkConditions(req, stored.revision);
   if (failed !== undefined) return refusal(failed);
-  if (isUnchanged(req, stored.revision)) return { kind: 'empty', status: 304, headers };
-  return bytesAnswer(stored.bytes, 200, headers);
+  if (tag !== undefined && isTagKnown(req, tag)) return { kind: 'empty', status: 304, headers };
+  return bytesAnswer(bytes, 200, headers);
 }
 
 /**
@@ -173,11 +174,14 @@ export function written(
 ): Answer {
   if (!outcome.ok)
     return refusal(problemOf(outcome.rejection, { kind: type.kind, ...(name === undefined ? {} : { name }) }));
-  return bytesAnswer(outcome.bytes, 200, writtenHeaders(outcome));
+  return bytesAnswer(outcome.bytes, 200, writtenHeaders(outcome, type));
 }
 
-export function writtenHeaders({ version, warnings }: Extract<WriteOutcome, { ok: true }>): readonly string[] {
-  const etag = ['ETag', etagOf(version)];
+export function writtenHeaders(
+  { version, warnings }: Extract<WriteOutcome, { ok: true }>,
+  type: ResourceType,
+): readonly string[] {
+  const etag = ['ETag', etagOf(version, type)];
   return warnings.length === 0 ? etag : [...etag, ...warningHeaders(warnings)];
 }
 

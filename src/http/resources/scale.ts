@@ -5,7 +5,7 @@ import { bytesAnswer, refusal, type Answer } from '../answer.ts';
 import type { Exchange } from '../exchange.ts';
 import { problem } from '../problem.ts';
 import { checkParameterNames } from '../query-names.ts';
-import { checkConditions, etagOf, isUnchanged } from './conditional-requests.ts';
+import { checkConditions, etagOf, isTagKnown } from './conditional-requests.ts';
 import { decodeFreshness } from './decode-list-query.ts';
 import { staleness } from './await-position.ts';
 import { patchItem, putItem, type ItemTarget, type ResourcePorts } from './item.ts';
@@ -44,8 +44,9 @@ async function readObject(exchange: Exchange, { type, name }: ItemTarget, { read
   if (stored === undefined) return refusal(problem('not-found', notFound(type, name)));
   const failed = checkConditions(exchange.req, stored.revision);
   if (failed !== undefined) return refusal(failed);
-  const headers = ['ETag', etagOf(stored.revision)];
-  if (isUnchanged(exchange.req, stored.revision)) return { kind: 'empty', status: 304, headers };
+  const tag = etagOf(stored.revision, type);
+  const headers = ['ETag', tag];
+  if (isTagKnown(exchange.req, tag)) return { kind: 'empty', status: 304, headers };
   return bytesAnswer(stored.bytes, 200, headers);
 }
 

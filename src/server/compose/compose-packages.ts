@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { ObjectModels } from '../../../projections/object-models.ts';
 import { Slices } from '../../base/slices.ts';
 import { inSlices, type Steps } from '../../base/steps.ts';
+import { must } from '../../base/unreachable.ts';
 import type { PlatformRoute } from '../../http/fixed-routes.ts';
 import { pluginPackageRoutes } from '../../http/platform/plugin-package-routes.ts';
 import { problem, type Problem } from '../../http/problem.ts';
@@ -10,7 +11,7 @@ import { diskRetryAfterSeconds } from '../../limits/disk.ts';
 import { parseObject } from '../../plugin/objects/apply-object.ts';
 import type { PluginHost } from '../../plugin/lifecycle/host.ts';
 import { Installer } from '../../plugin/packages/install.ts';
-import { loadPlugin, type LoadDependencies } from '../../plugin/load/load-plugin.ts';
+import { loadPlugin, type LoadDependencies, type LoadedPlugin } from '../../plugin/load/load-plugin.ts';
 import {
   deflateRatioMax,
   packageBytesMax,
@@ -18,7 +19,9 @@ import {
   packageUnpackedBytesMax,
 } from '../../plugin/packages/package-limits.ts';
 import { packageOf } from '../../plugin/packages/package-store.ts';
+import type { Manifest } from '../../plugin/load/manifest.ts';
 import { reportUpgrade } from '../../plugin/packages/upgrade-report.ts';
+import { storedVersionProblems } from '../../plugin/packages/stored-versions.ts';
 import { shippedProblems } from '../../plugin/objects/shipped-problems.ts';
 import type { Core } from './core.ts';
 
@@ -35,7 +38,7 @@ export type Installs = {
 
 /** Composes the installation of packages. */
 export function composeInstalls(parts: InstallParts): Installs {
-  const { packages, host, models, clock, domain, execute, registry, disk } = parts;
+  const { packages, host, models, clock, domain, registry, disk } = parts;
   let isOpen = false;
   const installer = new Installer({
     domain,
@@ -47,8 +50,7 @@ export function composeInstalls(parts: InstallParts): Installs {
     pluginKey: host.objects.key,
     load: async (folder, manifest) =>
       loadPlugin({ folder, manifest, version: undefined, origin: { kind: 'upload' } }, parts),
-    shippedProblems: async (plugin, loaded) =>
-      shippedProblems(plugin, loaded, { execute, registry, reader: models, clock, domain, uuid: randomUUID }),
+    objectProblems: async (manifest, loaded) => problemsOf(manifest, loaded, parts),
     report: async ({ name, version }, { types, definition }) => {
       const present = registry.all().filter(({ type }) => type.plugin === name);
       const from = {
@@ -73,6 +75,7 @@ export function composeInstalls(parts: InstallParts): Installs {
   return {
     routes: pluginPackageRoutes({
       domain,
+      pluginType: () => must(registry.byKey(host.objects.key), 'the type Plugin is registered').type,
       installer,
       unready,
       noRoom,
@@ -85,6 +88,22 @@ export function composeInstalls(parts: InstallParts): Installs {
       isOpen = true;
     },
   };
+}
+
+async function problemsOf(
+  { name, version }: Manifest,
+  loaded: LoadedPlugin,
+  { models, clock, domain, execute, registry }: InstallParts,
+): Promise<readonly string[]> {
+  const stored = await storedVersionProblems(
+    { types: loaded.types, version },
+    {
+      declarations: models.declarations,
+      storedVersions: async (type) => inSlices(models.older.storedVersions(type), new Slices(clock)),
+    },
+  );
+  const dependencies = { execute, registry, reader: models, clock, domain, uuid: randomUUID };
+  return stored.length > 0 ? stored : shippedProblems(name, loaded, dependencies);
 }
 
 /**

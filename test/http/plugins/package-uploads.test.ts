@@ -12,6 +12,7 @@ import {
   uploadSlowLooksMax,
 } from '../../../src/http/plugin-routes/route-limits.ts';
 import { FakeClock } from '../../support/clocks/fake-clock.ts';
+import { widgets } from '../../support/sample.ts';
 import { startEdge } from '../edge-server.ts';
 
 const path = '/apis/api.console.svc.run/v1alpha1/plugins/install';
@@ -28,6 +29,7 @@ async function edge(t: Test) {
   };
   const platformRoutes = pluginPackageRoutes({
     domain: 'svc.run',
+    pluginType: () => widgets,
     clock,
     installsMax: 2,
     archiveBytesMax: 1_000_000,

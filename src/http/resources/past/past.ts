@@ -47,7 +47,7 @@ export async function answerPast(
   if (!found.ok) return found.answer;
   const { bytes, revision } = found.object;
   const shown = type === undefined ? bytes : pastAnswer(bytes, type);
-  return answerStored(exchange, { bytes: shown, revision }, requested.form);
+  return answerStored(exchange, { bytes: shown, revision, type }, requested.form);
 }
 
 /** Finds the object at the moment in `at`, with one look-up in the version index and one read of the log. */

@@ -42,7 +42,7 @@ export async function restoreItem(exchange: Exchange, target: ItemTarget, ports:
   const cause = { ...context.value.cause, verb: 'restore', restoredFrom: found.position.toString() };
   const outcome = await ports.execute(type, command, { ...context.value, cause });
   return outcome.ok && isGone
-    ? bytesAnswer(outcome.bytes, 201, ['Location', `${type.path}/${outcome.name}`, ...writtenHeaders(outcome)])
+    ? bytesAnswer(outcome.bytes, 201, ['Location', `${type.path}/${outcome.name}`, ...writtenHeaders(outcome, type)])
     : written(outcome, target);
 }
 
