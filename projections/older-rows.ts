@@ -2,7 +2,8 @@ import type { StreamRevision } from '../src/log/log.ts';
 import type { OlderPage, OlderReader, WrittenObject } from '../src/read/declarations.ts';
 import type { TypeKey } from '../src/resource/type/index-entry.ts';
 import type { LmdbTables } from './lmdb-tables.ts';
-import { declaredOf, decodeRow } from './row.ts';
+import type { Steps } from '../src/base/steps.ts';
+import { declaredOf, decodeRow, sourceOfRow } from './row.ts';
 
 /** The maximum number of rows scanned in one turn of the event loop. Only the headers of the rows are read. */
 const rowsPerTurn = 4_096;
@@ -29,10 +30,35 @@ export class OlderRows implements OlderReader {
     return { names, next: scanned === rowsPerTurn || names.length === namesPerPage ? last : undefined };
   }
 
+  /** The `apiVersion` of each version in which objects of the type are stored. Yields after a part of the rows. */
+  *storedVersions(type: TypeKey): Steps<ReadonlySet<string>> {
+    const found = new Set<string>();
+    for (let after: string | undefined, last: string | undefined; ; after = last) {
+      let scanned = 0;
+      this.#tables.scan(type, { after, limit: rowsPerTurn }, (row, name) => {
+        scanned += 1;
+        last = name;
+        found.add(versionOf(row));
+        return true;
+      });
+      if (scanned < rowsPerTurn) return found;
+      yield;
+    }
+  }
+
   written(type: TypeKey, name: string): WrittenObject | undefined {
     const row = this.#tables.row(type, name);
     if (row === undefined) return undefined;
     const { revision, declared, answer } = decodeRow(row);
     return { revision, declared, bytes: answer };
   }
+}
+
+const opening = '{"apiVersion":"';
+
+/** The object's `apiVersion`, which is the first member of its JSON and contains no escapes. */
+function versionOf(row: Buffer): string {
+  const source = sourceOfRow(row);
+  const end = source.indexOf('"', opening.length);
+  return source.toString('utf8', opening.length, end);
 }

@@ -16,8 +16,8 @@ export function noTables(): CountedTables {
 
 /**
  * The first difference between the live tables and those of a replay, both at one position. Two parts are not compared:
- * the index entry beside a row and its converted response, which a plugin's code computes (`check-index.ts` compares them), and the latest time of
- * events, which depends on the clock of the folding node.
+ * the index entry and the converted response of a row, which a plugin's code computes (`check-index.ts` compares them),
+ * and the latest time of events, which depends on the clock of the folding node.
  */
 export function* compareTables(
   live: TablesSnapshot,

@@ -3,7 +3,7 @@ import { isObject } from '../../base/guards.ts';
 import { hookDetailLengthMax } from '../../limits/rules.ts';
 import type { JsonObject, ResourceObject } from '../../resource/object/object.ts';
 import { frozen } from '../../resource/type/index-values.ts';
-import { ForeignValueError, plainJson } from '../hooks/foreign-json.ts';
+import { ForeignValueError, plainJson } from '../../resource/object/foreign-json.ts';
 
 /** A step of a migration: foreign code, which may throw, and return anything. */
 export type MigrationStep = (object: unknown) => unknown;

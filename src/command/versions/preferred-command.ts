@@ -23,8 +23,8 @@ import {
 import { admit, nameViolations, refuseViolations, type Admitted } from '../validation.ts';
 
 /**
- * Decides a command in the version `asked`; undefined for the preferred version. A write in another version is validated
- * in its own version and then converted, so that `decide`, hooks and indexes know the preferred version only.
+ * Decides a command in the version `asked`; undefined for the preferred version. A write in another version is
+ * validated in its own version and then converted, so that `decide`, hooks and indexes know the preferred version only.
  */
 export function decideInVersion(
   state: State,

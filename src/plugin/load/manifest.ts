@@ -85,6 +85,11 @@ export function isVersionInRange(version: string | undefined, range: string): bo
   );
 }
 
+/** Whether a plugin's version is lower than another one. */
+export function isOlderVersion(version: string, than: string): boolean {
+  return semver.lt(version, than);
+}
+
 function releaseOf(version: string): string {
   const parsed = semver.parse(version);
   return parsed === null ? version : `${String(parsed.major)}.${String(parsed.minor)}.${String(parsed.patch)}`;

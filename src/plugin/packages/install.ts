@@ -46,8 +46,8 @@ export type InstallDependencies = {
   readonly pluginKey: TypeKey;
   readonly write: WritePlugin;
   readonly load: (folder: PluginFolder, manifest: Manifest) => Promise<PluginLoad>;
-  /** Returns the problems of the objects that the plugin ships. */
-  readonly shippedProblems: (plugin: string, loaded: LoadedPlugin) => Promise<readonly string[]>;
+  /** Returns the problems of stored objects with the plugin's types, and those of the objects that the plugin ships. */
+  readonly objectProblems: (manifest: Manifest, loaded: LoadedPlugin) => Promise<readonly string[]>;
   /** Compares the plugin with the present version, and checks the stored objects. */
   readonly report: (manifest: Manifest, loaded: LoadedPlugin) => Promise<UpgradeReport>;
   /** Records the report in the status of the `Plugin` object. */
@@ -167,7 +167,7 @@ export class Installer {
     if (!load.ok) return invalid(load.failure.message);
     const { loaded } = load;
     const conflicts = this.#dependencies.host.conflicts(loaded, manifest.name);
-    const problems = conflicts.length === 0 ? await this.#dependencies.shippedProblems(manifest.name, loaded) : [];
+    const problems = conflicts.length === 0 ? await this.#dependencies.objectProblems(manifest, loaded) : [];
     await this.#end(loaded);
     if (conflicts.length > 0) return conflict(conflicts.join('; '));
     return problems.length === 0 ? loaded : invalid(problems.join('; '));

@@ -101,7 +101,7 @@ export type ScalePointers = {
   readonly labelSelector?: string;
 };
 
-/** Two neighbouring versions of a type. Without functions, only `apiVersion` is exchanged. The functions are foreign code. */
+/** Two neighbouring versions of a type. Without functions, which are foreign code, only `apiVersion` is exchanged. */
 export type VersionStep = {
   readonly up: ((object: unknown) => unknown) | undefined;
   readonly down: ((object: unknown) => unknown) | undefined;

@@ -28,9 +28,12 @@ export function compareTypes(before: readonly ResourceType[], after: readonly Re
     removedTypes: before
       .filter(({ key }) => !after.some((type) => type.key === key))
       .map(({ key, kind }) => ({ type: key, kind })),
-    removedVersions: pairs
-      .filter(({ earlier, type }) => earlier.version !== type.version)
-      .map(({ earlier: { key, version } }) => ({ type: key, version })),
+    removedVersions: pairs.flatMap(({ earlier, type }) => {
+      const present = servedVersions(type);
+      return servedVersions(earlier)
+        .filter((version) => !present.includes(version))
+        .map((version) => ({ type: type.key, version }));
+    }),
     indexes: pairs.flatMap(({ earlier, type }) => changedIndexes(earlier, type)),
     required: pairs.flatMap(({ earlier, type }) => {
       const present = new Set(requiredPointers(earlier.schema));
@@ -39,6 +42,10 @@ export function compareTypes(before: readonly ResourceType[], after: readonly Re
         .map((pointer) => ({ type: type.key, pointer }));
     }),
   };
+}
+
+function servedVersions({ version, versions }: ResourceType): readonly string[] {
+  return versions?.served.map((type) => type.version) ?? [version];
 }
 
 function changedIndexes(earlier: ResourceType, type: ResourceType): TypeChanges['indexes'] {

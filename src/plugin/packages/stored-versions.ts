@@ -1,0 +1,33 @@
+import type { DeclarationReader } from '../../read/declarations.ts';
+import type { TypeKey } from '../../resource/type/index-entry.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { isOlderVersion } from '../load/manifest.ts';
+
+export type StoredVersionsDependencies = {
+  readonly declarations: Pick<DeclarationReader, 'declared'>;
+  /** Returns the `apiVersion` of each version in which objects of the type are stored. */
+  readonly storedVersions: (type: TypeKey) => Promise<ReadonlySet<string>>;
+};
+
+/**
+ * Returns the reasons why an older version of a plugin cannot replace a newer one: stored objects have a version that
+ * the older one does not declare, so it could not convert them.
+ */
+export async function storedVersionProblems(
+  { types, version }: { readonly types: readonly ResourceType[]; readonly version: string | undefined },
+  { declarations, storedVersions }: StoredVersionsDependencies,
+): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (const { key, apiVersion, versions } of types) {
+    const last = declarations.declared(key)?.declaration;
+    if (version === undefined || last === undefined || !isOlderVersion(version, last.version)) continue;
+    const known = versions?.all ?? [apiVersion];
+    const unknown = [...(await storedVersions(key))].filter((stored) => !known.includes(stored));
+    if (unknown.length > 0)
+      problems.push(
+        `objects of ${key} are stored in ${unknown.join(', ')}, which the version ${version} of the ` +
+          `plugin does not declare; it is older than the version ${last.version}, which wrote them`,
+      );
+  }
+  return problems;
+}

@@ -1,0 +1,39 @@
+import { test } from 'tap';
+
+import { packageOf } from '../packages/archives.ts';
+import { dryRun, install, upgrade } from '../packages/package-requests.ts';
+import { startTestServer } from '../support/server/start-server.ts';
+import { alpha, callsTo, modules, stable } from './gadget-plugin.ts';
+
+const files = (module: string) => ({ 'main.js': module, 'package.json': '{"type":"module"}' });
+const packed = (version: string, module: string): Buffer =>
+  packageOf('parts', { version, files: files(module), more: '  main: main.js\n' });
+
+test('an older plugin is refused if an object is stored in a version that it does not declare', async (t) => {
+  const server = await startTestServer();
+  t.teardown(async () => server.remove());
+  const { create, get, patch, call } = callsTo(server);
+  t.match(await install(server, packed('1.0.0', modules.old)), { status: 201 });
+  t.match(await create(alpha, 'lamp', { title: 'Lamp' }), { status: 201 });
+  const upgraded = await dryRun(server, packed('2.0.0', modules.both), 'parts');
+  t.match(upgraded.body['status'].upgrade, { removedVersions: [], objects: [{ stored: 1, invalid: 0 }], invalid: [] });
+  t.match(await upgrade(server, 'parts', packed('2.0.0', modules.both)), { status: 200 });
+  t.match(await get(`${stable}/lamp`), { body: { spec: { name: 'Lamp' } } });
+  t.match(
+    await upgrade(server, 'parts', packed('1.0.0', modules.old)),
+    { status: 200 },
+    'the object still has v1alpha1',
+  );
+  t.match(await get(`${alpha}/lamp`), { body: { spec: { title: 'Lamp' } } });
+
+  t.match(await upgrade(server, 'parts', packed('2.0.0', modules.both)), { status: 200 });
+  t.match(await patch(`${stable}/lamp`, { name: 'Torch' }), { status: 200 });
+  const older = packed('1.5.0', modules.old);
+  const message = /parts.parts.example are stored in parts.example\/v1, which the version 1.5.0 .* does not declare/;
+  for (const answer of [await upgrade(server, 'parts', older), await dryRun(server, older, 'parts')])
+    t.match(answer, { status: 422, body: { errors: [{ pointer: '/file', detail: message }] } });
+  t.match(await get(`${alpha}/lamp`), { body: { spec: { title: 'Torch' } } }, 'the newer plugin still runs');
+  t.match(await upgrade(server, 'parts', packed('1.9.0', modules.both)), { status: 200 }, 'it declares v1');
+  t.match(await call('DELETE', `${alpha}/lamp`), { status: 200 });
+  t.match(await upgrade(server, 'parts', older), { status: 200 }, 'no stored object has v1 any more');
+});
