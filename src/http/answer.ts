@@ -50,6 +50,22 @@ export function textAnswer(text: string, status = 200, contentType = 'text/plain
   return { kind: 'bytes', status, bytes: Buffer.from(text), headers: noHeaders, contentType };
 }
 
+/** Adds headers: alternating names and values. A plugin's response and one of other code are unchanged. */
+export function withHeaders(answer: Answer, headers: readonly string[]): Answer {
+  switch (answer.kind) {
+    case 'bytes':
+    case 'empty':
+      return { ...answer, headers: [...answer.headers, ...headers] };
+    case 'stream':
+      return { ...answer, headers: [...(answer.headers ?? []), ...headers] };
+    case 'problem':
+      return { ...answer, problem: { ...answer.problem, headers: [...(answer.problem.headers ?? []), ...headers] } };
+    case 'custom':
+    case 'taken-over':
+      return answer;
+  }
+}
+
 export function refusal(problem: Problem): Answer {
   return { kind: 'problem', problem };
 }

@@ -5,7 +5,7 @@ import { NotServedError, type ChangeFeed } from '../../read/objects.ts';
 import { nameProblem } from '../../resource/type/names.ts';
 import { locationOf, type ResourceLocation } from '../../resource/query/request-path.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
-import { refusal, type Answer } from '../answer.ts';
+import { refusal, withHeaders, type Answer } from '../answer.ts';
 import { Collections, type PastLists } from './collection.ts';
 import { deleteCollection } from './delete-collection.ts';
 import type { Exchange } from '../exchange.ts';
@@ -15,7 +15,7 @@ import { ListCache } from './list-cache.ts';
 import { answerPast, type PastPorts } from './past/past.ts';
 import { restoreItem, type RestorePorts } from './past/restore.ts';
 import { answerScale } from './scale.ts';
-import { problem } from '../problem.ts';
+import { problem, warningHeaders } from '../problem.ts';
 import { writeInForm } from '../representation/requested-form.ts';
 import { nothingHere, type Route } from '../route-table.ts';
 
@@ -97,6 +97,16 @@ export class GeneratedApi {
     const place = info.kind === 'resource' ? info : locationOf(info.segments);
     if (place === undefined) return nothingHere;
     const registration = this.registrationAt(place);
+    const answer = this.#answer(exchange, place, registration);
+    const warning = registration?.type.deprecation;
+    return warning === undefined ? answer : warnedAnswer(answer, warning);
+  }
+
+  #answer(
+    exchange: Exchange,
+    place: ResourceLocation,
+    registration: Registration | undefined,
+  ): Answer | NotServed | Promise<Answer> {
     if (place.subresource === 'history' || isOfPast(exchange, place))
       return this.#answerOfLog(exchange, place, registration);
     if (registration === undefined) return nothingHere;
@@ -170,6 +180,16 @@ export class GeneratedApi {
         return getItem(exchange, target, this.#ports);
     }
   }
+}
+
+/** Adds the warning of a deprecated version to each response of its paths. */
+function warnedAnswer(
+  answer: Answer | NotServed | Promise<Answer>,
+  warning: string,
+): Answer | NotServed | Promise<Answer> {
+  const headers = warningHeaders([warning]);
+  if (answer instanceof Promise) return answer.then((late) => withHeaders(late, headers));
+  return answer.kind === 'not-served' ? answer : withHeaders(answer, headers);
 }
 
 /** Whether the request reads an object at a past moment. */

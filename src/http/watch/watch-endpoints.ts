@@ -13,7 +13,7 @@ import { decodeWatchQuery } from './decode-watch-query.ts';
 import type { Decoded } from '../resources/decode-list-query.ts';
 import { headerOf } from '../exchange.ts';
 import { jsonType } from '../body/media-types.ts';
-import type { ProblemResult } from '../problem.ts';
+import { warningHeaders, type ProblemResult } from '../problem.ts';
 import { sendProblem, type Edge } from '../send.ts';
 import { refuseUpgrade, SocketUpgrades } from '../connection/socket-upgrades.ts';
 import { ShownObjects } from './shown-objects.ts';
@@ -65,7 +65,10 @@ class HubEndpoints {
   }
 
   open(request: WatchRequest, req: IncomingMessage, res: ServerResponse): void {
-    const { requestId } = request;
+    const {
+      requestId,
+      type: { deprecation },
+    } = request;
     const transport = acceptsEventStream(req) ? serverSentEvents : jsonLines;
     const admission = this.#admit(request, req, transport);
     if (!admission.ok) {
@@ -75,6 +78,7 @@ class HubEndpoints {
     res.writeHead(200, [
       'Content-Type',
       transport === serverSentEvents ? 'text/event-stream' : jsonType,
+      ...(deprecation === undefined ? [] : warningHeaders([deprecation])),
       ...streamHeaders,
       requestId,
     ]);
