@@ -1,4 +1,4 @@
-import { decide } from '../../command/decide.ts';
+import { decideInVersion } from '../../command/versions/preferred-command.ts';
 import type { Strategy } from '../../command/strategy.ts';
 import { platformTypes, compilePlatformTypes } from '../../auth/types/platform-types.ts';
 import { shortJson } from '../../resource/schema/schema-violations.ts';
@@ -21,7 +21,8 @@ export type ObjectsCheck = {
  * other plugins are unknown here, unless their group is one of the plugin's groups.
  */
 export function checkObjects(objects: readonly FiledObject[], check: ObjectsCheck): readonly PluginProblem[] {
-  const all = [...check.types, ...platformResourceTypes(check.domain)];
+  const types = [...check.types, ...platformResourceTypes(check.domain)];
+  const all = types.flatMap((type) => type.versions?.served ?? [type]);
   const strategies = strategiesOf(check.domain);
   return objects.flatMap((filed) => {
     const { apiVersion, kind } = filed.object;
@@ -42,11 +43,12 @@ function violationsOf(
   type: ResourceType,
   { check: { plugin, domain }, strategies }: ObjectCheck,
 ): readonly PluginProblem[] {
-  const decision = decide(
+  const { preferred } = type;
+  const decision = decideInVersion(
     { kind: 'absent' },
     { type: 'create', object },
     {
-      type,
+      type: preferred ?? type,
       now: '2000-01-01T00:00:00.000Z',
       uid: '00000000-0000-4000-8000-000000000000',
       suffix: 'aaaaa',
@@ -56,6 +58,7 @@ function violationsOf(
       subject: { kind: 'plugin', name: plugin },
       strategy: strategies.get(type.key),
     },
+    preferred === undefined ? undefined : type,
   );
   if (decision.ok) return [];
   const { rejection } = decision;

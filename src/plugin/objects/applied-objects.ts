@@ -196,8 +196,9 @@ export class AppliedObjects {
   }
 
   #served({ apiVersion, kind }: ObjectRef): ResourceType | undefined {
-    return this.#dependencies.registry.all().find(({ type }) => type.apiVersion === apiVersion && type.kind === kind)
-      ?.type;
+    return this.#dependencies.registry
+      .versions()
+      .find(({ type }) => type.apiVersion === apiVersion && type.kind === kind)?.type;
   }
 
   /** Returns the type of an object. If the type is no longer registered, returns a substitute with the same names. */

@@ -13,6 +13,7 @@ import { writeAttemptsMax } from '../../limits/writes.ts';
 import type { ObjectReader } from '../../read/objects.ts';
 import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { pastAnswer } from '../../resource/type/versions/shown-version.ts';
 import { mergeThreeWay, remember } from './three-way-merge.ts';
 
 export type ApplyDependencies = {
@@ -62,7 +63,8 @@ export function lastAppliedKey(domain: string): string {
 }
 
 /** Creates the object, or merges the shipped object into the present one (three-way). Writes only if values change. */
-export async function applyObject(application: Application, dependencies: ApplyDependencies): Promise<Applied> {
+export async function applyObject(given: Application, dependencies: ApplyDependencies): Promise<Applied> {
+  const application = inPreferredVersion(given);
   let rejection: Rejection | undefined;
   for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
     const step = nextStep(application, dependencies);
@@ -79,6 +81,15 @@ export async function applyObject(application: Application, dependencies: ApplyD
   return rejection === undefined
     ? { ok: false, detail: 'concurrent writes changed the object at every attempt' }
     : { ok: false, detail: rejectionText(rejection), rejection };
+}
+
+/** Files may contain an object in any served version. It is merged in the preferred one, as objects are stored. */
+function inPreferredVersion(given: Application): Application {
+  const { preferred } = given.type;
+  if (preferred === undefined) return given;
+  const { apiVersion, kind } = given.type;
+  const bytes = Buffer.from(JSON.stringify({ ...given.object, apiVersion, kind }));
+  return { ...given, type: preferred, object: parseObject(pastAnswer(bytes, preferred)) };
 }
 
 function unexpectedly(

@@ -28,7 +28,7 @@ export async function shippedProblems(
       .all()
       .filter(({ type }) => type.plugin !== plugin)
       .map(({ type }) => type),
-  ];
+  ].flatMap((type) => type.versions?.served ?? [type]);
   const problems: string[] = [];
   for (const shipped of objects) {
     const type = all.find(({ apiVersion, kind }) => apiVersion === shipped.apiVersion && kind === shipped.kind);
