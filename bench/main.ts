@@ -36,6 +36,7 @@ import { restartMillion } from './measures/restart-million.ts';
 import { history } from './measures/history.ts';
 import { table500 } from './measures/table-500.ts';
 import { update } from './measures/update.ts';
+import { versions } from './measures/versions.ts';
 import { verifyExport } from './measures/audit/verify-export.ts';
 import { versionIndex } from './measures/audit/version-index.ts';
 import { watchFanOut } from './measures/watch/watch-fan-out.ts';
@@ -57,6 +58,7 @@ const measures: readonly Measure[] = [
   update,
   list500,
   table500,
+  versions,
   history,
   watchFanOut,
   watchLatency,
