@@ -27,7 +27,7 @@ function tagsOf({ spec }: ResourceObject): unknown {
 function object(number: number): ResourceObject {
   const name = `w${String(number).padStart(4, '0')}`;
   return {
-    apiVersion: 'example.com/v1alpha1',
+    apiVersion: 'example.com/v1',
     kind: 'Widget',
     metadata: {
       name,

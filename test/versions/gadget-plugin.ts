@@ -9,7 +9,8 @@ import type { TestServer } from '../support/server/start-server.ts';
 const schemaOf = (member: string): string =>
   `{ type: 'object', required: ['spec'], properties: {
     spec: { type: 'object', required: ['${member}'], additionalProperties: false, properties: {
-      ${member}: { type: 'string', maxLength: 40 }, size: { type: 'integer', default: 1 }, replicas: { type: 'integer' } } },
+      ${member}: { type: 'string', maxLength: 40 },
+      size: { type: 'integer', default: 1 }, replicas: { type: 'integer' } } },
     status: { type: 'object', properties: { phase: { type: 'string' }, replicas: { type: 'integer' } } } } }`;
 
 const typeOf = (version: string, member: string, more = ''): string => `{
@@ -34,7 +35,8 @@ export const versionsText = (alpha = ''): string => `
       printerColumns: [{ name: 'Title', type: 'string', pointer: '/spec/title' }], ${alpha} },
     { name: 'v1', examples: [{ spec: { name: 'Lamp' } }] },
   ],
-  convert: [{ from: 'v1alpha1', to: 'v1', up: ${renamed('title', 'name')}, down: ${renamed('name', 'title')} }],`;
+  convert: [{ from: 'v1alpha1', to: 'v1',
+    up: ${renamed('title', 'name')}, down: ${renamed('name', 'title')} }],`;
 
 const hooks = `hooks: {
   default: (object) => ({ ...object, spec: { ...object.spec, name: object.spec.name.trim() } }),
@@ -42,7 +44,10 @@ const hooks = `hooks: {
     apiVersion === 'parts.example/v1' && spec.name === 'bad' ? [{ pointer: '/spec/name', detail: 'is bad' }] : [],
 },`;
 
-/** The plugin's module: `old` declares v1alpha1 only, `both` prefers v1, `strict` has hooks and a unique name too, `bare` exchanges only apiVersion. */
+/**
+ * The plugin's module: `old` declares v1alpha1 only, `both` prefers v1, `strict` has hooks and a unique name too, and
+ * `bare` exchanges only apiVersion.
+ */
 export const modules = {
   old: `export default { types: [${typeOf('v1alpha1', 'title')}] };`,
   both: `export default { types: [${typeOf('v1', 'name', versionsText())}] };`,

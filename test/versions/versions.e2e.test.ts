@@ -131,3 +131,33 @@ test('without conversions only apiVersion is exchanged', async (t) => {
   t.match(await patch(`${stable}/lamp`, { size: 5 }), { status: 200, body: { apiVersion: 'parts.example/v1' } });
   t.match(await get(`${alpha}/lamp`), { status: 404 });
 });
+
+test('every response of a deprecated version has a warning, and no other one has', async (t) => {
+  const server = await upgraded(t, modules.deprecated);
+  const { get, create, patch, call } = callsTo(server);
+  const text = 'parts.example/v1alpha1 Part is deprecated; use parts.example/v1 Part';
+  for (const sent of [
+    await get(alpha),
+    await get(`${alpha}/lamp`),
+    await get(`${alpha}/none`),
+    await get(`${alpha}?size=x`),
+    await get(`${alpha}/lamp/history`),
+    await create(alpha, 'desk', { title: 'Desk' }),
+    await create(alpha, 'desk', { title: 'Desk' }),
+    await patch(`${alpha}/lamp`, { size: 4 }),
+    await call('DELETE', `${alpha}/lamp`),
+  ])
+    t.equal(sent.headers.get('warning'), `299 - "${text}"`, String(sent.status));
+  const watch = await server.call(`${alpha}?watch=true`);
+  t.equal(watch.headers.get('warning'), `299 - "${text}"`);
+  await watch.body?.cancel();
+  const tag = (await get(`${alpha}/desk`)).headers.get('etag') ?? '';
+  t.match(tag, /^"0-v1alpha1-[0-9a-f]{8}"$/u);
+  const known = await server.call(`${alpha}/desk`, { headers: { 'if-none-match': tag } });
+  t.match([known.status, known.headers.get('warning')], [304, `299 - "${text}"`]);
+  const stableTag = (await get(`${stable}/desk`)).headers.get('etag');
+  t.equal(stableTag, tag.replace('v1alpha1', 'v1'));
+  t.equal((await server.call(`${stable}/desk`, { headers: { 'if-none-match': tag } })).status, 200);
+  t.equal((await call('DELETE', `${stable}/desk`, undefined, { 'if-match': tag })).status, 200, 'the version holds');
+  t.equal((await get(stable)).headers.get('warning'), null);
+});

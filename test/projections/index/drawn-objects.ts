@@ -18,8 +18,8 @@ export function drawn(below: (limit: number) => number, number: number): Resourc
     ['alpha', 'beta', 'a', '', '\u{1f600}', '\ue001', 'Zu'][below(7)]! +
     `${['', ' and then some more', 'x'][below(3)]!}${below(4) === 0 ? String(below(100_000)) : ''}`;
   return {
-    apiVersion: 'example.org/v1',
-    kind: 'Thing',
+    apiVersion: 'example.com/v1',
+    kind: 'Widget',
     metadata: {
       name: `thing-${String(number)}`,
       uid: 'u',

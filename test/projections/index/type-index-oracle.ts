@@ -92,8 +92,8 @@ export const objectOf = (declared: readonly Field[], name: fc.Arbitrary<string>)
       ),
     })
     .map(({ name: objectName, created, deleted, labels, spec }) => ({
-      apiVersion: 'example.org/v1',
-      kind: 'Thing',
+      apiVersion: 'example.com/v1',
+      kind: 'Widget',
       metadata: {
         name: objectName,
         uid: 'u',
