@@ -3,7 +3,6 @@ import type { WriteContext } from '../command/command.ts';
 import type { EventMetadata } from '../command/event.ts';
 import type { Kept } from '../command/strategy.ts';
 import type { EventLog } from '../log/log.ts';
-import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { DeclarationReader } from '../read/declarations.ts';
 import type { ObjectReader } from '../read/objects.ts';
 import type { ReferenceReader } from '../read/references/reference-reader.ts';
