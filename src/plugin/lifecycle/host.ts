@@ -159,10 +159,7 @@ export class PluginHost {
     await loadTogether(wanted, { step: this.#step, registry, clock, signal });
   }
 
-  /**
-   * Reconciles every plugin. The read models must have caught up, and the indexes of the platform's types must be
-   * ready.
-   */
+  /** Reconciles every plugin, once the read models have caught up and the platform's types have their indexes. */
   async start(): Promise<void> {
     const { changes, leadership, reconcilers, migrations, unique, checks, disabledPlugins, log } = this.#dependencies;
     await this.#opening;
