@@ -215,7 +215,7 @@ export class ObjectChecks implements ObjectCheckResults {
   }
 
   #errorOf({ type }: TypeCheck, name: string): Violation | undefined {
-    const object = storedIn(this.#dependencies.rows, type.key, name);
+    const object = storedIn(this.#dependencies.rows, type, name);
     return object === undefined ? undefined : storedViolations(type, object)[0];
   }
 

@@ -2,6 +2,8 @@ import type { Steps } from '../../base/steps.ts';
 import type { ResourceObject } from '../../resource/object/object.ts';
 import { storedObject } from '../../resource/object/shown-object.ts';
 import type { TypeKey } from '../../resource/type/index-entry.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { currentObject } from '../../resource/type/versions/shown-version.ts';
 
 /** The stored objects of types, which need not be registered. */
 export type StoredRows = {
@@ -30,8 +32,12 @@ export function* eachName(
   } while (last !== undefined);
 }
 
-/** Returns the object as it is stored now; undefined if it does not exist. */
-export function storedIn(rows: Pick<StoredRows, 'get'>, type: TypeKey, name: string): ResourceObject | undefined {
-  const row = rows.get(type, name);
-  return row === undefined ? undefined : storedObject(row.bytes);
+/**
+ * Returns a stored object in the preferred version of `type`, with defaults; undefined if the object does not exist.
+ * After an upgrade, a row may still hold the object in an earlier version. An object that cannot be converted is
+ * returned as it is stored.
+ */
+export function storedIn(rows: Pick<StoredRows, 'get'>, type: ResourceType, name: string): ResourceObject | undefined {
+  const row = rows.get(type.key, name);
+  return row === undefined ? undefined : currentObject(storedObject(row.bytes), type);
 }

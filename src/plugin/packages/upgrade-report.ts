@@ -16,7 +16,6 @@ import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { ResourceType, Violation } from '../../resource/type/resource-type.ts';
 import { typeKeyOf } from '../../resource/type/type-declaration.ts';
 import type { MountedMigration } from '../api/migration-mounts.ts';
-import { currentObject } from '../../resource/type/versions/shown-version.ts';
 import type { TypeNames } from '../lifecycle/plugin-memory.ts';
 import { compareTypes, type TypeChanges } from '../../resource/type/type-changes.ts';
 
@@ -146,9 +145,9 @@ function* checkOf(type: ResourceType, checking: Checking): Steps<Checked> {
     stored += 1;
     if (isOver()) return;
     checked += 1;
-    const object = storedIn(rows, type.key, name);
+    const object = storedIn(rows, type, name);
     if (object === undefined) return;
-    const { violations, changedBy } = migratedViolations(type, currentObject(object, type), steps);
+    const { violations, changedBy } = migratedViolations(type, object, steps);
     for (const id of changedBy) changes.set(id, (changes.get(id) ?? 0) + 1);
     if (violations.length === 0) return;
     invalid += 1;
