@@ -113,7 +113,10 @@ test('nodes of one log have one tree', async (t) => {
     });
     for (const node of nodes) {
       t.equal(await node.exited, 1, node.name);
-      t.match(node.stderr(), new RegExp(`the TreeHead at position \\d+ gives the first ${String(size)} leaves`, 'u'));
+      t.match(
+        node.stderr(),
+        new RegExp(`the TreeHead at position \\d+ states the root \\S+ of the first ${String(size)} leaves`, 'u'),
+      );
       t.match(
         node.stderr(),
         /audit-models: this node rebuilds them from the log; if the node stops again, the log was/u,
