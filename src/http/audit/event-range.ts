@@ -127,7 +127,8 @@ function positionProblem(range: Range | undefined, { first, head, isKnown }: Pla
       'expired',
       `fieldSelector: position ${foreign.toString()} belongs to another epoch of the event log`,
     );
-  if (range.from > head && range.from > 1n)
+  // A caller that polls for events after the newest one requests the range from head + 1, which is empty.
+  if (range.from > head + 1n)
     return problem(
       'bad-request',
       `fieldSelector: position ${range.from.toString()} is beyond the head of the log, ${head.toString()}`,

@@ -186,6 +186,15 @@ test('log-ins and refusals are events with their data', async (t) => {
   }
 });
 
+test('events after the newest one are an empty list, and later the next events', async (t) => {
+  const server = await given(t);
+  const { metadata } = await listEvents(server, { limit: '1' });
+  const where = `position>${metadata.resourceVersion}`;
+  t.strictSame((await listEvents(server, { where })).items, []);
+  await server.call(widgetsPath, { method: 'POST', body: { metadata: { name: 'late' }, spec: { title: 'late' } } });
+  t.match(await listEvents(server, { where }), { items: [{ event: 'ObjectCreated', name: 'late' }] });
+});
+
 test('what cannot be is refused with its reason', async (t) => {
   const server = await given(t);
   await someWrites(server);
