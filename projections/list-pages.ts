@@ -25,9 +25,17 @@ import { JoinedAnswers } from './joined-answers.ts';
 import type { LmdbTables, Snapshot } from './lmdb-tables.ts';
 
 /** A query that was started in this turn, with the position of the read model in this turn. */
-export type Listing = { readonly type: TypeKey; readonly choice: Choice; readonly position: LogPosition };
+export type Listing = {
+  readonly type: TypeKey;
+  readonly choice: Choice;
+  readonly position: LogPosition;
+};
 
-type Pinned = { readonly type: TypeKey; readonly names: readonly string[]; readonly snapshot: Snapshot };
+type Pinned = {
+  readonly type: TypeKey;
+  readonly names: readonly string[];
+  readonly snapshot: Snapshot;
+};
 type ReadRow = (name: string) => Buffer | undefined;
 
 /**
@@ -54,7 +62,13 @@ export class ListPages {
       return pageOf(
         result,
         position,
-        joined ?? (() => this.#slices({ type, names: result.names, snapshot: this.#hold(this.#tables.snapshot()) })),
+        joined ??
+          (() =>
+            this.#slices({
+              type,
+              names: result.names,
+              snapshot: this.#hold(this.#tables.snapshot()),
+            })),
       );
     }
     // The snapshot is taken in this turn, so it has the same state as the orders of the query.

@@ -32,7 +32,14 @@ export class LmdbEnvironment {
     this.#dir = dir;
     const path = join(dir, tablesFile);
     prepare({ data: path, lock: `${path}-lock`, isFolder: false });
-    this.root = open({ path, noSubdir: true, noSync: true, maxDbs: databases, maxReaders: 1024, encoding: 'binary' });
+    this.root = open({
+      path,
+      noSubdir: true,
+      noSync: true,
+      maxDbs: databases,
+      maxReaders: 1024,
+      encoding: 'binary',
+    });
   }
 
   /** Marks the tables as in use. Call this method after all tables are open. */

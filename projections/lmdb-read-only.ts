@@ -6,12 +6,22 @@ import { tablesFile } from './lmdb-use.ts';
 /**
  * A read transaction on one committed state of the tables, valid until `release`. `release` may be called repeatedly.
  */
-export type HeldTransaction = { readonly transaction: Transaction; readonly release: () => void };
+export type HeldTransaction = {
+  readonly transaction: Transaction;
+  readonly release: () => void;
+};
 
 /** Opens the tables in `dir` for reading, while another thread may write them. Values are returned as stored bytes. */
 export function openReadOnly(dir: string, databases: number): RootDatabase {
   const path = join(dir, tablesFile);
-  return open({ path, noSubdir: true, readOnly: true, maxDbs: databases, maxReaders: 1024, encoding: 'binary' });
+  return open({
+    path,
+    noSubdir: true,
+    readOnly: true,
+    maxDbs: databases,
+    maxReaders: 1024,
+    encoding: 'binary',
+  });
 }
 
 export function holdTransaction(root: RootDatabase): HeldTransaction {

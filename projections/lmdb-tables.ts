@@ -11,7 +11,10 @@ import { ReferenceTables } from './references/reference-tables.ts';
 /**
  * A consistent view of the tables over several turns, until `release()`. A row is valid until the next read of a row.
  */
-export type Snapshot = { rowFast(type: TypeKey, name: string): Buffer | undefined; release(): void };
+export type Snapshot = {
+  rowFast(type: TypeKey, name: string): Buffer | undefined;
+  release(): void;
+};
 
 /** The types of the library lack these options. */
 type ReadOptions = { readonly transaction: Transaction };

@@ -48,7 +48,14 @@ export function markUse(dir: string, { clean }: { readonly clean: boolean }): vo
   writeFileSync(next, '', { mode: 0o600 });
   const own: Process = { pid: process.pid, started: startOf(process.pid) ?? '' };
   const [file, self] = [fileId(join(dir, tablesFile)) ?? '', fileId(next) ?? ''];
-  const use: Use = { format: tablesFormat, clean, boot: bootId() ?? '', file, self, process: own };
+  const use: Use = {
+    format: tablesFormat,
+    clean,
+    boot: bootId() ?? '',
+    file,
+    self,
+    process: own,
+  };
   writeFileSync(next, JSON.stringify(use), { flush: true });
   renameSync(next, join(dir, mark));
 }

@@ -7,7 +7,10 @@ import { holdTransaction, openReadOnly } from './lmdb-read-only.ts';
 export const viewedTables = ['meta', 'gone', 'heads', 'secrets', 'references', 'rows'] as const;
 export type ViewedTable = (typeof viewedTables)[number];
 
-export type ViewedEntry = { readonly key: string; readonly value: Buffer };
+export type ViewedEntry = {
+  readonly key: string;
+  readonly value: Buffer;
+};
 
 /** One committed state of the tables, valid until `release`. */
 export type TablesSnapshot = {

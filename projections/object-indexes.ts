@@ -13,12 +13,19 @@ type Indexed =
   | { readonly state: 'building'; readonly catchUp: IndexCatchUp }
   | { readonly state: 'ready'; readonly index: TypeIndex; readonly type: ResourceType };
 
-export type ReadyIndex = { readonly type: ResourceType; readonly index: TypeIndex };
+export type ReadyIndex = {
+  readonly type: ResourceType;
+  readonly index: TypeIndex;
+};
 
 /** Reports the number of stored objects that lists by an index omit, because the index function fails for them. */
 export type OnUnindexed = (type: ResourceType, unindexed: Unindexed) => void;
 
-type Dependencies = { readonly tables: LmdbTables; readonly clock: Clock; readonly onUnindexed?: OnUnindexed };
+type Dependencies = {
+  readonly tables: LmdbTables;
+  readonly clock: Clock;
+  readonly onUnindexed?: OnUnindexed;
+};
 
 type IndexStates = {
   readonly ready: readonly ReadyIndex[];

@@ -3,7 +3,10 @@ import type { LogPosition } from '../src/log/log.ts';
 
 type Outcome = 'reached' | 'timeout' | 'aborted';
 
-type Waiter = { readonly position: LogPosition; readonly settle: (outcome: Outcome) => void };
+type Waiter = {
+  readonly position: LogPosition;
+  readonly settle: (outcome: Outcome) => void;
+};
 
 /** The callers that wait until the read model has folded the events up to a position. */
 export class PositionWaiters {

@@ -1,7 +1,11 @@
 import { inStrides, type Steps } from '../src/base/steps.ts';
 
 /** Ordinals with their keys. Each key consists of two words of 32 bits. */
-export type RadixKeys = { readonly high: Uint32Array; readonly low: Uint32Array; readonly order: Uint32Array };
+export type RadixKeys = {
+  readonly high: Uint32Array;
+  readonly low: Uint32Array;
+  readonly order: Uint32Array;
+};
 
 /** The bits of a digit. More bits would need fewer passes, but would write to more places than the cache has lines. */
 const digitBits = 8;
@@ -28,7 +32,11 @@ export function* radixSorted(keys: RadixKeys): Steps<RadixKeys> {
 }
 
 export function blankKeys(order: Uint32Array): RadixKeys {
-  return { high: new Uint32Array(order.length), low: new Uint32Array(order.length), order };
+  return {
+    high: new Uint32Array(order.length),
+    low: new Uint32Array(order.length),
+    order,
+  };
 }
 
 function* digitStarts(words: Uint32Array, shift: number): Steps<Uint32Array | undefined> {

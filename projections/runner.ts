@@ -47,7 +47,10 @@ export class FoldError extends Error {
 }
 
 /** The progress of a catch-up: percent of the log's length at the start, and the number of folded events. */
-export type Progress = { readonly percent: number; readonly folded: number };
+export type Progress = {
+  readonly percent: number;
+  readonly folded: number;
+};
 
 /** Folds all events, including events that are appended in the meantime, until few events remain. */
 export async function catchUp(

@@ -4,7 +4,11 @@ import type { CausingEvent } from '../src/command/event.ts';
 import { reconcileSleepMsMax } from './reconcile-limits.ts';
 
 /** `dueMs`: a time on the monotonic clock. `cause`: the last event that enqueued the key. */
-type Due = { readonly key: string; readonly dueMs: number; cause: CausingEvent | undefined };
+type Due = {
+  readonly key: string;
+  readonly dueMs: number;
+  cause: CausingEvent | undefined;
+};
 
 type HeapChild = {
   readonly place: number;

@@ -45,7 +45,10 @@ const stream = streamName('lease:reconcilers');
 const subject: Subject = { kind: 'platform', part: 'lease' };
 
 /** The lease as this node last read it, and the time on this node's clock since when the lease has not changed. */
-type Seen = { readonly last: RecordedEvent | undefined; readonly sinceMs: number };
+type Seen = {
+  readonly last: RecordedEvent | undefined;
+  readonly sinceMs: number;
+};
 
 /**
  * The leader lease (consistency protocol, 6). A candidate acquires the lease after its release, or if the lease has not

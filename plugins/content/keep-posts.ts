@@ -31,7 +31,11 @@ export function keepPosts(domain: string): ReconcilerDeclaration<never> {
   });
 }
 
-type Types = { readonly posts: DefinedType<Post>; readonly comments: DefinedType<Comment>; readonly finalizer: string };
+type Types = {
+  readonly posts: DefinedType<Post>;
+  readonly comments: DefinedType<Comment>;
+  readonly finalizer: string;
+};
 type StepContext = Pick<ReconcileRequest, 'pluginClient' | 'signal'>;
 
 async function keep(

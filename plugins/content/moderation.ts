@@ -11,7 +11,10 @@ import { post, type Post } from './post.ts';
 import { positiveInteger } from './query.ts';
 import { badRequest, notFound } from './refusals.ts';
 
-type Types = { readonly posts: DefinedType<Post>; readonly comments: DefinedType<Comment> };
+type Types = {
+  readonly posts: DefinedType<Post>;
+  readonly comments: DefinedType<Comment>;
+};
 
 const sizeDefault = 50;
 const sizeMax = 500;

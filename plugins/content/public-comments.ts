@@ -12,12 +12,19 @@ import { isPublic, post, type Post } from './post.ts';
 import { positiveInteger } from './query.ts';
 import { badRequest, notFound } from './refusals.ts';
 
-type Types = { readonly posts: DefinedType<Post>; readonly comments: DefinedType<Comment> };
+type Types = {
+  readonly posts: DefinedType<Post>;
+  readonly comments: DefinedType<Comment>;
+};
 
 const sizeDefault = 20;
 const sizeMax = 100;
 const visitor = 'system:anonymous';
-const newComment = { type: 'object', required: ['text'], properties: { text: { type: 'string' } } } as const;
+const newComment = {
+  type: 'object',
+  required: ['text'],
+  properties: { text: { type: 'string' } },
+} as const;
 
 type NewComment = { readonly body: FromSchema<typeof newComment> };
 
@@ -54,7 +61,14 @@ async function listApproved(types: Types, request: RouteRequest): Promise<RouteR
     page,
     size,
   });
-  return { body: { page, size, total: list.total, items: list.items.map(shownOf) } };
+  return {
+    body: {
+      page,
+      size,
+      total: list.total,
+      items: list.items.map(shownOf),
+    },
+  };
 }
 
 async function submit(types: Types, request: RouteRequest & NewComment): Promise<RouteResponse> {

@@ -42,7 +42,14 @@ async function listPublished(type: TypeName, { query, pluginClient }: RouteReque
   if (Array.isArray(tag)) throw badRequest('the parameter tag must not be repeated');
   const fieldSelector = typeof tag === 'string' ? `${published},spec.tags=${escapeSelectorValue(tag)}` : published;
   const list = await pluginClient.list<Post>(type, { fieldSelector, sort: 'spec.publishTime,desc', page, size });
-  return { body: { page, size, total: list.total, items: list.items.map(summaryOf) } };
+  return {
+    body: {
+      page,
+      size,
+      total: list.total,
+      items: list.items.map(summaryOf),
+    },
+  };
 }
 
 async function readPublished(type: TypeName, { params, pluginClient }: RouteRequest): Promise<RouteResponse> {

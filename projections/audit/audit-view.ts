@@ -7,7 +7,10 @@ import { columnsTable, typesIn } from './columns/column-tables.ts';
 
 /** A text, an unsigned 32-bit number or plain bytes, by the encoding of the table's keys. */
 export type AuditKey = string | number | Uint8Array;
-type AuditEntry = { readonly key: AuditKey; readonly value: Buffer };
+type AuditEntry = {
+  readonly key: AuditKey;
+  readonly value: Buffer;
+};
 
 /** The tables of the audit models in one committed state; valid until `release`. */
 export type AuditSnapshot = {

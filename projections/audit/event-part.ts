@@ -23,7 +23,11 @@ const onBehalfOf = 'o';
 /** The maximum number of objects that a condition on names looks up. */
 const objectsSoughtMax = 256;
 
-type Walk = { readonly types: readonly TypeKey[]; readonly order: PositionOrder; readonly head: LogPosition };
+type Walk = {
+  readonly types: readonly TypeKey[];
+  readonly order: PositionOrder;
+  readonly head: LogPosition;
+};
 
 type EventPartOptions = {
   /** The version index of the same audit models: both indexes then show the same position. */

@@ -6,7 +6,10 @@ import { VarintReader, varintBytesMax, writeVarint } from './varint.ts';
  */
 
 /** The end of a block: the count of its numbers, and the last number, which is the greatest. */
-type BlockEnd = { readonly count: number; readonly last: number };
+type BlockEnd = {
+  readonly count: number;
+  readonly last: number;
+};
 
 export function endOf(block: Uint8Array): BlockEnd {
   const reader = new VarintReader(block);

@@ -26,7 +26,10 @@ export function unionOf(cursors: readonly PositionCursor[], order: PositionOrder
 }
 
 /** A step of an intersection: `at` is the next common position if `found`, else the place of the next step. */
-export type Step = { readonly found: boolean; readonly at: number };
+export type Step = {
+  readonly found: boolean;
+  readonly at: number;
+};
 
 /** The positions that all cursors have. Needs at least one cursor; seeks first in the cursor with the lowest `size`. */
 export class Intersection {

@@ -121,7 +121,11 @@ function blockKey(key: string, first: number): Buffer {
   return bytes;
 }
 
-type Place = { readonly blocks: PostingTables['blocks']; readonly key: string; readonly order: PositionOrder };
+type Place = {
+  readonly blocks: PostingTables['blocks'];
+  readonly key: string;
+  readonly order: PositionOrder;
+};
 
 /**
  * The positions of one term as of the creation of the cursor. This state stays readable: blocks never change, and later
@@ -166,7 +170,8 @@ class TermCursor implements PositionCursor {
 
   #firstAfter(from: number, end: number): number | undefined {
     const { blocks, key } = this.#place;
-    for (const { value } of blocks.getRange({ start: blockKey(key, from + 1), end: blockKey(key, end), limit: 1 }))
+    const start = blockKey(key, from + 1);
+    for (const { value } of blocks.getRange({ start, end: blockKey(key, end), limit: 1 }))
       return (this.#block = decodeBlock(value))[0];
     return undefined;
   }

@@ -12,7 +12,10 @@ import { VarintReader, varintBytesMax, writeVarint } from './varint.ts';
 const blockLength = 256;
 
 /** Ascending times, in milliseconds, and the positions of their events within the epoch. */
-type Entries = { readonly times: number[]; readonly positions: number[] };
+type Entries = {
+  readonly times: number[];
+  readonly positions: number[];
+};
 type OpenBlock = Entries & { readonly number: number };
 
 /** The estimated bytes of a time and a position in memory. */

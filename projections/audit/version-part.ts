@@ -24,7 +24,10 @@ type Blocks = Table<Buffer, Uint8Array>;
 /** lmdb's types omit the result: true if the entry was written. */
 type CreatingTable = { putSync(key: Uint8Array, value: Buffer, options: { readonly noOverwrite: true }): unknown };
 /** Consecutive events of one stream. */
-type Run = { readonly first: number; readonly positions: number[] };
+type Run = {
+  readonly first: number;
+  readonly positions: number[];
+};
 
 /** The estimated bytes in memory of a stream in the open batch without its name, and of one of its positions. */
 const runBytes = 256;

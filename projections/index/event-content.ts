@@ -21,7 +21,14 @@ export function contentOf(recorded: RecordedEvent, decoded: DecodedEvent, { writ
   const source = answerBytes(decoded, recorded.data, position.toString());
   const form = formOf(source, object === written ? source : answerOf(object, position.toString()));
   const references = isObjectEvent(decoded.event) && referencesOf(decoded.event).length > 0;
-  return { position, revision, declared: declaredIn(recorded), ...form, references, ...marks(object) };
+  return {
+    position,
+    revision,
+    declared: declaredIn(recorded),
+    ...form,
+    references,
+    ...marks(object),
+  };
 }
 
 /** The response, with the resourceVersion in the same place as in events' objects. */

@@ -117,7 +117,10 @@ function* entriesOf(type: ResourceType, tables: LmdbTables, build: Build): Gener
   catchUp.finish();
 }
 
-type ReadSlice = { readonly entries: readonly IndexEntry[]; readonly stale: readonly Stale[] };
+type ReadSlice = {
+  readonly entries: readonly IndexEntry[];
+  readonly stale: readonly Stale[];
+};
 
 /** Reads one slice, which ends by rows or by time, since an index function may take a millisecond for an object. */
 function readSlice(

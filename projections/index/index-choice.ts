@@ -34,7 +34,12 @@ export function* chosen(orders: OrdersView, { selection, sort, window }: ListQue
   });
   const remaining = Math.max(0, total - skip - ordinals.length);
   const last = ordinals.at(-1);
-  return { total, names, remaining, next: remaining === 0 || last === undefined ? undefined : placeOf(ordering, last) };
+  return {
+    total,
+    names,
+    remaining,
+    next: remaining === 0 || last === undefined ? undefined : placeOf(ordering, last),
+  };
 }
 
 function sliceOfWindow(window: Window, before: number, total: number): Slice {

@@ -148,7 +148,10 @@ class Due {
   }
 }
 
-type Deal = { readonly inOrder: Uint32Array; readonly marked: boolean };
+type Deal = {
+  readonly inOrder: Uint32Array;
+  readonly marked: boolean;
+};
 
 /** Sorts the distinct keys, then distributes the postings to them. Postings with equal keys stay in default order. */
 function* deal(sequence: OrderedSequence, table: KeyTable, { inOrder, marked }: Deal): Steps<undefined> {

@@ -24,7 +24,13 @@ export type OrdersView = Pick<Orders, 'rows' | 'multi'> & {
 };
 
 export function viewOf({ rows, multi, byDefault, byIndex, byLabel }: Orders): OrdersView {
-  return { rows, multi, byDefault: byDefault.view, byIndex: byIndex.map(({ view }) => view), byLabel: byLabel.view };
+  return {
+    rows,
+    multi,
+    byDefault: byDefault.view,
+    byIndex: byIndex.map(({ view }) => view),
+    byLabel: byLabel.view,
+  };
 }
 
 /** Joins the key and value of a label. The term is unambiguous, since labels contain no control characters. */

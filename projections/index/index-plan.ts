@@ -15,7 +15,10 @@ export type Selected =
   /** Few objects, which are sorted directly. */
   | { readonly kind: 'listed'; readonly ordinals: readonly number[] };
 
-type Range = { readonly low: number; readonly high: number };
+type Range = {
+  readonly low: number;
+  readonly high: number;
+};
 
 /**
  * One requirement as ranges of ranks in its order. `negated`: the requirement selects all ranks outside of the ranges.
@@ -189,7 +192,14 @@ function fieldCondition(orders: OrdersView, requirement: IndexRequirement): Cond
   // If every object has one posting, the smaller of two sets is used: the objects inside the ranges, or those outside.
   if (count <= sequence.size / 2) return { sequence, ranges, count, negated, oneKey, singleIndex, holds };
   if (!negated && ranges.length === 1) return { sequence, ranges, count, negated, oneKey, singleIndex, holds };
-  return { sequence, ...counted(outside(ranges, sequence.size)), negated: !negated, oneKey: false, singleIndex, holds };
+  return {
+    sequence,
+    ...counted(outside(ranges, sequence.size)),
+    negated: !negated,
+    oneKey: false,
+    singleIndex,
+    holds,
+  };
 }
 
 /** `present`: the rank after the last posting with a value. */

@@ -10,7 +10,10 @@ const noKeys: readonly IndexKey[] = Object.freeze([]);
 const noLabels: Labels = Object.freeze({});
 
 /** The values that order objects with equal keys. */
-export type Tie = { readonly created: number; readonly name: string };
+export type Tie = {
+  readonly created: number;
+  readonly name: string;
+};
 
 /**
  * The objects of one type by ordinal. An ordinal is a small dense number that orders contain instead of the name. After

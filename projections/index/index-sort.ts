@@ -35,7 +35,10 @@ export function* sortedByNumber(order: Uint32Array, numberOf: (ordinal: number) 
 }
 
 /** The text of each ordinal, and the rank of each ordinal among equal texts. */
-export type Texts = { readonly textOf: (ordinal: number) => string; readonly rankOf: Uint32Array };
+export type Texts = {
+  readonly textOf: (ordinal: number) => string;
+  readonly rankOf: Uint32Array;
+};
 
 /**
  * Sorts `ordinals` by text in UTF-16 order, then by rank. The sort is fastest if `ordinals` is in the order in which
@@ -157,7 +160,10 @@ function sortFew({ textOf, rankOf }: Texts, run: Uint32Array, { from, to }: Sort
   }
 }
 
-type Numbers = { readonly first: (ordinal: number) => number; readonly second: (ordinal: number) => number };
+type Numbers = {
+  readonly first: (ordinal: number) => number;
+  readonly second: (ordinal: number) => number;
+};
 
 /** Sorts in place by two integers below 2^32. */
 function* sortByNumbers(run: Uint32Array, { first, second }: Numbers): Steps<undefined> {
@@ -196,21 +202,37 @@ function* sharedPrefix({ textOf }: Texts, run: Uint32Array, depth: number): Step
   return shared;
 }
 
-type PackedTexts = RadixKeys & { readonly width: number; readonly ended: (low: number) => boolean };
+type PackedTexts = RadixKeys & {
+  readonly width: number;
+  readonly ended: (low: number) => boolean;
+};
 
 /** Packs eight characters from `depth` on into two words, or only four characters if one of them needs two bytes. */
 function* packed(texts: Texts, order: Uint32Array, depth: number): Steps<PackedTexts> {
   const keys = blankKeys(order);
   const narrow = { isWhole: true };
   yield* inStrides(order.length, (from, to) => (narrow.isWhole = packNarrow(texts, keys, { from, to, depth })));
-  if (narrow.isWhole) return { ...keys, width: 8, ended: (word) => (word & 0xff) === 0 };
+  if (narrow.isWhole)
+    return {
+      ...keys,
+      width: 8,
+      ended: (word) => (word & 0xff) === 0,
+    };
   yield* inStrides(order.length, (from, to) => {
     packWide(texts, keys, { from, to, depth });
   });
-  return { ...keys, width: 4, ended: (word) => (word & 0xffff) === 0 };
+  return {
+    ...keys,
+    width: 4,
+    ended: (word) => (word & 0xffff) === 0,
+  };
 }
 
-type Part = { readonly from: number; readonly to: number; readonly depth: number };
+type Part = {
+  readonly from: number;
+  readonly to: number;
+  readonly depth: number;
+};
 
 /** Packs eight characters of each text. Returns false if a character needs two bytes. */
 function packNarrow({ textOf }: Texts, { high, low, order }: RadixKeys, { from, to, depth }: Part): boolean {

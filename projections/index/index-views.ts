@@ -1,7 +1,10 @@
 import { Fifo } from '../../src/base/fifo.ts';
 
 /** A row that is no longer in any order, with the last view that may read it. */
-type Retired = { readonly ordinal: number; readonly view: number };
+type Retired = {
+  readonly ordinal: number;
+  readonly view: number;
+};
 
 /**
  * The views that read one state of an index over several turns while the index changes. Data that an open view may read

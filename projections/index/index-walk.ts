@@ -17,7 +17,10 @@ export type Walk = {
 /** A walk with a known number of hits. */
 export type CountedWalk = Walk & { readonly total: number };
 
-export type Slice = { readonly skip: number; readonly take: number };
+export type Slice = {
+  readonly skip: number;
+  readonly take: number;
+};
 
 /** The number of spans in one step. A span is at most one chunk, and eight chunks have a few thousand postings. */
 const spansPerStep = 8;

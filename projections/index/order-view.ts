@@ -40,10 +40,17 @@ export type OrderState = {
 
 /** Whether the posting with `key`, at `offset` of `chunk`, is before the searched place. */
 export type IsBefore = (key: IndexKey, chunk: Chunk, offset: number) => boolean;
-export type Spot = { readonly chunk: number; readonly offset: number };
+export type Spot = {
+  readonly chunk: number;
+  readonly offset: number;
+};
 export type Probe = Tie & { readonly key: IndexKey };
 /** Postings of one chunk, from one offset (inclusive) to another (exclusive). */
-export type Span = { readonly chunk: Chunk; readonly from: number; readonly to: number };
+export type Span = {
+  readonly chunk: Chunk;
+  readonly from: number;
+  readonly to: number;
+};
 
 type PlaceInChunk = {
   readonly chunk: Chunk;

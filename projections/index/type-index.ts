@@ -9,7 +9,10 @@ import { loadOrders } from './index-load.ts';
 import { labelTerm, markedPosting, newOrders, viewOf, type Orders, type OrdersView } from './index-orders.ts';
 
 /** The orders in one state. Until `release` is called, writes copy the chunks that they change. */
-export type HeldOrders = { readonly orders: OrdersView; readonly release: () => void };
+export type HeldOrders = {
+  readonly orders: OrdersView;
+  readonly release: () => void;
+};
 
 /**
  * All indexes of one type, in memory, for lists. All orders contain the same objects, and each change is complete

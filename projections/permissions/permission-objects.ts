@@ -21,7 +21,11 @@ function isResourceObject(value: unknown): value is ResourceObject {
   return typeof name === 'string' && typeof uid === 'string';
 }
 
-export type BindingRecord = { readonly name: string; readonly role: string; readonly users: readonly string[] };
+export type BindingRecord = {
+  readonly name: string;
+  readonly role: string;
+  readonly users: readonly string[];
+};
 
 /**
  * The record of a role binding. A reference to another type than Role binds no user. Subjects of other types than User

@@ -6,9 +6,16 @@ import { hasReferences } from '../row.ts';
 import type { Writer } from '../lmdb-tables.ts';
 
 /** The row of an object after an event, with the references of the object. */
-export type RowAfter = { readonly row: Buffer; readonly refs: readonly HeldReference[] };
+export type RowAfter = {
+  readonly row: Buffer;
+  readonly refs: readonly HeldReference[];
+};
 
-type Folded = { readonly type: TypeKey; readonly name: string; readonly previous: Buffer | undefined };
+type Folded = {
+  readonly type: TypeKey;
+  readonly name: string;
+  readonly previous: Buffer | undefined;
+};
 
 /** Writes the references of an object after an event. Objects that never had references need no access to the table. */
 export function foldReferences(

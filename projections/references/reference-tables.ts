@@ -2,7 +2,11 @@ import type { Referrer, ReferenceFrom, ReferrerPage } from '../../src/read/refer
 import type { HeldReference } from '../../src/resource/references/named-targets.ts';
 import type { TypeKey } from '../../src/resource/type/index-entry.ts';
 
-type Range = { readonly start: string; readonly end: string; readonly limit: number };
+type Range = {
+  readonly start: string;
+  readonly end: string;
+  readonly limit: number;
+};
 
 /** A table of texts. */
 type TextTable = {
@@ -63,7 +67,11 @@ export class ReferenceTables {
 }
 
 function range(prefix: string, { after, limit }: ReferrerPage): Range {
-  return { start: after === undefined ? prefix : `${prefix}${after}\u0001`, end: `${prefix}\uffff`, limit };
+  return {
+    start: after === undefined ? prefix : `${prefix}${after}\u0001`,
+    end: `${prefix}\uffff`,
+    limit,
+  };
 }
 
 function decoded(text: string | undefined): readonly HeldReference[] {

@@ -37,7 +37,11 @@ export async function checkColumns({ columns, others }: ComparedTypes, ports: Ch
   const checks = columns.map((each) => new ColumnCheck(each, ports));
   const checked = (difference: Difference | undefined): CheckedColumns => {
     const rows = checks.reduce((sum, check) => sum + check.rows, 0);
-    return { difference, rows, notCompared: [...notCompared, ...checks.flatMap((check) => check.notCompared())] };
+    return {
+      difference,
+      rows,
+      notCompared: [...notCompared, ...checks.flatMap((check) => check.notCompared())],
+    };
   };
   const byStream = new Map(checks.map((check) => [`object:${check.type}`, check]));
   const until = ports.inLog(Math.max(0, ...columns.map(({ through }) => through)));
@@ -130,7 +134,11 @@ class ColumnCheck {
       return stored.isComplete() ? inSlices(stored.compare(), this.#ports.slices) : undefined;
     }
     if (values === undefined || (await this.#isUnchanged(event, values))) return undefined;
-    return { table: this.#table(), key: values.name, detail: `the columns lack the change at ${this.#at(position)}` };
+    return {
+      table: this.#table(),
+      key: values.name,
+      detail: `the columns lack the change at ${this.#at(position)}`,
+    };
   }
 
   /** Whether the event leaves the values of its object as they were after its previous event. */

@@ -65,7 +65,10 @@ export function stepsOfCheck({ orders: { byDefault, byIndex, byLabel } }: Checke
 }
 
 /** The number of postings that the objects must have in the orders. */
-type Postings = { readonly byIndex: number[]; labels: number };
+type Postings = {
+  readonly byIndex: number[];
+  labels: number;
+};
 
 function tableOf(type: ResourceType, place: number): string {
   return `index ${type.indexes[place]?.name ?? String(place)} of ${type.key}`;
@@ -112,7 +115,11 @@ function entryAgain(
   });
   const isUsed = isEntryUnder(kept, fingerprint) || isEntryUnder(kept, fingerprint, false);
   const isKept = !isUsed || encodeEntry(entry, fingerprint, failures === 0).equals(kept);
-  return { entry, isKept, isShown: !isUsed || answer.equals(decodeRow(row).answer) };
+  return {
+    entry,
+    isKept,
+    isShown: !isUsed || answer.equals(decodeRow(row).answer),
+  };
 }
 
 function sizeProblem({ size }: OrderView, wanted: number, table: string): Difference | undefined {

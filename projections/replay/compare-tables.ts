@@ -11,7 +11,14 @@ import { merged } from './merge-entries.ts';
 export type CountedTables = Record<ViewedTable, number>;
 
 export function noTables(): CountedTables {
-  return { meta: 0, gone: 0, heads: 0, secrets: 0, references: 0, rows: 0 };
+  return {
+    meta: 0,
+    gone: 0,
+    heads: 0,
+    secrets: 0,
+    references: 0,
+    rows: 0,
+  };
 }
 
 /**
@@ -71,7 +78,12 @@ function differenceOfRows(live: Buffer, replayed: Buffer): string | undefined {
 /** The row as a fold without types writes it: without the index entry, with the object as its event has it. */
 function withoutEntry(row: Buffer): Buffer {
   const none = new Uint8Array(0);
-  return encodeRow({ ...decodeRow(row), entry: none, source: none, answer: sourceOfRow(row) });
+  return encodeRow({
+    ...decodeRow(row),
+    entry: none,
+    source: none,
+    answer: sourceOfRow(row),
+  });
 }
 
 function readable(row: Buffer): Buffer | undefined {

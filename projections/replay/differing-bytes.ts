@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 
 /** The bytes of one entry in the live table and in the replayed table. */
-export type Sides = { readonly live: Buffer | undefined; readonly replayed: Buffer | undefined };
+export type Sides = {
+  readonly live: Buffer | undefined;
+  readonly replayed: Buffer | undefined;
+};
 
 /** The difference of an entry that only one side has; undefined if both sides have the entry. */
 export function differenceOfPresence({ live, replayed }: Sides): string | undefined {

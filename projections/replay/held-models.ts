@@ -35,7 +35,11 @@ export function holdModels({ tables, indexes, models }: Held): HeldModels {
   const checked = indexes.states().ready.map(({ type, index }): CheckedIndex => {
     const held = index.hold();
     orders.push(held);
-    return { type, orders: held.orders, row: (name) => snapshot.rowFast(type.key, name) };
+    return {
+      type,
+      orders: held.orders,
+      row: (name) => snapshot.rowFast(type.key, name),
+    };
   });
   return {
     position: models.position(),

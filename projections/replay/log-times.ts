@@ -3,7 +3,10 @@ import { stampOf } from '../../src/log/event-codec.ts';
 import { logStart, type EventLog, type LogPosition } from '../../src/log/log.ts';
 import { foldedCategories } from '../fold-event.ts';
 
-type Later = { readonly timeMs: number; readonly before: LogPosition };
+type Later = {
+  readonly timeMs: number;
+  readonly before: LogPosition;
+};
 
 type TimeSearch = {
   readonly until: LogPosition;

@@ -1,4 +1,7 @@
-export type KeyedEntry<Key> = { readonly key: Key; readonly value: Buffer };
+export type KeyedEntry<Key> = {
+  readonly key: Key;
+  readonly value: Buffer;
+};
 
 export type Merged<Key> = {
   readonly key: Key;
@@ -27,7 +30,11 @@ export function* mergedBy<Key>(
       const order =
         lefts.next === undefined ? 1 : rights.next === undefined ? -1 : compare(lefts.next.key, rights.next.key);
       const key = order <= 0 ? next.key : (rights.next ?? next).key;
-      yield { key, left: order <= 0 ? lefts.take() : undefined, right: order >= 0 ? rights.take() : undefined };
+      yield {
+        key,
+        left: order <= 0 ? lefts.take() : undefined,
+        right: order >= 0 ? rights.take() : undefined,
+      };
     }
   } finally {
     lefts.end();

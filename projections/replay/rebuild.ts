@@ -3,7 +3,10 @@ import { foldedCategories } from '../fold-event.ts';
 import { FoldError, type Fold } from '../runner.ts';
 
 /** The share of a step of the work that is done. */
-export type Share = { readonly done: number; readonly all: number };
+export type Share = {
+  readonly done: number;
+  readonly all: number;
+};
 
 export type RebuildOptions = {
   /**

@@ -8,7 +8,11 @@ import type { ChangedValues } from '../audit/columns/type-columns.ts';
 import { differenceOfBytes } from './differing-bytes.ts';
 
 /** The rows of a full segment, or the rows in memory, which follow all full segments (`bytes` is undefined). */
-type Part = { readonly label: string; readonly positions: ArrayLike<number>; readonly bytes: Buffer | undefined };
+type Part = {
+  readonly label: string;
+  readonly positions: ArrayLike<number>;
+  readonly bytes: Buffer | undefined;
+};
 
 /** A row that the log gives. `ordinal` is undefined if its name has no number yet. */
 type ExpectedRow = {
@@ -109,7 +113,11 @@ export class StoredRows {
     this.#next += 1;
     if (number > sealed.count) return undefined;
     if (number === sealed.count) {
-      this.#part = { label: 'the rows in memory', positions: latest.map(({ position }) => position), bytes: undefined };
+      this.#part = {
+        label: 'the rows in memory',
+        positions: latest.map(({ position }) => position),
+        bytes: undefined,
+      };
       return undefined;
     }
     const label = `segment ${String(number)}`;
@@ -136,7 +144,11 @@ export class StoredRows {
       if (found !== undefined) return found;
       yield;
     }
-    return { table: this.#table(), key: label, detail: differenceOfBytes(bytes, expected) ?? '' };
+    return {
+      table: this.#table(),
+      key: label,
+      detail: differenceOfBytes(bytes, expected) ?? '',
+    };
   }
 
   *#latestProblem(rows: readonly ExpectedRow[]): Steps<Difference | undefined> {
@@ -168,7 +180,11 @@ export class StoredRows {
   }
 
   #at({ position, name }: ExpectedRow, detail: string): Difference {
-    return { table: this.#table(), key: name, detail: `${detail}, at ${this.#place(position)}` };
+    return {
+      table: this.#table(),
+      key: name,
+      detail: `${detail}, at ${this.#place(position)}`,
+    };
   }
 
   #place(position: number): string {

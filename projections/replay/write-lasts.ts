@@ -35,7 +35,10 @@ export type WritePorts = {
   readonly onStep: RebuildOptions['onBatch'];
 };
 
-type Written = { readonly last: Last; readonly after: RowAfter | undefined };
+type Written = {
+  readonly last: Last;
+  readonly after: RowAfter | undefined;
+};
 
 /** Writes the row of each live object, from its last event, and the revision of each deleted one. */
 export async function writeLasts(

@@ -60,7 +60,11 @@ export class LiveNodes {
         if (node === undefined) continue;
         const { event } = decodeEvent(recorded);
         if (event.type === 'NodeSeen')
-          this.#seen.set(node, { reads: event.reads, drained: positionIn(event.drained), atMs: clock.monotonic() });
+          this.#seen.set(node, {
+            reads: event.reads,
+            drained: positionIn(event.drained),
+            atMs: clock.monotonic(),
+          });
         else this.#seen.delete(node);
       }
     }

@@ -25,7 +25,11 @@ export function readObject(reader: ObjectReader, type: ResourceType, name: strin
   const stored = reader.get(type.key, name);
   return stored === undefined
     ? undefined
-    : { type, object: storedObject(stored.bytes), resourceVersion: stored.position.toString() };
+    : {
+        type,
+        object: storedObject(stored.bytes),
+        resourceVersion: stored.position.toString(),
+      };
 }
 
 type Fields = Selection['fields'];

@@ -10,9 +10,16 @@ import { again, failed, settled, type Outcome } from '../outcome.ts';
 import { forbiddenRetryMs } from './platform-limits.ts';
 
 /** An object as a step has read it. A decision that is based on it is valid only while the object is unchanged. */
-export type Read = { readonly type: ResourceType; readonly object: ResourceObject; readonly resourceVersion: string };
+export type Read = {
+  readonly type: ResourceType;
+  readonly object: ResourceObject;
+  readonly resourceVersion: string;
+};
 
-type WritesDependencies = { readonly execute: Execute; readonly uuid: () => string };
+type WritesDependencies = {
+  readonly execute: Execute;
+  readonly uuid: () => string;
+};
 
 /** The writes of one platform reconciler. The precondition of each write is the state on which it was decided. */
 export class PlatformWrites {

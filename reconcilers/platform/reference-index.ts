@@ -1,5 +1,9 @@
 /** The target of references. */
-type Target = { readonly id: string; readonly referrers: Set<string>; isGone: boolean };
+type Target = {
+  readonly id: string;
+  readonly referrers: Set<string>;
+  isGone: boolean;
+};
 
 /** References in both directions. An object without references uses no memory. */
 export class Referrers {

@@ -123,7 +123,12 @@ export function completeness({ dependencies, aggregatesTo }: Role, exists: (role
   });
   if (parts.length === 0)
     return { type: 'Complete', status: 'True', reason: 'RolesFound', message: 'all referenced roles exist' };
-  return { type: 'Complete', status: 'False', reason: 'RolesMissing', message: parts.join('; ') };
+  return {
+    type: 'Complete',
+    status: 'False',
+    reason: 'RolesMissing',
+    message: parts.join('; '),
+  };
 }
 
 /**

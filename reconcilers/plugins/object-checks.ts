@@ -127,7 +127,14 @@ export class ObjectChecks implements ObjectCheckResults {
   #add(type: ResourceType): void {
     const { leadership, mayBreak } = this.#dependencies;
     if (!this.#isOpen || type.plugin === 'platform' || !leadership.isLeader() || !mayBreak(type)) return;
-    const check = { type, isDue: true, known: new Map(), others: 0, again: new Set<string>(), shown: undefined };
+    const check = {
+      type,
+      isDue: true,
+      known: new Map(),
+      others: 0,
+      again: new Set<string>(),
+      shown: undefined,
+    };
     this.#checks.set(type.key, check);
     this.#wake.call();
   }
@@ -229,7 +236,11 @@ export class ObjectChecks implements ObjectCheckResults {
     check.shown = first && {
       type: type.key,
       count: known.size + others,
-      first: { name: first[0], pointer: first[1].pointer, detail: first[1].detail },
+      first: {
+        name: first[0],
+        pointer: first[1].pointer,
+        detail: first[1].detail,
+      },
     };
     this.#report(type.plugin);
   }

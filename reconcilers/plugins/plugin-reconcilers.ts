@@ -11,7 +11,10 @@ export type PluginReconcilersDependencies = Omit<PluginReconcilerDependencies, '
 };
 
 /** The health of a plugin as last reported, and the timer of the next check. */
-type Shown = { text: string; timer: Timer | undefined };
+type Shown = {
+  text: string;
+  timer: Timer | undefined;
+};
 
 /**
  * The reconcilers of plugins, with one controller each. A failure affects only the reconciler that has failed. It is

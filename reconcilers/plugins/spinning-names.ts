@@ -17,7 +17,11 @@ type Spin =
   | { readonly kind: 'rewrites'; readonly object: string; readonly between: readonly string[] }
   | { readonly kind: 'again' };
 
-type States = { readonly name: string; readonly before: Uint8Array; readonly after: Uint8Array };
+type States = {
+  readonly name: string;
+  readonly before: Uint8Array;
+  readonly after: Uint8Array;
+};
 
 type Ports = {
   readonly parse: (bytes: Uint8Array) => unknown;

@@ -3,7 +3,10 @@ import { reconcileTracedStepsMax } from '../reconcile-limits.ts';
 import type { TracedStep } from './traced-step.ts';
 
 /** Calls `onWrite` at a change that the step wrote. */
-export type Tracing = { readonly step: TracedStep; readonly onWrite: (change: Change) => void };
+export type Tracing = {
+  readonly step: TracedStep;
+  readonly onWrite: (change: Change) => void;
+};
 
 /** Attributes changes to the steps that wrote them, by the id that a step's writes have as their request id. */
 export class TracedSteps {

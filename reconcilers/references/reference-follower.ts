@@ -171,7 +171,10 @@ export class ReferenceFollower extends PlatformReconciler {
   }
 }
 
-type Page = { readonly after: string | undefined; readonly limit: number };
+type Page = {
+  readonly after: string | undefined;
+  readonly limit: number;
+};
 
 /** Reads a list page by page, each when it is needed. */
 function* pages<Item>(read: (page: Page) => readonly Item[], nameOf: (item: Item) => string): Iterable<Item> {

@@ -25,8 +25,14 @@ type Owner = {
   readonly names: Names | undefined;
 };
 /** `exact` contains all entries, including patterns, since each entry covers itself. */
-type Names = { readonly exact: ReadonlySet<string>; readonly patterns: readonly string[] };
-type PathOwner = { readonly verbs: ReadonlySet<string>; readonly urls: ReadonlySet<string> };
+type Names = {
+  readonly exact: ReadonlySet<string>;
+  readonly patterns: readonly string[];
+};
+type PathOwner = {
+  readonly verbs: ReadonlySet<string>;
+  readonly urls: ReadonlySet<string>;
+};
 
 class Owners {
   /** The held rules by each entry of their `resources`. */
@@ -38,7 +44,11 @@ class Owners {
   constructor(held: readonly Rule[]) {
     for (const rule of held) {
       if (rule.kind !== 'resource') continue;
-      const owner: Owner = { verbs: new Set(rule.verbs), groups: new Set(rule.apiGroups), names: namesIn(rule) };
+      const owner: Owner = {
+        verbs: new Set(rule.verbs),
+        groups: new Set(rule.apiGroups),
+        names: namesIn(rule),
+      };
       for (const entry of new Set(rule.resources)) put(this.#byResource, entry, owner);
     }
     this.#paths = held

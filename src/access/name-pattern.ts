@@ -3,7 +3,10 @@
  * text.
  */
 
-type Parts = { readonly start: string; readonly end: string };
+type Parts = {
+  readonly start: string;
+  readonly end: string;
+};
 
 /** Returns the text before and after the one `*`; undefined for an entry that is not a pattern. */
 function partsOf(entry: string): Parts | undefined {

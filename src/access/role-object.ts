@@ -4,7 +4,10 @@ import type { ResourceObject } from '../resource/object/object.ts';
 import type { Role } from './role.ts';
 import type { Rule } from './rule.ts';
 
-type Malformed = { readonly key: string; readonly detail: string };
+type Malformed = {
+  readonly key: string;
+  readonly detail: string;
+};
 
 /**
  * Decodes a stored Role (seed 2.7). Never throws: a stored object cannot be refused, so malformed parts grant nothing.

@@ -6,7 +6,10 @@ import type { Role } from './role.ts';
 import type { Rule } from './rule.ts';
 
 /** The role and the rule that allow a request. */
-export type Grant = { readonly role: string; readonly rule: Rule };
+export type Grant = {
+  readonly role: string;
+  readonly rule: Rule;
+};
 
 /** A rule, prepared for decisions. `place` is the index of the rule in its role. */
 export type ReadyRule = {
@@ -20,7 +23,10 @@ export type ReadyRule = {
  * A rule with a matching group and resource. If `plugin` is defined, the rule applies only to types and routes of this
  * plugin.
  */
-export type Candidate = { readonly ready: ReadyRule; readonly plugin: string | undefined };
+export type Candidate = {
+  readonly ready: ReadyRule;
+  readonly plugin: string | undefined;
+};
 
 /** The rules of one group by text: most decisions need one look-up. */
 type GroupTable = {

@@ -22,7 +22,10 @@ export type HistoryRange = {
 };
 
 /** An event, and the previous one of its stream; undefined for the first. */
-export type EventPair = { readonly event: RecordedEvent; readonly previous: RecordedEvent | undefined };
+export type EventPair = {
+  readonly event: RecordedEvent;
+  readonly previous: RecordedEvent | undefined;
+};
 
 /** The log cannot be read now, or lacks an event that this node has folded, because a replica is behind. */
 export class UnreadableHistoryError extends Error {

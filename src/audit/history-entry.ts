@@ -70,7 +70,10 @@ export class EventObjects {
   }
 }
 
-type Known = { readonly recorded: RecordedEvent; readonly object: ResourceObject | undefined };
+type Known = {
+  readonly recorded: RecordedEvent;
+  readonly object: ResourceObject | undefined;
+};
 
 /** Returns the object before an event; undefined for the first event of an object. */
 function baseOf(

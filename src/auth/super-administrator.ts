@@ -32,7 +32,10 @@ export type AdministratorOptions = {
 };
 
 /** `notices`: printed to standard error for the operator; none contains a password. */
-export type AdministratorReport = { readonly created: boolean; readonly notices: readonly string[] };
+export type AdministratorReport = {
+  readonly created: boolean;
+  readonly notices: readonly string[];
+};
 
 const platform: PlatformSubject = { kind: 'platform', part: 'administrator' };
 
@@ -159,7 +162,13 @@ function identityOf({ apiVersion, kind }: ResourceType, name: string): JsonObjec
 }
 
 function mergeOf(name: string, document: JsonObject): Command {
-  return { type: 'patch', name, part: 'main', preconditions: {}, patch: { kind: 'merge', document } };
+  return {
+    type: 'patch',
+    name,
+    part: 'main',
+    preconditions: {},
+    patch: { kind: 'merge', document },
+  };
 }
 
 async function write(

@@ -27,8 +27,16 @@ export async function canI(
   const { client } = await connect(options, context);
   const answer = await client.send(
     options.as === undefined
-      ? { method: 'POST', path: [...reviews, 'selfsubjectaccessreviews'], body: { spec: target } }
-      : { method: 'POST', path: [...reviews, 'subjectaccessreviews'], body: { spec: { ...target, user: options.as } } },
+      ? {
+          method: 'POST',
+          path: [...reviews, 'selfsubjectaccessreviews'],
+          body: { spec: target },
+        }
+      : {
+          method: 'POST',
+          path: [...reviews, 'subjectaccessreviews'],
+          body: { spec: { ...target, user: options.as } },
+        },
   );
   const allowed = memberOf(answer, 'status', 'allowed');
   if (typeof allowed !== 'boolean')

@@ -20,6 +20,12 @@ export type CommandContext = {
 };
 
 /** Standard input. On a terminal, `setRawMode` disables the echo. */
-export type SecretInput = Readable & { readonly isTTY?: boolean; setRawMode?(on: boolean): unknown };
+export type SecretInput = Readable & {
+  readonly isTTY?: boolean;
+  setRawMode?(on: boolean): unknown;
+};
 
-export type TextSink = { readonly isTTY?: boolean | undefined; write(text: string): unknown };
+export type TextSink = {
+  readonly isTTY?: boolean | undefined;
+  write(text: string): unknown;
+};

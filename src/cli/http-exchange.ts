@@ -17,7 +17,10 @@ export type Sent = {
   readonly signal: AbortSignal;
 };
 
-export type Answered = { readonly status: number; readonly bytes: Uint8Array };
+export type Answered = {
+  readonly status: number;
+  readonly bytes: Uint8Array;
+};
 
 /**
  * Sends one request on a new connection and reads the whole response, within a size limit. Redirects are not followed,

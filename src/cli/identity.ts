@@ -38,7 +38,11 @@ export async function identityOf(
     throw usageError(
       `cannot prompt for the password of ${JSON.stringify(name)} without a terminal: set LEDGERPLANE_PASSWORD`,
     );
-  return { kind: 'user', name, password: await askSecret(`password of ${JSON.stringify(name)}: `, context) };
+  return {
+    kind: 'user',
+    name,
+    password: await askSecret(`password of ${JSON.stringify(name)}: `, context),
+  };
 }
 
 /**

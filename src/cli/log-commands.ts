@@ -9,7 +9,10 @@ import type { CommandContext } from './command-context.ts';
 /** `log`: a log in the syntax of EVENT_LOG; if undefined, the log of the settings. */
 export type LogOptions = { readonly log: string | undefined };
 /** `checkpoint`: a file with a checkpoint to compare with the log. `keys`: keys that may have signed the checkpoint. */
-export type LogInfoOptions = LogOptions & { readonly checkpoint: string | undefined; readonly keys: readonly string[] };
+export type LogInfoOptions = LogOptions & {
+  readonly checkpoint: string | undefined;
+  readonly keys: readonly string[];
+};
 export type LogCopyOptions = {
   readonly from: string;
   readonly to: string;
@@ -34,7 +37,10 @@ type CopyOptions = {
   readonly inFlight?: string;
 };
 type LogFlags = { readonly log?: string };
-type LogInfoFlags = LogFlags & { readonly checkpoint?: string; readonly key?: readonly string[] };
+type LogInfoFlags = LogFlags & {
+  readonly checkpoint?: string;
+  readonly key?: readonly string[];
+};
 
 const places =
   '\nA log is embedded:<DATA_DIR>, or embedded: for the DATA_DIR of the settings, or ' +

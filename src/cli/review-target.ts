@@ -13,7 +13,10 @@ type ResourceAttributes = {
   readonly name?: string;
 };
 
-export type ReviewWords = { readonly name?: string | undefined; readonly subresource?: string | undefined };
+export type ReviewWords = {
+  readonly name?: string | undefined;
+  readonly subresource?: string | undefined;
+};
 
 /**
  * Decodes a resource such as `users` or `posts.content.svc.run`, optionally followed by `/<name>`, or a path that

@@ -5,7 +5,10 @@ import { typedSecretLengthMax } from '../limits/settings.ts';
 import { interrupted, usageError } from './failure.ts';
 import type { SecretInput, CommandContext } from './command-context.ts';
 
-export type NewPasswordOptions = { readonly user: string; readonly generate: boolean };
+export type NewPasswordOptions = {
+  readonly user: string;
+  readonly generate: boolean;
+};
 type Asking = Pick<CommandContext, 'input' | 'stderr'>;
 
 /** Returns a new password: generated, typed twice on a terminal, or the first line of standard input. */

@@ -125,7 +125,13 @@ export class ServerClient {
       const sent = await bodyOf(body, file);
       const wanted = accept === undefined ? {} : { accept };
       const headers = { ...headersOf(this.#identity, method, body !== undefined), ...sent.headers, ...wanted };
-      return await exchange(target, { method, headers, body: sent.bytes, ca: this.#ca, signal: giveUp.signal });
+      return await exchange(target, {
+        method,
+        headers,
+        body: sent.bytes,
+        ca: this.#ca,
+        signal: giveUp.signal,
+      });
     } catch (error) {
       if (!giveUp.signal.aborted) throw this.#unreachable(error);
       const seconds = String(commandAnswerMs / 1_000);
@@ -174,7 +180,10 @@ function headersOf(identity: Identity, method: string, hasBody: boolean): Readon
   };
 }
 
-type Body = { readonly headers: Readonly<Record<string, string>>; readonly bytes: Uint8Array | undefined };
+type Body = {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bytes: Uint8Array | undefined;
+};
 
 async function bodyOf(body: unknown, file: Call['file']): Promise<Body> {
   if (file === undefined)

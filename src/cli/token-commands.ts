@@ -89,7 +89,11 @@ export async function revokeToken(name: string, options: ConnectionOptions, cont
   if (/^pat_[0-9a-f]{32}_/u.test(name))
     throw usageError('the argument is the text of a token: use the name of the token, as listed by `token list`');
   const { client, domain } = await connect(options, context);
-  await client.send({ method: 'PATCH', path: [...tokensOf(domain), name], body: { spec: { revoked: true } } });
+  await client.send({
+    method: 'PATCH',
+    path: [...tokensOf(domain), name],
+    body: { spec: { revoked: true } },
+  });
   context.stderr.write(`revoked the token ${JSON.stringify(name)}\n`);
 }
 

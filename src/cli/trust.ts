@@ -21,7 +21,10 @@ export type TrustContext = {
 };
 
 /** The authority that must have issued a server's certificate: the PEM text and the path of the file. */
-export type Authority = { readonly file: string; readonly text: string };
+export type Authority = {
+  readonly file: string;
+  readonly text: string;
+};
 
 /**
  * Returns the authority in LEDGERPLANE_CA. Without this setting, returns the authority in DATA_DIR if the server's own

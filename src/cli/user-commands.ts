@@ -53,7 +53,11 @@ export async function changePassword(name: string, options: UserPasswdOptions, c
           path: ['apis', `uc.api.${domain}`, 'v1alpha1', 'users', '-', 'password'],
           body: { currentPassword: identity.password, password },
         }
-      : { method: 'PATCH', path: [...users, name], body: { spec: { password } } },
+      : {
+          method: 'PATCH',
+          path: [...users, name],
+          body: { spec: { password } },
+        },
   );
   if (generate) context.output.write(`${password}\n`);
   context.stderr.write(`changed the password of ${JSON.stringify(name)} and ended the user's sessions\n`);

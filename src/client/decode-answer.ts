@@ -76,7 +76,10 @@ export function decodeFrame<T>(line: string): Frame<T> {
   }
 }
 
-type ParsedFrame = { readonly type: unknown; readonly object: Readonly<Record<string, unknown>> };
+type ParsedFrame = {
+  readonly type: unknown;
+  readonly object: Readonly<Record<string, unknown>>;
+};
 
 function parsedFrame(line: string): ParsedFrame {
   let frame: unknown;

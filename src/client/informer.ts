@@ -187,5 +187,9 @@ function deferred(): Deferred {
   const promise = new Promise<void>((resolve, reject) => {
     settle = { resolve, reject };
   });
-  return { promise, resolve: () => settle?.resolve(), reject: (error) => settle?.reject(error) };
+  return {
+    promise,
+    resolve: () => settle?.resolve(),
+    reject: (error) => settle?.reject(error),
+  };
 }

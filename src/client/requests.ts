@@ -83,7 +83,11 @@ export class Requests {
   }
 
   refusal({ status, headers }: Response, text: string): Error {
-    return decodeRefusal(text, { status, retryAfter: headers.get('retry-after'), now: this.clock.now() });
+    return decodeRefusal(text, {
+      status,
+      retryAfter: headers.get('retry-after'),
+      now: this.clock.now(),
+    });
   }
 
   cut(cause: unknown): Error {

@@ -38,7 +38,10 @@ export type WatchEvent<T = PluginObject> =
    */
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly isInitialEnd: boolean };
 
-export type WatchSettings = { readonly chance: Chance; readonly silenceMs: number };
+export type WatchSettings = {
+  readonly chance: Chance;
+  readonly silenceMs: number;
+};
 
 /**
  * A watch that continues after disconnects, restarts and transient refusals: the caller receives each change once, as
@@ -145,7 +148,11 @@ export class Watch<T> {
   async *#listed(): AsyncGenerator<readonly Frame<T>[], void, undefined> {
     const { labelSelector, fieldSelector, name } = this.#options;
     const named = name === undefined ? [] : [`metadata.name=${name}`];
-    const query = { labelSelector, fieldSelector: [...named, ...[fieldSelector ?? []].flat()], signal: this.#signal };
+    const query = {
+      labelSelector,
+      fieldSelector: [...named, ...[fieldSelector ?? []].flat()],
+      signal: this.#signal,
+    };
     let resourceVersion: string | undefined;
     for await (const page of pagesOf<T>(this.#requests, this.#type, query)) {
       resourceVersion ??= page.resourceVersion;

@@ -28,5 +28,10 @@ export function patched(shown: JsonObject, patch: Patch): Patched {
 }
 
 function refusal(detail: string): Rejection {
-  return { reason: 'invalid', detail, violations: [{ pointer: '', detail }], root: 'patch' };
+  return {
+    reason: 'invalid',
+    detail,
+    violations: [{ pointer: '', detail }],
+    root: 'patch',
+  };
 }

@@ -12,8 +12,15 @@ import { checkPreconditions, checkStaleness, identityMismatch } from './precondi
 import { invalid, notFound, refuse, type Refused } from './refuse.ts';
 import { admit, refuseViolations } from './validation.ts';
 
-type ScaledDraft = { readonly ok: true; readonly draft: Draft; readonly warnings: readonly string[] };
-type Target = { readonly name: string; readonly preconditions: Preconditions };
+type ScaledDraft = {
+  readonly ok: true;
+  readonly draft: Draft;
+  readonly warnings: readonly string[];
+};
+type Target = {
+  readonly name: string;
+  readonly preconditions: Preconditions;
+};
 
 /**
  * Returns the stored object as a Scale, to which a patch of the subresource applies; undefined if the type has no

@@ -77,14 +77,20 @@ export type PlatformEvent =
   | { readonly type: 'CopyFinished'; readonly events: number; readonly tree?: TreeSize };
 
 /** A Merkle tree over the first `size` leaves of the log. `root` is base64 (docs/spec/tree.md). */
-export type TreeSize = { readonly size: number; readonly root: string };
+export type TreeSize = {
+  readonly size: number;
+  readonly root: string;
+};
 
 /**
  * An event of the stream `platform:tree`: the tree that a leader has signed. A node whose tree has another root at this
  * size stops. `checkpoint` is the signed note of this size and root. The checkpoint proves to a reader of a part of the
  * log that the part is unchanged up to this size.
  */
-export type TreeEvent = { readonly type: 'TreeHead'; readonly checkpoint: string } & TreeSize;
+export type TreeEvent = {
+  readonly type: 'TreeHead';
+  readonly checkpoint: string;
+} & TreeSize;
 
 /**
  * Public keys of nodes, in the stream `platform:keys`. `key` and `by` are raw Ed25519 keys in base64; `note` is a
@@ -109,7 +115,10 @@ export type LeaseEvent =
  * An event of the stream `platform:level`. After this event, nodes may write events of the level. A node that cannot
  * read the level stops at this event, as does a version without levels (consistency protocol, 7).
  */
-export type LevelEvent = { readonly type: 'LevelRaised'; readonly level: number };
+export type LevelEvent = {
+  readonly type: 'LevelRaised';
+  readonly level: number;
+};
 
 /**
  * Events in the stream `lease:node/<id>`. NodeSeen is repeated while a node runs. `reads`: the level that the node
@@ -125,7 +134,12 @@ export type PackageEvent =
    * One chunk of an uploaded plugin package, in the stream `package:<SHA-256 of the package>`. The chunk is number
    * `index` of `count`; `data` is base64. No read model folds the event; nodes read the chunks to unpack the package.
    */
-  { readonly type: 'PackageChunk'; readonly index: number; readonly count: number; readonly data: string };
+  {
+    readonly type: 'PackageChunk';
+    readonly index: number;
+    readonly count: number;
+    readonly data: string;
+  };
 
 /**
  * The declaration of a type, in the stream `type:<plural>.<group>`. The last event is in force. A node with another

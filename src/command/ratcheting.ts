@@ -96,7 +96,11 @@ function isOfStatus({ pointer }: Violation): boolean {
   return pointer === '' || pointer === '/status' || pointer.startsWith('/status/');
 }
 
-type Values = { readonly before: Members; readonly after: Members; readonly part: Part };
+type Values = {
+  readonly before: Members;
+  readonly after: Members;
+  readonly part: Part;
+};
 
 /**
  * Returns the violations that the stored object does not have with the same pointer, the same detail and an equal

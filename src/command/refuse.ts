@@ -6,7 +6,10 @@ import type { ResourceObject } from '../resource/object/object.ts';
 import type { Rejection } from './rejection.ts';
 
 /** A refusal. The functions of this file create refusals in the wording of Kubernetes. */
-export type Refused = { readonly ok: false; readonly rejection: Rejection };
+export type Refused = {
+  readonly ok: false;
+  readonly rejection: Rejection;
+};
 
 export function identityProblem(
   draft: Draft,

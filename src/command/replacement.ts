@@ -5,7 +5,11 @@ import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { Part } from './command.ts';
 import type { LiveState } from './evolve.ts';
 
-type Replacement = { readonly draft: Draft; readonly members: Readonly<Record<string, unknown>>; readonly part: Part };
+type Replacement = {
+  readonly draft: Draft;
+  readonly members: Readonly<Record<string, unknown>>;
+  readonly part: Part;
+};
 
 /**
  * Returns the object after a write of one of its parts. Members that the server sets are kept; the client's members are
@@ -124,7 +128,11 @@ export function renumbered(
   const { metadata } = object;
   return {
     ...object,
-    metadata: { ...metadata, version: state.revision + 1, generation: metadata.generation + grow.generation },
+    metadata: {
+      ...metadata,
+      version: state.revision + 1,
+      generation: metadata.generation + grow.generation,
+    },
   };
 }
 

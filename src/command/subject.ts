@@ -40,10 +40,16 @@ export type Credential =
  * A plugin with its own rights. The plugin may write objects of its own types, and the objects in its folder, because
  * an operator installed the folder.
  */
-export type PluginSubject = { readonly kind: 'plugin'; readonly name: string };
+export type PluginSubject = {
+  readonly kind: 'plugin';
+  readonly name: string;
+};
 
 /** A part of the platform, such as `collector`, `plugins` or `roles`. */
-export type PlatformSubject = { readonly kind: 'platform'; readonly part: string };
+export type PlatformSubject = {
+  readonly kind: 'platform';
+  readonly part: string;
+};
 
 export const visitor: Visitor = { kind: 'visitor' };
 

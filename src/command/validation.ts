@@ -48,7 +48,12 @@ function admitKnown(draft: Draft, { type, fieldValidation }: Facts): Admitted | 
     .map((pointer) => `unknown field "${dottedPath(pointer)}"`);
   if (fieldValidation === 'Strict' && unknown.length > 0)
     return refuse('bad-request', `strict decoding error: ${unknown.join(', ')}`);
-  return { ok: true, members: pruned.object, warnings: fieldValidation === 'Warn' ? unknown : [], violations: [] };
+  return {
+    ok: true,
+    members: pruned.object,
+    warnings: fieldValidation === 'Warn' ? unknown : [],
+    violations: [],
+  };
 }
 
 type Validated = {

@@ -3,7 +3,10 @@ import { isIP } from 'node:net';
 import { isHostName } from '../base/host-names.ts';
 
 /** The names and addresses by which a server's certificate can be verified. */
-export type CertificateNames = { readonly hosts: readonly string[]; readonly addresses: readonly string[] };
+export type CertificateNames = {
+  readonly hosts: readonly string[];
+  readonly addresses: readonly string[];
+};
 
 /**
  * Returns the names for a server's certificate: localhost, the loopback addresses, the address or name on which the

@@ -24,7 +24,10 @@ export type EventStoreUrl = {
   readonly numbers: Readonly<Partial<Record<NumberOption, number>>>;
 };
 
-export type EventStoreHost = { readonly address: string; readonly port: number };
+export type EventStoreHost = {
+  readonly address: string;
+  readonly port: number;
+};
 
 export type DecodedEventStoreUrl =
   { readonly ok: true; readonly url: EventStoreUrl } | { readonly ok: false; readonly problem: string };
@@ -37,7 +40,10 @@ const nodePreferences = {
 } as const;
 type NodePreference = (typeof nodePreferences)[keyof typeof nodePreferences];
 
-type Range = { readonly min: number; readonly or?: number };
+type Range = {
+  readonly min: number;
+  readonly or?: number;
+};
 /**
  * The valid ranges of the driver's options. Servers close a connection with a keep-alive interval of less than ten
  * seconds.
@@ -165,7 +171,11 @@ function settingsOf(options: ReadonlyMap<string, string>): Settings {
   const tls = text('tls') ?? 'true';
   if (tls !== 'true' && tls !== 'false')
     throw new UrlProblem('has an invalid value for the option tls: it must be true or false');
-  const files = { tlsCAFile: text('tlsCAFile'), userCertFile: text('userCertFile'), userKeyFile: text('userKeyFile') };
+  const files = {
+    tlsCAFile: text('tlsCAFile'),
+    userCertFile: text('userCertFile'),
+    userKeyFile: text('userKeyFile'),
+  };
   if (tls === 'false' && Object.values(files).some((file) => file !== undefined))
     throw new UrlProblem('has certificate options, but also tls=false');
   if ((files.userCertFile === undefined) !== (files.userKeyFile === undefined))

@@ -16,7 +16,10 @@ export type CertificatePair = {
 };
 
 /** The absolute paths of the files with a certificate and its key. */
-export type CertificateFiles = { readonly certificate: string; readonly key: string };
+export type CertificateFiles = {
+  readonly certificate: string;
+  readonly key: string;
+};
 
 export type ReadPair =
   { readonly ok: true; readonly pair: CertificatePair } | { readonly ok: false; readonly problems: readonly string[] };
@@ -93,7 +96,10 @@ function keyIn(text: string): KeyObject {
   }
 }
 
-type Part<T> = { readonly text: string; readonly value: T };
+type Part<T> = {
+  readonly text: string;
+  readonly value: T;
+};
 
 function misfitOf(certificate: Part<X509Certificate>, key: Part<KeyObject>): string | undefined {
   if (!certificate.value.checkPrivateKey(key.value))

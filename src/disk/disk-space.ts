@@ -1,7 +1,10 @@
 import { statfsSync, type StatsFs } from 'node:fs';
 
 /** The space of a file system that is available to ordinary users. */
-export type DiskSpace = { readonly freeBytes: number; readonly totalBytes: number };
+export type DiskSpace = {
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+};
 
 export function spaceOf({ bsize, bavail, blocks }: Pick<StatsFs, 'bsize' | 'bavail' | 'blocks'>): DiskSpace {
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };

@@ -15,7 +15,10 @@ const noPage = 0xffff_ffff_ffff_ffffn;
 /** A limit above the depth of any table, which ends a cycle of pages. */
 const depthMax = 32;
 
-export type PageFile = { readonly file: number; readonly pageBytes: number };
+export type PageFile = {
+  readonly file: number;
+  readonly pageBytes: number;
+};
 
 type PageRange = {
   from: bigint;

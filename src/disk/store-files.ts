@@ -12,7 +12,11 @@ const pageBytes = 4_096;
 const mapBytes = 0x2_0000;
 const noPage = 0xffff_ffff_ffff_ffffn;
 
-export type StoreFiles = { readonly data: string; readonly lock: string; readonly isFolder: boolean };
+export type StoreFiles = {
+  readonly data: string;
+  readonly lock: string;
+  readonly isFolder: boolean;
+};
 
 /**
  * Creates the files of a store, so that LMDB writes nothing when it opens the store. If the open fails, for example on

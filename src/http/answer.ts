@@ -43,11 +43,22 @@ export function bytesAnswer(bytes: Uint8Array, status = 200, headers: readonly s
 }
 
 export function jsonAnswer(value: unknown, status = 200, headers: readonly string[] = noHeaders): Answer {
-  return { kind: 'bytes', status, bytes: Buffer.from(JSON.stringify(value)), headers };
+  return {
+    kind: 'bytes',
+    status,
+    bytes: Buffer.from(JSON.stringify(value)),
+    headers,
+  };
 }
 
 export function textAnswer(text: string, status = 200, contentType = 'text/plain; charset=utf-8'): Answer {
-  return { kind: 'bytes', status, bytes: Buffer.from(text), headers: noHeaders, contentType };
+  return {
+    kind: 'bytes',
+    status,
+    bytes: Buffer.from(text),
+    headers: noHeaders,
+    contentType,
+  };
 }
 
 /** Adds headers: alternating names and values. A plugin's response and one of other code are unchanged. */

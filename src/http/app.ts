@@ -63,7 +63,13 @@ export class App {
   }
 
   async serve(req: IncomingMessage, res: ServerResponse, upgrade?: Upgrade): Promise<void> {
-    const to: Served = { req, res, requestId: this.#identify(req), hold: undefined, subject: undefined };
+    const to: Served = {
+      req,
+      res,
+      requestId: this.#identify(req),
+      hold: undefined,
+      subject: undefined,
+    };
     try {
       const answer = await this.#answer(to, upgrade);
       if (answer.kind === 'problem') this.#noteRefusal(to, answer.problem);
@@ -220,7 +226,11 @@ function lineOf({ method = 'GET', url = '/' }: IncomingMessage): {
   readonly rawQuery: string;
 } {
   const query = url.indexOf('?');
-  return { method, url, rawQuery: query === -1 ? '' : url.slice(query + 1) };
+  return {
+    method,
+    url,
+    rawQuery: query === -1 ? '' : url.slice(query + 1),
+  };
 }
 
 function notServedYet(expected: ReadonlySet<string>): Problem {

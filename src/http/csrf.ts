@@ -6,7 +6,11 @@ import { refusal, type Answer } from './answer.ts';
 import { headerOf } from './exchange.ts';
 import { problem } from './problem.ts';
 
-export type CsrfRequest = { readonly method: string; readonly subject: Subject; readonly isWatch: boolean };
+export type CsrfRequest = {
+  readonly method: string;
+  readonly subject: Subject;
+  readonly isWatch: boolean;
+};
 
 /**
  * Refuses requests that pages of other sites cause (CSRF protection). Browsers send credentials with these requests

@@ -15,7 +15,11 @@ import type { Edge } from './send.ts';
 import type { WatchedRoute, WatchEndpoints } from './watch/watching.ts';
 
 /** The connection of an upgrade request. */
-export type Upgrade = { readonly socket: Duplex; readonly head: Buffer; readonly release: () => void };
+export type Upgrade = {
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  readonly release: () => void;
+};
 
 export type DispatcherDependencies = Edge & {
   readonly generated: GeneratedApi;

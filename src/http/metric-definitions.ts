@@ -44,7 +44,10 @@ export type MetricSources = MemorySources & {
  * The number of blocks of the event loop by plugin ('' means the platform), and the recent delays of timers in seconds
  * by quantile.
  */
-export type EventLoopSource = { held(): ReadonlyMap<string, number>; lag(): ReadonlyMap<string, number> };
+export type EventLoopSource = {
+  held(): ReadonlyMap<string, number>;
+  lag(): ReadonlyMap<string, number>;
+};
 
 /** Defines the node's metrics; `answered` counts responses by status. */
 export function defineMetrics(sources: MetricSources, answered: readonly number[], library: MetricLibrary): void {

@@ -19,7 +19,10 @@ export type RouteCallDependencies = CallPorts & {
   readonly allows: Allows;
 };
 
-export type PluginRoute = { readonly mount: Mount; readonly endpoint: RouteEndpoint };
+export type PluginRoute = {
+  readonly mount: Mount;
+  readonly endpoint: RouteEndpoint;
+};
 
 type Settled =
   | { readonly kind: 'answered'; readonly result: unknown }

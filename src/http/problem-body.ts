@@ -19,7 +19,11 @@ export type ProblemContext = {
   readonly resource?: { readonly group: string; readonly resource: string; readonly name?: string } | undefined;
 };
 
-export type ProblemAnswer = { readonly status: number; readonly headers: readonly string[]; readonly bytes: Buffer };
+export type ProblemAnswer = {
+  readonly status: number;
+  readonly headers: readonly string[];
+  readonly bytes: Buffer;
+};
 
 /**
  * Returns the body in one of the two forms of decision 8. One body cannot have both forms: in RFC 9457, `status` is a
@@ -97,5 +101,9 @@ function causeOf({ pointer, detail }: Violation, refusal: Problem): object {
         ? 'FieldValueRequired'
         : 'FieldValueInvalid';
   // kubectl prints the field before the message, even if the field is empty.
-  return { reason, message: detail, field: pointer === '' ? (refusal.root ?? 'object') : dottedPath(pointer) };
+  return {
+    reason,
+    message: detail,
+    field: pointer === '' ? (refusal.root ?? 'object') : dottedPath(pointer),
+  };
 }

@@ -16,7 +16,10 @@ export const nothingHere = { kind: 'not-served', allow: [] } as const;
 type Layer = ReturnType<Router['register']>;
 
 /** A method and a pattern of paths. */
-export type Route = { readonly method: string; readonly pattern: string };
+export type Route = {
+  readonly method: string;
+  readonly pattern: string;
+};
 
 /** A route with its handler. */
 export type Entry<H> = Route & { readonly route: H };
@@ -65,7 +68,12 @@ export class RouteTable<H> {
     const { path: layers } = this.#router.match(path, method);
     for (const layer of layers) {
       const route = layer.methods.includes(method) ? this.#routes.get(layer)?.route : undefined;
-      if (route !== undefined) return { kind: 'found', route, params: layer.params(path, layer.captures(path)) };
+      if (route !== undefined)
+        return {
+          kind: 'found',
+          route,
+          params: layer.params(path, layer.captures(path)),
+        };
     }
     return { kind: 'not-served', allow: [...new Set(layers.flatMap((layer) => layer.methods))].sort() };
   }

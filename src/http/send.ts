@@ -11,10 +11,18 @@ import type { Problem } from './problem.ts';
 import { problemAnswer } from './problem-body.ts';
 
 /** The dependencies of every response. */
-export type Edge = { readonly domain: string; readonly clock: Clock; readonly log: PluginLogger };
+export type Edge = {
+  readonly domain: string;
+  readonly clock: Clock;
+  readonly log: PluginLogger;
+};
 
 /** The recipient of a response. */
-export type Recipient = { readonly req: IncomingMessage; readonly res: ServerResponse; readonly requestId: string };
+export type Recipient = {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly requestId: string;
+};
 
 /**
  * Headers of every response. They prevent browsers from guessing the type of the response, executing or framing it, and

@@ -5,7 +5,11 @@ import { LogTree } from './log-tree.ts';
 import type { TreeSize } from '../command/event.ts';
 import { logStart, type EventLog, type LogPosition, type RecordedEvent } from '../log/log.ts';
 
-type CopyState = { readonly standing: number; readonly last: LogPosition; readonly next: RecordedEvent | undefined };
+type CopyState = {
+  readonly standing: number;
+  readonly last: LogPosition;
+  readonly next: RecordedEvent | undefined;
+};
 
 /**
  * Compares the events in the target with the first events of the source. Returns the number of equal events, the head

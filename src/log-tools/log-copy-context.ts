@@ -20,7 +20,14 @@ export type LogCopyOptions = {
 };
 
 /** The options and the state of one call of `copyLog`. */
-export type CopyContext = LogCopyOptions & { readonly signal: AbortSignal; readonly progress: CopyProgress };
+export type CopyContext = LogCopyOptions & {
+  readonly signal: AbortSignal;
+  readonly progress: CopyProgress;
+};
 
 /** The source at the start of the copy. The source must not grow during the copy. */
-export type CopySource = { readonly founding: Founding; readonly head: LogPosition; readonly events: number };
+export type CopySource = {
+  readonly founding: Founding;
+  readonly head: LogPosition;
+  readonly events: number;
+};

@@ -27,7 +27,10 @@ export type PipelineOptions = {
 
 /** The outcome of an append, or the rejection of an append that the log can never accept. */
 type Answer = AppendOutcome | { readonly ok: false; readonly reason: 'rejected'; readonly cause: unknown };
-type Sent = { readonly event: RecordedEvent; readonly outcome: Promise<Answer> };
+type Sent = {
+  readonly event: RecordedEvent;
+  readonly outcome: Promise<Answer>;
+};
 
 /**
  * Appends events in order, several concurrently.
@@ -114,7 +117,12 @@ export class CopyPipeline {
     const { target, signal } = this.#options;
     let standing: EventCursor | undefined;
     try {
-      standing = new EventCursor(target, { side: 'target', after: this.#after, until: await target.head(), signal });
+      standing = new EventCursor(target, {
+        side: 'target',
+        after: this.#after,
+        until: await target.head(),
+        signal,
+      });
       for (let found = await standing.next(); found !== undefined; found = await standing.next()) {
         const first = this.#sent[0];
         // Appends of an earlier run may arrive late, so the target may have more events than this run has sent.

@@ -53,7 +53,12 @@ async function copy(context: CopyContext): Promise<CopiedLog> {
     const tree = await verifyCopy(context, source, target);
     await assertNotGrown(context, source, 'failed');
     await finishCopy(context, target, { source, begun, tree });
-    return { logId: begun.logId, epoch: begun.epoch, events: source.events, written: true };
+    return {
+      logId: begun.logId,
+      epoch: begun.epoch,
+      events: source.events,
+      written: true,
+    };
   } finally {
     await target.close();
   }

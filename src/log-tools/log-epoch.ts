@@ -8,7 +8,11 @@ import type { EventLog, ExpectedRevision } from '../log/log.ts';
 import { treeOf } from './log-tree.ts';
 
 /** The ids, the time and the cancellation for a writer of events about the log. */
-export type EpochWriting = { readonly clock: Clock; readonly uuid: () => string; readonly signal: AbortSignal };
+export type EpochWriting = {
+  readonly clock: Clock;
+  readonly uuid: () => string;
+  readonly signal: AbortSignal;
+};
 
 /** A new epoch cannot be started in this log. No event was written. */
 export class EpochRefusedError extends Error {

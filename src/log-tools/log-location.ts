@@ -10,7 +10,10 @@ import { decodeEventStoreUrl, eventStoreHosts } from '../config/eventstore-url.t
 /** The location of a log. Output contains `shown` instead of the address, which may contain a password. */
 export type LogLocation = Pick<Config, 'eventLog' | 'dataDir'> & { readonly shown: string };
 
-export type LocationSettings = { readonly environment: Environment; readonly folder: string };
+export type LocationSettings = {
+  readonly environment: Environment;
+  readonly folder: string;
+};
 
 /**
  * Decodes the location of a log. `prefix` overrides EVENTSTORE_PREFIX.

@@ -4,7 +4,10 @@ import { decodeEvent, isObjectEvent, isObjectType } from './event-codec.ts';
 import { LogCorruptError, type RecordedEvent } from './log.ts';
 
 /** An object event without its object. */
-export type EventOutline = { readonly values: readonly Pick<HeldValue, 'index'>[]; readonly hasObject: boolean };
+export type EventOutline = {
+  readonly values: readonly Pick<HeldValue, 'index'>[];
+  readonly hasObject: boolean;
+};
 
 const opening = Buffer.from('{"values":[');
 const separator = Buffer.from('],"object":{');

@@ -12,6 +12,12 @@ export function shiftedScan(log: EventLog, positions: Shift): EventLog['scan'] {
   if (log.scan === undefined) return undefined;
   return async ({ after, until, indexedUntil = logStart, ...options }) => {
     const [from, last, indexed] = [positions.raw(after), positions.raw(until), positions.raw(indexedUntil)];
-    await log.scan?.({ ...options, after: from, until: last, indexedUntil: indexed, shift: positions.shift() });
+    await log.scan?.({
+      ...options,
+      after: from,
+      until: last,
+      indexedUntil: indexed,
+      shift: positions.shift(),
+    });
   };
 }

@@ -1,6 +1,10 @@
 import type { ResourceType } from '../resource/type/resource-type.ts';
 
-export type GroupVersionKind = { readonly group: string; readonly version: string; readonly kind: string };
+export type GroupVersionKind = {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+};
 
 /** The prefix of references to named schemas in documents of version 3. */
 export const schemasPrefix = '#/components/schemas/';

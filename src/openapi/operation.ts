@@ -13,7 +13,10 @@ export type Parameter = {
 };
 
 /** A body. All its media types have the same schema. */
-export type Content = { readonly types: readonly string[]; readonly schema: Schema };
+export type Content = {
+  readonly types: readonly string[];
+  readonly schema: Schema;
+};
 
 export type Response = {
   /** A status, or `default`. */

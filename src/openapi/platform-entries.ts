@@ -27,11 +27,21 @@ export function members(properties: Readonly<Record<string, Schema>>, required?:
 }
 
 function plain(id: string, summary: string): Entry {
-  return { id, tag: 'Health', summary, answer: { types: ['text/plain'], schema: text } };
+  return {
+    id,
+    tag: 'Health',
+    summary,
+    answer: { types: ['text/plain'], schema: text },
+  };
 }
 
 function document(id: string, summary: string, tag = 'Discovery'): Entry {
-  return { id, tag, summary, answer: { types: json, schema: { type: 'object' } } };
+  return {
+    id,
+    tag,
+    summary,
+    answer: { types: json, schema: { type: 'object' } },
+  };
 }
 
 export const documents = {

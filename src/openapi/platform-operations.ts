@@ -20,7 +20,10 @@ import { deleteOptions, patch } from './standard-schemas.ts';
 import { refusalsIn, type MediaTypes } from './type-operations.ts';
 
 /** A route of the platform outside of generated APIs. */
-export type PlatformPath = { readonly method: string; readonly pattern: string };
+export type PlatformPath = {
+  readonly method: string;
+  readonly pattern: string;
+};
 
 export type PlatformContext = {
   readonly domain: string;

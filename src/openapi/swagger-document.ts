@@ -48,7 +48,11 @@ export function* swaggerDocument(
     paths.set(item.name, item);
     yield;
   }
-  return { head, paths: [...paths.values()], definitions: [...definitions.values()] };
+  return {
+    head,
+    paths: [...paths.values()],
+    definitions: [...definitions.values()],
+  };
 }
 
 /** Encodes the document in UTF-8, in pieces. */
@@ -79,7 +83,14 @@ function operationOf2(operation: Operation): Members {
       ...operation.parameters.map(parameterOf2),
       ...(body === undefined
         ? []
-        : [{ name: 'body', in: 'body', required: body.required, schema: toSwagger20(body.schema) }]),
+        : [
+            {
+              name: 'body',
+              in: 'body',
+              required: body.required,
+              schema: toSwagger20(body.schema),
+            },
+          ]),
     ],
     responses: Object.fromEntries(
       responses.map(({ status, description, content: [first] = [] }) => [

@@ -71,7 +71,10 @@ export function operationsOf(type: ResourceType, described: Described): readonly
 type Kind = Pick<Operation, 'action' | 'summary' | 'description' | 'parameters' | 'body' | 'responses'>;
 
 /** The objects that the operations of a `Place` return: the name of their schema, and their kind. */
-type Shown = { readonly schema: string; readonly kind: GroupVersionKind };
+type Shown = {
+  readonly schema: string;
+  readonly kind: GroupVersionKind;
+};
 
 function shownAs(type: ResourceType, { domain }: Described): Shown {
   const { group, version, kind } = type;
@@ -194,7 +197,11 @@ class Place {
     const [suffix, path] = subresource === '' ? ['', '/{name}'] : [camelCase(subresource), `/{name}/${subresource}`];
     const what = subresource === '' ? `a ${kind}` : `the ${subresource} of a ${kind}`;
     const object = this.#answers('200', 'The object.');
-    const changes = { types: this.#described.media.patch, schema: referenceTo(patch), required: true };
+    const changes = {
+      types: this.#described.media.patch,
+      schema: referenceTo(patch),
+      required: true,
+    };
     const read: Kind = {
       action: 'get',
       summary: `Get ${what}`,
@@ -237,7 +244,11 @@ class Place {
   }
 
   #deletion(): Content & { readonly required: boolean } {
-    return { types: this.#described.media.message, schema: referenceTo(deleteOptions), required: false };
+    return {
+      types: this.#described.media.message,
+      schema: referenceTo(deleteOptions),
+      required: false,
+    };
   }
 
   #answers(code: string, description: string, content?: Content): readonly Response[] {

@@ -10,12 +10,19 @@ export type BackupRequest = {
 export type BackupRefusalReason =
   'bad-request' | 'not-found' | 'already-exists' | 'insufficient-storage' | 'unavailable' | 'too-many-requests';
 
-export type BackupRefusal = { readonly ok: false; readonly reason: BackupRefusalReason; readonly detail: string };
+export type BackupRefusal = {
+  readonly ok: false;
+  readonly reason: BackupRefusalReason;
+  readonly detail: string;
+};
 
 /**
  * A response of JSON lines, each with its `kind`: `Progress`, and one `Result` or `Failure` at the end. The caller must
  * start the iteration. If the caller abandons the iteration, the backup ends and its files are removed.
  */
-export type BackupAnswer = { readonly ok: true; readonly lines: AsyncIterable<Uint8Array> };
+export type BackupAnswer = {
+  readonly ok: true;
+  readonly lines: AsyncIterable<Uint8Array>;
+};
 
 export type Backer = { start(request: BackupRequest): Promise<BackupAnswer | BackupRefusal> };

@@ -60,7 +60,10 @@ export type WrittenObject = {
 };
 
 /** Names in ascending order. `next`: the start of the next page; undefined on the last page. */
-export type OlderPage = { readonly names: readonly string[]; readonly next: string | undefined };
+export type OlderPage = {
+  readonly names: readonly string[];
+  readonly next: string | undefined;
+};
 
 /** Finds objects by the declaration that decided their last write. */
 export type OlderReader = {

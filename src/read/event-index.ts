@@ -7,7 +7,10 @@ export type EventClause = {
 };
 
 /** A step of a walk. `at`: the position of an event if `found` is true, otherwise the position of the next step. */
-export type WalkStep = { readonly found: boolean; readonly at: LogPosition };
+export type WalkStep = {
+  readonly found: boolean;
+  readonly at: LogPosition;
+};
 
 /** The positions of the events that meet all conditions of a walk, in the order of the walk. */
 export type EventWalk = {

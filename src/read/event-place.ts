@@ -4,7 +4,11 @@ import type { StreamName } from '../log/log.ts';
  * The category, type and name in an event's stream name. If the event belongs to no object, `type` equals the category,
  * and `name` is the rest of the stream name.
  */
-export type EventPlace = { readonly category: string; readonly type: string; readonly name: string };
+export type EventPlace = {
+  readonly category: string;
+  readonly type: string;
+  readonly name: string;
+};
 
 const objectPrefix = 'object:';
 
@@ -16,7 +20,11 @@ export function placeOf(stream: StreamName): EventPlace {
     return { category, type: category, name: stream.slice(colon + 1) };
   }
   const slash = stream.indexOf('/');
-  return { category: 'object', type: stream.slice(objectPrefix.length, slash), name: stream.slice(slash + 1) };
+  return {
+    category: 'object',
+    type: stream.slice(objectPrefix.length, slash),
+    name: stream.slice(slash + 1),
+  };
 }
 
 /** Whether an event contains a password hash or token digest. Only the SHA-256 of its data is shown (decision 7.1). */

@@ -16,7 +16,10 @@ export type FoldedTree = Pick<TreeReader, 'size' | 'root' | 'nodeHash' | 'positi
 };
 
 /** A `TreeHead` event in the log. `index`: the index of the event's own leaf. `time`: an RFC 3339 time. */
-export type RecordedHead = TreeSize & { readonly index: number; readonly time: string };
+export type RecordedHead = TreeSize & {
+  readonly index: number;
+  readonly time: string;
+};
 
 /** An event states a tree that differs from the tree that this node has folded from the log. */
 export class TreeMismatchError extends Error {

@@ -10,7 +10,10 @@ export type LogNow = {
   readonly nowMs: number;
 };
 
-export type MomentProblem = { readonly reason: 'bad-request' | 'expired'; readonly detail: string };
+export type MomentProblem = {
+  readonly reason: 'bad-request' | 'expired';
+  readonly detail: string;
+};
 
 /**
  * The reason why the log does not have the moment: the moment is in the future or in another epoch, or is a position

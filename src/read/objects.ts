@@ -154,7 +154,10 @@ export type Change = {
 };
 
 /** All changes of one read model commit, in order. `position`: the commit's position, even if no object changed. */
-export type ChangeBatch = { readonly changes: readonly Change[]; readonly position: LogPosition };
+export type ChangeBatch = {
+  readonly changes: readonly Change[];
+  readonly position: LogPosition;
+};
 
 export type ChangeFeed = {
   /** Calls `listener` synchronously after each commit, before any other reader runs. `listener` must not throw. */

@@ -45,7 +45,10 @@ export type PermissionReader = {
  * `credentials`: users with a changed or ended credential, each with the last event that changed a credential of the
  * user. `rights`: whether the rights of any subject have changed.
  */
-export type PermissionChange = { readonly credentials: ReadonlyMap<string, CausingEvent>; readonly rights: boolean };
+export type PermissionChange = {
+  readonly credentials: ReadonlyMap<string, CausingEvent>;
+  readonly rights: boolean;
+};
 
 export type ApiRequest = ResourceRequest | NonResourceRequest;
 

@@ -15,7 +15,10 @@ export type Difference = {
 };
 
 /** A read model that a comparison leaves out, for example because it needs code of a plugin that is not loaded. */
-export type NotCompared = { readonly table: string; readonly reason: string };
+export type NotCompared = {
+  readonly table: string;
+  readonly reason: string;
+};
 
 /** By table: the number of entries that a comparison has read. */
 export type Compared = Readonly<Record<string, number>>;
@@ -25,7 +28,10 @@ export type Moment =
   { readonly kind: 'position'; readonly position: bigint } | { readonly kind: 'time'; readonly timeMs: number };
 
 /** The objects to show: all objects, the objects of a type, or one object. */
-export type Selected = { readonly type: string | undefined; readonly name: string | undefined };
+export type Selected = {
+  readonly type: string | undefined;
+  readonly name: string | undefined;
+};
 
 export type ReplayRequest = {
   /** The start of the changes to show. The changes end at `until`. Undefined if no changes are shown. */
@@ -53,6 +59,9 @@ export type ReplayRefusal = {
  * all read models except the audit indexes and the columns, and one `Result` or `Failure` at the end. The caller must
  * start the iteration. When the iteration ends or is abandoned, the replay ends and its files are removed.
  */
-export type ReplayAnswer = { readonly ok: true; readonly lines: AsyncIterable<Uint8Array> };
+export type ReplayAnswer = {
+  readonly ok: true;
+  readonly lines: AsyncIterable<Uint8Array>;
+};
 
 export type Replayer = { start(request: ReplayRequest): Promise<ReplayAnswer | ReplayRefusal> };

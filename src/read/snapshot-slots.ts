@@ -13,7 +13,11 @@ import {
 import { accountOf, type Client } from './client.ts';
 
 /** The most slots in total, for each user and for each address. */
-export type SlotLimits = { readonly total: number; readonly perUser: number; readonly perAddress: number };
+export type SlotLimits = {
+  readonly total: number;
+  readonly perUser: number;
+  readonly perAddress: number;
+};
 
 const ofSnapshots: SlotLimits = {
   total: snapshotSlotsMax,
@@ -34,8 +38,15 @@ export type SnapshotSlot = {
   release(): void;
 };
 
-type Held = { readonly client: Client; waitsSince: number | undefined; onStalled: () => void };
-type Waiter = { readonly client: Client; settle(slot: SnapshotSlot | undefined): void };
+type Held = {
+  readonly client: Client;
+  waitsSince: number | undefined;
+  onStalled: () => void;
+};
+type Waiter = {
+  readonly client: Client;
+  settle(slot: SnapshotSlot | undefined): void;
+};
 
 /** The interval at which stalled readers are checked while others queue. */
 const lookMs = 1_000;

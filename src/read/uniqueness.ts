@@ -1,7 +1,11 @@
 import type { ResourceType } from '../resource/type/resource-type.ts';
 
 /** An object with a value that another object has claimed. */
-export type Duplicate = { readonly name: string; readonly index: string; readonly holder: string };
+export type Duplicate = {
+  readonly name: string;
+  readonly index: string;
+  readonly holder: string;
+};
 
 /** The progress of a type's unique indexes that are not enforced yet (consistency protocol, 1). */
 export type UniqueStep = {

@@ -8,7 +8,10 @@ import { acceptReportMs } from '../limits/disk.ts';
 import type { PluginLogger } from '../plugin/api/plugin.ts';
 
 /** The dependencies for reporting connections that could not be accepted. */
-export type AcceptReports = { readonly clock: Clock; readonly log: Pick<PluginLogger, 'warn'> };
+export type AcceptReports = {
+  readonly clock: Clock;
+  readonly log: Pick<PluginLogger, 'warn'>;
+};
 
 /** Starts listening and returns the URL of the server. */
 export async function listen(server: Server, { host, port, tls }: Config, edge: AcceptReports): Promise<string> {

@@ -37,6 +37,10 @@ export const openLog: OpenLog = async ({ eventLog, dataDir }, options) => {
   refuseLostLog(dataDir);
   const dir = privateDir(join(dataDir, 'log'));
   refuseDamagedFile(join(dir, 'data.mdb'), 'restore DATA_DIR/log from a backup');
-  prepareStoreFiles({ data: join(dir, 'data.mdb'), lock: join(dir, 'lock.mdb'), isFolder: true });
+  prepareStoreFiles({
+    data: join(dir, 'data.mdb'),
+    lock: join(dir, 'lock.mdb'),
+    isFolder: true,
+  });
   return { log: await openLmdbLog({ dir, onFatal: options.onFatal }), name: 'embedded log' };
 };

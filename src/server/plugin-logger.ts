@@ -48,5 +48,10 @@ export function recordedLoggerOf(log: Logger, { logs, clock, plugin, inSources }
       if (typeof owner === 'string' && log.isLevelEnabled(level))
         logs.record(owner, { time: clock.now(), level, message, fields });
     };
-  return { debug: recorded('debug'), info: recorded('info'), warn: recorded('warn'), error: recorded('error') };
+  return {
+    debug: recorded('debug'),
+    info: recorded('info'),
+    warn: recorded('warn'),
+    error: recorded('error'),
+  };
 }

@@ -31,7 +31,11 @@ import type { OutboxBounds } from '../watch/outbox.ts';
 export type RunningServer = {
   readonly url: string;
   /** The kind of the log, and the numbers of folded events and of types when the server became ready. */
-  readonly ready: { readonly log: OpenedLog['name']; readonly events: number; readonly types: number };
+  readonly ready: {
+    readonly log: OpenedLog['name'];
+    readonly events: number;
+    readonly types: number;
+  };
   /** All methods and path patterns that the server serves now. `{name}` matches one segment. */
   readonly routes: () => readonly { readonly method: string; readonly pattern: string }[];
   /** The reconcilers of the platform and of plugins. */

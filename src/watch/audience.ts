@@ -184,7 +184,11 @@ export class Audiences {
   #gathered(type: TypeKey): Gathered {
     let gathered = this.#types.get(type);
     if (gathered === undefined) {
-      gathered = { byKey: new Map(), wide: new Set(), byName: new Map() };
+      gathered = {
+        byKey: new Map(),
+        wide: new Set(),
+        byName: new Map(),
+      };
       this.#types.set(type, gathered);
     }
     return gathered;

@@ -4,7 +4,10 @@ import { Frames } from './frames.ts';
 import { lastSelected, type ShownChange } from './selected-change.ts';
 
 /** Consecutive frames in one buffer, and the same frames for the start of a stream. Both are encoded on first use. */
-type Run = { readonly frames: Frames; readonly begun: Frames };
+type Run = {
+  readonly frames: Frames;
+  readonly begun: Frames;
+};
 
 /**
  * The frames of one batch of changes. Each event is encoded once for each encoding. Audiences that receive the same

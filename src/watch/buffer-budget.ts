@@ -2,7 +2,10 @@ import { watchQueuedFrameBytes } from '../limits/watches.ts';
 import type { Frames } from './frames.ts';
 import type { Slices } from './slices.ts';
 
-export type BudgetBounds = { readonly bytesMax: number; readonly accountBytesMax: number };
+export type BudgetBounds = {
+  readonly bytesMax: number;
+  readonly accountBytesMax: number;
+};
 
 /** The part of a queue that the budget uses. */
 export type Queue = {

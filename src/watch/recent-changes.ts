@@ -1,7 +1,10 @@
 import type { LogPosition } from '../log/log.ts';
 import type { Change } from '../read/objects.ts';
 
-export type RecentBounds = { readonly bytesMax: number; readonly changesMax: number };
+export type RecentBounds = {
+  readonly bytesMax: number;
+  readonly changesMax: number;
+};
 
 /**
  * The default limits. The limit of bytes is half of one watcher's limit of unread bytes, since a joining watcher may

@@ -35,7 +35,11 @@ export function selectedEvent(
   const type = transition(was, is);
   if (type === undefined) return undefined;
   const left = type === 'DELETED' && change.kind !== 'deleted';
-  return { type, object: left ? shownLast(change) : change.bytes, position: change.position };
+  return {
+    type,
+    object: left ? shownLast(change) : change.bytes,
+    position: change.position,
+  };
 }
 
 /** Returns the state before a change, at its position. A watch shows this state when an object leaves the selection. */

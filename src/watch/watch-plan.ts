@@ -41,7 +41,10 @@ export type EndReason =
   | 'overloaded'
   | 'failed';
 
-export type Ending = { readonly reason: EndReason; readonly detail: string };
+export type Ending = {
+  readonly reason: EndReason;
+  readonly detail: string;
+};
 
 /** The facts that authorize a watch: its type, selection, caller, and a name if it can select only one object. */
 export type Watched = {
@@ -52,7 +55,12 @@ export type Watched = {
 };
 
 export function watchedBy(plan: WatchPlan): Watched {
-  return { type: plan.type, name: nameWatched(plan), selection: plan.selection, subject: plan.subject };
+  return {
+    type: plan.type,
+    name: nameWatched(plan),
+    selection: plan.selection,
+    subject: plan.subject,
+  };
 }
 
 /**

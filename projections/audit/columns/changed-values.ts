@@ -11,7 +11,12 @@ import type { ChangedValues } from './type-columns.ts';
 export function changedValues(change: Change, position: number): ChangedValues | undefined {
   const { name, kind, before, after } = change;
   if (kind === 'modified' && before !== undefined && after !== undefined && isEqual(before, after)) return undefined;
-  return { position, name, entry: after, objects: kind === 'added' ? 1 : kind === 'deleted' ? -1 : 0 };
+  return {
+    position,
+    name,
+    entry: after,
+    objects: kind === 'added' ? 1 : kind === 'deleted' ? -1 : 0,
+  };
 }
 
 /** The values of an object after an event of the log; undefined for an event without an object. */

@@ -16,7 +16,11 @@ type ColumnListsDependencies = {
   readonly clock: Clock;
 };
 
-type Page = { readonly type: ResourceType; readonly names: readonly string[]; readonly options: ListAtOptions };
+type Page = {
+  readonly type: ResourceType;
+  readonly names: readonly string[];
+  readonly options: ListAtOptions;
+};
 
 /** Chooses the objects of a list by columns, and reads the objects of the list's page from the log. */
 export class ColumnLists implements ListsAt {
@@ -48,7 +52,13 @@ export class ColumnLists implements ListsAt {
 
   /** Reads a small page at once. The rest of a larger page is read while the response is sent. */
   async #page({ total, next, remaining }: QueryResult, page: Page): Promise<ListPage> {
-    const listed = { position: page.options.position, total, count: page.names.length, next, remaining };
+    const listed = {
+      position: page.options.position,
+      total,
+      count: page.names.length,
+      next,
+      remaining,
+    };
     const slices = this.#slices(page);
     const read: Buffer[] = [];
     for (let bytes = 0; bytes <= listJoinedBytesMax;) {

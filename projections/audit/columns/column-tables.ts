@@ -175,7 +175,12 @@ export class ColumnTables {
 
   /** The last snapshot at or before a position. */
   snapshot(id: number, position: number): SnapshotRecord | undefined {
-    const range = { start: positionKey(id, position), end: keyOf(id), reverse: true, limit: 1 };
+    const range = {
+      start: positionKey(id, position),
+      end: keyOf(id),
+      reverse: true,
+      limit: 1,
+    };
     const [found] = [...this.#snapshots.getRange(range)];
     const [at, chunks = 0, first = 0] = numbersIn(found?.value);
     return at === undefined ? undefined : { position: at, chunks, from: first };
@@ -213,7 +218,10 @@ export class ColumnTables {
 }
 
 /** A name in the table of names; without an ordinal if the entry is damaged. */
-type NumberedName = { readonly name: string; readonly ordinal: number | undefined };
+type NumberedName = {
+  readonly name: string;
+  readonly ordinal: number | undefined;
+};
 
 /** The table with the types that have columns. */
 export const columnsTable: AuditTableName = { part: 'columns', name: 'columns:meta', keys: 'ordered-binary' };

@@ -147,7 +147,12 @@ export class TreePart implements AuditPart, FoldedTree {
     const place = `the ${event.type} at position ${recorded.position.toString()}`;
     if (!Number.isSafeInteger(size) || size < 0 || size > this.size())
       throw new TreeMismatchError(`${place} covers ${String(size)} leaves, but the tree has ${String(this.size())}`);
-    const head = { size, root, index: this.size() - 1, time: stampOf(recorded) };
+    const head = {
+      size,
+      root,
+      index: this.size() - 1,
+      time: stampOf(recorded),
+    };
     this.#stated.push({ size, root, place, head: event.type === 'TreeHead' ? head : undefined });
     return statedBytes;
   }
@@ -222,7 +227,12 @@ function decodeRange(bytes: Buffer): CompactRange {
 
 function decodeHead(text: string): RecordedHead {
   const [size, root, index, time] = text.split(' ');
-  return { size: Number(size), root: root ?? '', index: Number(index), time: time ?? '' };
+  return {
+    size: Number(size),
+    root: root ?? '',
+    index: Number(index),
+    time: time ?? '',
+  };
 }
 
 function encodeHead({ size, root, index, time }: RecordedHead): string {

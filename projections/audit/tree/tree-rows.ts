@@ -12,7 +12,13 @@ const rowsMax = 2 ** 29;
  * A row that the open batch changes. `from`: the table has the bytes before this offset, and `bytes` lacks them until
  * the row is written.
  */
-type Draft = { readonly key: number; readonly bytes: Buffer; from: number; length: number; isWritten: boolean };
+type Draft = {
+  readonly key: number;
+  readonly bytes: Buffer;
+  from: number;
+  length: number;
+  isWritten: boolean;
+};
 
 /**
  * The hashes of a tree in tiles. Tile level 0 has the leaves, each with the position of its event; tile level n has the
@@ -94,7 +100,13 @@ export class TreeRows {
 }
 
 function begunDraft(key: number, from: number, width: number): Draft {
-  return { key, bytes: Buffer.allocUnsafe(rowEntries * width), from, length: 0, isWritten: true };
+  return {
+    key,
+    bytes: Buffer.allocUnsafe(rowEntries * width),
+    from,
+    length: 0,
+    isWritten: true,
+  };
 }
 
 /** Writes a position as eight bytes, big-endian. */

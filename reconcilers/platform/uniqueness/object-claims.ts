@@ -109,7 +109,11 @@ export class ObjectClaims {
     for (const value of valuesOfFact(type.indexes, object)) {
       const claimant = await this.#dependencies.claimantOf({ type: type.key, value });
       if (claimant !== undefined && claimant !== streamOf(type, name))
-        return { name, index: value.index, holder: claimant.slice(claimant.lastIndexOf('/') + 1) };
+        return {
+          name,
+          index: value.index,
+          holder: claimant.slice(claimant.lastIndexOf('/') + 1),
+        };
     }
     return undefined;
   }

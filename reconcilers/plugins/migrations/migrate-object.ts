@@ -57,7 +57,10 @@ function unconvertible({ apiVersion }: ResourceObject, type: ResourceType): Obje
   return { kind: 'failed', problem: `cannot run: the object is stored in ${apiVersion}, not ${type.apiVersion}` };
 }
 
-type Written = { readonly object: ResourceObject; readonly next: JsonObject };
+type Written = {
+  readonly object: ResourceObject;
+  readonly next: JsonObject;
+};
 
 /** Writes the object, and then its status if the type has a status subresource and the step changed the status. */
 async function writeParts({ object, next }: Written, migration: ObjectMigration): Promise<'written' | Rejection> {

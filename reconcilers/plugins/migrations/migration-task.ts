@@ -9,7 +9,10 @@ import { migrationFailuresKnownMax } from '../../../src/limits/plugins.ts';
 import { typeKeyOf } from '../../../src/resource/type/type-declaration.ts';
 import type { TypeKey } from '../../../src/resource/type/index-entry.ts';
 
-export type ObjectFailure = { readonly problem: string; readonly trace: string | undefined };
+export type ObjectFailure = {
+  readonly problem: string;
+  readonly trace: string | undefined;
+};
 
 /** One migration in one term of the leader. */
 export class MigrationTask {
@@ -58,7 +61,15 @@ export class MigrationTask {
 
   progress(): MigrationProgress {
     const { phase, objects, visited, changed, failed } = this;
-    return { id: this.migration.id, type: this.key, phase, objects, visited, changed, failed };
+    return {
+      id: this.migration.id,
+      type: this.key,
+      phase,
+      objects,
+      visited,
+      changed,
+      failed,
+    };
   }
 
   record(cause: MigrationRecord['cause']): MigrationRecord {

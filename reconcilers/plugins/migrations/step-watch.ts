@@ -10,12 +10,26 @@ export type StepWatchDependencies = {
   readonly warn: (plugin: string, message: string, fields: Readonly<Record<string, unknown>>) => void;
 };
 
-type Step = { readonly type: ResourceType; readonly id: string };
-type Failed = { readonly problem: string; readonly thrown?: unknown };
-type Watched = { slow: number; loggedAt: number | undefined; isFailing: boolean };
+type Step = {
+  readonly type: ResourceType;
+  readonly id: string;
+};
+type Failed = {
+  readonly problem: string;
+  readonly thrown?: unknown;
+};
+type Watched = {
+  slow: number;
+  loggedAt: number | undefined;
+  isFailing: boolean;
+};
 
 /** The number of calls of a migration's step that took too long. */
-export type SlowSteps = { readonly plugin: string; readonly migration: string; readonly slow: number };
+export type SlowSteps = {
+  readonly plugin: string;
+  readonly migration: string;
+  readonly slow: number;
+};
 
 const stackLengthMax = 8_192;
 

@@ -47,7 +47,16 @@ export async function* exportedLog(
   const { tree, identity } = dependencies;
   const { logId: log, epoch } = identity();
   const left = nodesOf(0, from).map(tree.nodeHash);
-  yield exportLine({ kind: 'Export', format: exportFormat, log, epoch, origin: tree.origin(), from, until, left });
+  yield exportLine({
+    kind: 'Export',
+    format: exportFormat,
+    log,
+    epoch,
+    origin: tree.origin(),
+    from,
+    until,
+    left,
+  });
   yield* exportedEvents(range, dependencies, { pace, signal });
   if (!signal.aborted) yield exportLine(endOf(until, checkpoint, tree));
 }
@@ -101,7 +110,17 @@ function linesOf(
 }
 
 function eventOf(index: number, { position, stream, revision, id, type, metadata, data }: RecordedEvent): ExportRecord {
-  return { kind: 'Event', index, position, stream, revision, id, type, metadata, data: shownData(stream, data) };
+  return {
+    kind: 'Event',
+    index,
+    position,
+    stream,
+    revision,
+    id,
+    type,
+    metadata,
+    data: shownData(stream, data),
+  };
 }
 
 function endOf(until: number, checkpoint: string, tree: TreeReader): ExportRecord {

@@ -8,10 +8,16 @@ import type { LogTimes } from '../../read/versions.ts';
 export type ExportPlace = Moment | { readonly kind: 'leaf'; readonly index: number };
 
 /** The index of the first leaf, and the index after the last leaf. */
-export type LeafRange = { readonly from: number; readonly until: number };
+export type LeafRange = {
+  readonly from: number;
+  readonly until: number;
+};
 
 /** The start of a range: before a place (`from`) or after it (`after`). */
-export type RangeStart = { readonly kind: 'from' | 'after'; readonly place: ExportPlace };
+export type RangeStart = {
+  readonly kind: 'from' | 'after';
+  readonly place: ExportPlace;
+};
 
 export type RequestedRange = {
   /** The start of the range; undefined means the beginning of the log. */
@@ -86,7 +92,12 @@ function placeProblem(
   { tree, times, position, epoch, nowMs }: RangeDependencies,
 ): MomentProblem | undefined {
   if (place.kind !== 'leaf')
-    return momentProblem(place, { first: times.first(), head: position(), epoch: epoch(), nowMs: nowMs() });
+    return momentProblem(place, {
+      first: times.first(),
+      head: position(),
+      epoch: epoch(),
+      nowMs: nowMs(),
+    });
   const size = tree.size();
   if (place.index < size) return undefined;
   return { reason: 'bad-request', detail: `there is no leaf ${String(place.index)}: the tree has ${String(size)}` };

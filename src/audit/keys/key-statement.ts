@@ -20,7 +20,11 @@ export function isVouched(domain: string, { key, by, note }: Voucher): boolean {
   return verifier !== undefined && verifyNote(parsed, [verifier]) === 'signed';
 }
 
-export type Voucher = { readonly key: string; readonly by: string; readonly note: string };
+export type Voucher = {
+  readonly key: string;
+  readonly by: string;
+  readonly note: string;
+};
 
 /** Decodes a raw key. Returns undefined if the text is not 32 bytes in base64. */
 export function verifierKeyOfRaw(name: string, key: string): VerifierKey | undefined {

@@ -137,7 +137,14 @@ export class NodeKeys {
   /** Returns the event that signs the first waiting key; undefined if no key waits. */
   #signatureFor({ waiting: [key] }: KeyChain): KeyEvent | undefined {
     const { signer, domain } = this.#dependencies;
-    return key === undefined ? undefined : { type: 'KeySigned', key, by: signer.key, note: signer.vouch(domain, key) };
+    return key === undefined
+      ? undefined
+      : {
+          type: 'KeySigned',
+          key,
+          by: signer.key,
+          note: signer.vouch(domain, key),
+        };
   }
 
   #ownKeyFor(chain: KeyChain): KeyEvent | undefined {

@@ -8,7 +8,11 @@ import { causeMembers, EventValues } from './event-fields.ts';
 import { isOfObject, isSecret, placeOf } from '../../read/event-place.ts';
 
 /** The optional parts of a shown event. */
-export type EventParts = { readonly object: boolean; readonly change: boolean; readonly data: boolean };
+export type EventParts = {
+  readonly object: boolean;
+  readonly change: boolean;
+  readonly data: boolean;
+};
 
 export const membersAlone: EventParts = { object: false, change: false, data: false };
 

@@ -40,7 +40,11 @@ export class EventSelection {
 
 /** Returns a condition that only events of these types meet. */
 export function ofTypes(types: readonly string[]): IndexRequirement {
-  return { index: eventFields.indexOf('type'), operator: 'in', keys: types.map(stringKey) };
+  return {
+    index: eventFields.indexOf('type'),
+    operator: 'in',
+    keys: types.map(stringKey),
+  };
 }
 
 function fieldOf({ index }: IndexRequirement): EventField | undefined {

@@ -72,7 +72,10 @@ export async function readEvents(source: EventsSource, request: EventsRequest, p
   return walk === undefined ? page.scan() : page.visit(walk);
 }
 
-type Places = { readonly places: readonly LogPosition[]; readonly next: LogPosition | undefined };
+type Places = {
+  readonly places: readonly LogPosition[];
+  readonly next: LogPosition | undefined;
+};
 
 class Page {
   readonly #source: EventsSource;

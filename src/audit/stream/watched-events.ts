@@ -91,7 +91,11 @@ class EventsOfLog implements LoggedReader {
   shown(event: RecordedEvent): WatchEvent | undefined {
     if (!this.#selection.matches(event)) return undefined;
     const { apiVersion } = this.#type;
-    return { type: 'ADDED', object: shownEvent(event, apiVersion, membersAlone), position: event.position };
+    return {
+      type: 'ADDED',
+      object: shownEvent(event, apiVersion, membersAlone),
+      position: event.position,
+    };
   }
 }
 

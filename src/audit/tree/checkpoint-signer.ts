@@ -9,7 +9,11 @@ import type { LeafCheck } from './leaf-check.ts';
 export type SignedCheckpoint = TreeSize & { readonly note: string };
 
 /** This node cannot sign a checkpoint now. */
-export type SigningRefusal = { readonly ok: false; readonly reason: 'unavailable'; readonly detail: string };
+export type SigningRefusal = {
+  readonly ok: false;
+  readonly reason: 'unavailable';
+  readonly detail: string;
+};
 
 export type Signing = { readonly ok: true; readonly checkpoint: SignedCheckpoint } | SigningRefusal;
 

@@ -19,7 +19,10 @@ export class LeftOutError extends Error {
 }
 
 /** The reason to sign nothing now. `isFault`: the tree or the log is wrong, or the log does not show all leaves. */
-export type LeafHindrance = { readonly detail: string; readonly isFault: boolean };
+export type LeafHindrance = {
+  readonly detail: string;
+  readonly isFault: boolean;
+};
 
 type Outcome = 'running' | { readonly hindrance: LeafHindrance | undefined };
 

@@ -20,7 +20,10 @@ export type AccessEventsDependencies = {
   readonly onState: (reason: string | undefined) => void;
 };
 
-type Batch = { readonly event: ProposedEvent; readonly expected: ExpectedRevision };
+type Batch = {
+  readonly event: ProposedEvent;
+  readonly expected: ExpectedRevision;
+};
 
 /**
  * Records accesses (log-ins, log-outs and refused requests) as events, at most one event each second. A crash may lose

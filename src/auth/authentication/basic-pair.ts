@@ -1,4 +1,7 @@
-export type BasicPair = { readonly username: string; readonly password: string };
+export type BasicPair = {
+  readonly username: string;
+  readonly password: string;
+};
 
 /**
  * Returns the user name and password of an Authorization header (RFC 7617, UTF-8); undefined for any other scheme and

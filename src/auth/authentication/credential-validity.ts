@@ -58,5 +58,9 @@ export function isCredentialValid(records: Records, subject: Subject, now: numbe
  * user is disabled or deleted.
  */
 export function passwordSubject({ name, uid, passwordRevision: revision }: UserRecord): UserSubject {
-  return { kind: 'user', name, credential: { kind: 'password', uid, ...(revision === undefined ? {} : { revision }) } };
+  return {
+    kind: 'user',
+    name,
+    credential: { kind: 'password', uid, ...(revision === undefined ? {} : { revision }) },
+  };
 }

@@ -28,7 +28,10 @@ export type OidcDependencies = {
 /** Thrown while the keys are not available, so that a token can be neither accepted nor refused. */
 export class KeysUnavailableError extends Error {}
 
-type KeySet = { readonly find: ReturnType<typeof createLocalJWKSet>; readonly fetchedAt: number };
+type KeySet = {
+  readonly find: ReturnType<typeof createLocalJWKSet>;
+  readonly fetchedAt: number;
+};
 
 /**
  * The identity provider's public keys. The keys are fetched on first use, when they expire, and for a token that names

@@ -1,5 +1,9 @@
 type Work<Result> = (abandoned: AbortSignal) => Promise<Result>;
-type Running<Result> = { readonly result: Promise<Result>; readonly abandoned: AbortController; waiting: number };
+type Running<Result> = {
+  readonly result: Promise<Result>;
+  readonly abandoned: AbortController;
+  waiting: number;
+};
 
 /**
  * Shares one run of `work` among concurrent calls with the same key. The signal of `work` aborts when no caller waits

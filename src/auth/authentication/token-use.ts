@@ -39,7 +39,13 @@ export function createTokenUseRecorder({
     const document = { status: { lastUsedAt: new Date(clock.now()).toISOString() } };
     const outcome = await execute(
       tokens,
-      { type: 'patch', name, part: 'main', preconditions: {}, patch: { kind: 'merge', document } },
+      {
+        type: 'patch',
+        name,
+        part: 'main',
+        preconditions: {},
+        patch: { kind: 'merge', document },
+      },
       platformContext(subject, { verb: 'patch', requestId: uuid() }),
     );
     if (!outcome.ok && !isExpected(outcome.rejection.reason)) onError(new Error(outcome.rejection.detail));

@@ -19,7 +19,10 @@ export type Authorize = (subject: Subject, request: ApiRequest) => Authorized;
  * A plugin that serves no requests now. `state`: a text that describes the state. `isTransient`: the plugin may serve
  * soon.
  */
-export type IdlePlugin = { readonly state: string; readonly isTransient: boolean };
+export type IdlePlugin = {
+  readonly state: string;
+  readonly isTransient: boolean;
+};
 
 export type AuthorizerDependencies = {
   readonly permissions: Pick<PermissionReader, 'isReady' | 'rightsOf'>;

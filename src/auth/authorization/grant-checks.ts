@@ -12,7 +12,10 @@ import { roleNameOf, userNamesOf } from '../types/role-binding-type.ts';
 import { tokenRolesOf } from '../types/token-type.ts';
 import { affectedUsers } from './affected-users.ts';
 
-type GrantTables = { readonly permissions: PermissionReader; readonly domain: string };
+type GrantTables = {
+  readonly permissions: PermissionReader;
+  readonly domain: string;
+};
 
 /**
  * Refuses a change that grants rights which the writer does not have, or that acts on a user with more rights than the

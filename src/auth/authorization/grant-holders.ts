@@ -11,7 +11,10 @@ import { isDisabled, passwordRevisionOf } from '../types/user-type.ts';
 /** The holders that a change removes: one user, or all users of a binding except those in `kept`. */
 type Ends = { readonly user: string } | { readonly binding: string; readonly kept: ReadonlySet<string> };
 
-type Holder = { readonly binding: string; readonly user: string };
+type Holder = {
+  readonly binding: string;
+  readonly user: string;
+};
 
 function isEnded(ends: Ends, { binding, user }: Holder): boolean {
   return 'user' in ends ? user === ends.user : binding === ends.binding && !ends.kept.has(user);

@@ -11,7 +11,10 @@ import type { PermissionReader } from '../../read/permission-reader.ts';
 /** Returns the registered type of a group and kind, in any version. */
 export type TypeOfKind = (group: string, kind: string) => ResourceType | undefined;
 
-type OwnerTables = { readonly permissions: PermissionReader; readonly typeOfKind: TypeOfKind };
+type OwnerTables = {
+  readonly permissions: PermissionReader;
+  readonly typeOfKind: TypeOfKind;
+};
 
 /** The refusal of a change that cannot be checked, because the permission tables are not loaded yet. */
 export const notReady: Refused = {

@@ -34,7 +34,10 @@ type Binding = {
 };
 
 type Verb = 'create' | 'update' | 'delete';
-type BindingChange = { readonly verb: Verb; readonly command: Command };
+type BindingChange = {
+  readonly verb: Verb;
+  readonly command: Command;
+};
 
 const done: BindingsReplaced = { ok: true };
 

@@ -10,7 +10,10 @@ import {
 
 /** `isKnown`: the user has logged in from this network before. */
 export type Attempt = Site & { readonly isKnown: boolean };
-type Site = { readonly username: string; readonly network: string };
+type Site = {
+  readonly username: string;
+  readonly network: string;
+};
 
 /**
  * Counts the failed log-ins of the last minute for `password-log-ins.ts`: by user and network, by network, and by user
@@ -76,7 +79,10 @@ export class LogInFailures {
   }
 }
 
-type Bound = { readonly key: string; readonly max: number };
+type Bound = {
+  readonly key: string;
+  readonly max: number;
+};
 
 function siteOf({ username, network }: Site): string {
   return `user at ${network}: ${username.slice(0, 253)}`;

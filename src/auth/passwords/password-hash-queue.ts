@@ -29,7 +29,11 @@ export type HashRejected = {
 };
 export type HashResult<Result> = { readonly done: true; readonly result: Result } | HashRejected;
 
-type Waiting = { readonly network: string; readonly start: () => void; readonly reject: () => void };
+type Waiting = {
+  readonly network: string;
+  readonly start: () => void;
+  readonly reject: () => void;
+};
 type Lane = TurnQueue<string, Waiting>;
 
 /** The weight of the newest hash in the moving average of durations. */

@@ -49,7 +49,12 @@ export class PasswordLogIns {
     if (username.length > nameLengthMax || password.length > passwordLengthMax * 2) return invalidPassword;
     const { permissions, unfoldedWrites } = this.#dependencies;
     const network = networkOf(address);
-    const attempt = { username, network, isKnown: this.#known.has(permissions.user(username)?.uid, network), signal };
+    const attempt = {
+      username,
+      network,
+      isKnown: this.#known.has(permissions.user(username)?.uid, network),
+      signal,
+    };
     const refused = this.#refuse(attempt);
     const guessedRight = this.#failures.guess(attempt, this.#dependencies.clock.monotonic());
     if (refused !== undefined) return refused;

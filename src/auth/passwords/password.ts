@@ -14,8 +14,15 @@ export const noHashCost: HashCost = { ln: 1, r: 1, p: 1 };
 const saltBytes = 16;
 const hashBytes = 32;
 
-export type HashCost = { readonly ln: number; readonly r: number; readonly p: number };
-type Phc = HashCost & { readonly salt: Buffer; readonly hash: Buffer };
+export type HashCost = {
+  readonly ln: number;
+  readonly r: number;
+  readonly p: number;
+};
+type Phc = HashCost & {
+  readonly salt: Buffer;
+  readonly hash: Buffer;
+};
 
 const phcString = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{2,128})\$([A-Za-z0-9+/]{2,256})$/u;
 
@@ -32,7 +39,11 @@ export class Passwords {
   constructor(cost = hashCost, clock: Clock = systemClock) {
     this.turns = new PasswordHashQueue(clock);
     this.#cost = cost;
-    this.#dummy = { ...cost, salt: Buffer.alloc(saltBytes), hash: Buffer.alloc(hashBytes) };
+    this.#dummy = {
+      ...cost,
+      salt: Buffer.alloc(saltBytes),
+      hash: Buffer.alloc(hashBytes),
+    };
   }
 
   async hash(password: string, turn: HashRequest): Promise<HashResult<string>> {

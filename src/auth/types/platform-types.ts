@@ -11,7 +11,10 @@ import { tokenStrategy, tokenType } from './token-type.ts';
 import { userStrategy, userType } from './user-type.ts';
 import { withoutOwners } from './without-owners.ts';
 
-export type PlatformType = { readonly declaration: TypeDeclaration<never>; readonly strategy: Strategy };
+export type PlatformType = {
+  readonly declaration: TypeDeclaration<never>;
+  readonly strategy: Strategy;
+};
 
 /** Returns the access control types. Each type has a strategy with the checks that its schema cannot express. */
 export function platformTypes(domain: string): readonly PlatformType[] {

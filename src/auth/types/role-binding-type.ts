@@ -70,7 +70,11 @@ export const roleBindingStrategy: Strategy = {
       : [];
     return {
       ok: true,
-      object: { ...after, roleRef: { apiGroup: '', ...membersAt(after, 'roleRef') }, subjects: named },
+      object: {
+        ...after,
+        roleRef: { apiGroup: '', ...membersAt(after, 'roleRef') },
+        subjects: named,
+      },
     };
   },
 };

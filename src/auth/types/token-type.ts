@@ -95,7 +95,10 @@ export const tokenStrategy: Strategy = {
   },
 };
 
-type Owner = { readonly owner: unknown; readonly ownerUid: unknown };
+type Owner = {
+  readonly owner: unknown;
+  readonly ownerUid: unknown;
+};
 
 function created({ after, subject, kept, now }: Completion): Completed {
   const spec = membersAt(after, 'spec');

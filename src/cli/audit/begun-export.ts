@@ -59,7 +59,11 @@ function mayBecomeHeader(rest: Uint8Array): boolean {
   return text.startsWith(headerOpening) || headerOpening.startsWith(text);
 }
 
-type Line = { readonly name: string; readonly isGzipped: boolean; readonly bytes: number };
+type Line = {
+  readonly name: string;
+  readonly isGzipped: boolean;
+  readonly bytes: number;
+};
 
 function advanced(
   begun: BegunExport | undefined,
@@ -68,7 +72,14 @@ function advanced(
 ): BegunExport {
   if (begun === undefined) {
     if (record.kind !== 'Export') throw notContinued(name, 'the file does not begin with the header of an export');
-    return { header: record, next: record.from, isComplete: false, isGzipped, lines: 1, bytes };
+    return {
+      header: record,
+      next: record.from,
+      isComplete: false,
+      isGzipped,
+      lines: 1,
+      bytes,
+    };
   }
   const grown = { ...begun, lines: begun.lines + 1, bytes: begun.bytes + bytes };
   if (record.kind === 'End') return { ...grown, isComplete: true };

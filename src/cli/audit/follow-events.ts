@@ -9,7 +9,10 @@ import type { Call, ServerClient } from '../server-client.ts';
 import { printable } from '../text-table.ts';
 import { conditionsOf, eventsPath, limitOf, printerFor, selectorOf, type EventOptions } from './event-query.ts';
 
-export type FollowOptions = EventOptions & { readonly since?: string; readonly limit?: string };
+export type FollowOptions = EventOptions & {
+  readonly since?: string;
+  readonly limit?: string;
+};
 
 /** The delay before the next attempt to connect. The delay is doubled after each failed attempt. */
 const firstWaitMs = 250;
@@ -38,7 +41,11 @@ export async function followEvents(options: FollowOptions, context: CommandConte
   }
 }
 
-type Followed = { readonly path: readonly string[]; readonly begin: string; readonly where: readonly string[] };
+type Followed = {
+  readonly path: readonly string[];
+  readonly begin: string;
+  readonly where: readonly string[];
+};
 
 type Progress = {
   /** All events up to this position have been printed. */
@@ -91,7 +98,10 @@ const whenItIs = 'as soon as the server responds';
 /** After this many attempts the delay is no longer increased. */
 const attemptsMax = 10;
 
-type Change = { readonly type: string; readonly object: Json };
+type Change = {
+  readonly type: string;
+  readonly object: Json;
+};
 
 const signOfLife: Change = { type: '', object: {} };
 

@@ -14,7 +14,10 @@ export type KeptCheckpoint = ShownCheckpoint & {
 };
 
 /** A checkpoint with its signed note, as received from a server. */
-export type ShownCheckpoint = { readonly note: string; readonly checkpoint: Checkpoint };
+export type ShownCheckpoint = {
+  readonly note: string;
+  readonly checkpoint: Checkpoint;
+};
 
 /**
  * The checkpoints in a folder. Each checkpoint is in the file `<tree>/<size>.note`, where `<tree>` is the SHA-256 of

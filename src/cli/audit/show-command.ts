@@ -5,7 +5,10 @@ import { pathOfType } from '../history/type-path.ts';
 import type { Call } from '../server-client.ts';
 import { printable } from '../text-table.ts';
 
-export type ShowOptions = ConnectionOptions & { readonly at: string; readonly output?: string };
+export type ShowOptions = ConnectionOptions & {
+  readonly at: string;
+  readonly output?: string;
+};
 
 /** Prints an object as it was at a position of the log or at a time. The object may have been deleted since. */
 export async function showObject(

@@ -53,7 +53,10 @@ export async function witness(options: WitnessOptions, context: CommandContext):
   context.output.write(`${printable(origin)}: the checkpoint of ${counted(size, 'leaf')} ${since}\n`);
 }
 
-type Asking = { readonly last: KeptCheckpoint | undefined; readonly context: CommandContext };
+type Asking = {
+  readonly last: KeptCheckpoint | undefined;
+  readonly context: CommandContext;
+};
 
 /**
  * Requests a checkpoint from the server. Retries while the received checkpoint is older than the last stored one,
@@ -99,7 +102,13 @@ async function compare(client: ServerClient, before: KeptCheckpoint, shown: Show
       'the server shows an older tree than before: the log was rolled back, or the server hides events',
     );
   const proof = old.size === now.size ? [] : await consistency(client, old, now);
-  const claim = { oldSize: old.size, oldRoot: old.root, size: now.size, root: now.root, proof };
+  const claim = {
+    oldSize: old.size,
+    oldRoot: old.root,
+    size: now.size,
+    root: now.root,
+    proof,
+  };
   if (!isConsistent(claim)) throw disagreement(before, shown, 'two checkpoints do not agree: the log was changed');
 }
 

@@ -19,7 +19,10 @@ export const credentialVersion = 'client.authentication.k8s.io/v1';
 /** The description of the tokens that this command creates. The command uses the description to find expired tokens. */
 const description = 'kubeconfig --exec';
 
-type Credential = { readonly token: string; readonly expiresAt: string };
+type Credential = {
+  readonly token: string;
+  readonly expiresAt: string;
+};
 
 /**
  * Prints an `ExecCredential` with a token that is valid for one hour. The token is stored in a file and reused until

@@ -10,7 +10,10 @@ export type NamedType = {
  * The names of the declarations of a type in a file: the TypeScript type of the objects, and the constant that
  * identifies the type in calls of a client.
  */
-export type DeclaredNames = { readonly type: string; readonly constant: string };
+export type DeclaredNames = {
+  readonly type: string;
+  readonly constant: string;
+};
 
 /**
  * Names that the file imports or uses, and names of global types that a reader could confuse with the declared types.

@@ -19,7 +19,10 @@ const outputBytesMax = 1_048_576;
 /** How long before the expiry of a token the next token is fetched. */
 const marginMs = 60_000;
 
-type Credential = { readonly token: string; readonly expiresMs: number };
+type Credential = {
+  readonly token: string;
+  readonly expiresMs: number;
+};
 
 type CachedCredential = {
   readonly credential: Promise<Credential>;

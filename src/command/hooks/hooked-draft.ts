@@ -26,7 +26,10 @@ export type HookedDraft = {
   readonly fault?: () => Violation;
 };
 
-type Given = { readonly draft: Draft; readonly members: Members };
+type Given = {
+  readonly draft: Draft;
+  readonly members: Members;
+};
 
 /**
  * Returns the draft with the values that the hook `default` adds. `object`: the object that the write would store
@@ -45,7 +48,11 @@ export function hookedDraft(
   return { ...fillAdmitted(draft.members, facts), draft: { ...draft, unknown: given.draft.unknown } };
 }
 
-type Replacing = Given & { readonly current: ResourceObject; readonly next: ResourceObject; readonly part: Part };
+type Replacing = Given & {
+  readonly current: ResourceObject;
+  readonly next: ResourceObject;
+  readonly part: Part;
+};
 
 /**
  * Like `hookedDraft`, for an update. Hooks do not run for a write without changes. They do not run for a write that

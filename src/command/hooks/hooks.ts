@@ -22,7 +22,10 @@ export type HookContext = {
 };
 
 /** A hook that threw, or returned something else than its contract allows: a fault of the plugin, not of the writer. */
-type Fault = { readonly problem: string; readonly thrown?: unknown };
+type Fault = {
+  readonly problem: string;
+  readonly thrown?: unknown;
+};
 type Called<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: Fault };
 
 export type Completed =

@@ -4,7 +4,10 @@ import type { ResourceType, Violation } from '../../resource/type/resource-type.
 import { migrate, type MigrationStep } from './migrate.ts';
 import { storedViolations } from './stored-violations.ts';
 
-export type PendingStep = { readonly id: string; readonly up: MigrationStep };
+export type PendingStep = {
+  readonly id: string;
+  readonly up: MigrationStep;
+};
 
 /**
  * The violations that a stored object will have after the steps, and the ids of the steps that change it. A step that

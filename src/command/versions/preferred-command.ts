@@ -68,7 +68,10 @@ function unconverted(command: Command, facts: Facts): PreferredCommand {
   return { ok: true, command, facts, warnings: [] };
 }
 
-type Versions = { readonly facts: Facts; readonly asked: ResourceType };
+type Versions = {
+  readonly facts: Facts;
+  readonly asked: ResourceType;
+};
 
 function convertCreate(
   state: State,
@@ -93,7 +96,12 @@ function convertCreate(
   const converted = convertWhole(whole, { facts, asked });
   if (!converted.ok) return warned(converted, admitted.warnings);
   const body = bodyOf(draft, converted.object);
-  return { ok: true, command: { type: 'create', object: body }, facts: decoded(facts), warnings: admitted.warnings };
+  return {
+    ok: true,
+    command: { type: 'create', object: body },
+    facts: decoded(facts),
+    warnings: admitted.warnings,
+  };
 }
 
 type Write = Extract<Command, { readonly type: 'replace' | 'patch' }> & { readonly part: Part };

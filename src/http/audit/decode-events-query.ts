@@ -61,7 +61,13 @@ export function decodeEventsQuery(parameters: URLSearchParams, log: LogIdentity)
   };
   const token = decodeToken(parameters, identity);
   if (!token.ok) return token;
-  const asked = { order, parts: parts.value, limit: entriesOf(limit.value), range: range.value, token: token.value };
+  const asked = {
+    order,
+    parts: parts.value,
+    limit: entriesOf(limit.value),
+    range: range.value,
+    token: token.value,
+  };
   return {
     ok: true,
     value: { ...asked, selection: selected.value.selection, freshness: freshness.value, identity },

@@ -5,10 +5,16 @@ import { problem, type Problem, type ProblemResult } from '../problem.ts';
 import { isPosition, shown, type Decoded } from '../resources/decode-list-query.ts';
 
 /** A range of positions or of epoch milliseconds. The range includes both ends. */
-type Range = { readonly from: bigint; readonly until: bigint };
+type Range = {
+  readonly from: bigint;
+  readonly until: bigint;
+};
 
 /** The ranges that a selector requests. Without a condition, a range is undefined. */
-export type AskedRange = { readonly position: Range | undefined; readonly time: Range | undefined };
+export type AskedRange = {
+  readonly position: Range | undefined;
+  readonly time: Range | undefined;
+};
 
 /** The facts about the log with which `resolveRange` converts a range to positions. */
 export type Places = {
@@ -25,7 +31,10 @@ export type Places = {
 };
 
 /** A range of positions that includes `first` and `last`. */
-export type PositionRange = { readonly first: LogPosition; readonly last: LogPosition };
+export type PositionRange = {
+  readonly first: LogPosition;
+  readonly last: LogPosition;
+};
 
 const last = 10n ** 30n;
 const everything: Range = { from: 1n, until: last };

@@ -82,7 +82,13 @@ async function list(exchange: Exchange, dependencies: EventRoutesDependencies): 
   const disconnected = disconnectSignalOf(exchange.res);
   const slot = await reader.snapshots.take(readerOf(exchange), disconnected);
   if (slot === undefined) return disconnected.aborted ? takenOver : refusal(tooManyReading);
-  const asked = { query, range: range.value, head: token.head, from: token.from, form: requested.form };
+  const asked = {
+    query,
+    range: range.value,
+    head: token.head,
+    from: token.from,
+    form: requested.form,
+  };
   const answer = await page({ exchange, disconnected, ...asked }, dependencies, slot).catch((error: unknown) => {
     slot.release();
     if (disconnected.aborted) return takenOver;
@@ -131,7 +137,13 @@ function rangeOf(
   const { epoch } = identity();
   const isKnown = (position: LogPosition): boolean => isOfEpoch(position, epoch);
   const positionAt = (timeMs: number): LogPosition => times.positionAt(timeMs, head) ?? logStart;
-  return resolveRange(range, { first: times.first() ?? logStart, head, now: clock.now(), isKnown, positionAt });
+  return resolveRange(range, {
+    first: times.first() ?? logStart,
+    head,
+    now: clock.now(),
+    isKnown,
+    positionAt,
+  });
 }
 
 async function page(asked: Asked, dependencies: EventRoutesDependencies, slot: SnapshotSlot): Promise<Answer> {

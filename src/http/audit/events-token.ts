@@ -23,7 +23,10 @@ export type DecodedEventsToken =
   | { readonly ok: false; readonly problem: 'malformed' | 'expired' };
 
 /** A token is bound to the log and its epoch, and to the parameters that choose the events. */
-export type EventsIdentity = { readonly epoch: number; readonly query: readonly string[] };
+export type EventsIdentity = {
+  readonly epoch: number;
+  readonly query: readonly string[];
+};
 
 const tokenLengthMax = 256;
 

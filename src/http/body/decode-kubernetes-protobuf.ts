@@ -9,8 +9,14 @@ export type DecodedMessage =
 /** `k8s` and a zero byte: the prefix of every protobuf body of Kubernetes. */
 const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
 
-type TypeMeta = { readonly apiVersion?: string; readonly kind?: string };
-type Encoded = { readonly contentEncoding?: string; readonly contentType?: string };
+type TypeMeta = {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+};
+type Encoded = {
+  readonly contentEncoding?: string;
+  readonly contentType?: string;
+};
 type Wrapper = Encoded & { readonly typeMeta?: TypeMeta };
 type Raw = { readonly raw?: { readonly [member: string]: Json } };
 

@@ -10,8 +10,15 @@ export type MessageShape = { readonly [fieldNumber: number]: Field };
 export type Field =
   { readonly name: string; readonly type: 'string' | 'bool' | 'integer' } | NestedField | RepeatedField;
 
-type NestedField = { readonly name: string; readonly type: 'message'; readonly shape: MessageShape };
-type RepeatedField = { readonly name: string; readonly type: 'strings' };
+type NestedField = {
+  readonly name: string;
+  readonly type: 'message';
+  readonly shape: MessageShape;
+};
+type RepeatedField = {
+  readonly name: string;
+  readonly type: 'strings';
+};
 
 /** The members in the message's JSON form. */
 type Members = { [name: string]: Json };

@@ -8,7 +8,10 @@ import { problem, type Problem } from '../problem.ts';
 
 /** Request bodies other than objects of a type. Each has a schema, so violations are reported as for objects. */
 
-export type PasswordChange = { readonly currentPassword: string; readonly password: string };
+export type PasswordChange = {
+  readonly currentPassword: string;
+  readonly password: string;
+};
 
 export const decodePasswordChange = decoder<PasswordChange>('the password change', {
   type: 'object',
@@ -32,7 +35,10 @@ export type ResourceAttributes = {
   readonly subresource?: string;
   readonly name?: string;
 };
-export type NonResourceAttributes = { readonly path: string; readonly verb: string };
+export type NonResourceAttributes = {
+  readonly path: string;
+  readonly verb: string;
+};
 
 /** The request that a review checks: exactly one of the two kinds of attributes. */
 export type ReviewedAttributes =
@@ -52,7 +58,14 @@ const word = { type: 'string', minLength: 1 };
 const attributes = {
   resourceAttributes: {
     type: ['object', 'null'],
-    properties: { verb: word, group: text, version: text, resource: word, subresource: text, name: text },
+    properties: {
+      verb: word,
+      group: text,
+      version: text,
+      resource: word,
+      subresource: text,
+      name: text,
+    },
     required: ['verb', 'resource'],
   },
   nonResourceAttributes: {
@@ -70,7 +83,13 @@ const ownAccess = decoder<AccessReview>('the review', {
 const othersAccess = decoder<AccessReview & { readonly spec: { readonly user: string } }>('the review', {
   type: 'object',
   additionalProperties: true,
-  properties: { spec: { type: 'object', properties: { ...attributes, user: word }, required: ['user'] } },
+  properties: {
+    spec: {
+      type: 'object',
+      properties: { ...attributes, user: word },
+      required: ['user'],
+    },
+  },
   required: ['spec'],
 });
 

@@ -29,7 +29,10 @@ function knownIn(properties: Schema): Known {
   return { members: new Map(entries) };
 }
 
-export type KnownBody = { readonly body: JsonMembers; readonly warnings: readonly string[] };
+export type KnownBody = {
+  readonly body: JsonMembers;
+  readonly warnings: readonly string[];
+};
 
 /**
  * Returns the body of a review without unknown members. `fieldValidation` determines whether unknown members are

@@ -28,7 +28,14 @@ export const ownAccessReview: Review = {
 export const accessReview: Review = {
   kind: 'SubjectAccessReview',
   apiVersion: authorization,
-  shape: { 2: nested('spec', { ...attributes, 3: text('user'), 4: strings('groups'), 6: text('uid') }) },
+  shape: {
+    2: nested('spec', {
+      ...attributes,
+      3: text('user'),
+      4: strings('groups'),
+      6: text('uid'),
+    }),
+  },
 };
 export const ownRulesReview: Review = {
   kind: 'SelfSubjectRulesReview',

@@ -8,7 +8,10 @@ import { yamlWorkerUrl, type ReadYaml } from './yaml-worker.ts';
 /** The outcome of reading a body; `late` means that the reading exceeded the limit of time or memory. */
 export type YamlOutcome = ReadYaml | 'late';
 
-type Waiting = { readonly bytes: Uint8Array; readonly settle: (outcome: YamlOutcome) => void };
+type Waiting = {
+  readonly bytes: Uint8Array;
+  readonly settle: (outcome: YamlOutcome) => void;
+};
 
 /** The body that is being read. `startedAt` is in milliseconds of the monotonic clock. */
 type Current = {

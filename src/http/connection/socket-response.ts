@@ -5,7 +5,10 @@ import type { Duplex } from 'node:stream';
 import type { Clock } from '../../base/clock.ts';
 import { endConnection } from './connection-end.ts';
 
-export type SocketResponse = { readonly res: ServerResponse; readonly release: () => void };
+export type SocketResponse = {
+  readonly res: ServerResponse;
+  readonly release: () => void;
+};
 
 /**
  * Creates a response on the connection of an upgrade request. The end of the response closes the connection, unless the

@@ -9,12 +9,18 @@ import { headersTimeoutMs, requestTurnMs } from '../../limits/requests.ts';
 import type { Edge } from '../send.ts';
 
 /** A certificate and its key, both as PEM. */
-export type ServerCertificate = { readonly certificate: string; readonly key: string };
+export type ServerCertificate = {
+  readonly certificate: string;
+  readonly key: string;
+};
 
 /** The type of a handshake's first record (RFC 8446, 5.1). No request in plain HTTP begins with this byte. */
 const handshakeRecord = 22;
 
-type Opening = { readonly socket: Socket; readonly deadline: Timer };
+type Opening = {
+  readonly socket: Socket;
+  readonly deadline: Timer;
+};
 
 type FrontDependencies = Pick<Edge, 'clock' | 'log'> & {
   readonly server: Server;

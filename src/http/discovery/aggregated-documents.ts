@@ -35,7 +35,12 @@ export function formOf(ranges: readonly MediaRange[]): DiscoveryForm {
 
 /** Returns all resources of several groups in one document. */
 export function groupDiscoveryList(form: AggregatedVersion, groups: readonly ApiGroup[]): DiscoveryDocument {
-  return { kind, apiVersion: `${group}/${form}`, metadata: {}, items: groups.map(groupItem) };
+  return {
+    kind,
+    apiVersion: `${group}/${form}`,
+    metadata: {},
+    items: groups.map(groupItem),
+  };
 }
 
 /** Returns the entry of a group. The core group has no name, as in Kubernetes. */

@@ -26,8 +26,14 @@ export type ApiSubresource = {
   readonly verbs: readonly string[];
 };
 
-export type ApiVersion = { readonly version: string; readonly resources: readonly ApiResource[] };
-export type ApiGroup = { readonly group: string; readonly versions: readonly ApiVersion[] };
+export type ApiVersion = {
+  readonly version: string;
+  readonly resources: readonly ApiResource[];
+};
+export type ApiGroup = {
+  readonly group: string;
+  readonly versions: readonly ApiVersion[];
+};
 
 const typeVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 const partVerbs = ['get', 'patch', 'update'];

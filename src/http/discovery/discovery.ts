@@ -17,7 +17,11 @@ import { catalogOf, type ApiGroup, type ApiResource } from './api-catalog.ts';
 import { coreVersions, groupDocument, groupList, resourceList, type DiscoveryDocument } from './plain-documents.ts';
 
 /** A document, encoded for the response. */
-type Document = { readonly bytes: Buffer; readonly headers: readonly string[]; readonly etag: string };
+type Document = {
+  readonly bytes: Buffer;
+  readonly headers: readonly string[];
+  readonly etag: string;
+};
 
 /** The documents of one path, by form. A path has all forms, or only the plain form. */
 type Documents = Partial<Readonly<Record<DiscoveryForm, Document>>>;

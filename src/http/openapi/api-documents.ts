@@ -32,8 +32,14 @@ export type ApiDocumentsDependencies = {
   readonly media: MediaTypes;
 };
 
-type Group = { readonly types: readonly ResourceType[]; readonly document: ApiDocument };
-type Groups = { readonly index: ApiDocument; readonly byKey: ReadonlyMap<string, ApiDocument> };
+type Group = {
+  readonly types: readonly ResourceType[];
+  readonly document: ApiDocument;
+};
+type Groups = {
+  readonly index: ApiDocument;
+  readonly byKey: ReadonlyMap<string, ApiDocument>;
+};
 
 /**
  * Kubernetes' media type for the message `openapi.v2.Document`. The older name contains an `@`, which Go refuses in a
@@ -77,7 +83,11 @@ export class ApiDocuments {
 
   async #buildEverything(): Promise<ApiDocument> {
     const { routes, platform } = this.#dependencies;
-    const all = { types: this.#served(), platform: platform(), routes: routes.described() };
+    const all = {
+      types: this.#served(),
+      platform: platform(),
+      routes: routes.described(),
+    };
     return this.#built(apiDocument(all, this.#settings), 'application/json');
   }
 

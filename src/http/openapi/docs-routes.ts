@@ -10,7 +10,10 @@ import { isTagKnown } from '../resources/conditional-requests.ts';
 import { viewerPage, viewerScript } from './viewer-page.ts';
 
 /** A file of the viewer: a file of the package, or a text of this server. */
-type Asset = { readonly type: string; readonly text?: string };
+type Asset = {
+  readonly type: string;
+  readonly text?: string;
+};
 
 /** The only files of the viewer's package that are served. */
 const assets: ReadonlyMap<string, Asset> = new Map([
@@ -58,11 +61,19 @@ export function docsRoutes(): readonly PlatformRoute[] {
   }));
 }
 
-type Loaded = { readonly bytes: Buffer; readonly type: string; readonly hash: string };
+type Loaded = {
+  readonly bytes: Buffer;
+  readonly type: string;
+  readonly hash: string;
+};
 
 async function load(name: string, { type, text }: Asset): Promise<Loaded> {
   const bytes = text === undefined ? await readFile(join(packageFolder(), name)) : Buffer.from(text);
-  return { bytes, type, hash: createHash('sha256').update(bytes).digest('hex') };
+  return {
+    bytes,
+    type,
+    hash: createHash('sha256').update(bytes).digest('hex'),
+  };
 }
 
 function packageFolder(): string {
@@ -77,5 +88,10 @@ function answerOf({ req }: Exchange, { bytes, type, hash }: Loaded): Answer {
     ['referrer-policy', 'no-referrer'],
   ]);
   if (isTagKnown(req, etag)) return { kind: 'custom', status: 304, bytes: undefined, headers };
-  return { kind: 'custom', status: 200, bytes, headers: headers.set('content-type', type) };
+  return {
+    kind: 'custom',
+    status: 200,
+    bytes,
+    headers: headers.set('content-type', type),
+  };
 }

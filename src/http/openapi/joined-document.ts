@@ -3,7 +3,11 @@ import { createHash } from 'node:crypto';
 import type { Steps } from '../../base/steps.ts';
 
 /** A document with its content type. `hash` is the SHA-256 of its bytes, in hexadecimal digits. */
-export type ApiDocument = { readonly bytes: Buffer; readonly hash: string; readonly contentType: string };
+export type ApiDocument = {
+  readonly bytes: Buffer;
+  readonly hash: string;
+  readonly contentType: string;
+};
 
 /** The number of bytes of a document that are hashed in one step. A document of a thousand types has about 20 MB. */
 const stepBytes = 262_144;

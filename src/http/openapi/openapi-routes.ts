@@ -112,5 +112,10 @@ function immutableAnswer({ req }: Exchange, { bytes, hash, contentType }: ApiDoc
     ['cache-control', 'private, max-age=31536000, immutable'],
   ]);
   if (isTagKnown(req, etag)) return { kind: 'custom', status: 304, bytes: undefined, headers };
-  return { kind: 'custom', status: 200, bytes, headers: headers.set('content-type', contentType) };
+  return {
+    kind: 'custom',
+    status: 200,
+    bytes,
+    headers: headers.set('content-type', contentType),
+  };
 }

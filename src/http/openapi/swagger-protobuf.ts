@@ -67,7 +67,11 @@ function pair(writer: Writer, field: number, { name, write, value }: Pair): void
   });
 }
 
-type Pair = { readonly name: string; readonly write: Write; readonly value: unknown };
+type Pair = {
+  readonly name: string;
+  readonly write: Write;
+  readonly value: unknown;
+};
 
 /** Writes a message that contains only one of several possible fields. `chosen` selects the field. */
 const choice =
@@ -116,7 +120,13 @@ function wrapped(write: Write): Write {
 }
 
 const bodyParameter: Write = message(
-  () => ({ description: [1, text], name: [2, text], in: [3, text], required: [4, flag], schema: [5, schema] }),
+  () => ({
+    description: [1, text],
+    name: [2, text],
+    in: [3, text],
+    required: [4, flag],
+    schema: [5, schema],
+  }),
   6,
 );
 const pathParameter: Write = message(
@@ -234,7 +244,10 @@ function delimitedPieces(field: number, encoded: readonly Uint8Array[]): readonl
   return [Writer.create().uint32(tag(field, delimited)).uint32(bytes).finish(), ...encoded];
 }
 
-type Shape = { readonly table: Table; readonly extensionField: number | undefined };
+type Shape = {
+  readonly table: Table;
+  readonly extensionField: number | undefined;
+};
 
 function members(writer: Writer, value: unknown, { table, extensionField }: Shape): void {
   if (!isObject(value)) return;

@@ -96,7 +96,11 @@ const tooManyExports = problem(
   { retryAfterSeconds: 5 },
 );
 
-type Beginning = { readonly exchange: Exchange; readonly signal: AbortSignal; readonly slot: SnapshotSlot };
+type Beginning = {
+  readonly exchange: Exchange;
+  readonly signal: AbortSignal;
+  readonly slot: SnapshotSlot;
+};
 
 function answerOf(
   { exchange, signal, slot }: Beginning,
@@ -121,7 +125,10 @@ function answerOf(
   };
 }
 
-type Ending = { readonly slot: SnapshotSlot; readonly onError: (error: unknown) => void };
+type Ending = {
+  readonly slot: SnapshotSlot;
+  readonly onError: (error: unknown) => void;
+};
 
 /** Yields the chunks. An error becomes the last line, since the response has already started. */
 async function* ended(chunks: AsyncIterable<Uint8Array>, { slot, onError }: Ending): AsyncGenerator<Uint8Array> {

@@ -22,7 +22,11 @@ export type Installed =
   | { readonly ok: false; readonly rejection: Rejection };
 
 /** `subject` and `cause` identify the caller. With `dryRun`, the package is checked, and nothing is written. */
-type InstallRequest = { readonly subject: Subject; readonly cause: Cause; readonly dryRun: boolean };
+type InstallRequest = {
+  readonly subject: Subject;
+  readonly cause: Cause;
+  readonly dryRun: boolean;
+};
 
 /** Installs packages. */
 export type PluginInstaller = {

@@ -71,7 +71,15 @@ export function reviewRoutes(dependencies: ReviewRoutesDependencies): readonly P
 function resourceOf({ apiVersion, kind }: Review): ApiResource {
   const [group = '', version = ''] = apiVersion.split('/');
   const singular = kind.toLowerCase();
-  return { group, version, plural: `${singular}s`, singular, kind, verbs: ['create'], subresources: [] };
+  return {
+    group,
+    version,
+    plural: `${singular}s`,
+    singular,
+    kind,
+    verbs: ['create'],
+    subresources: [],
+  };
 }
 
 async function reviewed(
@@ -125,7 +133,11 @@ class Reviewer {
     if (!access.allowed) return { allowed: false, reason: access.idle ?? this.#refusal(subject) };
     const { grant } = access;
     if (grant === undefined) return { allowed: true, reason: 'allowed without a rule' };
-    return { allowed: true, reason: this.#explained(grant), grant: { role: grant.role, rule: shownRule(grant.rule) } };
+    return {
+      allowed: true,
+      reason: this.#explained(grant),
+      grant: { role: grant.role, rule: shownRule(grant.rule) },
+    };
   }
 
   /**

@@ -149,7 +149,11 @@ async function logOut(exchange: Exchange, dependencies: SessionRoutesDependencie
     if (!outcome.ok && !isGone(outcome)) return refusal(problemOf(outcome.rejection));
     if (outcome.ok) recordAccess(dependencies, 'logout', { exchange, user: subject.name });
   }
-  return { kind: 'empty', status: 204, headers: ['Set-Cookie', clearedCookie({ isSecure })] };
+  return {
+    kind: 'empty',
+    status: 204,
+    headers: ['Set-Cookie', clearedCookie({ isSecure })],
+  };
 }
 
 function recordAccess(

@@ -12,7 +12,10 @@ import { ownedPorts } from '../resources/owned-objects.ts';
 import { platformType, platformApiVersion, refuseConfined } from './platform-type.ts';
 import { problem } from '../problem.ts';
 
-export type TokenRoutesDependencies = ResourcePorts & { readonly domain: string; readonly registry: TypeRegistry };
+export type TokenRoutesDependencies = ResourcePorts & {
+  readonly domain: string;
+  readonly registry: TypeRegistry;
+};
 
 /**
  * Creates the routes for the caller's own personal access tokens, in the form of the type's generated API. Tokens of

@@ -125,7 +125,11 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
 }
 
 /** `isTyped` is true if the response has a content type. A body of text or bytes is then sent unchanged. */
-type Answered = { readonly body: unknown; readonly bytes: Uint8Array | undefined; readonly isTyped: boolean };
+type Answered = {
+  readonly body: unknown;
+  readonly bytes: Uint8Array | undefined;
+  readonly isTyped: boolean;
+};
 
 /**
  * Returns the violations of a body. Text that is already JSON is parsed again. Any other value is checked without

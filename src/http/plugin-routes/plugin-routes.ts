@@ -17,7 +17,10 @@ export type PluginRoutesDependencies = RouteCallDependencies & {
   readonly outboxes: Outboxes;
 };
 
-type PluginSocketRoute = { readonly mount: Mount; readonly endpoint: SocketEndpoint };
+type PluginSocketRoute = {
+  readonly mount: Mount;
+  readonly endpoint: SocketEndpoint;
+};
 type Mounted = {
   readonly mount: Mount;
   readonly routes: RouteTable<PluginRoute>;

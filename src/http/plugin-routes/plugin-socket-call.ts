@@ -28,7 +28,10 @@ type SocketCall = {
   readonly upgraded: Upgraded;
 };
 
-type SocketCallDependencies = CallPorts & { readonly streams: OpenStreams; readonly upgrades: SocketUpgrades };
+type SocketCallDependencies = CallPorts & {
+  readonly streams: OpenStreams;
+  readonly upgrades: SocketUpgrades;
+};
 
 /**
  * Takes over the connection and runs the plugin's handler. The request must be authorized, and admitted in this turn.

@@ -36,7 +36,10 @@ export const crowdedOut: StreamEnding = {
   detail: 'the unread data of all streams exceeds its limit',
 };
 
-export type StreamEnding = { readonly reason: keyof typeof streamEndings; readonly detail: string };
+export type StreamEnding = {
+  readonly reason: keyof typeof streamEndings;
+  readonly detail: string;
+};
 
 /** An open stream of a plugin: server-sent events or a WebSocket. No method waits or throws. */
 export type OpenStream = Reviewed & {
@@ -51,7 +54,10 @@ export type OpenStream = Reviewed & {
 };
 
 /** The number of open streams of a plugin by transport. */
-export type StreamCount = Pick<OpenStream, 'transport'> & { readonly plugin: string; readonly count: number };
+export type StreamCount = Pick<OpenStream, 'transport'> & {
+  readonly plugin: string;
+  readonly count: number;
+};
 
 /** The interval of each stream's timer. A keep-alive may be early, and an end late, by up to this time. */
 export const streamBeatMs = 1_000;
@@ -96,7 +102,11 @@ export class OpenStreams {
       transport,
     } of this.#wheel.items()) {
       const key = `${plugin}/${transport}`;
-      counts.set(key, { plugin, transport, count: (counts.get(key)?.count ?? 0) + 1 });
+      counts.set(key, {
+        plugin,
+        transport,
+        count: (counts.get(key)?.count ?? 0) + 1,
+      });
     }
     return [...counts.values()];
   }

@@ -5,7 +5,10 @@ const day = 24 * hour;
 const year = 365 * day;
 
 /** A duration in the format of tables. `until` is the next longer duration with another text, in milliseconds. */
-export type HumanDuration = { readonly text: string; readonly until: number };
+export type HumanDuration = {
+  readonly text: string;
+  readonly until: number;
+};
 
 /**
  * Returns Kubernetes' short form of a duration in milliseconds (`HumanDuration` of k8s.io/apimachinery): `45s`,

@@ -35,12 +35,19 @@ function childOf({ members }: WantedMembers, segment: string): WantedMembers {
   const present = members.find((member) => member.name.equals(name));
   if (present !== undefined) return present.wanted;
   const wanted: WantedMembers = { places: [], members: [] };
-  members.push({ name, index: /^(?:0|[1-9]\d{0,8})$/u.test(segment) ? Number(segment) : -1, wanted });
+  members.push({
+    name,
+    index: /^(?:0|[1-9]\d{0,8})$/u.test(segment) ? Number(segment) : -1,
+    wanted,
+  });
   return wanted;
 }
 
 /** The start and end of the value of each pointer. A start of -1 means that the value is missing. */
-export type Places = { readonly starts: Int32Array; readonly ends: Int32Array };
+export type Places = {
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+};
 
 export function placesFor(count: number): Places {
   return { starts: new Int32Array(count), ends: new Int32Array(count) };

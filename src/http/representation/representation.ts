@@ -1,5 +1,8 @@
 /** Bytes derived from objects, and the time until which they are correct, in epoch milliseconds. */
-export type Shown = { readonly bytes: Buffer; readonly until: number };
+export type Shown = {
+  readonly bytes: Buffer;
+  readonly until: number;
+};
 
 /**
  * A form of a type's objects other than plain objects: a table, or metadata only. It is derived from the bytes of the

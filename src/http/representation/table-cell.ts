@@ -4,7 +4,11 @@ import type { ByteWriter } from './byte-writer.ts';
 import { ageOf } from './human-duration.ts';
 
 /** The position of a cell's value in an object's JSON; a start of -1 means that the value is missing. */
-export type CellValue = { readonly bytes: Uint8Array; readonly start: number; readonly end: number };
+export type CellValue = {
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+};
 
 const quote = 0x22;
 const missing = Buffer.from('null');

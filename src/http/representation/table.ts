@@ -124,7 +124,11 @@ export class Table implements Representation {
     writer.all(rowOpening);
     for (const [index, column] of this.#columns.entries()) {
       if (index > 0) writer.all(comma);
-      const cell = { bytes, start: starts[index] ?? -1, end: ends[index] ?? -1 };
+      const cell = {
+        bytes,
+        start: starts[index] ?? -1,
+        end: ends[index] ?? -1,
+      };
       until = Math.min(until, cellOf(column.type, cell, writer, now));
     }
     writer.all(rowObject);

@@ -25,7 +25,13 @@ export class YamlAnswers {
     const { status, bytes } = answer;
     const headers = withoutTag(answer.headers);
     if (bytes.length > yamlPieceBytesMax)
-      return { kind: 'stream', status, headers, chunks: this.#converted([bytes], account), contentType: yamlType };
+      return {
+        kind: 'stream',
+        status,
+        headers,
+        chunks: this.#converted([bytes], account),
+        contentType: yamlType,
+      };
     await this.#turns.next(account);
     return { ...answer, bytes: yamlOf(bytes), contentType: yamlType, headers };
   }

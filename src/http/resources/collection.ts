@@ -25,12 +25,21 @@ import { readObject } from '../body/read-object.ts';
  * The cache key of a list, undefined if the response is not cached; and the form of the objects, undefined for plain
  * objects.
  */
-type Keyed = { readonly key: string | undefined; readonly form: Representation | undefined };
+type Keyed = {
+  readonly key: string | undefined;
+  readonly form: Representation | undefined;
+};
 type Asked = Keyed & { readonly request: ListRequest };
 /** Lists at a past position, which the audit indexes have folded. */
 export type PastLists = MomentPorts['audit'] & { readonly lists: ListsAt };
-type AskedPast = { readonly asked: Asked; readonly past: PastLists };
-type SlotHolder = Asked & { readonly exchange: Exchange; readonly slot: SnapshotSlot };
+type AskedPast = {
+  readonly asked: Asked;
+  readonly past: PastLists;
+};
+type SlotHolder = Asked & {
+  readonly exchange: Exchange;
+  readonly slot: SnapshotSlot;
+};
 type Streamed = {
   readonly page: Omit<ListPage, 'items'>;
   readonly items: AsyncIterable<Uint8Array>;
@@ -79,7 +88,11 @@ export class Collections {
 
   #cached({ clock }: Exchange, type: ResourceType, key: string | undefined): Buffer | undefined {
     if (key === undefined) return undefined;
-    return this.#cache?.find(key, { type, position: this.#ports.reader.position(), now: clock.now() });
+    return this.#cache?.find(key, {
+      type,
+      position: this.#ports.reader.position(),
+      now: clock.now(),
+    });
   }
 
   async #read(exchange: Exchange, type: ResourceType, keyed: Keyed): Promise<Answer> {

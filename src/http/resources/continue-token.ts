@@ -25,7 +25,10 @@ export type DecodedToken =
   | { readonly ok: false; readonly problem: 'malformed' | 'expired' };
 
 /** The type, selection and order to which a token is bound. */
-export type QueryIdentity = { readonly type: ResourceType; readonly selects: readonly (readonly string[])[] };
+export type QueryIdentity = {
+  readonly type: ResourceType;
+  readonly selects: readonly (readonly string[])[];
+};
 
 export function encodeToken(token: ContinueToken, identity: QueryIdentity): string {
   const { keys, created, name } = token.after;

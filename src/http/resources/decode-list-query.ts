@@ -24,7 +24,10 @@ export type ListRequest = {
 };
 
 /** The oldest acceptable position; `exact` requires exactly this position. */
-export type Freshness = { readonly notBefore: LogPosition | undefined; readonly match: 'not-older' | 'exact' };
+export type Freshness = {
+  readonly notBefore: LogPosition | undefined;
+  readonly match: 'not-older' | 'exact';
+};
 
 export type Decoded<T> = { readonly ok: true; readonly value: T } | ProblemResult;
 
@@ -48,7 +51,11 @@ export function decodeListQuery(
   const identity: QueryIdentity = { type, selects: selects.map((name) => parameters.getAll(name)) };
   const paging = decodePaging(parameters, identity, sort.sort);
   if (!paging.ok) return paging;
-  const query = { selection: selection.value, sort: sort.sort, window: windowOf(paging.value) };
+  const query = {
+    selection: selection.value,
+    sort: sort.sort,
+    window: windowOf(paging.value),
+  };
   return { ok: true, value: { query, paging: paging.value, identity, freshness: freshness.value } };
 }
 

@@ -69,7 +69,11 @@ function unfinished(error: unknown, disconnected: AbortSignal): Answer {
 /**
  * The result of one batch. `left` is the number of objects that are not deleted because of the caller's rate limits.
  */
-type Batch = { readonly marked: readonly Uint8Array[]; readonly more: boolean; readonly left: number };
+type Batch = {
+  readonly marked: readonly Uint8Array[];
+  readonly more: boolean;
+  readonly left: number;
+};
 
 /** The result of one write. `bytes` is undefined if another writer has already deleted the object. */
 type Marked = { readonly bytes: Uint8Array | undefined } | { readonly refused: Problem };

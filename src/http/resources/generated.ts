@@ -20,7 +20,10 @@ import { writeInForm } from '../representation/requested-form.ts';
 import { nothingHere, type Route } from '../route-table.ts';
 
 /** The request is not for a generated API: another route may match. */
-export type NotServed = { readonly kind: 'not-served'; readonly allow: readonly string[] };
+export type NotServed = {
+  readonly kind: 'not-served';
+  readonly allow: readonly string[];
+};
 
 const collectionMethods = ['GET', 'HEAD', 'POST', 'DELETE'];
 const itemMethods = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'];

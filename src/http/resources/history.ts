@@ -115,7 +115,11 @@ function beginningOf(
 ): HistoryToken | 'absent' | 'foreign' {
   if (folded === undefined) return 'absent';
   if (token !== undefined) return token.through > folded ? 'foreign' : token;
-  return { position: reader.position(), through: folded, next: order === 'oldest' ? streamRevision(0) : folded };
+  return {
+    position: reader.position(),
+    through: folded,
+    next: order === 'oldest' ? streamRevision(0) : folded,
+  };
 }
 
 function absentDetail(target: HistoryTarget, uid: string | undefined): string {

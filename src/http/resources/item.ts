@@ -34,10 +34,16 @@ export type ResourceReader = Pick<
   'get' | 'list' | 'names' | 'position' | 'isKnown' | 'reached' | 'snapshots'
 >;
 
-export type ResourcePorts = { readonly reader: ResourceReader; readonly execute: Execute };
+export type ResourcePorts = {
+  readonly reader: ResourceReader;
+  readonly execute: Execute;
+};
 
 /** The object of a request. `name` is from the path. */
-export type ItemTarget = { readonly type: ResourceType; readonly name: string };
+export type ItemTarget = {
+  readonly type: ResourceType;
+  readonly name: string;
+};
 
 export function getItem(exchange: Exchange, target: ItemTarget, { reader }: ResourcePorts): Answer | Promise<Answer> {
   if (exchange.rawQuery === '') return answerItem(exchange, target, reader);

@@ -112,5 +112,9 @@ function rendered(
   position: LogPosition,
 ): Pick<Entry, 'bytes' | 'itemsAt' | 'position'> {
   const head = Buffer.from(envelopeHead(request, page, position, form));
-  return { bytes: Buffer.concat([head, items, Buffer.from(envelopeTail)]), itemsAt: head.length, position };
+  return {
+    bytes: Buffer.concat([head, items, Buffer.from(envelopeTail)]),
+    itemsAt: head.length,
+    position,
+  };
 }

@@ -36,7 +36,11 @@ function metadataOf(request: ListRequest, page: Omit<ListPage, 'items'>, positio
   const first = paging.kind === 'chain' ? (paging.token?.position ?? position) : position;
   const metadata = { resourceVersion: first.toString() };
   if (paging.kind !== 'chain' || page.next === undefined) return metadata;
-  const token = { position: first, after: page.next, page: (paging.token?.page ?? 1) + 1 };
+  const token = {
+    position: first,
+    after: page.next,
+    page: (paging.token?.page ?? 1) + 1,
+  };
   return { ...metadata, continue: encodeToken(token, request.identity), remainingItemCount: page.remaining };
 }
 
@@ -67,5 +71,14 @@ type PageCounts = {
 function ends(counts: PageCounts, hasNext: boolean): object {
   const { page, size, total, totalPages } = counts;
   const hasPrevious = page > 1;
-  return { page, size, total, first: !hasPrevious, last: !hasNext, hasNext, hasPrevious, totalPages };
+  return {
+    page,
+    size,
+    total,
+    first: !hasPrevious,
+    last: !hasNext,
+    hasNext,
+    hasPrevious,
+    totalPages,
+  };
 }

@@ -103,7 +103,10 @@ type Lookup = ResourcePorts & { readonly context: WriteContext };
 /**
  * A found object. `counted` is the context for the next write, which does not count again what the look-up has counted.
  */
-type Found = { readonly stored: StoredObject; readonly counted: WriteContext };
+type Found = {
+  readonly stored: StoredObject;
+  readonly counted: WriteContext;
+};
 
 async function lookedUp(
   type: ResourceType,
@@ -126,7 +129,11 @@ async function lookedUp(
 /** Members that only the platform and administrators may set, not the owner of the object. */
 const administered = ['finalizers', 'ownerReferences'] as const;
 
-type Change = { readonly stored: StoredObject; readonly execute: Execute; readonly context: WriteContext };
+type Change = {
+  readonly stored: StoredObject;
+  readonly execute: Execute;
+  readonly context: WriteContext;
+};
 
 /**
  * Returns a refusal if the command changes members that the owner may not set; undefined otherwise. A dry run computes
@@ -148,7 +155,10 @@ async function changeRefused(
 
 type Metadata = Readonly<Record<string, unknown>>;
 
-type Metadatas = { readonly after: Metadata; readonly before: Metadata };
+type Metadatas = {
+  readonly after: Metadata;
+  readonly before: Metadata;
+};
 
 function refusedAs(type: ResourceType, name: string, { after, before }: Metadatas): WriteOutcome | undefined {
   const changed = (member: string): boolean => !deepEqual(listed(after[member]), listed(before[member]));

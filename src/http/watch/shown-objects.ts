@@ -4,7 +4,10 @@ import type { Representation } from '../representation/representation.ts';
 /** Whether the object belongs to the first event of a stream, or to a later one. */
 export type Place = 'first' | 'later';
 
-type Kept = { readonly made: Map<Representation, Partial<Record<Place, Buffer>>>; bytes: number };
+type Kept = {
+  readonly made: Map<Representation, Partial<Record<Place, Buffer>>>;
+  bytes: number;
+};
 
 type ShownPlace = {
   readonly form: Representation;

@@ -41,7 +41,14 @@ export function errorFrames({ reason, detail }: Ending, encoding: FrameEncoding)
     code: status,
   };
   const parts: Uint8Array[] = [];
-  encoding.encode({ type: 'ERROR', object: Buffer.from(JSON.stringify(object)), position: undefined }, parts);
+  encoding.encode(
+    {
+      type: 'ERROR',
+      object: Buffer.from(JSON.stringify(object)),
+      position: undefined,
+    },
+    parts,
+  );
   return Buffer.concat(parts);
 }
 

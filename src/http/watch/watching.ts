@@ -21,7 +21,10 @@ export type WatchRequest = {
 };
 
 /** A collection of a platform route, with the endpoints of its watches. */
-export type WatchedRoute = { readonly type: ResourceType; readonly endpoints: WatchEndpoints };
+export type WatchedRoute = {
+  readonly type: ResourceType;
+  readonly endpoints: WatchEndpoints;
+};
 
 /** The watch API, one method for each transport. Both take over the connection and never throw. */
 export type WatchEndpoints = {

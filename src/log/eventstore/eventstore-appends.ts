@@ -81,7 +81,11 @@ export class Appends {
       position !== undefined &&
       position.commit === position.prepare;
     const outcome: AppendOutcome | undefined = isKnown
-      ? { ok: true, revision: streamRevision(revision), position: logPosition(position.commit + 1n) }
+      ? {
+          ok: true,
+          revision: streamRevision(revision),
+          position: logPosition(position.commit + 1n),
+        }
       : undefined;
     if (outcome !== undefined && this.#lookedUp === undefined) return outcome;
     return this.#inTurn(outcome ?? this.#resolveOutcome(append, reply));

@@ -17,7 +17,10 @@ import { decodeAnswer } from './eventstore-wire.ts';
 import { LogRefusedError } from '../log.ts';
 
 /** A stream of the driver that the client can end. */
-type Ending = { end(): unknown; once(event: 'close', listener: () => void): unknown };
+type Ending = {
+  end(): unknown;
+  once(event: 'close', listener: () => void): unknown;
+};
 
 type Closing = { close(): void };
 

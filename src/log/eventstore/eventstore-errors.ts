@@ -24,7 +24,11 @@ export type Fault =
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'away'; readonly reason: string };
 
-type DriverError = Error & { readonly type?: unknown; readonly code?: unknown; readonly actualVersion?: unknown };
+type DriverError = Error & {
+  readonly type?: unknown;
+  readonly code?: unknown;
+  readonly actualVersion?: unknown;
+};
 
 const grpc = { unknown: 2, permissionDenied: 7, aborted: 10, unauthenticated: 16 } as const;
 

@@ -15,7 +15,11 @@ export type Appended = {
   readonly sentMs: number;
 };
 
-type LookUpContext = { readonly reads: Reads; readonly clock: Clock; readonly closing: AbortSignal };
+type LookUpContext = {
+  readonly reads: Reads;
+  readonly clock: Clock;
+  readonly closing: AbortSignal;
+};
 
 /**
  * Determines the outcome of an append from the event after the expected revision, independent of the reply (consistency

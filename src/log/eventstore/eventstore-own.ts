@@ -2,7 +2,10 @@ import { logRecentBytesMax, logRecentEventsMax } from '../../limits/log.ts';
 import type { LogPosition, ProposedEvent, RecordedEvent, StreamName } from '../log.ts';
 
 /** A subscriber: the last received position, and the filter of streams. */
-export type Follower = { seen: LogPosition; readonly wants: (stream: StreamName) => boolean };
+export type Follower = {
+  seen: LogPosition;
+  readonly wants: (stream: StreamName) => boolean;
+};
 
 type Own = {
   readonly stream: StreamName;

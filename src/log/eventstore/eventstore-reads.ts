@@ -28,12 +28,21 @@ export type ReadContext = RetryContext & {
 export type PositionState = RecordedEvent | 'later' | 'end';
 
 /** The position and stream of this log's last event. */
-export type LogEnd = { readonly position: LogPosition; readonly stream?: StreamName | undefined };
+export type LogEnd = {
+  readonly position: LogPosition;
+  readonly stream?: StreamName | undefined;
+};
 
-type ServerPosition = { readonly commit: bigint; readonly prepare: bigint };
+type ServerPosition = {
+  readonly commit: bigint;
+  readonly prepare: bigint;
+};
 
 /** An event of a backward scan. `ours` is set if the event belongs to this log. */
-type Passed = { readonly place: ServerPosition; readonly ours: LogEnd | undefined };
+type Passed = {
+  readonly place: ServerPosition;
+  readonly ours: LogEnd | undefined;
+};
 
 const emptyLog: LogEnd = { position: logStart };
 

@@ -18,7 +18,10 @@ const nothing = new Uint8Array();
  */
 const packed = '$bytes';
 
-export type AppendPlace = { readonly index: number; readonly of: number };
+export type AppendPlace = {
+  readonly index: number;
+  readonly of: number;
+};
 
 export type StoredRecord = {
   readonly event: RecordedEvent;

@@ -12,7 +12,10 @@ import { LogCorruptError, logStart } from '../log.ts';
 import type { LogPosition, RecordedEvent } from '../log.ts';
 
 /** The events of a subscription: after the position `after`, in streams with one of the `prefixes` in EventStoreDB. */
-export type Subscribed = { readonly after: LogPosition; readonly prefixes: readonly string[] };
+export type Subscribed = {
+  readonly after: LogPosition;
+  readonly prefixes: readonly string[];
+};
 
 /** One subscription. The reader takes events at its own speed; within limits, further events remain on the server. */
 export class LiveSubscription {

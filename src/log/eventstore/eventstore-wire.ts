@@ -9,7 +9,16 @@ export type WireAnswer = RawRecord | 'confirmed' | 'other';
 
 const answer = { event: 1, confirmation: 2 } as const;
 const resolved = { event: 1 } as const;
-const recorded = { id: 1, stream: 2, revision: 3, prepare: 4, commit: 5, properties: 6, metadata: 7, data: 8 } as const;
+const recorded = {
+  id: 1,
+  stream: 2,
+  revision: 3,
+  prepare: 4,
+  commit: 5,
+  properties: 6,
+  metadata: 7,
+  data: 8,
+} as const;
 const uuid = { structured: 1, text: 2 } as const;
 const structured = { most: 1, least: 2 } as const;
 const streamIdentifier = { name: 3 } as const;

@@ -24,7 +24,11 @@ const headerBytes = 25;
 const endsAppendFlag = 1;
 
 /** The location of a record. The members are numbers, because arithmetic with bigints is much slower. */
-export type RecordLocation = { readonly position: number; readonly revision: number; readonly endsAppend: boolean };
+export type RecordLocation = {
+  readonly position: number;
+  readonly revision: number;
+  readonly endsAppend: boolean;
+};
 
 export function encodeRecord(stream: StreamName, event: ProposedEvent, place: RecordLocation): Buffer {
   const { id, type, data, metadata } = event;

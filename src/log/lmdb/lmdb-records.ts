@@ -3,7 +3,11 @@ import { hasRevision, openStore, positionBytes, type LmdbStore } from './lmdb-st
 import { LogCorruptError, type RecordedEvent } from '../log.ts';
 
 /** The stored bytes of a record, and the decoded event. */
-export type RawRecord = { readonly position: number; readonly bytes: Buffer; readonly event: RecordedEvent };
+export type RawRecord = {
+  readonly position: number;
+  readonly bytes: Buffer;
+  readonly event: RecordedEvent;
+};
 
 /** Reads the records of a log. Another handle may write to the log at the same time. */
 export class RecordReader {

@@ -133,11 +133,19 @@ function readType({ out, parts, schema }: Reading, value: unknown): void {
   const nullable = isNullable ? { nullable: true } : {};
   const [type] = types;
   if (type === undefined) {
-    parts.push({ schema: { type: 'string', nullable: true, enum: [null] }, isExact: true, weight: 1 });
+    parts.push({
+      schema: { type: 'string', nullable: true, enum: [null] },
+      isExact: true,
+      weight: 1,
+    });
   } else if (types.length === 1) {
     Object.assign(out, { type, ...nullable });
   } else {
-    const each = types.map((name) => ({ type: name, ...(name === 'array' ? { items: {} } : {}), ...nullable }));
+    const each = types.map((name) => ({
+      type: name,
+      ...(name === 'array' ? { items: {} } : {}),
+      ...nullable,
+    }));
     parts.push({ schema: { anyOf: each }, isExact: true, weight: types.length });
   }
 }
@@ -222,7 +230,11 @@ function readDependentSchemas({ parts, translate }: Reading, value: unknown): vo
 
 /** Returns a schema for all values that are not objects with this member. */
 function lacks(member: string): Translated {
-  return { schema: { not: { type: 'object', required: [member] } }, isExact: true, weight: 3 };
+  return {
+    schema: { not: { type: 'object', required: [member] } },
+    isExact: true,
+    weight: 3,
+  };
 }
 
 function take(reading: Reading, inner: Translated): void {

@@ -32,7 +32,10 @@ export function toOpenApi30(root: unknown, name: string): TranslatedDocument {
   return { schema, isExact, components, isEndless: endless.size > 0 };
 }
 
-type Target = { readonly name: string; isExact: boolean };
+type Target = {
+  readonly name: string;
+  isExact: boolean;
+};
 
 class Translation {
   readonly components = new Map<string, Schema>();

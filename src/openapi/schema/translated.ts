@@ -35,7 +35,11 @@ export function anyOf(parts: readonly Translated[]): Translated {
   if (open !== undefined) return { ...anything, isExact: parts.some((part) => isAnything(part) && part.isExact) };
   const [only] = parts;
   if (only !== undefined && parts.length === 1) return only;
-  return { schema: { anyOf: schemasOf(parts) }, isExact: areExact(parts), weight: weightOf(parts) };
+  return {
+    schema: { anyOf: schemasOf(parts) },
+    isExact: areExact(parts),
+    weight: weightOf(parts),
+  };
 }
 
 /**
@@ -44,7 +48,11 @@ export function anyOf(parts: readonly Translated[]): Translated {
  */
 export function oneOf(parts: readonly Translated[]): Translated {
   if (!areExact(parts)) return { ...anyOf(parts), isExact: false };
-  return { schema: { oneOf: schemasOf(parts) }, isExact: true, weight: weightOf(parts) };
+  return {
+    schema: { oneOf: schemasOf(parts) },
+    isExact: true,
+    weight: weightOf(parts),
+  };
 }
 
 /**
@@ -52,7 +60,13 @@ export function oneOf(parts: readonly Translated[]): Translated {
  * original schema, so its negation would refuse valid values.
  */
 export function not(part: Translated): Translated {
-  return part.isExact ? { schema: { not: part.schema }, isExact: true, weight: part.weight + 1 } : unknown;
+  return part.isExact
+    ? {
+        schema: { not: part.schema },
+        isExact: true,
+        weight: part.weight + 1,
+      }
+    : unknown;
 }
 
 /**

@@ -20,7 +20,11 @@ export type MembersPart = {
   readonly members: readonly TypedMember[];
 };
 
-export type TypedMember = { readonly name: string; readonly isRequired: boolean; readonly part: TypedPart };
+export type TypedMember = {
+  readonly name: string;
+  readonly isRequired: boolean;
+  readonly part: TypedPart;
+};
 
 const unknown: TypedPart = { kind: 'unknown' };
 

@@ -18,13 +18,23 @@ export type RouteEndpoint = {
   readonly body?: ValueSchema;
   readonly responses?: ReadonlyMap<number, ResponseEndpoint>;
 };
-export type ResponseEndpoint = { readonly description?: string; readonly schema?: ValueSchema };
+export type ResponseEndpoint = {
+  readonly description?: string;
+  readonly schema?: ValueSchema;
+};
 
 /** A decoded WebSocket endpoint, with an absolute path. */
-export type SocketEndpoint = { readonly path: string; readonly handler: SocketHandler; readonly summary?: string };
+export type SocketEndpoint = {
+  readonly path: string;
+  readonly handler: SocketHandler;
+  readonly summary?: string;
+};
 
 /** The routes and WebSocket endpoints of a plugin. */
-export type Endpoints = { readonly routes: readonly RouteEndpoint[]; readonly sockets: readonly SocketEndpoint[] };
+export type Endpoints = {
+  readonly routes: readonly RouteEndpoint[];
+  readonly sockets: readonly SocketEndpoint[];
+};
 
 /** The registry of custom APIs. `announce` and `mount` throw, and change nothing, if a path cannot be served. */
 export type RouteMounts = {

@@ -4,7 +4,11 @@ export type InvalidObjects = {
   readonly type: string;
   readonly count: number;
   /** The first object in the order of names, with its first error. */
-  readonly first: { readonly name: string; readonly pointer: string; readonly detail: string };
+  readonly first: {
+    readonly name: string;
+    readonly pointer: string;
+    readonly detail: string;
+  };
 };
 
 /** The results of the checks of stored objects, on the leader. */

@@ -1,7 +1,11 @@
 import type { ReconcileOutcome, ReconcileRequest, PluginObject } from './plugin.ts';
 
 /** A registered type of the plugin. */
-export type ReconciledType = { readonly group: string; readonly version: string; readonly plural: string };
+export type ReconciledType = {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+};
 
 /** A decoded reconciler. The results of its functions are validated at each call. */
 export type MountedReconciler = {

@@ -7,7 +7,10 @@ import { yamlDocuments } from '../objects/yaml-documents.ts';
 import type { PluginProblem } from './plugin-problem.ts';
 import { yamlLines, type YamlLines } from './yaml-lines.ts';
 
-export type Platform = { readonly domain: string; readonly version: string };
+export type Platform = {
+  readonly domain: string;
+  readonly version: string;
+};
 
 /** An object in one of the plugin's files, with the line of each of its values. */
 export type FiledObject = {
@@ -57,7 +60,15 @@ export async function checkObjectFiles(folder: PluginFolder, plugin: string, dom
     const yaml = file.ok ? yamlDocuments(file.text, domain) : file;
     const documents = yaml.ok ? yaml.documents : [];
     return documents.flatMap((object, index): readonly FiledObject[] =>
-      isObject(object) ? [{ file: path, object, lineOf: (pointer) => lines.get(path)?.(index, pointer) }] : [],
+      isObject(object)
+        ? [
+            {
+              file: path,
+              object,
+              lineOf: (pointer) => lines.get(path)?.(index, pointer),
+            },
+          ]
+        : [],
     );
   });
   return { objects, problems: decoded.ok ? [] : decoded.problems.map((problem) => inObjectFile(problem, lines)) };

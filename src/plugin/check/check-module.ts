@@ -22,7 +22,11 @@ export type CheckedModule = {
   readonly problems: readonly PluginProblem[];
 };
 
-type Module = { readonly folder: PluginFolder; readonly manifest: Manifest; readonly domain: string };
+type Module = {
+  readonly folder: PluginFolder;
+  readonly manifest: Manifest;
+  readonly domain: string;
+};
 
 /** A check prints only problems, so the log lines of the plugin are dropped. */
 const unheard: PluginLogger = {

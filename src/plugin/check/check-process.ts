@@ -14,7 +14,10 @@ import { checkRoles } from './check-roles.ts';
 import type { PluginProblem } from './plugin-problem.ts';
 
 /** The argument of the process. */
-export type CheckStart = { readonly checkOf: PluginFolder; readonly platform: Platform };
+export type CheckStart = {
+  readonly checkOf: PluginFolder;
+  readonly platform: Platform;
+};
 
 /** A message of the process: the problems found so far, or the step that begins. */
 export type CheckMessage = { readonly problems: readonly PluginProblem[] } | 'begins' | 'ended';

@@ -7,7 +7,11 @@ import { withSourcePlaces } from './source-maps.ts';
 import { placeInStack } from './thrown-place.ts';
 
 /** A folder from which code of the plugin `name` was run. */
-export type CodeFolder = { readonly name: string; readonly folder: string; readonly bundled: boolean };
+export type CodeFolder = {
+  readonly name: string;
+  readonly folder: string;
+  readonly bundled: boolean;
+};
 
 /**
  * The maximum number of folders. Each version of an upgraded plugin has its own folder. Above the limit, the oldest

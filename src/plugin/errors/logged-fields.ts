@@ -18,7 +18,11 @@ function loggedValue(value: unknown, inSources: (stack: string) => string): unkn
   // A plugin may throw an error with members that throw when they are read.
   try {
     const { name, message, stack } = value;
-    return { type: name, message, ...(typeof stack === 'string' ? { stack: inSources(stack) } : {}) };
+    return {
+      type: name,
+      message,
+      ...(typeof stack === 'string' ? { stack: inSources(stack) } : {}),
+    };
   } catch {
     return 'an error that cannot be printed';
   }

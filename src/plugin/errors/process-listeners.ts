@@ -9,7 +9,10 @@ export type Emitter = {
   listeners(event: string | symbol): readonly unknown[];
 };
 
-type Listening = { readonly event: string | symbol; readonly listener: WeakRef<object> };
+type Listening = {
+  readonly event: string | symbol;
+  readonly listener: WeakRef<object>;
+};
 
 /**
  * Records which plugin adds a listener to `process`, by the stack of the call. A listener that outlives its plugin is

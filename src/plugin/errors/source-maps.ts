@@ -6,9 +6,16 @@ import { isList, isObject } from '../../base/guards.ts';
 import { sourceMapBytesMax, sourceMapsMax } from '../lifecycle/life-limits.ts';
 
 /** A place in a source file. The path is absolute; line and column are counted from 1. */
-export type SourcePlace = { readonly path: string; readonly line: number; readonly column: number };
+export type SourcePlace = {
+  readonly path: string;
+  readonly line: number;
+  readonly column: number;
+};
 
-type Entry = { readonly mark: string; readonly map: SourceMap | undefined };
+type Entry = {
+  readonly mark: string;
+  readonly map: SourceMap | undefined;
+};
 
 /** Parsed maps by path, in the order of their last use. */
 const cache = new Map<string, Entry>();

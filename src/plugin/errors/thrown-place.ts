@@ -46,7 +46,11 @@ export function withoutFolder(text: string, folder: string): string {
   return text.replaceAll(`file://${folder}/`, '').replaceAll(`${folder}/`, '');
 }
 
-type SourceLocation = { readonly path: string; readonly line: string; readonly source: string | undefined };
+type SourceLocation = {
+  readonly path: string;
+  readonly line: string;
+  readonly source: string | undefined;
+};
 
 /** The maximum length of the shown part of a source line. A bundled file may consist of a single line. */
 const sourceLengthMax = 80;
@@ -60,7 +64,11 @@ function placeIn(text: string, root: string): SourceLocation | undefined {
   const [, path, line] = /^(?:file:\/\/)?([^?]+?)(?:\?[^:]*)?:(\d+)$/u.exec(first) ?? [];
   const column = /^\s*\^+\s*$/u.test(underline) ? underline.indexOf('^') : -1;
   if (path?.startsWith(root) === true && line !== undefined && column >= 0)
-    return { path: path.slice(root.length), line, source: around(source, column) };
+    return {
+      path: path.slice(root.length),
+      line,
+      source: around(source, column),
+    };
   return root === '' ? undefined : placeOfFrame(text, root);
 }
 

@@ -3,10 +3,16 @@ import type { PluginFolder } from './plugin-folder.ts';
 import type { Failure } from '../lifecycle/status/plugin-status.ts';
 
 /** A folder, and the plugin name in its plugin.yaml. If plugin.yaml is unreadable, `declared` is the folder's name. */
-export type DeclaredFolder = { readonly folder: PluginFolder; readonly declared: string };
+export type DeclaredFolder = {
+  readonly folder: PluginFolder;
+  readonly declared: string;
+};
 
 /** A folder with an assigned plugin name. `refused` is set if another folder has the same declared name. */
-export type NamedFolder<Declared> = { readonly of: Declared; readonly refused: Failure | undefined };
+export type NamedFolder<Declared> = {
+  readonly of: Declared;
+  readonly refused: Failure | undefined;
+};
 
 export type FolderNames<Declared> = {
   readonly names: ReadonlyMap<string, NamedFolder<Declared>>;

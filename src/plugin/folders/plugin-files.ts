@@ -8,7 +8,11 @@ import { unlessTransient } from './transient-errors.ts';
 import { objectFolders } from './plugin-folder.ts';
 
 /** The metadata of one file of a plugin. */
-type FileMark = { readonly path: string; readonly size: number; readonly modifiedMs: number };
+type FileMark = {
+  readonly path: string;
+  readonly size: number;
+  readonly modifiedMs: number;
+};
 
 /**
  * One scan of a plugin's folder. `signature` is computed from file metadata, and changes if a file may have changed.

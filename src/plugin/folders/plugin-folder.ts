@@ -10,7 +10,11 @@ import { jsonDepthMax } from '../../limits/requests.ts';
 import { unlessTransient } from './transient-errors.ts';
 
 /** A plugin's folder. The folder may be reached through a link; links in the folder must not lead out of the folder. */
-export type PluginFolder = { readonly path: string; readonly name: string; readonly bundled: boolean };
+export type PluginFolder = {
+  readonly path: string;
+  readonly name: string;
+  readonly bundled: boolean;
+};
 
 export type FileText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problem: string };
 

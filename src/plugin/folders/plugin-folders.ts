@@ -195,7 +195,14 @@ export class PluginFolders {
         void this.#change(entry, digest);
       },
     });
-    const entry: Entry = { folder, watch, digest: undefined, declared: folder.name, counts: false, isOut: false };
+    const entry: Entry = {
+      folder,
+      watch,
+      digest: undefined,
+      declared: folder.name,
+      counts: false,
+      isOut: false,
+    };
     this.#entries.set(key, entry);
     return entry;
   }

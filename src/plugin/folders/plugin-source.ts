@@ -5,7 +5,10 @@ import type { PackageRef, PackageStore } from '../packages/package-store.ts';
 import { readManifest } from './plugin-folder.ts';
 import type { Failure } from '../lifecycle/status/plugin-status.ts';
 
-export type PluginSourceDependencies = { readonly domain: string; readonly packages?: PackageStore | undefined };
+export type PluginSourceDependencies = {
+  readonly domain: string;
+  readonly packages?: PackageStore | undefined;
+};
 
 const missingFolder =
   'no folder of PLUGINS_DIRS contains this plugin: restore the folder of the plugin, or uninstall the plugin';

@@ -13,12 +13,18 @@ import { Reconciliation } from './reconciliation.ts';
  * A failure of a plugin, with the fingerprint of the files and the object that caused the failure. The start is retried
  * when the fingerprint changes.
  */
-export type OwnFailure = { readonly failure: Failure; readonly fingerprint: string };
+export type OwnFailure = {
+  readonly failure: Failure;
+  readonly fingerprint: string;
+};
 
 /**
  * The location of a plugin's files: the plugin folder, or the folder of the package that the Plugin object references.
  */
-export type PluginFiles = { readonly folder: PluginFolder; readonly digest: string };
+export type PluginFiles = {
+  readonly folder: PluginFolder;
+  readonly digest: string;
+};
 
 /**
  * The plugin folder. `digest` is undefined if the folder contains no plugin. `refused` is set if another folder has the

@@ -51,7 +51,10 @@ export type LifeEvent =
  */
 export type LifeAct = 'none' | 'load' | 'release' | 'erase' | 'forget';
 
-export type Transition = { readonly to: LifeState; readonly act: LifeAct };
+export type Transition = {
+  readonly to: LifeState;
+  readonly act: LifeAct;
+};
 
 /** Whether a plugin in the state may have registrations. */
 export const holding: Readonly<Record<LifeState, boolean>> = {

@@ -4,10 +4,17 @@ import type { TypeName } from '../api/plugin.ts';
 import { typesRememberedMax } from './life-limits.ts';
 
 /** A reference to an object, by apiVersion, kind and name. */
-export type ObjectRef = { readonly apiVersion: string; readonly kind: string; readonly name: string };
+export type ObjectRef = {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+};
 
 /** The names of a type, with which the objects of the type can be removed without the plugin's code. */
-export type TypeNames = TypeName & { readonly kind: string; readonly singular: string };
+export type TypeNames = TypeName & {
+  readonly kind: string;
+  readonly singular: string;
+};
 
 /**
  * The objects and types that a plugin has created, recorded in the status of the Plugin object. Later versions and the

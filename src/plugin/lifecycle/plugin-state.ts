@@ -3,7 +3,10 @@ import type { LifeState } from './life.ts';
 import type { Failure } from './status/plugin-status.ts';
 
 /** Registered code. `isApplied`: whether this node, as the leader, has applied the objects that the code ships. */
-export type PluginCode = { readonly incarnation: Incarnation; readonly isApplied: boolean };
+export type PluginCode = {
+  readonly incarnation: Incarnation;
+  readonly isApplied: boolean;
+};
 
 /** The actual state of a plugin on one node: one variant for each state of the lifecycle table, with its data. */
 export type PluginState =
@@ -90,7 +93,11 @@ function served(state: PluginState): PluginState {
 
 function built(state: PluginState, progress: number | undefined): PluginState {
   if (state.phase !== 'not-started' || state.code === undefined) return state;
-  return { phase: 'not-started', code: state.code, ...(progress === undefined ? {} : { progress }) };
+  return {
+    phase: 'not-started',
+    code: state.code,
+    ...(progress === undefined ? {} : { progress }),
+  };
 }
 
 function applied(state: PluginState, isApplied: boolean): PluginState {

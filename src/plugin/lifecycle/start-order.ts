@@ -1,5 +1,8 @@
 /** A plugin and its dependencies. */
-export type Dependent = { readonly name: string; readonly dependencies: readonly string[] };
+export type Dependent = {
+  readonly name: string;
+  readonly dependencies: readonly string[];
+};
 
 /**
  * Sorts plugins so that each plugin follows its dependencies. `cyclic` contains the plugins that depend directly or

@@ -14,5 +14,9 @@ export function checkExport(exported: unknown, declarer: Declarer): CheckedExpor
   const compiled = definition.types.map((declaration) => compileType(declaration, declarer));
   const problems = compiled.flatMap((type) => (type.ok ? [] : type.problems));
   if (problems.length > 0) return { ok: false, reason: 'TypesRefused', message: problems.join('; ') };
-  return { ok: true, definition, types: compiled.flatMap((type) => (type.ok ? [type.type] : [])) };
+  return {
+    ok: true,
+    definition,
+    types: compiled.flatMap((type) => (type.ok ? [type.type] : [])),
+  };
 }

@@ -13,7 +13,10 @@ export type DecodedEndpoints = Endpoints & {
 };
 
 /** A position in the export, for messages, and the prefix of paths at this position; empty if paths are absolute. */
-type SchemaPlace = { readonly at: string; readonly prefix: string };
+type SchemaPlace = {
+  readonly at: string;
+  readonly prefix: string;
+};
 
 type SchemaMembers = {
   readonly members: Readonly<Record<string, unknown>>;

@@ -31,7 +31,11 @@ export function decodeMigrations(
   }).filter((migration) => migration !== undefined);
 }
 
-type Decoding = { readonly at: string; readonly types: readonly unknown[]; readonly problems: string[] };
+type Decoding = {
+  readonly at: string;
+  readonly types: readonly unknown[];
+  readonly problems: string[];
+};
 
 function decodeMigration(declared: unknown, { at, types, problems }: Decoding): MountedMigration | undefined {
   if (!isObject(declared)) {

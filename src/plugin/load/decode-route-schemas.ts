@@ -6,7 +6,11 @@ import { unknownMembers } from './unknown-members.ts';
 
 export type RouteSchemas = Pick<RouteEndpoint, 'query' | 'body' | 'responses'>;
 
-type Findings = { readonly at: string; readonly method: RouteMethod; readonly problems: string[] };
+type Findings = {
+  readonly at: string;
+  readonly method: RouteMethod;
+  readonly problems: string[];
+};
 
 /** Compiles the schemas of a route's requests and responses. Adds the problems of invalid schemas to `problems`. */
 export function decodeRouteSchemas(

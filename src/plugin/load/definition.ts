@@ -58,8 +58,15 @@ function decodeStop(exported: Readonly<Record<string, unknown>>, problems: strin
 }
 
 /** A plugin with types in a group, and the types of the plugin by plural. */
-export type GroupOwner = { readonly plugin: string; readonly types: ReadonlyMap<string, Pick<ResourceType, 'scale'>> };
-export type EndpointDeclarer = { readonly plugin: string; readonly bundled: boolean; readonly domain: string };
+export type GroupOwner = {
+  readonly plugin: string;
+  readonly types: ReadonlyMap<string, Pick<ResourceType, 'scale'>>;
+};
+export type EndpointDeclarer = {
+  readonly plugin: string;
+  readonly bundled: boolean;
+  readonly domain: string;
+};
 
 /**
  * Returns the reasons why a plugin's custom APIs cannot be served. `ownersOf` returns the plugins with types in a group

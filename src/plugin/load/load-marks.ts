@@ -10,13 +10,21 @@ import type { Failure } from '../lifecycle/status/plugin-status.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 
 /** The digest of a plugin's files, and the generation of its object if known. */
-export type Load = { readonly plugin: string; readonly digest: string; readonly generation: JsonValue | undefined };
+export type Load = {
+  readonly plugin: string;
+  readonly digest: string;
+  readonly generation: JsonValue | undefined;
+};
 
 /**
  * The marker of one plugin: the digest of its files, the generation of its object, and the ids of the processes that
  * ended while they loaded these files.
  */
-type Mark = { readonly digest: string; readonly generation: JsonValue; readonly boots: readonly string[] };
+type Mark = {
+  readonly digest: string;
+  readonly generation: JsonValue;
+  readonly boots: readonly string[];
+};
 
 /**
  * Writes a marker file for each plugin while its module loads. If a module loops or ends the process, the marker file

@@ -115,7 +115,10 @@ async function checkMain(request: LoadRequest, dependencies: LoadDependencies): 
     : { ok: false, reason: 'MainRefused', message: main.problem };
 }
 
-type Run = { readonly request: LoadRequest; readonly declarer: Declarer };
+type Run = {
+  readonly request: LoadRequest;
+  readonly declarer: Declarer;
+};
 
 /** Runs the module and decodes its export, unless a trial or a marker shows that it ends or blocks the process. */
 async function runMain(
@@ -139,7 +142,12 @@ async function runMain(
   suspects.add({ name, folder: folder.path, bundled: folder.bundled });
   try {
     const module = await loadModule(
-      { path, folder: folder.path, version, context: { name, domain, log: loggerOf(name) } },
+      {
+        path,
+        folder: folder.path,
+        version,
+        context: { name, domain, log: loggerOf(name) },
+      },
       clock,
     );
     return module.ok ? checkExport(module.exported, declarer) : module;

@@ -8,7 +8,11 @@ import { runInProcess } from './module-process.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 
 /** The URL of the module, and the context for its default export. */
-export type TrialStart = { readonly trialOf: string; readonly name: string; readonly domain: string };
+export type TrialStart = {
+  readonly trialOf: string;
+  readonly name: string;
+  readonly domain: string;
+};
 
 export const trialUrl: string = import.meta.url;
 

@@ -7,7 +7,11 @@ import { begins, trialUrl, type TrialStart } from './load-trial-process.ts';
 import { forkModuleProcess } from './module-process.ts';
 import type { Failure } from '../lifecycle/status/plugin-status.ts';
 
-export type TrialRequest = { readonly path: string; readonly name: string; readonly domain: string };
+export type TrialRequest = {
+  readonly path: string;
+  readonly name: string;
+  readonly domain: string;
+};
 
 /**
  * Runs a module in a separate process before the server runs the module. A thread would not suffice, because V8 may end

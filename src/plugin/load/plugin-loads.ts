@@ -42,7 +42,12 @@ export class PluginLoads {
         folder,
         manifest,
         version,
-        origin: { kind: 'kept', digest, source: sourceOf(files, desired), generation: desired?.generation },
+        origin: {
+          kind: 'kept',
+          digest,
+          source: sourceOf(files, desired),
+          generation: desired?.generation,
+        },
       },
       this.#dependencies,
     );

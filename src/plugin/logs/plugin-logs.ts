@@ -12,7 +12,11 @@ export type LoggedLine = {
 };
 
 /** The lines of one plugin. `first` is the number of the oldest line; lines are numbered from 0 without gaps. */
-type Lines = { first: number; bytes: number; readonly kept: Uint8Array[] };
+type Lines = {
+  first: number;
+  bytes: number;
+  readonly kept: Uint8Array[];
+};
 
 /**
  * The last log lines of each plugin, in memory. A plugin that exceeds its limit loses its oldest lines. If all plugins

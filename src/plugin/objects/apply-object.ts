@@ -72,7 +72,13 @@ export async function applyObject(given: Application, dependencies: ApplyDepende
     if (unexpected !== undefined) return { ok: false, detail: rejectionText(unexpected), rejection: unexpected };
     if (step.command === undefined) return { ok: true, kept: step.kept, isNew: false };
     const outcome = await write(application, step.command, dependencies);
-    if (outcome.ok) return { ok: true, kept: step.kept, isNew: step.command.type === 'create', bytes: outcome.bytes };
+    if (outcome.ok)
+      return {
+        ok: true,
+        kept: step.kept,
+        isNew: step.command.type === 'create',
+        bytes: outcome.bytes,
+      };
     rejection = outcome.rejection;
     const waitMs = waitBeforeRetryMs(rejection);
     if (waitMs === undefined) break;
@@ -130,7 +136,10 @@ export function appliedState(
     : 'changed';
 }
 
-type NextStep = { readonly command: Command | undefined; readonly kept: readonly string[] };
+type NextStep = {
+  readonly command: Command | undefined;
+  readonly kept: readonly string[];
+};
 
 function nextStep({ type, name, object, decides }: Application, { reader, domain }: ApplyDependencies): NextStep {
   const key = lastAppliedKey(domain);

@@ -24,7 +24,14 @@ export type BuiltInRoles = ApplyDependencies & {
 export async function applyBuiltInRoles({ folder, type, log, ...dependencies }: BuiltInRoles): Promise<void> {
   for (const { name, object } of await readRoles(folder, type, dependencies.domain)) {
     const applied = await applyObject(
-      { type, name, object, subject: { kind: 'platform', part: 'roles' }, plugin: 'platform', origin: 'platform' },
+      {
+        type,
+        name,
+        object,
+        subject: { kind: 'platform', part: 'roles' },
+        plugin: 'platform',
+        origin: 'platform',
+      },
       dependencies,
     );
     if (!applied.ok) log.error('could not apply a built-in role', { role: name, detail: applied.detail });
@@ -36,7 +43,10 @@ export async function applyBuiltInRoles({ folder, type, log, ...dependencies }: 
   }
 }
 
-type RoleFile = { readonly name: string; readonly object: JsonObject };
+type RoleFile = {
+  readonly name: string;
+  readonly object: JsonObject;
+};
 
 /**
  * Reads the built-in roles. Throws if a file is invalid, which fails the start, because the installation is damaged.

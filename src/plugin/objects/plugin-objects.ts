@@ -46,7 +46,10 @@ export type DesiredPlugin = {
 export type EnsuredBy = Partial<Pick<Application, 'subject' | 'cause' | 'expects' | 'decides' | 'dryRun'>>;
 
 /** A reconcile step of the object with this uid, and the event that triggered the step. */
-type Step = { readonly uid: JsonValue | undefined; readonly causedBy: CausingEvent | undefined };
+type Step = {
+  readonly uid: JsonValue | undefined;
+  readonly causedBy: CausingEvent | undefined;
+};
 
 /** The `Plugin` objects: the desired state of each plugin, and the status that the host reports. */
 export class PluginObjects {
@@ -86,7 +89,15 @@ export class PluginObjects {
       uninstallFinalizer(this.#dependencies.domain),
     );
     return applyObject(
-      { type: this.#type, name, object, subject, plugin: name, origin: 'platform', ...by },
+      {
+        type: this.#type,
+        name,
+        object,
+        subject,
+        plugin: name,
+        origin: 'platform',
+        ...by,
+      },
       this.#dependencies,
     );
   }

@@ -26,7 +26,10 @@ export type ShippedObjects =
   | { readonly ok: true; readonly objects: readonly ShippedObject[] }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-type Reader = { readonly plugin: string; readonly domain: string };
+type Reader = {
+  readonly plugin: string;
+  readonly domain: string;
+};
 
 /**
  * Decodes all objects in a plugin's files. If one document is invalid, all objects are refused, so that a plugin is

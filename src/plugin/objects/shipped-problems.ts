@@ -56,7 +56,15 @@ async function problemsOf(
   dependencies: ShippedProblemsDependencies,
 ): Promise<readonly string[]> {
   const applied = await applyObject(
-    { type, name, object, subject: { kind: 'plugin', name: plugin }, plugin, origin: 'plugin', dryRun: true },
+    {
+      type,
+      name,
+      object,
+      subject: { kind: 'plugin', name: plugin },
+      plugin,
+      origin: 'plugin',
+      dryRun: true,
+    },
     dependencies,
   );
   const rejection = applied.ok ? undefined : applied.rejection;

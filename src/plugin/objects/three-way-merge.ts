@@ -20,7 +20,11 @@ export function mergeThreeWay(base: JsonValue | undefined, current: JsonObject, 
   return { value: mergeMembers(base, current, { next, at: '', kept }), kept };
 }
 
-type MergeStep = { readonly next: JsonObject; readonly at: string; readonly kept: string[] };
+type MergeStep = {
+  readonly next: JsonObject;
+  readonly at: string;
+  readonly kept: string[];
+};
 
 function mergeMembers(base: JsonValue | undefined, current: JsonObject, { next, at, kept }: MergeStep): JsonObject {
   const merged: [string, JsonValue][] = [];

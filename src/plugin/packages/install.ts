@@ -70,7 +70,10 @@ export type InstallOutcome =
   | { readonly ok: true; readonly name: string; readonly plugin: Pick<StoredObject, 'bytes' | 'revision'> }
   | { readonly ok: false; readonly rejection: Rejection };
 
-type Inspected = { readonly manifest: Manifest; readonly loaded: LoadedPlugin };
+type Inspected = {
+  readonly manifest: Manifest;
+  readonly loaded: LoadedPlugin;
+};
 type Refused = Extract<InstallOutcome, { ok: false }>;
 
 /**
@@ -217,7 +220,11 @@ export class Installer {
     const object = bytes ?? stored?.bytes;
     if (object === undefined) return refused('not-found', `the plugin ${name} has been removed`);
     const plugin = Buffer.from(JSON.stringify(withReport(parseObject(object), report)));
-    return { ok: true, name, plugin: { bytes: plugin, revision: stored?.revision ?? streamRevision(0) } };
+    return {
+      ok: true,
+      name,
+      plugin: { bytes: plugin, revision: stored?.revision ?? streamRevision(0) },
+    };
   }
 
   async #settled(name: string): Promise<InstallOutcome> {

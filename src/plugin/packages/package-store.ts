@@ -3,7 +3,10 @@ import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
 import type { PluginFolder } from '../folders/plugin-folder.ts';
 
 /** The package of a plugin: the SHA-256 (hex) of the uploaded archive, and its size. */
-export type PackageRef = { readonly digest: string; readonly bytes: number };
+export type PackageRef = {
+  readonly digest: string;
+  readonly bytes: number;
+};
 
 /** Stores packages in the log, where every node can read them. The unpacked folders on a node are a cache. */
 export type PackageStore = {

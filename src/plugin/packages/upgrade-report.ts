@@ -36,10 +36,22 @@ export type ComparedVersions = {
   };
 };
 
-export type UpgradeReportDependencies = { readonly rows: StoredRows; readonly clock: Clock };
+export type UpgradeReportDependencies = {
+  readonly rows: StoredRows;
+  readonly clock: Clock;
+};
 
-type Checked = { readonly type: string; readonly stored: number; readonly checked: number; readonly invalid: number };
-type InvalidObject = { readonly type: string; readonly name: string; readonly errors: readonly Violation[] };
+type Checked = {
+  readonly type: string;
+  readonly stored: number;
+  readonly checked: number;
+  readonly invalid: number;
+};
+type InvalidObject = {
+  readonly type: string;
+  readonly name: string;
+  readonly errors: readonly Violation[];
+};
 
 /**
  * The differences between two versions of a plugin, and the stored objects that break the schemas of the new version.

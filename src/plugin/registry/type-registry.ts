@@ -5,7 +5,10 @@ import type { ResourceType } from '../../resource/type/resource-type.ts';
  * A registered type. While `serving` is false, the indexes of the type are being built, and its paths return 503. After
  * the registration is removed, the paths return 404.
  */
-export type Registration = { readonly type: ResourceType; readonly serving: boolean };
+export type Registration = {
+  readonly type: ResourceType;
+  readonly serving: boolean;
+};
 
 export type Registered = { readonly ok: true } | { readonly ok: false; readonly owner: string };
 

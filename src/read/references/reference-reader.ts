@@ -6,13 +6,23 @@ import type { TypeKey } from '../../resource/type/index-entry.ts';
 export type ReferenceFrom = ReferenceDeclaration & { readonly from: TypeKey };
 
 /** An object that names another object. `uid`: the uid that the named object had at the decision, if it existed. */
-export type Referrer = { readonly type: TypeKey; readonly name: string; readonly uid: string | undefined };
+export type Referrer = {
+  readonly type: TypeKey;
+  readonly name: string;
+  readonly uid: string | undefined;
+};
 
 /** Objects of one type, in the order of their names, from the first name after `after`. */
-export type ReferrerPage = { readonly after?: string | undefined; readonly limit: number };
+export type ReferrerPage = {
+  readonly after?: string | undefined;
+  readonly limit: number;
+};
 
 /** The state of a possible target of references. */
-export type TargetState = { readonly uid: string; readonly isMarked: boolean };
+export type TargetState = {
+  readonly uid: string;
+  readonly isMarked: boolean;
+};
 
 /** The references of objects, and the objects that name an object, in the state that this node has folded. */
 export type ReferenceReader = {

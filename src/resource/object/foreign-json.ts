@@ -15,7 +15,11 @@ export function plainJson(value: unknown, given: unknown): unknown {
   return copyOf(value, given, { pointer: '', depth: 0, budget });
 }
 
-type At = { readonly pointer: string; readonly depth: number; readonly budget: { left: number } };
+type At = {
+  readonly pointer: string;
+  readonly depth: number;
+  readonly budget: { left: number };
+};
 
 function copyOf(value: unknown, given: unknown, at: At): unknown {
   if (value === given || isScalar(value)) return value;

@@ -26,7 +26,11 @@ export function* jsonDiff(before: unknown, after: unknown): Steps<readonly Opera
 }
 
 type Members = Readonly<Record<string, unknown>>;
-type Ends = { readonly start: number; readonly end: number; readonly characters: number };
+type Ends = {
+  readonly start: number;
+  readonly end: number;
+  readonly characters: number;
+};
 
 const noEnds: Ends = { start: 0, end: 0, characters: 0 };
 
@@ -70,7 +74,11 @@ class Difference {
     }
     for (const member of Object.keys(after)) {
       if (after[member] === undefined || isPresent(before, member)) continue;
-      this.#patch.push({ op: 'add', path: `${path}/${escapeToken(member)}`, value: after[member] });
+      this.#patch.push({
+        op: 'add',
+        path: `${path}/${escapeToken(member)}`,
+        value: after[member],
+      });
     }
     return compared;
   }
@@ -84,7 +92,11 @@ class Difference {
       compared += 1 + (yield* this.compare(before[index], after[index], `${path}/${String(index)}`));
     for (let index = left; index < right; index += 1) {
       if (this.#isStride()) yield;
-      this.#patch.push({ op: 'add', path: `${path}/${String(index)}`, value: after[index] });
+      this.#patch.push({
+        op: 'add',
+        path: `${path}/${String(index)}`,
+        value: after[index],
+      });
     }
     for (let index = left - 1; index >= right; index -= 1) {
       if (this.#isStride()) yield;

@@ -29,7 +29,10 @@ export type NonResourceRequest = {
   readonly segments: readonly string[];
 };
 
-export type MalformedRequest = { readonly kind: 'malformed'; readonly detail: string };
+export type MalformedRequest = {
+  readonly kind: 'malformed';
+  readonly detail: string;
+};
 
 /** A path of the shape `/api/<v>/<resource>[/<name>[/<subresource>]]` or the same under `/apis/<g>`. */
 export type ResourceLocation = {
@@ -56,11 +59,24 @@ export function requestInfo(method: string, target: string, wanted: 'watch' | 'n
   const named = place?.name !== undefined;
   // A POST to an item is not a create but a request to a custom API, which is granted by the path (decision 6.3).
   if (place === undefined || (method === 'POST' && named && place.subresource === undefined)) {
-    return { kind: 'non-resource', verb: verbOf(method, 'item'), method: method.toLowerCase(), path, segments };
+    return {
+      kind: 'non-resource',
+      verb: verbOf(method, 'item'),
+      method: method.toLowerCase(),
+      path,
+      segments,
+    };
   }
   const verb =
     wanted === 'watch' && isWatchable(method, place) ? 'watch' : verbOf(method, named ? 'item' : 'collection');
-  return { kind: 'resource', verb, path, segments, ...place, ...(named ? {} : selectedBy(verb, target)) };
+  return {
+    kind: 'resource',
+    verb,
+    path,
+    segments,
+    ...place,
+    ...(named ? {} : selectedBy(verb, target)),
+  };
 }
 
 /**

@@ -31,7 +31,10 @@ export function parseSort(texts: readonly string[], indexes: readonly IndexDefin
 
 const expected = '"asc" or "desc" is expected, then "nulls=first" or "nulls=last"; either may be missing';
 
-type Modifiers = { readonly direction?: SortKey['direction']; readonly nulls?: 'first' | 'last' };
+type Modifiers = {
+  readonly direction?: SortKey['direction'];
+  readonly nulls?: 'first' | 'last';
+};
 
 const directions: ReadonlyMap<string, Modifiers> = new Map([
   ['asc', { direction: 'asc' }],

@@ -35,7 +35,11 @@ export type RuleContext = {
   readonly patterns: RulePatterns;
 };
 
-type Expression = { readonly run: ParseResult; readonly steps: number; readonly isTransition: boolean };
+type Expression = {
+  readonly run: ParseResult;
+  readonly steps: number;
+  readonly isTransition: boolean;
+};
 type ExpressionResult =
   { readonly ok: true; readonly expression: Expression } | { readonly ok: false; readonly problem: string };
 
@@ -119,7 +123,10 @@ function compileExpression(text: string, result: string, compiling: Compiling): 
   return { ok: true, expression: { run, steps: cost.steps, isTransition: cost.usesOld } };
 }
 
-type Runs = { readonly run: ParseResult; readonly describe: ParseResult | undefined };
+type Runs = {
+  readonly run: ParseResult;
+  readonly describe: ParseResult | undefined;
+};
 
 function evaluation(declaration: RuleDeclaration, type: RuleType, { run, describe }: Runs): CompiledRule['evaluate'] {
   const { rule, message, optionalOldSelf } = declaration;

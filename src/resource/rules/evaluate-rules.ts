@@ -31,7 +31,10 @@ type Visited = {
   readonly before: unknown;
 };
 
-type Visit = { readonly change: RuledChange; readonly violations: Violation[] };
+type Visit = {
+  readonly change: RuledChange;
+  readonly violations: Violation[];
+};
 
 function visit(node: RuleNode, visited: Visited, context: Visit): void {
   const { value, pointer } = visited;

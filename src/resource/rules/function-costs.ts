@@ -1,7 +1,10 @@
 import { comparisonSteps, countOf, itemOf, lengthOf, scalar, widest, type Shape } from './rule-shape.ts';
 
 /** The steps of a call, without the steps of its arguments, and the shape of its result. */
-export type CallCost = { readonly steps: number; readonly shape: Shape };
+export type CallCost = {
+  readonly steps: number;
+  readonly shape: Shape;
+};
 
 /** `values`: the receiver, if any, and the arguments. */
 type CostOf = (values: readonly [Shape, ...Shape[]]) => CallCost;
@@ -46,7 +49,11 @@ const counted: CostOf = ([value]) => ({
 });
 const split: CostOf = ([text]) => ({
   steps: callSteps + lengthOf(text),
-  shape: { kind: 'list', count: lengthOf(text) + 1, item: { kind: 'text', length: lengthOf(text) } },
+  shape: {
+    kind: 'list',
+    count: lengthOf(text) + 1,
+    item: { kind: 'text', length: lengthOf(text) },
+  },
 });
 const joined: CostOf = ([list, separator = scalar]) => {
   const length = countOf(list) * (lengthOf(itemOf(list)) + lengthOf(separator));

@@ -31,7 +31,11 @@ class RefusedRuleError extends Error {}
 export function costOf(tree: ASTNode, variables: Scope, patterns: RulePatterns): RuleCost {
   const estimate = new CostEstimate(patterns, tree.input.length);
   try {
-    return { ok: true, steps: Math.ceil(estimate.of(tree, variables).steps), usesOld: estimate.usesOld };
+    return {
+      ok: true,
+      steps: Math.ceil(estimate.of(tree, variables).steps),
+      usesOld: estimate.usesOld,
+    };
   } catch (error) {
     if (error instanceof RefusedRuleError) return { ok: false, problem: error.message };
     throw error;
@@ -187,7 +191,11 @@ class CostEstimate {
     const [first = scalar, ...rest] = shapes;
     return {
       steps: steps + 2 + items.length,
-      shape: { kind: 'list', count: items.length, item: rest.reduce(widest, first) },
+      shape: {
+        kind: 'list',
+        count: items.length,
+        item: rest.reduce(widest, first),
+      },
     };
   }
 

@@ -18,7 +18,10 @@ export type Shape =
  * A field's shape is computed when needed, because a schema may refer to itself. `isCertain`: whether each object has
  * the field.
  */
-export type FieldShape = { readonly shape: () => Shape; readonly isCertain: boolean };
+export type FieldShape = {
+  readonly shape: () => Shape;
+  readonly isCertain: boolean;
+};
 
 export const scalar: Shape = { kind: 'scalar' };
 export const anything: Shape = { kind: 'any' };
@@ -55,7 +58,11 @@ export function widest(left: Shape, right: Shape): Shape {
   if (left.kind === 'scalar' && right.kind === 'scalar') return left;
   if (left.kind === 'text' && right.kind === 'text') return left.length > right.length ? left : right;
   if (left.kind === 'list' && right.kind === 'list')
-    return { kind: 'list', count: Math.max(left.count, right.count), item: widest(left.item, right.item) };
+    return {
+      kind: 'list',
+      count: Math.max(left.count, right.count),
+      item: widest(left.item, right.item),
+    };
   return anything;
 }
 

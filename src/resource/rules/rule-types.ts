@@ -29,9 +29,16 @@ export type RuleType = {
   readonly fields?: ReadonlyMap<string, RuleField>;
 };
 
-export type RuleField = FieldSource & { readonly type: () => RuleType; readonly isCertain: boolean };
+export type RuleField = FieldSource & {
+  readonly type: () => RuleType;
+  readonly isCertain: boolean;
+};
 
-type Member = { readonly name: string; readonly type: () => RuleType; readonly isCertain: boolean };
+type Member = {
+  readonly name: string;
+  readonly type: () => RuleType;
+  readonly isCertain: boolean;
+};
 
 const anyType: RuleType = { name: 'dyn', convert: asAny, shape: anything };
 const textType: RuleType = { name: 'string', convert: asIs, shape: { kind: 'text', length: objectBytesMax } };

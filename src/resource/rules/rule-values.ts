@@ -4,7 +4,10 @@ import { isList, isObject } from '../../base/guards.ts';
 export type Convert = (value: unknown) => unknown;
 
 /** A field of an object as rules see it, by the escaped name. */
-export type FieldSource = { readonly member: string; readonly convert: () => Convert };
+export type FieldSource = {
+  readonly member: string;
+  readonly convert: () => Convert;
+};
 
 /** The view of an object. The library for rules recognizes its type by the constructor. */
 export type ObjectView = { readonly raw: Readonly<Record<string, unknown>> };

@@ -124,7 +124,11 @@ class PatternParser {
     this.#at = quantifier.lastIndex;
     const [text, least, range, most] = match;
     const times = range === undefined ? Number(least) : Number(most === '' ? Infinity : most);
-    return { kind: 'repeat', body, unbounded: text.startsWith('*') || text.startsWith('+') || times >= repeatsMax };
+    return {
+      kind: 'repeat',
+      body,
+      unbounded: text.startsWith('*') || text.startsWith('+') || times >= repeatsMax,
+    };
   }
 
   #take(token: RegExp): string | undefined {

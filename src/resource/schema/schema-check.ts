@@ -92,7 +92,10 @@ function plainCopy(input: unknown): Schema | string {
   return isObject(copy) ? copy : 'must be a JSON Schema object';
 }
 
-type Findings = { readonly problems: string[]; readonly extensions: Set<string> };
+type Findings = {
+  readonly problems: string[];
+  readonly extensions: Set<string>;
+};
 
 function walk(root: Schema, found: Findings): void {
   for (const { at, schema } of subschemas(root)) {

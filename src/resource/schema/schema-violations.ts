@@ -10,7 +10,10 @@ import type { Violation } from '../type/resource-type.ts';
  * `unknown`: whether the violation is an unknown member, so the object becomes valid without this member. `keyword`:
  * the violated keyword of the schema.
  */
-export type Explained = Violation & { readonly unknown: boolean; readonly keyword: string };
+export type Explained = Violation & {
+  readonly unknown: boolean;
+  readonly keyword: string;
+};
 
 /**
  * Converts a validator's errors into violations for people: one entry for each violation, at the member that must

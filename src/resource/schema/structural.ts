@@ -4,7 +4,11 @@ import { valueAt } from '../object/json-pointer.ts';
 import type { Schema } from './schema-check.ts';
 
 /** A schema at its place: `at` is the prefix of its members' paths in messages, `pointer` its JSON pointer. */
-export type Place = { readonly at: string; readonly pointer: string; readonly schema: Schema };
+export type Place = {
+  readonly at: string;
+  readonly pointer: string;
+  readonly schema: Schema;
+};
 
 /**
  * A schema that another schema contains or refers to. Kubernetes calls a part of a schema structural if it describes
@@ -83,7 +87,11 @@ export class SchemaGraph {
     const inner = valueAt(value, `/${escapeToken(String(key))}`);
     const step = typeof key === 'number' ? `[${String(key)}]` : `.${key}`;
     return isObject(inner)
-      ? { schema: inner, at: `${at}${keyword}${step}.`, pointer: `${pointer}/${keyword}/${escapeToken(String(key))}` }
+      ? {
+          schema: inner,
+          at: `${at}${keyword}${step}.`,
+          pointer: `${pointer}/${keyword}/${escapeToken(String(key))}`,
+        }
       : undefined;
   }
 
@@ -139,10 +147,20 @@ function* inSchemas(value: unknown, at: string, pointer: string, isSchema: boole
     if (isObject(value)) yield { schema: value, at: `${at}.`, pointer };
   } else if (Array.isArray(value)) {
     for (const [index, schema] of Array.from<unknown>(value).entries())
-      if (isObject(schema)) yield { schema, at: `${at}[${String(index)}].`, pointer: `${pointer}/${String(index)}` };
+      if (isObject(schema))
+        yield {
+          schema,
+          at: `${at}[${String(index)}].`,
+          pointer: `${pointer}/${String(index)}`,
+        };
   } else if (isObject(value)) {
     for (const [name, schema] of Object.entries(value))
-      if (isObject(schema)) yield { schema, at: `${at}.${name}.`, pointer: `${pointer}/${escapeToken(name)}` };
+      if (isObject(schema))
+        yield {
+          schema,
+          at: `${at}.${name}.`,
+          pointer: `${pointer}/${escapeToken(name)}`,
+        };
   }
 }
 

@@ -1,7 +1,10 @@
 import type { ReferenceDeclaration } from '../references/reference-declaration.ts';
 
 /** One unique index. `keys` changes whenever the values of objects in the index may change. */
-export type UniqueIndex = { readonly index: string; readonly keys: string };
+export type UniqueIndex = {
+  readonly index: string;
+  readonly keys: string;
+};
 
 /**
  * The declaration of a type, as recorded in the log. `shape` is the SHA-256 (hex) of all parts that determine whether

@@ -9,7 +9,10 @@ import type { IndexDefinition } from './resource-type.ts';
 /**
  * A unique value of an object in the form that its claim has: the name of the index and the SHA-256 (hex) of the key.
  */
-export type HeldValue = { readonly index: string; readonly hash: string };
+export type HeldValue = {
+  readonly index: string;
+  readonly hash: string;
+};
 
 /**
  * Returns the unique values of `object`, without `metadata.name`, in the order in which all writers take claims.

@@ -100,7 +100,12 @@ export function entryOf(indexes: readonly IndexDefinition[], object: ResourceObj
   const created = timestampMs(creationTimestamp);
   if (created === undefined)
     throw new IndexValueError(creationIndex, `${JSON.stringify(creationTimestamp)} is not a timestamp`);
-  return { name, created, labels: labels ?? {}, keys: indexes.map((index) => index.keysOf(object)) };
+  return {
+    name,
+    created,
+    labels: labels ?? {},
+    keys: indexes.map((index) => index.keysOf(object)),
+  };
 }
 
 /**

@@ -31,7 +31,10 @@ export type IndexDefinition = {
 /**
  * One rule that an object breaks, with the JSON pointer (RFC 6901) of the member. A missing member has a pointer, too.
  */
-export type Violation = { readonly pointer: string; readonly detail: string };
+export type Violation = {
+  readonly pointer: string;
+  readonly detail: string;
+};
 
 /** A violation of a schema, with the violated keyword. */
 export type SchemaViolation = Violation & { readonly keyword: string };
@@ -40,7 +43,10 @@ export type SchemaViolation = Violation & { readonly keyword: string };
  * The violations of an object, all of them, so that they can be compared with the violations of another object.
  * `isComplete`: false for a very large object, of which only the first violation is known.
  */
-export type SchemaCheck = { readonly found: readonly SchemaViolation[]; readonly isComplete: boolean };
+export type SchemaCheck = {
+  readonly found: readonly SchemaViolation[];
+  readonly isComplete: boolean;
+};
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -108,7 +114,10 @@ export type VersionStep = {
 };
 
 /** An object of a type that could not be converted. */
-export type Unconverted = { readonly name: string; readonly problem: string };
+export type Unconverted = {
+  readonly name: string;
+  readonly problem: string;
+};
 
 export type TypeVersions = {
   /** The `apiVersion` of each version, oldest first. */

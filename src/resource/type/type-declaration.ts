@@ -129,7 +129,17 @@ function assembleType(
 ): ResourceType {
   const { group, plural, version, kind, statusSubresource, references } = parts;
   const { declaration, fingerprint } = declarationOf(
-    { ...indexes, plugin, version, kind, schema, statusSubresource, hooks: hooked, references, versions },
+    {
+      ...indexes,
+      plugin,
+      version,
+      kind,
+      schema,
+      statusSubresource,
+      hooks: hooked,
+      references,
+      versions,
+    },
     by,
   );
   const type: ResourceType = {

@@ -69,7 +69,11 @@ export const backupFiles: BackupFileCommands = {
   },
 };
 
-type Prepared = { readonly path: string; readonly keys: readonly VerifierKey[]; readonly progress: CopyProgress };
+type Prepared = {
+  readonly path: string;
+  readonly keys: readonly VerifierKey[];
+  readonly progress: CopyProgress;
+};
 
 function prepared(folder: string, { key = [] }: BackupFileOptions, context: CommandContext): Prepared {
   const print = (line: string): void => {

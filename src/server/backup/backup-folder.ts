@@ -15,13 +15,19 @@ import {
 } from './manifest.ts';
 
 /** The backups of one log in a folder, oldest first. Each backup continues the previous backup. */
-export type BackupChain = { readonly manifests: readonly Manifest[]; readonly digest: string | undefined };
+export type BackupChain = {
+  readonly manifests: readonly Manifest[];
+  readonly digest: string | undefined;
+};
 
 /** A name has letters, digits and `._-`. A name is not a path, and not the name of a hidden file. */
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/u;
 
 /** `isNew`: the folder did not exist before. */
-export type PreparedFolder = { readonly folder: string; readonly isNew: boolean };
+export type PreparedFolder = {
+  readonly folder: string;
+  readonly isNew: boolean;
+};
 
 /**
  * Returns the folder `name` in BACKUP_DIR, and creates a missing folder.

@@ -1,14 +1,21 @@
 import type { BackupRefusalReason } from '../../read/backup.ts';
 import type { ThreadMessage } from '../threads/message-thread.ts';
 
-export type SignedEnd = { readonly note: string; readonly position: number };
+export type SignedEnd = {
+  readonly note: string;
+  readonly position: number;
+};
 
 export type BackupTask = {
   /** The folder of the log. The server writes to this log during the backup. */
   readonly logDir: string;
   readonly backupDir: string;
   readonly name: string;
-  readonly identity: { readonly logId: string; readonly epoch: number; readonly domain: string };
+  readonly identity: {
+    readonly logId: string;
+    readonly epoch: number;
+    readonly domain: string;
+  };
   /** The bytes of DISK_RESERVE; undefined: the default share of the disk. */
   readonly reserveBytes: number | undefined;
   readonly segmentBytesMax: number;
@@ -34,7 +41,11 @@ export type BackupSummary = {
   /** The raw position of the last event in the folder. */
   readonly position: number;
   /** `root` in base64, as in checkpoints. */
-  readonly tree: { readonly size: number; readonly root: string; readonly signed: boolean };
+  readonly tree: {
+    readonly size: number;
+    readonly root: string;
+    readonly signed: boolean;
+  };
   /** Why the newest backup in the folder has no signed checkpoint. */
   readonly unsigned?: string;
 };

@@ -59,7 +59,11 @@ export async function restoreBackup({ folder, dataDir, keys, onRecord, ...ids }:
   rmSync(staging, { recursive: true, force: true });
   privateDir(staging);
   try {
-    prepareStoreFiles({ data: join(staging, 'data.mdb'), lock: join(staging, 'lock.mdb'), isFolder: true });
+    prepareStoreFiles({
+      data: join(staging, 'data.mdb'),
+      lock: join(staging, 'lock.mdb'),
+      isFolder: true,
+    });
     const verified = await writeRecords(staging, verifiedRecords(folder, keys), onRecord);
     const epoch = await beginEpoch(staging, ids);
     await syncFolder(staging);

@@ -10,7 +10,11 @@ import { BackupDamagedError } from './backup-errors.ts';
 import type { SegmentEntry } from './manifest.ts';
 
 /** The exact bytes of a record in the log, and the decoded event. */
-export type StoredRecord = { readonly position: number; readonly bytes: Buffer; readonly event: RecordedEvent };
+export type StoredRecord = {
+  readonly position: number;
+  readonly bytes: Buffer;
+  readonly event: RecordedEvent;
+};
 
 /**
  * A segment begins with a line that contains the log id. The records follow, each after its length: four bytes,

@@ -35,5 +35,10 @@ export function composeTables({ models, eventLog, clock, domain, passwords, regi
     domain,
     typeOfKind: (group, kind) => registry.byKind(group, kind)?.type,
   });
-  return { permissions, rules, passwords, secrets: new Secrets({ log: eventLog, clock, folded: models, passwords }) };
+  return {
+    permissions,
+    rules,
+    passwords,
+    secrets: new Secrets({ log: eventLog, clock, folded: models, passwords }),
+  };
 }

@@ -34,7 +34,11 @@ export type ComposedAudit = {
   readonly times: LogTimes;
   readonly events: EventIndex;
   /** `start` makes the columns follow the object read model until `close`. */
-  readonly columns: { start(): void; hold(): ComparedTypes; close(): Promise<void> };
+  readonly columns: {
+    start(): void;
+    hold(): ComparedTypes;
+    close(): Promise<void>;
+  };
   readonly lists: ListsAt;
 };
 

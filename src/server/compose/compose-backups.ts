@@ -10,7 +10,10 @@ import { Backups } from '../backup/backups.ts';
 import type { BackupTask } from '../backup/backup-task.ts';
 import type { Core } from './core.ts';
 
-export type ComposedBackups = { readonly routes: readonly PlatformRoute[]; stop(): Promise<void> };
+export type ComposedBackups = {
+  readonly routes: readonly PlatformRoute[];
+  stop(): Promise<void>;
+};
 
 export function composeBackups(core: Core, tree: TreeReader): ComposedBackups {
   const {

@@ -81,7 +81,13 @@ function composeHub({ audit, eventLog, models, hub, edge }: Core, type: Resource
       isKnown: (position) => models.isKnown(position),
       reached: audit.models.reached.bind(audit.models),
       objects: async (_type, query, wanted) => {
-        const source = { log: eventLog, type, categories, wanted, turn: async () => turns.next() };
+        const source = {
+          log: eventLog,
+          type,
+          categories,
+          wanted,
+          turn: async () => turns.next(),
+        };
         return Promise.resolve(eventsUpTo(audit.models.position(), query, source));
       },
     },

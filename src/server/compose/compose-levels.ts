@@ -27,7 +27,14 @@ export function composeLevels(core: Core): NodeLevels {
     node,
     isAlone,
   } = core;
-  const given = { log, clock, uuid: randomUUID, node, reads: levelRead, metadata: metadataOf('node', core) };
+  const given = {
+    log,
+    clock,
+    uuid: randomUUID,
+    node,
+    reads: levelRead,
+    metadata: metadataOf('node', core),
+  };
   const drain = drainOf(core);
   const drained = (): LogPosition => {
     // The drain is not awaited, since an unavailable log must not delay this heartbeat. Its result is part of the next

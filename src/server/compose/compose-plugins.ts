@@ -111,7 +111,12 @@ type Clients = {
 };
 
 function createClients({ registry, models, execute, authorize }: PluginParts): Clients {
-  const ports = { registry, reader: models, execute, refusalOf: (reason: keyof typeof problems) => problems[reason] };
+  const ports = {
+    registry,
+    reader: models,
+    execute,
+    refusalOf: (reason: keyof typeof problems) => problems[reason],
+  };
   const ownOf = (plugin: string, requestId: () => string): ClientBinding => ({
     authorize: authorizePlugin(registry, plugin),
     subject: { kind: 'plugin', name: plugin },

@@ -5,7 +5,10 @@ import { typeKey } from '../../resource/type/index-entry.ts';
 import { Replays } from '../replay/replays.ts';
 import type { Core } from './core.ts';
 
-export type ComposedReplays = { readonly routes: readonly PlatformRoute[]; stop(): Promise<void> };
+export type ComposedReplays = {
+  readonly routes: readonly PlatformRoute[];
+  stop(): Promise<void>;
+};
 
 export function composeReplays(core: Core, authorize: Authorize): ComposedReplays {
   const {
@@ -18,7 +21,16 @@ export function composeReplays(core: Core, authorize: Authorize): ComposedReplay
     accessTables: { permissions },
     edge: { domain, clock },
   } = core;
-  const live = { models, permissions, audit: audit.models, columns: audit.columns, log: eventLog, domain, clock, disk };
+  const live = {
+    models,
+    permissions,
+    audit: audit.models,
+    columns: audit.columns,
+    log: eventLog,
+    domain,
+    clock,
+    disk,
+  };
   const replays = new Replays({ config, clock, live, reserveBytes: disk.reserveBytes });
   const isKnownType = (text: string): boolean => {
     if (!/^[a-z][a-z0-9-]*(?:\.[a-z0-9.-]+)?$/u.test(text)) return false;

@@ -27,7 +27,11 @@ import type { Stores } from './stores.ts';
 /** The parts that all layers between the stores and the HTTP server share. */
 export type Core = Stores & {
   readonly config: Config;
-  readonly edge: { readonly domain: string; readonly clock: Clock; readonly log: PluginLogger };
+  readonly edge: {
+    readonly domain: string;
+    readonly clock: Clock;
+    readonly log: PluginLogger;
+  };
   /** Creates a logger for the lines of one plugin. */
   readonly loggerOf: (plugin: string) => PluginLogger;
   readonly pluginLogs: PluginLogs;
@@ -151,7 +155,11 @@ function composeLoggers({
   node,
 }: Pick<CoreOptions, 'log' | 'clock' | 'suspects'> & Pick<Core, 'node'> & { readonly domain: string }): Loggers {
   const pluginLogs = new PluginLogs(node);
-  const recording = { logs: pluginLogs, clock, inSources: (stack: string) => suspects.inSources(stack) };
+  const recording = {
+    logs: pluginLogs,
+    clock,
+    inSources: (stack: string) => suspects.inSources(stack),
+  };
   const ofPlatform = recordedLoggerOf(log, { ...recording, plugin: undefined });
   return {
     pluginLogs,

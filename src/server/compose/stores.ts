@@ -66,7 +66,12 @@ export async function openStores(config: Config, options: StoreOptions, startup:
   );
   removeReplays(config.dataDir);
   tightenDataDir(config.dataDir);
-  const watched = { dir: config.dataDir, reserveBytes: config.diskReserveBytes, clock, log: loggerOf(log) };
+  const watched = {
+    dir: config.dataDir,
+    reserveBytes: config.diskReserveBytes,
+    clock,
+    log: loggerOf(log),
+  };
   const disk = await startup.phase(
     'watch free disk space',
     () => new DiskReserve(diskSpaceNow(config.dataDir), watched),

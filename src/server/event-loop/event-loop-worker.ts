@@ -33,7 +33,10 @@ export const beatCell = 0;
 export const watchedMsCell = 1;
 
 /** The plugin that blocked the event loop at this beat. */
-export type Found = { readonly beat: number; readonly plugin: string | undefined };
+export type Found = {
+  readonly beat: number;
+  readonly plugin: string | undefined;
+};
 
 export function isFound(message: unknown): message is Found {
   return typeof message === 'object' && message !== null && 'beat' in message && 'plugin' in message;
@@ -42,7 +45,12 @@ export function isFound(message: unknown): message is Found {
 export const eventLoopWorkerUrl: string = import.meta.url;
 
 const warnLevel = 40;
-type Frame = { readonly functionName: string; readonly url: string; readonly line: number; readonly column: number };
+type Frame = {
+  readonly functionName: string;
+  readonly url: string;
+  readonly line: number;
+  readonly column: number;
+};
 
 class Watcher {
   readonly #start: WatcherStart;
@@ -165,7 +173,14 @@ class Watcher {
     try {
       writeSync(
         fd,
-        `${JSON.stringify({ level: warnLevel, time, pid: process.pid, hostname: hostname(), ...members, msg })}\n`,
+        `${JSON.stringify({
+          level: warnLevel,
+          time,
+          pid: process.pid,
+          hostname: hostname(),
+          ...members,
+          msg,
+        })}\n`,
       );
     } catch {
       // The reader of the log has closed the file or is stalled, so the line is lost.

@@ -63,7 +63,10 @@ export async function holdWith(thread: ReplayThread, live: LiveModels, signal: A
   );
 }
 
-export type CheckedMemory = { readonly difference: Difference | undefined; readonly indexes: number };
+export type CheckedMemory = {
+  readonly difference: Difference | undefined;
+  readonly indexes: number;
+};
 
 /**
  * Compares indexes and permission tables with the rows in slices. Releases `held` before the permission tables are

@@ -48,7 +48,13 @@ type ObjectChange =
  */
 function changesOf(before: ResourceObject | undefined, after: ResourceObject | undefined): readonly ObjectChange[] {
   if (before !== undefined && after !== undefined && before.metadata.uid === after.metadata.uid)
-    return [{ change: 'changed', uid: after.metadata.uid, patch: atOnce(jsonDiff(before, after)) }];
+    return [
+      {
+        change: 'changed',
+        uid: after.metadata.uid,
+        patch: atOnce(jsonDiff(before, after)),
+      },
+    ];
   return [
     ...(before === undefined ? [] : [{ change: 'deleted', object: before } as const]),
     ...(after === undefined ? [] : [{ change: 'created', object: after } as const]),

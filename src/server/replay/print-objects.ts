@@ -35,7 +35,10 @@ export function firstKey({ type, name = '' }: Selected): string | undefined {
   return type === undefined ? undefined : `${type}/${name}`;
 }
 
-export type Place = { readonly type: string; readonly name: string };
+export type Place = {
+  readonly type: string;
+  readonly name: string;
+};
 
 export function placeOf(key: string): Place {
   const slash = key.indexOf('/');
@@ -67,7 +70,11 @@ export class Pieces {
 
   async flush(): Promise<void> {
     if (this.#lines.length === 0) return;
-    await this.#ports.send({ kind: 'lines', type: this.#type, bytes: Buffer.concat(this.#lines) });
+    await this.#ports.send({
+      kind: 'lines',
+      type: this.#type,
+      bytes: Buffer.concat(this.#lines),
+    });
     this.#lines = [];
     this.#bytes = 0;
   }

@@ -12,7 +12,10 @@ import { RefusedError, StoppedError } from './replay-errors.ts';
 import type { ReplayPorts, ReplayStep, ReplayTask } from './replay-task.ts';
 
 /** The position of the last event that a fold has taken, and the number of these events. */
-type Folded = { readonly position: LogPosition; readonly events: number };
+type Folded = {
+  readonly position: LogPosition;
+  readonly events: number;
+};
 
 /** Reports the progress of a thread, and ends the thread on request or if the disk is nearly full. */
 export class ReplayProgress {

@@ -16,7 +16,10 @@ import { printObjects, type PrintPorts } from './print-objects.ts';
 import { resolveMoment } from './resolve-moment.ts';
 import { gate, gateCell, type ReplayPorts, type ReplayTask } from './replay-task.ts';
 
-type Span = { readonly from: LogPosition; readonly until: LogPosition };
+type Span = {
+  readonly from: LogPosition;
+  readonly until: LogPosition;
+};
 
 /** Folds the log into separate tables by the rules of the server's fold, and compares or prints these tables. */
 export class Replay {

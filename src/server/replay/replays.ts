@@ -90,7 +90,10 @@ export class Replays implements Replayer {
 
 type Task = Omit<ReplayTask, 'dir' | 'cells'>;
 /** `audit`: the comparison of the audit indexes, in a thread of its own; undefined if it is not requested. */
-type Tasks = { readonly main: Task; readonly audit: Task | undefined };
+type Tasks = {
+  readonly main: Task;
+  readonly audit: Task | undefined;
+};
 type RunOptions = ReplaysOptions & { readonly ending: AbortSignal };
 
 /** One replay, from the start of its threads to the last line of the response. */

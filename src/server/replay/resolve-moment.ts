@@ -10,7 +10,12 @@ import { firstPosition } from './replayed-log.ts';
 /** Returns the position of a moment. @throws RefusedError for a moment outside this log. */
 export async function resolveMoment(moment: Moment, log: FoundedLog, onBatch: () => void): Promise<LogPosition> {
   const [first, head] = [await firstPosition(log), await log.head()];
-  const problem = momentProblem(moment, { first, head, epoch: log.identity().epoch, nowMs: systemClock.now() });
+  const problem = momentProblem(moment, {
+    first,
+    head,
+    epoch: log.identity().epoch,
+    nowMs: systemClock.now(),
+  });
   if (problem !== undefined) throw refused(problem);
   if (moment.kind === 'position') return logPosition(moment.position);
   const position = await positionAt(log, moment.timeMs, { until: head, onBatch });

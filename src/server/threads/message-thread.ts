@@ -14,7 +14,10 @@ export type ThreadMessage<Reason> =
 /** The messages after `accepted`. Each kind of thread declares their other members. */
 export type LaterMessage = { readonly kind: 'progress' | 'waits' | 'compared' | 'lines' | 'done' };
 
-export type Failed = { readonly kind: 'failed'; readonly detail: string };
+export type Failed = {
+  readonly kind: 'failed';
+  readonly detail: string;
+};
 
 export type ThreadOptions = {
   /** The URL of the module that runs in the thread. */

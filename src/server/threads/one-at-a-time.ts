@@ -10,8 +10,15 @@ export type Run<Reason> = {
   stop(): Promise<void>;
 };
 
-type Refusal<Reason> = { readonly ok: false; readonly reason: Reason; readonly detail: string };
-type Answer = { readonly ok: true; readonly lines: AsyncIterable<Uint8Array> };
+type Refusal<Reason> = {
+  readonly ok: false;
+  readonly reason: Reason;
+  readonly detail: string;
+};
+type Answer = {
+  readonly ok: true;
+  readonly lines: AsyncIterable<Uint8Array>;
+};
 
 /** Serves requests of one kind, one at a time. */
 export class OneAtATime {

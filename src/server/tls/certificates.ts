@@ -8,7 +8,10 @@ import { tlsLookMs, tlsRenewalLookMs } from '../../limits/tls.ts';
 import type { PluginLogger } from '../../plugin/api/plugin.ts';
 import { isDue, ownCertificate } from './own-certificate.ts';
 
-export type CertificatesEdge = { readonly clock: Clock; readonly log: Pick<PluginLogger, 'info' | 'warn' | 'error'> };
+export type CertificatesEdge = {
+  readonly clock: Clock;
+  readonly log: Pick<PluginLogger, 'info' | 'warn' | 'error'>;
+};
 
 /** The certificate of the server, which may be replaced while the server runs. */
 export type Certificates = {

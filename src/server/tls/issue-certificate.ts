@@ -18,9 +18,15 @@ import {
 import type { CertificateNames } from '../../config/certificate-names.ts';
 
 /** A certificate and its key, both as PEM. */
-export type Issued = { readonly certificate: string; readonly key: string };
+export type Issued = {
+  readonly certificate: string;
+  readonly key: string;
+};
 
-export type Validity = { readonly from: number; readonly to: number };
+export type Validity = {
+  readonly from: number;
+  readonly to: number;
+};
 
 const ecdsaP256 = { name: 'ECDSA', namedCurve: 'P-256' } as const;
 /** Object identifiers of RFC 5280. */

@@ -53,7 +53,11 @@ function presentIn(files: CertificateFiles): CertificatePair | undefined {
   return read.ok ? read.pair : undefined;
 }
 
-type Wanted = { readonly authority: Issued; readonly names: CertificateNames; readonly now: number };
+type Wanted = {
+  readonly authority: Issued;
+  readonly names: CertificateNames;
+  readonly now: number;
+};
 
 function isGood(pair: CertificatePair, { authority, names, now }: Wanted): boolean {
   const certificate = new X509Certificate(pair.certificate);

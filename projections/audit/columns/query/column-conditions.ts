@@ -25,7 +25,11 @@ function labelCondition(requirement: LabelRequirement, column: number): ColumnCo
   const { key, operator } = requirement;
   if (operator === 'in' || operator === 'notIn') {
     const terms = requirement.values.map((value) => labelTerm(key, value));
-    return { column, negated: operator === 'notIn', ranges: (keys) => equalTo(keys, terms) };
+    return {
+      column,
+      negated: operator === 'notIn',
+      ranges: (keys) => equalTo(keys, terms),
+    };
   }
   const ranges = (keys: KeyDictionary): readonly IdRange[] => [
     [keys.lower(labelTerm(key, '')), keys.lower(`${key}\u0001`)],
@@ -97,7 +101,10 @@ export function keepHolding(segment: Segment, conditions: readonly ColumnConditi
   }
 }
 
-type Kept = { readonly isWanted: (id: number) => boolean; readonly negated: boolean };
+type Kept = {
+  readonly isWanted: (id: number) => boolean;
+  readonly negated: boolean;
+};
 
 function keepWanted(holding: Uint8Array, { starts, ids }: SegmentColumn, { isWanted, negated }: Kept): void {
   for (let row = 0; row < holding.length; row++) {

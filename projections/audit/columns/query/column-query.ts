@@ -48,7 +48,11 @@ function* windowOf(order: MatchOrder, window: Window): Steps<SelectedPage> {
     window.kind === 'page'
       ? [window.page * window.size - window.size, window.size]
       : [0, window.kind === 'after' ? window.limit : selected.length];
-  return { selected, skip, take: Math.max(0, Math.min(size, selected.length - skip)) };
+  return {
+    selected,
+    skip,
+    take: Math.max(0, Math.min(size, selected.length - skip)),
+  };
 }
 
 /**

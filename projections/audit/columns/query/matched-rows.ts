@@ -13,7 +13,10 @@ const nameColumn = 0;
 const createdColumn = 1;
 
 /** The sort key of each match: `missing` for a match without a value. */
-type KeyOrder = SortKey & { readonly keys: Numbers | string[]; readonly missing: IndexKey };
+type KeyOrder = SortKey & {
+  readonly keys: Numbers | string[];
+  readonly missing: IndexKey;
+};
 
 type SelectedRows = {
   readonly segment: Segment;
@@ -37,7 +40,11 @@ export class Matches {
     this.#layout = layout;
     this.sort = sort.map((key) => {
       const isText = layout[key.index]?.isText === true;
-      return { ...key, keys: isText ? [] : new Numbers(), missing: isText ? missingText : Infinity };
+      return {
+        ...key,
+        keys: isText ? [] : new Numbers(),
+        missing: isText ? missingText : Infinity,
+      };
     });
   }
 
@@ -124,7 +131,11 @@ export class MatchOrder {
       const own = keyOf(key, match);
       return own === key.missing ? undefined : own;
     });
-    return { keys, created: this.#matches.created.at(match), name: this.name(match) };
+    return {
+      keys,
+      created: this.#matches.created.at(match),
+      name: this.name(match),
+    };
   }
 
   name(match: number): string {

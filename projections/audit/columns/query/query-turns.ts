@@ -6,7 +6,10 @@ import { TurnQueue } from '../../../../src/base/turn-queue.ts';
 import { columnQueriesMax } from '../../../../src/limits/columns.ts';
 import { listTurnMs } from '../../../../src/limits/lists.ts';
 
-export type Asker = { readonly account: string; readonly signal: AbortSignal };
+export type Asker = {
+  readonly account: string;
+  readonly signal: AbortSignal;
+};
 
 /** Limits the number of concurrent queries, and so their memory. Running queries share a part of each turn. */
 export class QueryTurns {

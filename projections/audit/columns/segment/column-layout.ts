@@ -17,7 +17,11 @@ export function layoutOf(definitions: readonly IndexDefinition[]): readonly Colu
     // These two columns use the object's own name and creation time, as the live indexes and the default order do.
     if (name === nameIndex) return { isText: true, multi: false, valuesOf: (entry) => [entry.name] };
     if (name === creationIndex) return { isText: false, multi: false, valuesOf: (entry) => [entry.created] };
-    return { isText: type === 'string', multi, valuesOf: (entry) => entry.keys[index] ?? noKeys };
+    return {
+      isText: type === 'string',
+      multi,
+      valuesOf: (entry) => entry.keys[index] ?? noKeys,
+    };
   });
   return [...columns, { isText: true, multi: true, valuesOf: termsOf }];
 }

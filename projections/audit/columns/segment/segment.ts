@@ -103,7 +103,11 @@ function columnOf(bytes: Buffer, at: number, { isText, multi }: ColumnLayout): S
   const { keys, end } = decodeKeys(bytes, at, isText);
   const first = new PackedIntegers(bytes, end);
   if (!multi) return { keys, starts: undefined, ids: first };
-  return { keys, starts: startsOf(first), ids: new PackedIntegers(bytes, first.end) };
+  return {
+    keys,
+    starts: startsOf(first),
+    ids: new PackedIntegers(bytes, first.end),
+  };
 }
 
 /** `counts`: the number of values of each row. */
@@ -136,5 +140,10 @@ export function entryAt(segment: Segment, row: number, columns: number): IndexEn
     Object.defineProperty(labels, key, { value, enumerable: true, writable: true, configurable: true });
   }
   const keys = Array.from({ length: columns - 1 }, (_none, index) => valuesAt(segment.column(index), row));
-  return { name: String(keys[0]?.[0]), created: Number(keys[1]?.[0]), labels, keys };
+  return {
+    name: String(keys[0]?.[0]),
+    created: Number(keys[1]?.[0]),
+    labels,
+    keys,
+  };
 }

@@ -57,7 +57,10 @@ export function answerConsistency({ query }: Exchange, { tree, signer }: TreePor
   });
 }
 
-type Leaf = { readonly index: number; readonly recorded: RecordedEvent };
+type Leaf = {
+  readonly index: number;
+  readonly recorded: RecordedEvent;
+};
 
 async function leafIn(query: URLSearchParams, size: number, ports: TreePorts): Promise<Decoded<Leaf>> {
   const isNamed = query.has('id') || query.has('position');

@@ -16,7 +16,10 @@ import { resolveMoment, type PastIndexes } from './moment.ts';
 export type PastPorts = HistoryPorts & { readonly audit: PastIndexes };
 
 /** The JSON of an object after the event with this revision, in the form that a GET returned then. */
-export type PastObject = { readonly revision: StreamRevision; readonly bytes: Buffer };
+export type PastObject = {
+  readonly revision: StreamRevision;
+  readonly bytes: Buffer;
+};
 
 /** The object at a moment, with the position of the moment. */
 export type FoundPast =

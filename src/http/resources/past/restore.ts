@@ -16,7 +16,10 @@ import { preconditionsOf, writeContext } from '../decode-write.ts';
 import { written, writtenHeaders, type ItemTarget, type ResourcePorts } from '../item.ts';
 import { findPast, type PastPorts } from './past.ts';
 
-export type RestorePorts = ResourcePorts & { readonly past: PastPorts; readonly authorize: Authorize };
+export type RestorePorts = ResourcePorts & {
+  readonly past: PastPorts;
+  readonly authorize: Authorize;
+};
 
 /**
  * Handles POST of `/{name}/restore?at=`: writes the labels, annotations and members of an earlier state as a new
@@ -39,7 +42,11 @@ export async function restoreItem(exchange: Exchange, target: ItemTarget, ports:
   const past = inVersion(found.object.bytes, isGone ? type : (type.preferred ?? type));
   if (!past.ok) return past.answer;
   const command = commandOf(exchange, target, { past: past.object, isGone });
-  const cause = { ...context.value.cause, verb: 'restore', restoredFrom: found.position.toString() };
+  const cause = {
+    ...context.value.cause,
+    verb: 'restore',
+    restoredFrom: found.position.toString(),
+  };
   const outcome = await ports.execute(type, command, { ...context.value, cause });
   return outcome.ok && isGone
     ? bytesAnswer(outcome.bytes, 201, ['Location', `${type.path}/${outcome.name}`, ...writtenHeaders(outcome, type)])

@@ -65,7 +65,10 @@ export type Client = {
  * If the object no longer has this uid and version, the call is refused with `Conflict`. The uid and version in the
  * body's `metadata` are checked in addition.
  */
-export type ClientPreconditions = { readonly uid?: string; readonly resourceVersion?: string };
+export type ClientPreconditions = {
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+};
 
 export type ClientErrorMembers = {
   /** The reason from the table of errors in the API documentation. */

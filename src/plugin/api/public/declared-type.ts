@@ -128,7 +128,10 @@ export type HookContext = {
 };
 
 /** A violation that a hook finds: a JSON pointer into the object, such as `/spec/title`, and a text for people. */
-export type HookViolation = { readonly pointer: string; readonly detail: string };
+export type HookViolation = {
+  readonly pointer: string;
+  readonly detail: string;
+};
 
 /** Excludes promises, since hooks are synchronous. */
 type Synchronous = { readonly then?: never };

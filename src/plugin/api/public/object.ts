@@ -31,7 +31,11 @@ export type PluginObject<Spec = Record<string, unknown>, Status = Record<string,
 };
 
 /** The name of a type in a client's calls. */
-export type TypeName = { readonly group: string; readonly version: string; readonly plural: string };
+export type TypeName = {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+};
 
 declare const objectOf: unique symbol;
 declare const fieldsOf: unique symbol;
@@ -40,7 +44,10 @@ declare const fieldsOf: unique symbol;
  * Marks the result of `defineType` with the TypeScript type `T` of its objects and the names of its indexes, at compile
  * time only.
  */
-export type Typed<T, Fields extends string = string> = { readonly [objectOf]?: T; readonly [fieldsOf]?: Fields };
+export type Typed<T, Fields extends string = string> = {
+  readonly [objectOf]?: T;
+  readonly [fieldsOf]?: Fields;
+};
 
 /** The TypeScript type of a defined type's objects: `ObjectOf<typeof widget>` for `const widget = defineType(…)`. */
 export type ObjectOf<Type> = Type extends Typed<infer T> ? Exclude<T, undefined> : never;

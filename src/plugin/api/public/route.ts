@@ -37,7 +37,11 @@ export type RouteResponse = {
 };
 
 /** One event of a `text/event-stream` (WHATWG HTML, 9.2). `data` is sent as JSON unless `data` is a string. */
-export type ServerSentEvent = { readonly data: unknown; readonly event?: string; readonly id?: string };
+export type ServerSentEvent = {
+  readonly data: unknown;
+  readonly event?: string;
+  readonly id?: string;
+};
 
 export type RouteHandler = (request: RouteRequest) => RouteResponse | undefined | Promise<RouteResponse | undefined>;
 
@@ -114,7 +118,11 @@ export type SocketHandler = (socket: PluginSocket, request: RouteRequest) => voi
  * A WebSocket endpoint. A connection is authorized like a GET of the path, and again whenever roles change. A
  * connection that is no longer authorized is closed with code 4403.
  */
-export type SocketDeclaration = { readonly path: string; readonly handler: SocketHandler; readonly summary?: string };
+export type SocketDeclaration = {
+  readonly path: string;
+  readonly handler: SocketHandler;
+  readonly summary?: string;
+};
 
 /**
  * Routes under `/apis/<apiVersion>/<path>`. A controller without an apiVersion is not served, and is listed in the

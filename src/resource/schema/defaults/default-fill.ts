@@ -7,7 +7,10 @@ export type DefaultBudget = { left: number };
 export type Fill = (value: unknown, budget: DefaultBudget) => unknown;
 
 /** A default with the defaults of its own members, frozen, because all objects share it. */
-export type Fallback = { readonly value: unknown; readonly bytes: number };
+export type Fallback = {
+  readonly value: unknown;
+  readonly bytes: number;
+};
 
 /** The rule for one member or item. */
 export type Slot = {
@@ -31,7 +34,10 @@ export type ObjectSlots = {
 };
 
 /** The slots of the items of one schema: one for each index of `prefix`, and one for all later items. */
-export type ArraySlots = { readonly prefix: readonly (Slot | undefined)[]; readonly rest: Slot | undefined };
+export type ArraySlots = {
+  readonly prefix: readonly (Slot | undefined)[];
+  readonly rest: Slot | undefined;
+};
 
 /**
  * Returns the object with its missing members filled in, as in Kubernetes: a default applies where the parent
@@ -56,7 +62,10 @@ export function fillObject(value: Members, slots: ObjectSlots, budget: DefaultBu
   return filled ?? value;
 }
 
-type Unnamed = { readonly slots: ObjectSlots; readonly budget: DefaultBudget };
+type Unnamed = {
+  readonly slots: ObjectSlots;
+  readonly budget: DefaultBudget;
+};
 
 function fillUnnamed(member: string, before: unknown, { slots, budget }: Unnamed): unknown {
   let after = before;

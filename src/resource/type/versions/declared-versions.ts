@@ -160,7 +160,11 @@ function decodeStep(
     (run: unknown) =>
     (object: unknown): unknown =>
       typeof run === 'function' ? Reflect.apply(run, entry, [object]) : undefined;
-  return { at, step: { up: call(up), down: call(down) }, functions: [up, down] };
+  return {
+    at,
+    step: { up: call(up), down: call(down) },
+    functions: [up, down],
+  };
 }
 
 function unknownMembers(entry: Members, known: readonly string[], where: string): readonly string[] {

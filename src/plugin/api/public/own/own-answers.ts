@@ -38,7 +38,11 @@ export async function createOwn<T extends AnyObject>(own: Own<T>): Promise<Route
     spec: ownSpec(given['spec'], protectedMembers, { [ownerMember]: request.user.name }),
   });
   const { headers, body } = objectResponse(made);
-  return { status: 201, headers: { ...headers, location: `${own.path}/${made.metadata.name}` }, body };
+  return {
+    status: 201,
+    headers: { ...headers, location: `${own.path}/${made.metadata.name}` },
+    body,
+  };
 }
 
 export async function getOwn<T extends AnyObject>(own: Own<T>): Promise<RouteResponse> {

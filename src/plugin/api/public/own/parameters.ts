@@ -19,7 +19,10 @@ export function escapeSelectorValue(text: string): string {
 }
 
 /** The page of a list. `page` counts from 1; the size 0 means all objects, as in lists of the generated APIs. */
-export type PageParameters = { readonly page: number; readonly size: number };
+export type PageParameters = {
+  readonly page: number;
+  readonly size: number;
+};
 
 /** @throws 400 if `page` or `size` is invalid or repeated. */
 export function readPageParameters(query: RouteRequest['query']): PageParameters {
