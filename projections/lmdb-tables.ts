@@ -2,6 +2,7 @@ import type { Database, RootDatabaseOptions, Transaction } from 'lmdb';
 import { streamRevision } from '../src/log/log.ts';
 import type { StreamName, StreamRevision } from '../src/log/log.ts';
 import { typeKey, type TypeKey } from '../src/resource/type/index-entry.ts';
+import type { NameRange } from '../src/command/upgrade/stored-rows.ts';
 import type { Declared } from '../src/read/declarations.ts';
 import { decodeCheckpoint, encodeCheckpoint, type Checkpoint } from './checkpoint.ts';
 import { LmdbEnvironment, type PrepareTables } from './lmdb-environment.ts';
@@ -145,11 +146,7 @@ export class LmdbTables {
    * each row in a shared buffer that is valid only during the call, so that a scan of a million rows copies no row. The
    * scan ends when `read` returns false.
    */
-  scan(
-    type: TypeKey,
-    { after, limit }: { readonly after: string | undefined; readonly limit: number },
-    read: (row: Buffer, name: string) => boolean,
-  ): void {
+  scan(type: TypeKey, { after, limit }: NameRange, read: (row: Buffer, name: string) => boolean): void {
     const prefix = `${type}/`;
     const start = after === undefined ? prefix : `${prefix}${after}\u0001`;
     for (const { key, value } of this.#scans.getRange({ start, end: `${type}0`, limit }))
@@ -157,10 +154,7 @@ export class LmdbTables {
   }
 
   /** Up to `limit` names of a type's objects, in the order of the names, from the first after `after`. */
-  names(
-    type: TypeKey,
-    { after, limit }: { readonly after: string | undefined; readonly limit: number },
-  ): readonly string[] {
+  names(type: TypeKey, { after, limit }: NameRange): readonly string[] {
     const prefix = `${type}/`;
     const start = after === undefined ? prefix : `${prefix}${after}\u0001`;
     return [...this.#rows.getKeys({ start, end: `${type}0`, limit })].map((key) => key.slice(prefix.length));

@@ -1,6 +1,7 @@
 import type { BuildProgress, Unindexed } from '../src/read/index-build.ts';
 import { Slices } from '../src/base/slices.ts';
 import type { Clock } from '../src/base/clock.ts';
+import type { NameRange } from '../src/command/upgrade/stored-rows.ts';
 import { namePageObjectsMax } from '../src/limits/lists.ts';
 import { clockDifferenceMsMax, projectionBatchEventsMax } from '../src/limits/log.ts';
 import { nameLengthMax } from '../src/limits/objects.ts';
@@ -185,8 +186,8 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
    * Up to `limit` names of a type's objects, in the order of the names, from the first after `after`. The type need not
    * be registered, and its indexes need not be built.
    */
-  namesOf(type: TypeKey, page: { readonly after: string | undefined; readonly limit: number }): readonly string[] {
-    return this.#tables.names(type, page);
+  namesOf(type: TypeKey, range: NameRange): readonly string[] {
+    return this.#tables.names(type, range);
   }
 
   holderOf(type: Pick<ResourceType, 'key' | 'fingerprint'>, index: number, key: IndexKey): string | undefined {

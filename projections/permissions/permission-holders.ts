@@ -5,6 +5,11 @@ import type { BindingRecord } from './permission-objects.ts';
 import { HeldRights, memberOf, type Remembered } from './permission-rights.ts';
 import type { KnownRoles } from './permission-roles.ts';
 
+type RoleSetDependencies = {
+  readonly roles: KnownRoles;
+  readonly remembered: Remembered;
+};
+
 /** A set of roles that one or more users have. Its rights are computed on first use and after a change of a role. */
 export class RoleSet {
   /** The bound roles, sorted, without the roles that every user has. */
@@ -18,11 +23,7 @@ export class RoleSet {
   /** The rights of tokens that are limited to some of these roles. The key is the array in the token's record. */
   #restricted = new WeakMap<readonly string[], RoleSet>();
 
-  constructor(
-    bound: readonly string[],
-    standing: readonly string[],
-    { roles, remembered }: { readonly roles: KnownRoles; readonly remembered: Remembered },
-  ) {
+  constructor(bound: readonly string[], standing: readonly string[], { roles, remembered }: RoleSetDependencies) {
     this.bound = bound;
     this.#names = new Set([...bound, ...standing]);
     this.#roles = roles;
@@ -67,7 +68,7 @@ export class Holders {
   readonly visitor: RoleSet;
   /** The set of a user without bindings. */
   readonly #unbound: RoleSet;
-  readonly #dependencies: { readonly roles: KnownRoles; readonly remembered: Remembered };
+  readonly #dependencies: RoleSetDependencies;
   readonly #bindings = new Map<string, BindingRecord>();
   readonly #bindingsTo = new Map<string, Set<string>>();
   /** The number of bindings of each user to each role. */
@@ -76,7 +77,7 @@ export class Holders {
   /** Each distinct set with the number of its users. A set is removed with its last user. */
   readonly #sets = new Map<string, { readonly set: RoleSet; users: number }>();
 
-  constructor(dependencies: { readonly roles: KnownRoles; readonly remembered: Remembered }) {
+  constructor(dependencies: RoleSetDependencies) {
     this.#dependencies = dependencies;
     this.visitor = new RoleSet([], [anonymousRole], dependencies);
     this.#unbound = new RoleSet([], loggedIn, dependencies);

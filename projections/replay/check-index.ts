@@ -98,14 +98,17 @@ function differenceOfEntry(checked: CheckedIndex, ordinal: number, wanted: Posti
   return undefined;
 }
 
+type EntryAgain = {
+  readonly entry: IndexEntry;
+  readonly isKept: boolean;
+  readonly isShown: boolean;
+};
+
 /**
  * The object's entry, and whether it equals the stored one beside its row. A stored entry of another declaration is not
  * compared.
  */
-function entryAgain(
-  type: ResourceType,
-  row: Buffer,
-): { readonly entry: IndexEntry; readonly isKept: boolean; readonly isShown: boolean } {
+function entryAgain(type: ResourceType, row: Buffer): EntryAgain {
   let failures = 0;
   const { indexes, fingerprint } = type;
   const kept = Buffer.from(entryOfRow(row));
@@ -127,11 +130,13 @@ function sizeProblem({ size }: OrderView, wanted: number, table: string): Differ
   return { table, key: '', detail: `it has ${String(size)} postings, and its objects have ${String(wanted)}` };
 }
 
-function belongsTo(
-  { rows, multi }: OrdersView,
-  place: number,
-  { ordinal, key, posting }: { readonly ordinal: number; readonly key: IndexKey; readonly posting: number },
-): boolean {
+type KeyPosting = {
+  readonly ordinal: number;
+  readonly key: IndexKey;
+  readonly posting: number;
+};
+
+function belongsTo({ rows, multi }: OrdersView, place: number, { ordinal, key, posting }: KeyPosting): boolean {
   const column = rows.columns[place];
   if (column === undefined || multi[place] !== true) return column !== undefined;
   const keys = column.keys(ordinal);

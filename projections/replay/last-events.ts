@@ -154,7 +154,10 @@ export class LastEvents {
     last.isLive = hasObject && recorded.type !== 'ObjectDeleted';
     last.revision = recorded.revision;
     last.position = this.#position;
-    if (last.isLive !== wasLive) this.#counts.set(type, (this.#counts.get(type) ?? 0) + (wasLive ? -1 : 1));
+    if (last.isLive !== wasLive) {
+      const count = this.#counts.get(type) ?? 0;
+      this.#counts.set(type, wasLive ? count - 1 : count + 1);
+    }
     if (!last.isLive) return;
     const row = wasLive ? { declared: last.declared } : undefined;
     recordWrite(recorded, { type, name, declared, row }, declarations);

@@ -97,7 +97,8 @@ export class PluginReconcilers implements ReconcilerMounts {
 
   async stop(): Promise<void> {
     this.#unsubscribe();
-    await Promise.all([...this.#mounted.keys(), ...this.#ending.keys()].map(async (plugin) => this.unmount(plugin)));
+    const plugins = [...this.#mounted.keys(), ...this.#ending.keys()];
+    await Promise.all(plugins.map(async (plugin) => this.unmount(plugin)));
   }
 
   /** Checks the health after a delay and reports a change, since many names may fail at the same time. */

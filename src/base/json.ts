@@ -121,10 +121,16 @@ function scan(bytes: Uint8Array, depthMax: number): Scanned {
   return { colons, tooDeepAt: undefined };
 }
 
+type Tally = {
+  keys: number;
+  values: number;
+  forbidden: boolean;
+};
+
 /**
  * Counts the keys of a parsed tree and detects forbidden keys. `for in` is the engine's fastest walk of plain objects.
  */
-function isClean(value: unknown, tally: { keys: number; values: number; forbidden: boolean }): value is Json {
+function isClean(value: unknown, tally: Tally): value is Json {
   tally.values += 1;
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) tally.forbidden = true;

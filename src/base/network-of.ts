@@ -10,8 +10,8 @@ export function networkOf(address: string): string {
   const after = tail === undefined || tail === '' ? [] : tail.split(':');
   // Some addresses write their last 32 bits in IPv4 notation, which replaces two groups.
   const groups = [...before, ...after].reduce((sum, group) => sum + (group.includes('.') ? 2 : 1), 0);
-  const all =
-    tail === undefined ? before : [...before, ...Array.from({ length: Math.max(0, 8 - groups) }, () => '0'), ...after];
+  const zeros = Array.from({ length: Math.max(0, 8 - groups) }, () => '0');
+  const all = tail === undefined ? before : [...before, ...zeros, ...after];
   return `${all.slice(0, 4).join(':')}::/64`;
 }
 

@@ -14,7 +14,8 @@ export function printable(text: string): string {
  * cell becomes a dash.
  */
 export function textTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const cells = [headings, ...rows.map((row) => row.map((cell) => (cell === '' ? '-' : printable(cell))))];
+  const shown = (cell: string): string => (cell === '' ? '-' : printable(cell));
+  const cells = [headings, ...rows.map((row) => row.map(shown))];
   const widths = headings.map((_, column) => Math.max(...cells.map((row) => lengthOf(row[column] ?? ''))));
   const lines = cells.map((row) =>
     row

@@ -123,7 +123,8 @@ function dropWhenAborted(arriving: Promise<Response>, signal: AbortSignal): void
 }
 
 export function pathOf({ group, version, plural }: TypeName, name?: string): string {
-  const parts = [...(group === '' ? ['api'] : ['apis', group]), version, plural, ...(name === undefined ? [] : [name])];
+  const root = group === '' ? ['api'] : ['apis', group];
+  const parts = [...root, version, plural, ...(name === undefined ? [] : [name])];
   return parts.map((part) => `/${encodeURIComponent(part)}`).join('');
 }
 

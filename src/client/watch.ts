@@ -208,8 +208,10 @@ export class Watch<T> {
   }
 }
 
+type ObjectFrame<T> = Frame<T> & { readonly object: T };
+
 /** Applies an event to `states`, and appends the resulting changes to `into`. */
-function addChanges<T>(states: Map<string, T>, frame: Frame<T> & { readonly object: T }, into: WatchEvent<T>[]): void {
+function addChanges<T>(states: Map<string, T>, frame: ObjectFrame<T>, into: WatchEvent<T>[]): void {
   const { type, object } = frame;
   const { name, uid, resourceVersion } = metadataOf(object);
   if (type === 'DELETED') {

@@ -24,6 +24,11 @@ export type CertificateFiles = {
 export type ReadPair =
   { readonly ok: true; readonly pair: CertificatePair } | { readonly ok: false; readonly problems: readonly string[] };
 
+type DecodedFile<T> = {
+  readonly text: string;
+  readonly value: T;
+};
+
 /** A problem of one file. The message does not contain the content of the file. */
 class FileProblem extends Error {}
 
@@ -33,7 +38,7 @@ class FileProblem extends Error {}
  */
 export function readPair(files: CertificateFiles): ReadPair {
   const problems: string[] = [];
-  const part = <T>(name: string, path: string, decode: (text: string) => T): { text: string; value: T } | undefined => {
+  const part = <T>(name: string, path: string, decode: (text: string) => T): DecodedFile<T> | undefined => {
     try {
       const text = readText(path);
       return { text, value: decode(text) };

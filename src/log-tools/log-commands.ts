@@ -79,9 +79,8 @@ export const logCommands: LogCommands = {
           context.stderr.write(`${line}\n`);
         },
       });
-      context.output.write(
-        [['log', place.shown], ...lines].map(([name = '', value = '']) => `${name.padEnd(9)} ${value}\n`).join(''),
-      );
+      const rows = [['log', place.shown], ...lines];
+      context.output.write(rows.map(([name = '', value = '']) => `${name.padEnd(9)} ${value}\n`).join(''));
     });
   },
 };

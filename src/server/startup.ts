@@ -1,6 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import type { PluginLogger } from '../plugin/api/plugin.ts';
 
+type Undo<T> = (result: T) => Promise<void> | void;
+
 /**
  * The phases of a start, with functions that undo them. When the server stops or its start fails, the completed phases
  * are undone in reverse order.
@@ -16,7 +18,7 @@ export class Startup {
   }
 
   /** Runs a phase and returns its result. The result is also passed to `undo`. A failed phase is not undone. */
-  async phase<T>(name: string, run: () => Promise<T> | T, undo?: (result: T) => Promise<void> | void): Promise<T> {
+  async phase<T>(name: string, run: () => Promise<T> | T, undo?: Undo<T>): Promise<T> {
     const begunAt = this.#clock.monotonic();
     const result = await run();
     if (undo !== undefined) this.#undos.push(() => undo(result));

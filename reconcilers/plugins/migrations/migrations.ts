@@ -89,7 +89,8 @@ export class Migrations implements MigrationMounts {
 
   async stop(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
-    await Promise.all([...this.#mounted.keys(), ...this.#ending.keys()].map(async (plugin) => this.unmount(plugin)));
+    const plugins = [...this.#mounted.keys(), ...this.#ending.keys()];
+    await Promise.all(plugins.map(async (plugin) => this.unmount(plugin)));
   }
 
   /** Begins after the end of the run before, so that no object has two concurrent steps. */

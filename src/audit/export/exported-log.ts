@@ -32,6 +32,11 @@ export class ExportMismatchError extends Error {
   }
 }
 
+type ExportControl = {
+  readonly pace: Pace;
+  readonly signal: AbortSignal;
+};
+
 /**
  * Yields the lines of an export (docs/audit-proof.md), several at a time. The generator reads the log only as fast as
  * its reader takes the pieces, and yields to other work. It ends early once `signal` aborts.
@@ -41,7 +46,7 @@ export class ExportMismatchError extends Error {
 export async function* exportedLog(
   { range, checkpoint }: ExportRequest,
   dependencies: ExportedLogDependencies,
-  { pace, signal }: { readonly pace: Pace; readonly signal: AbortSignal },
+  { pace, signal }: ExportControl,
 ): AsyncGenerator<Uint8Array> {
   const { from, until } = range;
   const { tree, identity } = dependencies;
@@ -64,7 +69,7 @@ export async function* exportedLog(
 async function* exportedEvents(
   { from, until }: LeafRange,
   { log, tree, categories }: ExportedLogDependencies,
-  { pace, signal }: { readonly pace: Pace; readonly signal: AbortSignal },
+  { pace, signal }: ExportControl,
 ): AsyncGenerator<Uint8Array> {
   if (from === until) return;
   const [after, last] = [from === 0 ? logStart : tree.positionOf(from - 1), tree.positionOf(until - 1)];

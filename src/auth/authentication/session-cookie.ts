@@ -15,7 +15,8 @@ export function sessionCookiesOf(header: string | undefined): readonly string[] 
   if (header === undefined || !header.includes(sessionCookie)) return none;
   return header.split(';').flatMap((pair) => {
     const equals = pair.indexOf('=');
-    return equals !== -1 && pair.slice(0, equals).trim() === sessionCookie ? [pair.slice(equals + 1).trim()] : [];
+    if (equals === -1 || pair.slice(0, equals).trim() !== sessionCookie) return [];
+    return [pair.slice(equals + 1).trim()];
   });
 }
 

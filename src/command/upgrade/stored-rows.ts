@@ -5,10 +5,17 @@ import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { currentObject } from '../../resource/type/versions/shown-version.ts';
 
+/** Part of a list in the order of names. */
+export type NameRange = {
+  /** The range starts after this name, or at the first name. */
+  readonly after: string | undefined;
+  readonly limit: number;
+};
+
 /** The stored objects of types, which need not be registered. */
 export type StoredRows = {
   /** Returns up to `limit` names, in the order of names, from the first after `after`. */
-  namesOf(type: TypeKey, page: { readonly after: string | undefined; readonly limit: number }): readonly string[];
+  namesOf(type: TypeKey, range: NameRange): readonly string[];
   get(type: TypeKey, name: string): { readonly bytes: Uint8Array } | undefined;
 };
 

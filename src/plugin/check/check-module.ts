@@ -105,28 +105,27 @@ function repeatedTypes(types: readonly ResourceType[]): readonly string[] {
 
 /** References to types that do not exist, in groups of the plugin. Other plugins' types are unknown here. */
 function unknownTargets(types: readonly ResourceType[]): readonly string[] {
+  const groups = new Set(types.map(({ group }) => group));
+  const keys = new Set(types.map(({ key }) => key));
   return types.flatMap(({ kind, references }) =>
     references
-      .filter(({ to }) => types.some(({ group }) => group === groupOfKey(to)) && !types.some(({ key }) => key === to))
+      .filter(({ to }) => groups.has(groupOfKey(to)) && !keys.has(to))
       .map(({ field, to }) => `type ${kind}: references: ${field}: the type ${to} does not exist`),
   );
 }
 
-function ownersOf(
-  types: readonly ResourceType[],
-  group: string,
-  version: string,
-): readonly { readonly plugin: string; readonly types: ReadonlyMap<string, ResourceType> }[] {
+type GroupOwner = {
+  readonly plugin: string;
+  /** The types of one version of the group, by plural. */
+  readonly types: ReadonlyMap<string, ResourceType>;
+};
+
+function ownersOf(types: readonly ResourceType[], group: string, version: string): readonly GroupOwner[] {
   const own = types.filter((type) => type.group === group);
   const [first] = own;
-  return first === undefined
-    ? []
-    : [
-        {
-          plugin: first.plugin,
-          types: new Map(own.filter((type) => type.version === version).map((type) => [type.plural, type])),
-        },
-      ];
+  if (first === undefined) return [];
+  const ofVersion = own.filter((type) => type.version === version);
+  return [{ plugin: first.plugin, types: new Map(ofVersion.map((type) => [type.plural, type])) }];
 }
 
 /**

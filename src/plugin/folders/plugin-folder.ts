@@ -116,8 +116,9 @@ async function readBounded(path: string, bytesMax: number): Promise<FileText> {
     };
   }
   try {
-    const { size, isFile } = await file.stat().then((entry) => ({ size: entry.size, isFile: entry.isFile() }));
-    if (!isFile) return { ok: false, problem: 'is not a file' };
+    const entry = await file.stat();
+    const { size } = entry;
+    if (!entry.isFile()) return { ok: false, problem: 'is not a file' };
     if (size > bytesMax) return { ok: false, problem: `must be at most ${String(bytesMax)} bytes, is ${String(size)}` };
     return { ok: true, text: await file.readFile('utf8') };
   } finally {

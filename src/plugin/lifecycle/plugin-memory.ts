@@ -49,7 +49,9 @@ export function memoryStatus({ applied, createdOnce, types }: PluginMemory): Jso
 
 /** Adds types to a memory. The types of earlier plugin versions are kept, because their objects may still exist. */
 export function withTypes({ types }: PluginMemory, now: readonly TypeNames[]): readonly TypeNames[] {
-  const kept = types.filter((type) => !now.some((other) => other.group === type.group && other.plural === type.plural));
+  const isCurrent = ({ group, plural }: TypeNames): boolean =>
+    now.some((other) => other.group === group && other.plural === plural);
+  const kept = types.filter((type) => !isCurrent(type));
   return [
     ...now.map(({ group, version, kind, singular, plural }) => ({ group, version, kind, singular, plural })),
     ...kept,

@@ -42,9 +42,8 @@ export class PackageFolders {
   async retain(isWanted: (digest: string) => boolean): Promise<void> {
     const kept = (name: string): boolean =>
       name.startsWith(stagingPrefix) || isWanted(name.endsWith(sumSuffix) ? name.slice(0, -sumSuffix.length) : name);
-    await Promise.all(
-      (await readdir(this.#root)).filter((name) => !kept(name)).map(async (name) => remove(join(this.#root, name))),
-    );
+    const removed = (await readdir(this.#root)).filter((name) => !kept(name));
+    await Promise.all(removed.map(async (name) => remove(join(this.#root, name))));
   }
 
   /** Returns the package's folder if its contents are unchanged; undefined if the package must be unpacked again. */

@@ -17,7 +17,7 @@ import type { ResourceType, Violation } from '../../resource/type/resource-type.
 import { typeKeyOf } from '../../resource/type/type-declaration.ts';
 import type { MountedMigration } from '../api/migration-mounts.ts';
 import type { TypeNames } from '../lifecycle/plugin-memory.ts';
-import { compareTypes, type TypeChanges } from '../../resource/type/type-changes.ts';
+import { compareTypes, type RemovedType, type TypeChanges } from '../../resource/type/type-changes.ts';
 
 /** The versions of a plugin, and the types of each. */
 export type ComparedVersions = {
@@ -47,6 +47,15 @@ type Checked = {
   readonly checked: number;
   readonly invalid: number;
 };
+
+type ReportedRemoval = RemovedType & { readonly objects: number };
+
+type ReportedMigration = {
+  readonly id: string;
+  readonly type: string;
+  readonly changes: number;
+};
+
 type InvalidObject = {
   readonly type: string;
   readonly name: string;
@@ -61,12 +70,12 @@ type InvalidObject = {
 export type UpgradeReport = {
   readonly from: string;
   readonly to: string;
-  readonly removedTypes: readonly (TypeChanges['removedTypes'][number] & { readonly objects: number })[];
+  readonly removedTypes: readonly ReportedRemoval[];
   readonly removedVersions: TypeChanges['removedVersions'];
   readonly indexes: TypeChanges['indexes'];
   readonly required: TypeChanges['required'];
   /** The migrations that will run, each with the number of checked objects that it changes. */
-  readonly migrations: readonly { readonly id: string; readonly type: string; readonly changes: number }[];
+  readonly migrations: readonly ReportedMigration[];
   readonly objects: readonly Checked[];
   /** The first invalid objects, in the order of types and names. */
   readonly invalid: readonly InvalidObject[];
@@ -79,7 +88,7 @@ export async function reportUpgrade(
 ): Promise<UpgradeReport> {
   const compared = compareTypes(from.types, to.types);
   const slices = new Slices(clock);
-  const removedTypes: UpgradeReport['removedTypes'][number][] = [];
+  const removedTypes: ReportedRemoval[] = [];
   for (const { type, kind } of removedOf({ from, to }, compared).slice(0, upgradeEntriesMax))
     removedTypes.push({ type, kind, objects: await inSlices(countOf(rows, type), slices) });
   const found = new InvalidObjects();
@@ -117,10 +126,7 @@ export function withReport(plugin: JsonObject, report: UpgradeReport): JsonObjec
 /**
  * Returns the removed types. If no types are registered, compares the types that this and earlier versions recorded.
  */
-function removedOf(
-  { from, to }: ComparedVersions,
-  changes: TypeChanges,
-): readonly { readonly type: TypeKey; readonly kind: string }[] {
+function removedOf({ from, to }: ComparedVersions, changes: TypeChanges): readonly RemovedType[] {
   if (from.types.length > 0) return changes.removedTypes;
   return from.recorded
     .map(({ group, plural, kind }) => ({ type: typeKeyOf(group, plural), kind }))

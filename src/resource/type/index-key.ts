@@ -45,8 +45,8 @@ export function timestampMs(text: string): number | undefined {
   const parts = timestamp.exec(text);
   if (parts === null) return undefined;
   // The engine parses 30 February as a day in March, so the day of the parsed date is compared with the text.
-  if (Number(parts[2]) > 28 && new Date(`${parts[1] ?? ''}T00:00:00Z`).getUTCDate() !== Number(parts[2]))
-    return undefined;
+  const day = Number(parts[2]);
+  if (day > 28 && new Date(`${parts[1] ?? ''}T00:00:00Z`).getUTCDate() !== day) return undefined;
   const parsed = Date.parse(text.toUpperCase());
   return Number.isNaN(parsed) ? undefined : parsed;
 }

@@ -3,11 +3,27 @@ import { escapeToken } from '../../base/reference-token.ts';
 import type { TypeKey } from './index-entry.ts';
 import type { ResourceType } from './resource-type.ts';
 
+export type RemovedType = {
+  readonly type: TypeKey;
+  readonly kind: string;
+};
+
+type RemovedVersion = {
+  readonly type: string;
+  readonly version: string;
+};
+
+type RequiredMember = {
+  readonly type: string;
+  /** A JSON pointer into objects of the type; `*` is any element of an array. */
+  readonly pointer: string;
+};
+
 /** The differences between the types of two versions of a plugin. A type is named by its key. */
 export type TypeChanges = {
-  readonly removedTypes: readonly { readonly type: TypeKey; readonly kind: string }[];
+  readonly removedTypes: readonly RemovedType[];
   /** Removed versions of types that still have another version. */
-  readonly removedVersions: readonly { readonly type: string; readonly version: string }[];
+  readonly removedVersions: readonly RemovedVersion[];
   /** Indexes whose values are computed again for all objects. */
   readonly indexes: readonly {
     readonly type: string;
@@ -15,8 +31,8 @@ export type TypeChanges = {
     /** `unique`: the index exists and becomes unique. */
     readonly change: 'added' | 'changed' | 'unique';
   }[];
-  /** The members that objects must have now, as JSON pointers; `*` is any element of an array. */
-  readonly required: readonly { readonly type: string; readonly pointer: string }[];
+  /** The members that objects must have now. */
+  readonly required: readonly RequiredMember[];
 };
 
 export function compareTypes(before: readonly ResourceType[], after: readonly ResourceType[]): TypeChanges {

@@ -163,8 +163,9 @@ function bytesOf(address: string): ArrayBuffer {
   const groups = (text: string | undefined): readonly string[] =>
     (text ?? '').split(':').filter((group) => group !== '');
   const [first, last] = [groups(before), groups(after)];
-  const all = [...first, ...Array.from({ length: 8 - first.length - last.length }, () => '0'), ...last];
-  return new Uint8Array(all.flatMap((group) => [parseInt(group, 16) >> 8, parseInt(group, 16) & 0xff])).buffer;
+  const zeros = Array.from({ length: 8 - first.length - last.length }, () => '0');
+  const values = [...first, ...zeros, ...last].map((group) => parseInt(group, 16));
+  return new Uint8Array(values.flatMap((value) => [value >> 8, value & 0xff])).buffer;
 }
 
 function arrayBufferOf(bytes: Uint8Array): ArrayBuffer {

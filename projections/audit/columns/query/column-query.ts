@@ -114,5 +114,7 @@ function markLatest(found: Uint8Array, { alive, ordinals }: Segment, seen: SeenO
 
 /** Sets 1 for each row of a snapshot whose object has no later change. */
 function markUnseen(found: Uint8Array, { alive, ordinals }: Segment, seen: SeenOrdinals): void {
-  for (let row = 0; row < found.length; row++) if (alive.at(row) === 1 && !seen.has(ordinals.at(row))) found[row] = 1;
+  for (let row = 0; row < found.length; row++) {
+    if (alive.at(row) === 1 && !seen.has(ordinals.at(row))) found[row] = 1;
+  }
 }
