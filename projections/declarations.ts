@@ -113,7 +113,10 @@ export class DeclarationsBatch {
     }
   }
 
-  /** `isEmpty`: whether the type has no objects, so no object can have an unclaimed value. */
+  /**
+   * Records the declaration of a type. If `isEmpty` is true, the type has no objects. Then all unique indexes are enforced
+   * at once, because no object can have an unclaimed value.
+   */
   declare(
     type: TypeKey,
     { revision, declaration }: Pick<Declared, 'revision' | 'declaration'>,

@@ -10,17 +10,20 @@ import { answerStart, entryOfRow, sourceOfRow } from '../row.ts';
 /** One decoder for each declaration of a type. A decoder shares strings among entries. */
 const decoders = new WeakMap<ResourceType, EntryDecoder>();
 
-/** The index entry stored beside a row. Computed from the row if the entry was stored under another declaration. */
+/** Returns the index entry stored in a row, or computes the entry if it was stored under another declaration. */
 export function entryBeside(row: Buffer, type: ResourceType): IndexEntry {
   return keptEntry(row, type).entry;
 }
 
 type KeptEntry =
   | { readonly entry: IndexEntry; readonly current: true }
-  /** `answer`: the response that the row must have; undefined if it equals the source. */
+  /** `answer`: the response that the row must have; undefined if the response equals the source. */
   | { readonly entry: IndexEntry; readonly current: false; readonly answer: Buffer | undefined };
 
-/** The object of a row by the present declaration of its type, and its JSON unless it equals the source. */
+/**
+ * Converts the source of a row to the preferred version of its type. `answer` is the JSON of the object; undefined if
+ * the conversion changes nothing.
+ */
 export function presentOf(
   row: Buffer,
   type: ResourceType,
@@ -31,9 +34,9 @@ export function presentOf(
 }
 
 /**
- * The index entry stored beside a row. `current`: whether the entry was stored under this declaration; otherwise the
- * entry is computed. `onError` is called for each index whose function fails. With `onError`, a stored entry that lacks
- * such a value is computed again too.
+ * Returns the index entry stored in a row. `current`: whether the entry was stored under this declaration; otherwise
+ * the entry is computed. Calls `onError` for each index with a failing function. With `onError`, an entry that lacks a
+ * value because of such a failure is computed again too.
  */
 export function keptEntry(row: Buffer, type: ResourceType, onError?: (error: IndexValueError) => void): KeptEntry {
   const kept = entryOfRow(row);

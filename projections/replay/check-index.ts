@@ -22,9 +22,9 @@ export type CheckedIndex = {
 type Found = Steps<Difference | undefined>;
 
 /**
- * The first difference between the indexes of a type and the rows of its objects. The entry of each object is computed
- * again by the functions that the fold uses. An order is correct if it meets three conditions. It has as many postings
- * as its objects require, each posting belongs to its object, and the postings are sorted.
+ * Returns the first difference between the indexes of a type and the rows of its objects. Computes the entry of each
+ * object again, with the functions that the fold uses. An order is correct if it meets three conditions: the number of
+ * postings is the number that the objects require, each posting belongs to its object, and the postings are sorted.
  */
 export function* checkIndex(checked: CheckedIndex): Found {
   const { type, orders } = checked;
@@ -81,11 +81,12 @@ function differenceOfEntry(checked: CheckedIndex, ordinal: number, wanted: Posti
   const row = checked.row(name);
   if (row === undefined) return { ...at, detail: 'the indexes hold an object that has no row' };
   const { entry, isKept, isShown } = entryAgain(type, row);
-  if (!isShown) return { ...at, detail: 'the response in its row is not that of the object in its event' };
-  if (!isKept) return { ...at, detail: 'the index entry beside its row is not that of the object' };
+  if (!isShown) return { ...at, detail: 'the response stored in the row differs from the one computed from the event' };
+  if (!isKept)
+    return { ...at, detail: 'the index entry stored in the row differs from the one computed from the object' };
   const { rows } = orders;
   if (rows.created(ordinal) !== entry.created || !deepEqual(rows.labels(ordinal), entry.labels))
-    return { ...at, detail: 'its creation time or its labels differ in the indexes' };
+    return { ...at, detail: 'the creation time or the labels of the object differ in the indexes' };
   wanted.labels += Object.keys(entry.labels).length;
   for (const [index, keys] of entry.keys.entries()) {
     const column = rows.columns[index];
@@ -105,8 +106,9 @@ type EntryAgain = {
 };
 
 /**
- * The object's entry, and whether it equals the stored one beside its row. A stored entry of another declaration is not
- * compared.
+ * Computes the index entry of an object again. `isKept`: whether the entry stored in the row equals the computed one.
+ * `isShown`: whether the response stored in the row equals the computed one. Both are true without a comparison if the
+ * row was stored under another declaration.
  */
 function entryAgain(type: ResourceType, row: Buffer): EntryAgain {
   let failures = 0;
@@ -127,7 +129,7 @@ function entryAgain(type: ResourceType, row: Buffer): EntryAgain {
 
 function sizeProblem({ size }: OrderView, wanted: number, table: string): Difference | undefined {
   if (size === wanted) return undefined;
-  return { table, key: '', detail: `it has ${String(size)} postings, and its objects have ${String(wanted)}` };
+  return { table, key: '', detail: `there are ${String(size)} postings, but the objects require ${String(wanted)}` };
 }
 
 type KeyPosting = {
@@ -151,7 +153,7 @@ function termsOf(labels: IndexEntry['labels']): readonly string[] {
 
 type Ordered = {
   readonly table: string;
-  /** Whether the posting is one of its object's postings. */
+  /** Whether the object requires this posting. */
   readonly belongs?: (ordinal: number, key: IndexKey, posting: number) => boolean;
 };
 
@@ -163,9 +165,10 @@ function* orderProblem({ rows }: OrdersView, sequence: OrderView, { table, belon
       const ordinal = posting & ordinalMask;
       const key = sequence.keyIn(chunk, offset);
       const name = rows.name(ordinal);
-      if (!belongs(ordinal, key, posting)) return { table, key: name, detail: 'a posting is not of the object' };
+      if (!belongs(ordinal, key, posting))
+        return { table, key: name, detail: 'a posting does not belong to the object' };
       if (before !== undefined && sequence.compare(key, { chunk, offset }, before) <= 0)
-        return { table, key: name, detail: 'it is out of order' };
+        return { table, key: name, detail: 'a posting of the object is not in order' };
       before = { key, ...rows.tie(ordinal) };
       yield;
     }

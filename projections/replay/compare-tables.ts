@@ -22,9 +22,9 @@ export function noTables(): CountedTables {
 }
 
 /**
- * The first difference between the live tables and those of a replay, both at one position. Two parts are not compared:
- * the index entry and the converted response of a row, which a plugin's code computes (`check-index.ts` compares them),
- * and the latest time of events, which depends on the clock of the folding node.
+ * Returns the first difference between the live tables and the tables of a replay, both at one position. Two parts are
+ * not compared. The first is the index entry and the converted response of a row, which a plugin's code computes;
+ * `check-index.ts` compares them. The second is the latest time of events, which depends on the clock of the node.
  */
 export function* compareTables(
   live: TablesSnapshot,
@@ -50,7 +50,7 @@ function differenceIn(table: ViewedTable, key: string, { live, replayed }: Sides
     case 'rows':
       return differenceOfRows(live, replayed);
     case 'secrets':
-      return live.equals(replayed) ? undefined : 'the secret differs; its contents are not shown';
+      return live.equals(replayed) ? undefined : 'the secret differs; secrets are not shown';
     case 'meta':
       return key === 'checkpoint'
         ? differenceOfBytes(withoutTime(live), withoutTime(replayed))
@@ -75,7 +75,7 @@ function differenceOfRows(live: Buffer, replayed: Buffer): string | undefined {
   return `${placeOf(found, expected)} of the row${member}; ${hashesOf(found, expected)}`;
 }
 
-/** The row as a fold without types writes it: without the index entry, with the object as its event has it. */
+/** Returns the row without its index entry, with the event's object as the response: a fold without types writes so. */
 function withoutEntry(row: Buffer): Buffer {
   const none = new Uint8Array(0);
   return encodeRow({

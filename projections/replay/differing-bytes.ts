@@ -6,19 +6,19 @@ export type Sides = {
   readonly replayed: Buffer | undefined;
 };
 
-/** The difference of an entry that only one side has; undefined if both sides have the entry. */
+/** Returns the difference of an entry that only one side has; undefined if both sides have the entry. */
 export function differenceOfPresence({ live, replayed }: Sides): string | undefined {
-  if (live === undefined) return 'the log says that it exists, and the live read model lacks it';
-  return replayed === undefined ? 'the live read model has it, and the log does not say so' : undefined;
+  if (live === undefined) return 'the entry follows from the log, but is missing in the live read model';
+  return replayed === undefined ? 'the entry is in the live read model, but does not follow from the log' : undefined;
 }
 
-/** The first different byte, and the hashes of both sides; undefined if the bytes are equal. */
+/** Returns the place of the first different byte, and the hashes of both sides; undefined if the bytes are equal. */
 export function differenceOfBytes(live: Buffer, replayed: Buffer): string | undefined {
   return live.equals(replayed) ? undefined : `${placeOf(live, replayed)}; ${hashesOf(live, replayed)}`;
 }
 
 export function placeOf(live: Buffer, replayed: Buffer): string {
-  return `they differ from byte ${String(firstDifferentByte(live, replayed))}`;
+  return `the contents differ from byte ${String(firstDifferentByte(live, replayed))}`;
 }
 
 export function firstDifferentByte(live: Buffer, replayed: Buffer): number {

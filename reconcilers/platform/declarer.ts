@@ -139,8 +139,8 @@ export class Declarer {
           onError(error, type.key);
           break;
         }
-        // The log is unavailable, which is reported elsewhere. During the delay, a deposed leader notices the
-        // deposition.
+        // The log is unavailable, which `follow-log.ts` reports. During the delay, a deposed leader learns that it is no
+        // longer the leader.
         await delay(clock, declareRetryMs, signal);
       }
     }

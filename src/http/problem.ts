@@ -49,8 +49,9 @@ export const problems = {
 } as const satisfies Record<ProblemReason, { readonly status: number; readonly word: string; readonly title: string }>;
 
 /**
- * A refusal, before its format is chosen; `problem-body.ts` makes the body. A 422 about an object is made by `invalid`
- * in `command/refuse.ts`, mostly for `refuseViolations` in `command/validation.ts`.
+ * A refusal, independent of the format of the response: `problem-body.ts` encodes its body. `problemOf` converts the
+ * rejections of commands, which the files of `command` and `write` create. All other problems are refusals of the HTTP
+ * layer, for example of a body or of a query.
  */
 export type Problem = {
   readonly reason: ProblemReason;

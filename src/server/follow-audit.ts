@@ -47,7 +47,7 @@ export class AuditFollower {
     this.#options = options;
   }
 
-  /** Starts the fold. Call it once the read models have folded all current events of the log. */
+  /** Starts the fold. Call this method after the read models have folded all current events of the log. */
   start(): void {
     const { audit, config, logger, onFatal } = this.#options;
     audit.onOverdue(() => {

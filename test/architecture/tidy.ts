@@ -4,12 +4,13 @@ import { dirname, join } from 'node:path';
 import ts from 'typescript';
 
 /**
- * The house rules that neither the compiler nor the dependency rules hold; each answers its findings as `place: what`.
+ * The rules of form that neither the compiler nor the dependency rules check. Each function returns its findings as
+ * `path: problem` or `path:line: problem`.
  */
 
 export type Source = { readonly path: string; readonly text: string };
 
-/** Shipped code is held tighter than what tests it. */
+/** The limits for production code are lower than those for tests, benchmarks and demos. */
 const bounds = {
   shipped: { fileLinesMax: 300, functionLinesMax: 60 },
   supporting: { fileLinesMax: 600, functionLinesMax: 200 },
@@ -42,7 +43,10 @@ export function tooLong({ path, text }: Source): readonly string[] {
   return findings;
 }
 
-/** In test files only `test(`, from tap, begins a test: at top level, neither voided nor inside of another function. */
+/**
+ * Returns the tests of a file that begin in another way than with a call of tap's `test` at top level, which is a
+ * statement of its own.
+ */
 export function otherTestStarts({ path, text }: Source): readonly string[] {
   const findings: string[] = [];
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
@@ -51,15 +55,16 @@ export function otherTestStarts({ path, text }: Source): readonly string[] {
     findings.push(`${path}:${line.toString()}: ${instead}`);
   };
   const visit = (node: ts.Node, isTopLevel: boolean): void => {
-    if (ts.isImportSpecifier(node) && node.propertyName?.text === 'test') add(node, 'import test by its own name');
+    if (ts.isImportSpecifier(node) && node.propertyName?.text === 'test') add(node, 'import test without another name');
     if (ts.isImportDeclaration(node) && node.moduleSpecifier.getText(file) === "'node:test'")
       add(node, "import test from 'tap'");
     if (ts.isCallExpression(node)) {
       const called = node.expression.getText(file);
-      if (called === 'test' && !isTopLevel) add(node, 'test( in a function: give the test to the function instead');
+      if (called === 'test' && !isTopLevel)
+        add(node, 'test( is called in a function: call test( at top level, and pass the test to the function');
       if (called === 'test' && !ts.isExpressionStatement(node.parent))
-        add(node.parent, 'test( is a statement of its own');
-      if (called === 't.test' && isTopLevel) add(node, 'a test begins with test(');
+        add(node.parent, 'write test( as a statement of its own');
+      if (called === 't.test' && isTopLevel) add(node, 't.test( is called at top level: call test( instead');
     }
     ts.forEachChild(node, (child) => {
       visit(child, isTopLevel && !ts.isFunctionLike(node));
@@ -71,7 +76,7 @@ export function otherTestStarts({ path, text }: Source): readonly string[] {
 
 const folderFilesMax = 20;
 
-/** Folders with more files than a reader takes in at a glance. */
+/** Returns the folders with too many files for a quick overview. */
 export function crowded(paths: readonly string[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const path of paths) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
@@ -82,7 +87,7 @@ export function crowded(paths: readonly string[]): readonly string[] {
 
 const columnsMax = 120;
 
-/** Lines that people wrote: a line whose width comes from a URL, and `generated` data, cannot be wrapped. */
+/** Returns the lines that are too wide, except lines with a long URL and generated files, which cannot be wrapped. */
 export function tooWide({ path, text }: Source): readonly string[] {
   return text.split('\n').flatMap((line, index) => {
     if (line.length <= columnsMax || generated.test(path) || unbrokenUrl.test(line)) return [];
@@ -99,17 +104,17 @@ const emptyNames = [
 ];
 
 export function badlyNamed(path: string): readonly string[] {
-  return emptyNames.some((names) => names.test(path)) ? [`${path}: a file is named for its one concept`] : [];
+  return emptyNames.some((names) => names.test(path)) ? [`${path}: name the file after its one concept`] : [];
 }
 
-/** Each with what to do instead. The brackets keep this list from finding itself. */
+/** Forbidden phrases, each with advice. The brackets prevent that a pattern matches its own source. */
 const phrases: readonly (readonly [RegExp, string])[] = [
-  [/\b(?:TO[D]O|FIX[M]E|X{3}|HAC[K])\b/u, 'finish it or leave it out'],
-  [/^(?:<{7}|>{7}) /mu, 'a merge is not finished'],
-  [/(?<![\w.])\/(?:work|home\/\w+|Users\/\w+)\//u, 'no path of one machine'],
-  [/\b(?:issue|ticket|task) #?\d+\b/iu, 'state the fact, not its ticket'],
-  [/\b(?:coding agen[t]|ai agen[t]|language mode[l]|copilo[t]|chatbo[t])s?\b/iu, 'the project speaks of itself alone'],
-  [/\bregistry\.(?:npm|yarn|node)[a-z]*\./iu, 'no registry is named: the user chooses theirs'],
+  [/\b(?:TO[D]O|FIX[M]E|X{3}|HAC[K])\b/u, 'finish the work, or remove the note'],
+  [/^(?:<{7}|>{7}) /mu, 'finish the merge'],
+  [/(?<![\w.])\/(?:work|home\/\w+|Users\/\w+)\//u, 'do not name a path of one machine'],
+  [/\b(?:issue|ticket|task) #?\d+\b/iu, 'state the fact instead of a ticket'],
+  [/\b(?:coding agen[t]|ai agen[t]|language mode[l]|copilo[t]|chatbo[t])s?\b/iu, 'write about the project only'],
+  [/\bregistry\.(?:npm|yarn|node)[a-z]*\./iu, 'do not name a registry: users choose their own'],
 ];
 
 export function badPhrases({ path, text }: Source): readonly string[] {
@@ -121,7 +126,7 @@ export function badPhrases({ path, text }: Source): readonly string[] {
   });
 }
 
-/** A lock that names where its packages came from ties everyone to that place. */
+/** Returns the problems of a package lock. A lock that names a registry would bind every user to this registry. */
 export function lockProblems(lock: string): readonly string[] {
   const { packages = {} } = JSON.parse(lock) as {
     packages?: Record<string, { resolved?: string; version?: string; link?: boolean }>;
@@ -129,7 +134,7 @@ export function lockProblems(lock: string): readonly string[] {
   const findings: string[] = [];
   for (const [path, entry] of Object.entries(packages)) {
     if (path !== '' && entry.resolved !== undefined)
-      findings.push(`package-lock.json: ${path} says where it was resolved`);
+      findings.push(`package-lock.json: ${path} has a member "resolved"`);
     if (path !== '' && entry.version === undefined) findings.push(`package-lock.json: ${path} has no version`);
   }
   const named = /https?:\/\/[^"\s]*(?:registry|artifactory|nexus|verdaccio)[^"\s]*/iu.exec(lock);
@@ -137,7 +142,7 @@ export function lockProblems(lock: string): readonly string[] {
   return findings;
 }
 
-/** The anchors of a Markdown text, as they are made from its headings. */
+/** Returns the anchors that Markdown renderers make from the headings of a text. */
 export function anchorsOf(markdown: string): ReadonlySet<string> {
   const anchors = new Set<string>();
   for (const [, heading = ''] of withoutFences(markdown).matchAll(/^#{1,6}\s+(.+?)\s*#*$/gmu)) {
@@ -153,7 +158,7 @@ export function anchorsOf(markdown: string): ReadonlySet<string> {
   return anchors;
 }
 
-/** Links inside the repository that lead nowhere. */
+/** Returns the links to missing files and to missing headings in the repository. */
 export function deadLinks({ path, text }: Source, root: string, read: (path: string) => string): readonly string[] {
   const findings: string[] = [];
   for (const [, target = ''] of withoutCode(text).matchAll(/\]\(\s*<?([^)>\s]+)>?(?:\s+"[^"]*")?\s*\)/gu)) {

@@ -97,7 +97,7 @@ test('a restored server has the same objects, passwords and tokens, in a new epo
   const restored = await runCommand(['restore', path, '--key', keys], { variables });
   t.match(restored, { code: 0, out: /epoch 1 begins\n$/u }, restored.err);
   t.strictSame(await readdir(dataDir), ['log'], 'and no key');
-  t.match(await runCommand(['restore', path], { variables }), { code: 2, err: /is not empty: it has "log"/u });
+  t.match(await runCommand(['restore', path], { variables }), { code: 2, err: /is not empty: the folder has "log"/u });
 
   const two = await startTestServer({ dataDir, environment: { BACKUP_DIR: dir } });
   t.teardown(async () => two.close());

@@ -121,7 +121,7 @@ const cases: readonly (readonly [what: string, change: (tables: Tables) => void,
       const { key, value } = segment(tables, changeKind, 1);
       tables.get('segments').put(key, Buffer.concat([value, Buffer.from([7])]));
     },
-    { table: columns, key: 'segment 1', detail: /they differ from byte \d+; SHA-256/u },
+    { table: columns, key: 'segment 1', detail: /the contents differ from byte \d+; SHA-256/u },
   ],
   [
     'a segment that is cut short',
@@ -144,7 +144,7 @@ const cases: readonly (readonly [what: string, change: (tables: Tables) => void,
       const { key, value } = segment(tables, chunkKind, 1);
       tables.get('segments').put(key, flipLast(value));
     },
-    { table: columns, key: /the snapshot at position \d+/u, detail: /segment \d+: they differ from byte/u },
+    { table: columns, key: /the snapshot at position \d+/u, detail: /segment \d+: the contents differ from byte/u },
   ],
   [
     'a missing snapshot',

@@ -21,7 +21,7 @@ test('a replay that would use the reserve of the disk is refused, and leaves no 
   disk.fill(12 * mebibyte);
   t.match(await replay(server), {
     status: 507,
-    last: { message: /not enough free disk space for a replay: .* beside the reserve of 16/u },
+    last: { message: /not enough free disk space for a replay: .* in addition to the reserve of 16/u },
   });
   const folder = join(server.dataDir, 'replay');
   t.strictSame(existsSync(folder) ? readdirSync(folder) : [], []);

@@ -57,8 +57,8 @@ const removed: Change = (entries) => {
   entries.remove(entries.keys().at(-1) ?? '');
 };
 
-const differs = String.raw`they differ from byte \d+; SHA-256 [0-9a-f]{64} live, [0-9a-f]{64} replayed`;
-const lacks = 'the log says that it exists, and the live read model lacks it';
+const differs = String.raw`the contents differ from byte \d+; SHA-256 [0-9a-f]{64} live, [0-9a-f]{64} replayed`;
+const lacks = 'the entry follows from the log, but is missing in the live read model';
 const cases: readonly (readonly [table: Omit<TamperedTable, 'folder'>, change: Change, found: string])[] = [
   [
     { table: 'tree:rows', keyEncoding: 'uint32' },
@@ -93,7 +93,7 @@ const cases: readonly (readonly [table: Omit<TamperedTable, 'folder'>, change: C
     (entries) => {
       entries.put(Buffer.alloc(32, 7), Buffer.from([1]));
     },
-    'versions the stream with the digest (?:07){32}, revisions from 0 on: the live read model has it',
+    'versions the stream with the digest (?:07){32}, revisions from 0 on: the entry is in the live read model',
   ],
   [{ table: 'times:blocks', keyEncoding: 'uint32' }, lastByte, String.raw`times times from \S+Z on: ${differs}`],
   [{ table: 'times:firsts', keyEncoding: 'uint32' }, lastByte, `times the first event: ${differs}`],

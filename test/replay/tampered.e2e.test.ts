@@ -36,7 +36,7 @@ const cases: readonly (readonly [what: string, table: string, change: (entries: 
       const answer = Buffer.from(Buffer.from(decoded.answer).toString().replace('the widget b', 'the widget x'));
       rows.put(row, encodeRow({ ...decoded, answer }));
     },
-    /rows widgets\.example\.com\/b: they differ from byte \d+ of the row, at \/spec\/title; SHA-256 [0-9a-f]{64} live/u,
+    /rows widgets\.example\.com\/b: the contents differ from byte \d+ of the row, at \/spec\/title; SHA-256 [0-9a-f]{64} live/u,
   ],
   [
     'a removed row',
@@ -44,7 +44,7 @@ const cases: readonly (readonly [what: string, table: string, change: (entries: 
     (rows) => {
       rows.remove(row);
     },
-    /rows widgets\.example\.com\/b: the log says that it exists, and the live read model lacks it/u,
+    /rows widgets\.example\.com\/b: the entry follows from the log, but is missing in the live read model/u,
   ],
   [
     'an added row',
@@ -52,7 +52,7 @@ const cases: readonly (readonly [what: string, table: string, change: (entries: 
     (rows) => {
       rows.put(`${widgets}/bb`, rows.get(row) ?? Buffer.alloc(0));
     },
-    /rows widgets\.example\.com\/bb: the live read model has it, and the log does not say so/u,
+    /rows widgets\.example\.com\/bb: the entry is in the live read model, but does not follow from the log/u,
   ],
   [
     'the revision of a deleted name',
@@ -60,7 +60,7 @@ const cases: readonly (readonly [what: string, table: string, change: (entries: 
     (gone) => {
       gone.remove(`${widgets}/gone`);
     },
-    /gone widgets\.example\.com\/gone: the log says that it exists/u,
+    /gone widgets\.example\.com\/gone: the entry follows from the log/u,
   ],
   [
     'the head of a stream',
@@ -69,7 +69,7 @@ const cases: readonly (readonly [what: string, table: string, change: (entries: 
       const [key = ''] = heads.keys();
       heads.remove(key);
     },
-    /heads \S+: the log says that it exists/u,
+    /heads \S+: the entry follows from the log/u,
   ],
   [
     'a secret',
@@ -78,7 +78,7 @@ const cases: readonly (readonly [what: string, table: string, change: (entries: 
       const [key = ''] = secrets.keys();
       secrets.put(key, Buffer.from('another hash'));
     },
-    /secrets \S+: the secret differs; its contents are not shown/u,
+    /secrets \S+: the secret differs; secrets are not shown/u,
   ],
   [
     'the level',
@@ -86,7 +86,7 @@ const cases: readonly (readonly [what: string, table: string, change: (entries: 
     (meta) => {
       meta.put('level', Buffer.from('1'));
     },
-    /meta level: they differ from byte 0; SHA-256/u,
+    /meta level: the contents differ from byte 0; SHA-256/u,
   ],
 ];
 
@@ -126,7 +126,7 @@ test('a running server names a changed row, and the index that a changed entry m
   t.match(last, {
     kind: 'Result',
     equal: false,
-    difference: { table: `indexes of ${widgets}`, key: 'b', detail: /^the index entry beside its row/u },
+    difference: { table: `indexes of ${widgets}`, key: 'b', detail: /^the index entry stored in the row/u },
   });
 });
 

@@ -229,7 +229,7 @@ function eventText({
   readonly event?: unknown;
   readonly id?: unknown;
 }): string | { readonly problem: string } {
-  if (!isLine(event)) return { problem: 'the name of a yielded event is not a line of text' };
+  if (!isLine(event)) return { problem: 'the name of a yielded event must be a string without line breaks' };
   if (!isLine(id) || id?.includes('\0') === true)
     return { problem: 'the id of a yielded event must be a string without line breaks or NUL' };
   const text: unknown = typeof data === 'string' ? data : JSON.stringify(data);

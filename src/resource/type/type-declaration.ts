@@ -59,12 +59,13 @@ const members = new Set([
   'hooks',
   'references',
 ]);
-const ofNoFiles: DeclaredBy = { version: '0.0.0', source: 'folder' };
+/** The default of `Declarer.by`. */
+const unknownOrigin: DeclaredBy = { version: '0.0.0', source: 'folder' };
 const kindForm = /^[A-Z][A-Za-z0-9]*$/u;
 
 /** Validates and compiles a declared type. Plugins' types and the platform's own types have the same rules. */
 export function compileType(declaration: unknown, declarer: Declarer): CompiledType {
-  const { plugin, by = ofNoFiles } = declarer;
+  const { plugin, by = unknownOrigin } = declarer;
   if (!isObject(declaration)) return { ok: false, problems: ['a type must be an object'] };
   const problems = Object.keys(declaration)
     .filter((member) => !members.has(member))
@@ -121,7 +122,7 @@ type DecodedType = Pick<
   readonly versions: DeclaredVersions | undefined;
 };
 
-/** Assembles a type from valid parts. */
+/** Returns the type that consists of the given parts, which are valid. */
 function assembleType(
   { schema, indexes, hooked, versions, ...parts }: DecodedType,
   plugin: string,
@@ -179,7 +180,7 @@ function schemaMembers({
 
 type TextReader = (member: string, problemOf: (value: string) => string | undefined) => string;
 
-/** Reads the members of a declaration that name the type. */
+/** Reads the group, the version and the names of a type from its declaration. */
 function readNames(
   text: TextReader,
   declarer: Declarer,
@@ -189,15 +190,15 @@ function readNames(
     version: text('version', (value) =>
       versionForm.test(value) ? undefined : 'must be of the form v1, v1beta1 or v1alpha1',
     ),
-    kind: text('kind', wordProblem(kindForm, 'CamelCase: letters and digits that start with an uppercase letter')),
+    kind: text('kind', wordProblem(kindForm, 'CamelCase: an uppercase letter, then letters and digits')),
     singular: text('singular', wordProblem(resourceForm, resourceRule)),
     plural: text('plural', wordProblem(resourceForm, resourceRule)),
   };
 }
 
 /**
- * Returns a function that reads a text member and records the member's problem. An empty text replaces a member that is
- * not a text.
+ * Returns a function that reads a string member of the declaration. The function adds the problem of an invalid value
+ * to `problems`, and returns an empty string for a value that is not a string.
  */
 function textReader(declaration: Readonly<Record<string, unknown>>, problems: string[]): TextReader {
   return (member, problemOf) => {

@@ -33,15 +33,15 @@ export type Restored = VerifiedBackup & { readonly epoch: number };
  * The names that an unused DATA_DIR may have: the lock of the server, the folder of a new file system, and an
  * unfinished restore.
  */
-const ofNobody: ReadonlySet<string> = new Set(['lock.sock', 'lost+found', restoringFolder]);
+const unusedNames: ReadonlySet<string> = new Set(['lock.sock', 'lost+found', restoringFolder]);
 
-/** @throws StartError if DATA_DIR has other entries than those of an unused folder. */
+/** @throws StartError if DATA_DIR has an entry that an unused DATA_DIR cannot have. */
 export function refuseUsedDataDir(dataDir: string): void {
   if (!existsSync(dataDir)) return;
-  const used = readdirSync(dataDir).find((name) => !ofNobody.has(name));
+  const used = readdirSync(dataDir).find((name) => !unusedNames.has(name));
   if (used === undefined) return;
   throw new StartError(
-    `DATA_DIR ${dataDir} is not empty: it has ${JSON.stringify(used)}; a backup is restored into an empty folder only`,
+    `DATA_DIR ${dataDir} is not empty: the folder has ${JSON.stringify(used)}; restore a backup into an empty folder`,
     { exitCode: 2 },
   );
 }
@@ -81,7 +81,7 @@ export async function restoreBackup({ folder, dataDir, keys, onRecord, ...ids }:
   }
 }
 
-/** The log has all bytes of the segments, and pages of LMDB around them; the server then needs some space to start. */
+/** Returns the bytes of all segments, which the log will contain, and the bytes that the server needs for its start. */
 function neededBytes(folder: string): number {
   const segments = readChain(folder).manifests.flatMap((manifest) => manifest.segments);
   return segments.reduce((sum, { bytes }) => sum + bytes, diskStartBytesMin);

@@ -19,7 +19,7 @@ import type { ResourceType } from '../../resource/type/resource-type.ts';
 import type { Core } from './core.ts';
 
 export type Reconcilers = {
-  /** Call it once the read models have caught up and the platform's types can be listed. */
+  /** Call this method after the read models have caught up and the platform's types can be listed. */
   open(): void;
   stop(): Promise<void>;
 };

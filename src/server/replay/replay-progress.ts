@@ -60,7 +60,7 @@ export class ReplayProgress {
   advance(step: ReplayStep, { done, all }: Share): void {
     this.goOn();
     const now = this.#clock.monotonic();
-    // A new step of a long replay is reported at once, since its first part may be long.
+    // The first report of a new step is not delayed in a long replay, since the first part of the step may be long.
     const since = step === this.#reported.step ? this.#reported.at : this.#begunAt;
     if (now - since < replayReportMs) return;
     this.#reported = { step, at: now };
@@ -70,20 +70,20 @@ export class ReplayProgress {
     this.#ports.post({ kind: 'progress', step, position: position.toString(), events, percent });
   }
 
-  /** @throws RefusedError unless `needed` bytes are free beside the reserve. */
+  /** @throws RefusedError unless `needed` bytes are free in addition to the reserve. */
   assertRoom(needed: number): void {
     const { dir, reserveBytes } = this.#task;
     const { freeBytes } = spaceOf(statfsSync(dir));
     if (freeBytes - needed >= reserveBytes) return;
     throw new RefusedError(
       'insufficient-storage',
-      `not enough free disk space for a replay: ${showByteCount(freeBytes)} are free, it needs about ` +
-        `${showByteCount(needed)} beside the reserve of ${showByteCount(reserveBytes)}`,
+      `not enough free disk space for a replay: ${showByteCount(freeBytes)} are free, but the replay needs about ` +
+        `${showByteCount(needed)} in addition to the reserve of ${showByteCount(reserveBytes)}`,
     );
   }
 }
 
-/** The bytes of the tables in a folder: about the bytes that a replay of them needs. */
+/** Returns the size of the tables in a folder. A replay of the tables needs about as many bytes. */
 export function bytesOfTables(dir: string): number {
   return statSync(join(dir, tablesFile)).size;
 }
