@@ -14,7 +14,10 @@ function declared(changes: Readonly<Record<string, unknown>> = {}, code?: string
 
 const schema = (title: unknown) => ({
   type: 'object',
-  properties: { spec: { type: 'object', properties: { title } } },
+  properties: {
+    spec: { type: 'object', properties: { title } },
+    status: { type: 'object', properties: { phase: { type: 'string' } } },
+  },
 });
 
 test('the shape depends on the rules of validity in any order, and not on code', async (t) => {

@@ -21,24 +21,36 @@ test('types and versions that disappear are listed, new types are not', (t) => {
 
 test('an index is built again if it is new, changed, or becomes unique', (t) => {
   const title = (object: { readonly spec: { readonly title: string } }): string => object.spec.title;
+  const schema = {
+    type: 'object',
+    properties: { spec: { type: 'object', properties: { title: { type: 'string' } } } },
+  };
   const before = widgetType({
-    indexes: [{ name: 'a' }, { name: 'b' }, { name: 'c', indexFunc: title }, { name: 'd' }, { name: 'gone' }],
+    schema,
+    indexes: [
+      { name: 'spec.a' },
+      { name: 'spec.b' },
+      { name: 'c', indexFunc: title },
+      { name: 'spec.d' },
+      { name: 'spec.gone' },
+    ],
   });
   const after = widgetType({
+    schema,
     indexes: [
-      { name: 'a' },
-      { name: 'b', type: 'number' },
+      { name: 'spec.a' },
+      { name: 'spec.b', type: 'number' },
       { name: 'c', indexFunc: (object: { readonly spec: { readonly title: string } }) => object.spec.title.trim() },
-      { name: 'd', unique: true },
-      { name: 'e' },
+      { name: 'spec.d', unique: true },
+      { name: 'spec.e' },
     ],
   });
   const type = 'widgets.example.com';
   t.same(compareTypes([before], [after]).indexes, [
-    { type, name: 'b', change: 'changed' },
+    { type, name: 'spec.b', change: 'changed' },
     { type, name: 'c', change: 'changed' },
-    { type, name: 'd', change: 'unique' },
-    { type, name: 'e', change: 'added' },
+    { type, name: 'spec.d', change: 'unique' },
+    { type, name: 'spec.e', change: 'added' },
   ]);
   t.end();
 });

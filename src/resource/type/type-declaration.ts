@@ -9,6 +9,7 @@ import { declarationOf } from './declaration-of.ts';
 import type { DeclaredBy } from './declaration.ts';
 import { defineIndexes, type DefinedIndexes } from './index-definition.ts';
 import type { TypeKey } from './index-entry.ts';
+import { indexFieldProblems } from './index-field.ts';
 import { isReservedGroup, subdomainProblem, versionForm } from './names.ts';
 import { otherWords } from '../schema/suggestions.ts';
 import type { ResourceType } from './resource-type.ts';
@@ -83,6 +84,7 @@ export function compileType(declaration: unknown, declarer: Declarer): CompiledT
   const hooks = decodeHooks(declaration['hooks'], problems);
   const references = decodeReferences(declaration, { schema, declarer }, problems);
   const versions = decodeVersions(declaration, names.version, problems);
+  if (schema.ok && indexes.ok) problems.push(...indexFieldProblems(indexes.specs, schema.schema));
   if (!schema.ok || !indexes.ok || problems.length > 0)
     return { ok: false, problems: problems.map((problem) => `${titleOf(declaration)}: ${problem}`) };
   const hooked = hooks === undefined ? [] : sourceOfHooks(declaration['hooks']);

@@ -106,6 +106,11 @@ test('problems of declarations have the place of their call', async (t) => {
   t.match(await check(t, { 'main.mjs': main.replace("plural: 'links'", "plural: 'Links'") }), [
     /^main\.mjs:3: .*plural/u,
   ]);
+  const closed = main.replace('properties: { size', 'additionalProperties: false, properties: { size');
+  t.match(
+    await check(t, { 'main.mjs': closed.replace("'links',\n", "'links',\n  indexes: [{ name: 'spec.sise' }],\n") }),
+    [/^main\.mjs:3: type Link: index "spec\.sise": no object can have .* no sise in spec; did you mean "size"\?/u],
+  );
   t.match(await check(t, { 'main.mjs': main.replace('reconcile: async', 'reconciles: async') }), [
     /^main\.mjs:12: reconcilers\[0\]\.reconciles: is not known; did you mean "reconcile"\?$/u,
     /^main\.mjs:12: reconcilers\[0\]\.reconcile: must be a function/u,
