@@ -123,7 +123,7 @@ type Listening = {
 /** Starts listening. From then on, the server responds to probes. */
 async function openEdge(
   core: Core,
-  { access, plugins: { pluginRoutes, installs, upgrades }, readiness, replays, tree, events, backups }: Parts,
+  { access, plugins: { pluginRoutes, upgrades }, readiness, events, platformRoutes }: Parts,
   { eventLoop, stopping }: Pick<ServerOptions, 'eventLoop'> & { readonly stopping: AbortController },
   startup: Startup,
 ): Promise<Listening> {
@@ -148,7 +148,7 @@ async function openEdge(
     refusals: access.refusals,
     authenticate: (shown) => access.authenticator.authenticate(shown),
     authorize: access.authorize,
-    platformRoutes: [access, installs, replays, tree, events, backups].flatMap(({ routes }) => routes),
+    platformRoutes,
     watch: createWatchEndpoints({ ...edge, hub }),
   });
   const url = await startup.phase(

@@ -24,6 +24,12 @@ test('each violation of a manifest is reported with its place, the value and the
     [`${whole}spec: {author: 3}`, 'spec.author: must be of type object or string, is 3'],
     [`${whole}specs: {}`, 'spec: must be an object, is absent; did you mean "specs"?'],
     [`${whole}spec: {}\nstate: {}`, 'state: is not known; did you mean "status"?'],
+    [`${whole}spec: {pluginDependency: {}}`, 'spec.pluginDependency: is not known; did you mean "pluginDependencies"?'],
+    [
+      `${whole.replace('name: x', 'name: x, lables: {}')}spec: {}`,
+      'metadata.lables: is not known; did you mean "labels"?',
+    ],
+    [`${whole.replace('name: x', 'nmae: x')}spec: {}`, /metadata\.nmae: is not known; did you mean "name"\?/u],
     [`${whole.replace('Plugin', 'Plgin')}spec: {}`, 'kind: must be Plugin, is "Plgin"'],
     [`${whole}spec: {}\n---\n${whole}spec: {}`, 'must contain one document, an object; contains 2'],
     ['- a', 'must contain an object, is ["a"]'],

@@ -5,6 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import { watchKeepAliveMs } from '../../limits/watches.ts';
 import { Frames } from '../../watch/frames.ts';
 import type { Finish, Outbox } from '../../watch/outbox.ts';
+import { otherWords } from '../../resource/schema/suggestions.ts';
 import { pluginEventBytesMax, pluginStreamUnreadMs } from './route-limits.ts';
 import {
   crowdedOut,
@@ -202,12 +203,19 @@ type IteratorStep = {
   value?: unknown;
 };
 
+const eventMembers = ['data', 'event', 'id'];
+
 function frameOf(result: unknown): Frame | 'done' {
   try {
     if (!isObjectOrList(result)) return { problem: 'the iterator returned no result object' };
     const { done, value }: IteratorStep = result;
     if (done === true) return 'done';
     if (!isObjectOrList(value)) return { problem: 'a yielded value is not an event object' };
+    const unknown = Object.keys(value).find((member) => !eventMembers.includes(member));
+    if (unknown !== undefined) {
+      const name = JSON.stringify(unknown.slice(0, 64));
+      return { problem: `a yielded event has the member ${name}${otherWords(unknown, eventMembers)}` };
+    }
     const text = eventText(value);
     if (typeof text !== 'string') return text;
     const bytes = Buffer.from(text);

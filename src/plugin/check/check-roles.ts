@@ -5,6 +5,7 @@ import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { escapeToken } from '../../base/reference-token.ts';
 import { otherWords } from '../../resource/schema/suggestions.ts';
 import type { Endpoints } from '../api/endpoints.ts';
+import { RuleTargets, targetOfPath, targetsOfType } from '../objects/rule-targets.ts';
 import type { FiledObject } from './check-files.ts';
 import type { PluginProblem } from './plugin-problem.ts';
 
@@ -23,11 +24,8 @@ export type RolesCheck = {
 export function checkRoles(objects: readonly FiledObject[], check: RolesCheck): readonly PluginProblem[] {
   const roles = objects.filter(({ object }) => object['kind'] === 'Role' && object['apiVersion'] === 'v1alpha1');
   const names = new Set([...check.otherRoles, ...roles.flatMap(({ object }) => nameOf(object) ?? [])]);
-  const resources = resourcesOf(check);
-  return roles.flatMap((filed) => [
-    ...annotationProblems(filed, names, check),
-    ...ruleProblems(filed, resources, check.plugin),
-  ]);
+  const targets = targetsOf(check);
+  return roles.flatMap((filed) => [...annotationProblems(filed, names, check), ...ruleProblems(filed, targets)]);
 }
 
 function annotationProblems(
@@ -51,81 +49,25 @@ function annotationProblems(
 
 /**
  * Returns the problems of the role's rules. A rule for a group of this plugin must name one of its types or routes,
- * because no other plugin can add a type or route to the group.
+ * because no other plugin can add a type or route to the group. A group of the platform or of another plugin may have
+ * the resource.
  */
-function ruleProblems(
-  { file, object, lineOf }: FiledObject,
-  resources: ReadonlyMap<string, ReadonlySet<string>>,
-  plugin: string,
-): readonly PluginProblem[] {
+function ruleProblems({ file, object, lineOf }: FiledObject, targets: RuleTargets): readonly PluginProblem[] {
   const rules = isList(object['rules']) ? object['rules'] : [];
   return rules.flatMap((value, index) => {
     const rule = ruleOf(value);
-    if (rule?.kind !== 'resource') return [];
-    const known = rule.apiGroups.map((group) => resources.get(group));
-    // A group of the platform or of another plugin may have the resource.
-    if (known.length === 0 || known.includes(undefined)) return [];
-    const all = [...new Set(known.flatMap((names) => [...(names ?? [])]))].sort();
-    return rule.resources.flatMap((entry, position) =>
-      isKnown(entry, all, plugin)
-        ? []
-        : [
-            {
-              file,
-              line: lineOf(`/rules/${String(index)}/resources/${String(position)}`),
-              text: `${entry} of ${rule.apiGroups.join(', ')} names no type and no route; they have ${all.join(', ')}`,
-            },
-          ],
-    );
+    if (rule?.kind !== 'resource' || rule.apiGroups.includes('*') || !targets.hasGroups(rule.apiGroups)) return [];
+    return targets
+      .unmatched(rule)
+      .map(({ pointer, text }) => ({ file, line: lineOf(`/rules/${String(index)}${pointer}`), text }));
   });
 }
 
-function isKnown(entry: string, all: readonly string[], plugin: string): boolean {
-  if (entry === '*') return true;
-  const within = entry.startsWith(`${plugin}/`) ? entry.slice(plugin.length + 1) : entry;
-  return [entry, within].some((text) => {
-    const [resource = '', subresource] = text.split('/');
-    return all.some((name) => {
-      const [knownResource, knownSubresource] = name.split('/');
-      return (
-        (resource === '*' || knownResource === '*' || resource === knownResource) &&
-        (subresource === '*' || subresource === knownSubresource)
-      );
-    });
-  });
-}
-
-/** The subresources that the platform serves for types; which of them exist depends on the type. */
-const generatedSubresources = ['history', 'restore', 'scale', 'status'];
-
-/** Returns the entries `R` and `R/S` of `resources` that match the plugin's types and routes, by group. */
-function resourcesOf({ types, endpoints }: RolesCheck): ReadonlyMap<string, ReadonlySet<string>> {
-  const found = new Map<string, Set<string>>();
-  const add = (group: string, name: string): void => {
-    const names = found.get(group) ?? new Set();
-    names.add(name);
-    found.set(group, names);
-  };
-  for (const { group, plural } of types) {
-    add(group, plural);
-    for (const subresource of generatedSubresources) add(group, `${plural}/${subresource}`);
-  }
-  for (const { path } of [...endpoints.routes, ...endpoints.sockets]) {
-    const [, , group = '', , resource = '', , subresource] = path.split('/');
-    // A parameter in the place of the resource matches any.
-    add(
-      group,
-      [resource, subresource]
-        .filter((part) => part !== undefined)
-        .map(anyName)
-        .join('/'),
-    );
-  }
-  return found;
-}
-
-function anyName(segment: string): string {
-  return segment.startsWith('{') ? '*' : segment;
+function targetsOf({ plugin, types, endpoints }: RolesCheck): RuleTargets {
+  return new RuleTargets([
+    ...types.flatMap((type) => targetsOfType(type, plugin)),
+    ...[...endpoints.routes, ...endpoints.sockets].flatMap(({ path }) => targetOfPath(path, plugin) ?? []),
+  ]);
 }
 
 function nameOf(object: FiledObject['object']): string | undefined {

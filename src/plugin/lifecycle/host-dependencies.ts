@@ -20,6 +20,8 @@ export type PluginHostDependencies = LoadDependencies &
     /** The stored objects that break the schemas; undefined if they are not checked. */
     readonly checks?: ObjectCheckResults;
     readonly disabledPlugins: ReadonlySet<string>;
+    /** Returns the paths of the platform's routes, which rules of roles may name. */
+    readonly platformPaths?: () => readonly string[];
     /** The files of installed plugins. If undefined, plugins cannot be installed. */
     readonly packages?: PackageStore;
     readonly folders: PluginFoldersDependencies['roots'];

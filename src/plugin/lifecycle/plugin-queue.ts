@@ -91,7 +91,8 @@ export class PluginQueue {
   }
 
   /**
-   * Enqueues the dependents, the dependencies that wait to stop, and the plugins whose conflict may be resolved now.
+   * Enqueues the dependents, the dependencies that wait to stop, the plugins whose conflict may be resolved now, and
+   * plugins with roles that name types or routes of this plugin.
    */
   #notifyPlugins(plugin: HostedPlugin): void {
     const before = this.#reported.get(plugin);
@@ -106,5 +107,6 @@ export class PluginQueue {
         this.enqueue(other);
       } else if (isConcerned(other, plugin, isNews)) this.enqueue(other);
     }
+    if (isNews) for (const other of this.#dependencies.step.withChangedRules()) this.enqueue(other);
   }
 }

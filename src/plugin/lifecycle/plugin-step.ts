@@ -14,11 +14,12 @@ import type { PackageRef } from '../packages/package-store.ts';
 import { refreshFiles, type PluginSourceDependencies } from '../folders/plugin-source.ts';
 import type { PluginObjects } from '../objects/plugin-objects.ts';
 import type { Failure } from './status/plugin-status.ts';
-import { noticesOf } from './status/plugin-notices.ts';
+import { RoleRules, type RoleRulesDependencies } from './status/role-rules.ts';
 import { StatusReporter } from './status/status-reporter.ts';
 
 export type PluginStepDependencies = LoadDependencies &
   IncarnationDependencies &
+  RoleRulesDependencies &
   PluginSourceDependencies & {
     readonly objects: PluginObjects;
     readonly desired: DesiredStates;
@@ -43,12 +44,14 @@ const stepsMax = 32;
 export class PluginStep {
   readonly #dependencies: PluginStepDependencies;
   readonly #reporter: StatusReporter;
+  readonly #rules: RoleRules;
   readonly loads: PluginLoads;
   readonly #desired: DesiredStates;
 
   constructor(dependencies: PluginStepDependencies) {
     this.#dependencies = dependencies;
-    this.#reporter = new StatusReporter(dependencies);
+    this.#rules = new RoleRules(dependencies);
+    this.#reporter = new StatusReporter({ ...dependencies, rules: this.#rules });
     this.loads = new PluginLoads(dependencies);
     this.#desired = dependencies.desired;
   }
@@ -62,6 +65,11 @@ export class PluginStep {
     }
     if (!plugin.isWaiting) this.#dependencies.registry.clearReloading(plugin.name);
     await this.#reporter.report(plugin);
+  }
+
+  /** Returns the started plugins with an outdated report: types or routes that their roles name have changed. */
+  withChangedRules(): readonly HostedPlugin[] {
+    return this.#rules.changed(this.#dependencies.plugins.values());
   }
 
   /** Reads and runs the module, without registering types and routes. Returns early if the plugin is enqueued again. */
@@ -215,18 +223,8 @@ export class PluginStep {
     }
     incarnation.serve(plugin.reconciliation.cause);
     plugin.change({ type: 'serve' });
-    const { log, suspects } = this.#dependencies;
-    for (const { type, message } of noticesOf({
-      incarnation: plugin.incarnation,
-      kept: plugin.kept,
-      troubles: [],
-      unique: [],
-      invalid: [],
-      migrations: { running: [], failures: [] },
-      placeOf: (stack) => suspects.placeOf(plugin.name, stack),
-    }))
-      log.warn('plugin started with a warning', { plugin: plugin.name, notice: type, message });
-    log.info('plugin started', { plugin: plugin.name });
+    this.#reporter.logNotices(plugin);
+    this.#dependencies.log.info('plugin started', { plugin: plugin.name });
     return false;
   }
 

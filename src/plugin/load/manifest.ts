@@ -47,7 +47,7 @@ export function decodeManifest(text: string, domain: string): DecodedManifest {
   if (!isObject(document))
     return { ok: false, name: undefined, problems: [`must contain an object, is ${shortJson(document)}`] };
   const name = nameOf(document);
-  const problems = [...identityProblems(document, domain), ...specProblems(document)];
+  const problems = [...identityProblems(document, domain), ...specProblems(document), ...misspeltMetadata(document)];
   if (name === undefined || problems.length > 0 || !isObject(document['spec'])) return { ok: false, name, problems };
   const { version, main, requires, pluginDependencies, enabled } = document['spec'];
   const manifest: Manifest = {
@@ -156,17 +156,24 @@ function specProblems(document: JsonObject): readonly string[] {
       ([member, , rule]) => `spec.${member}: ${rule}${member === 'package' ? '' : `, is ${shortJson(spec[member])}`}`,
     ),
     ...objectProblems(document, reported),
-    ...misspelt(spec),
+    ...misspelt(spec, 'spec', specMembers),
   ];
 }
 
 const specMembers = Object.keys(pluginSchema.properties.spec.properties);
 
+/** The members of the metadata that a manifest may have. */
+const metadataMembers = ['name', 'labels', 'annotations', 'finalizers', 'ownerReferences'];
+
+function misspeltMetadata({ metadata }: JsonObject): readonly string[] {
+  return isObject(metadata) ? misspelt(metadata, 'metadata', metadataMembers) : [];
+}
+
 /** Returns the problems of members that are similar to a known one. Other unknown members are for other readers. */
-function misspelt(spec: JsonObject): readonly string[] {
-  return Object.keys(spec).flatMap((member) => {
-    const near = specMembers.includes(member) ? undefined : nearWord(member, specMembers);
-    return near === undefined ? [] : [`spec.${member}: is not known; did you mean ${JSON.stringify(near)}?`];
+function misspelt(object: JsonObject, at: string, known: readonly string[]): readonly string[] {
+  return Object.keys(object).flatMap((member) => {
+    const near = known.includes(member) ? undefined : nearWord(member, known);
+    return near === undefined ? [] : [`${at}.${member}: is not known; did you mean ${JSON.stringify(near)}?`];
   });
 }
 

@@ -28,6 +28,7 @@ export type PluginParts = Core & {
   readonly declarer: TypeDeclarer;
   readonly unique: UniqueSteps;
   readonly authorize: Authorize;
+  readonly platformPaths: () => readonly string[];
 };
 
 export type Plugins = {
@@ -42,7 +43,7 @@ export type Plugins = {
 /** Composes the plugins and their environment: the host, the routes, and clients with limited rights. */
 export function composePlugins(parts: PluginParts): Plugins {
   const { config, bundledPlugins = [besideSources], suspects, registry, models, packages } = parts;
-  const { edge, loggerOf, patiently, hub, leadership, declarer, unique } = parts;
+  const { edge, loggerOf, patiently, hub, leadership, declarer, unique, platformPaths } = parts;
   const clients = createClients(parts);
   const pluginRoutes = composeRoutes(parts, clients);
   const reconcilers = new PluginReconcilers({
@@ -69,6 +70,7 @@ export function composePlugins(parts: PluginParts): Plugins {
     leadership,
     declarer,
     unique,
+    platformPaths,
     checks: upgrades.checks,
     migrations: upgrades.migrations,
     routes: pluginRoutes,

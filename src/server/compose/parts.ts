@@ -13,6 +13,7 @@ import { composeReplays, type ComposedReplays } from './compose-replays.ts';
 import { composeReconcilers, type Reconcilers } from './compose-reconcilers.ts';
 import type { LeftOutError } from '../../audit/tree/leaf-check.ts';
 import { composeTree, type ComposedTree } from './compose-tree.ts';
+import type { PlatformRoute } from '../../http/fixed-routes.ts';
 import { composeUniqueness, type UniqueIndexes } from './compose-uniqueness.ts';
 import type { Core } from './core.ts';
 import type { Startup } from '../startup.ts';
@@ -32,6 +33,7 @@ export type Parts = {
   readonly tree: ComposedTree;
   readonly events: ComposedEvents;
   readonly backups: ComposedBackups;
+  readonly platformRoutes: readonly PlatformRoute[];
 };
 
 export type PartsOptions = {
@@ -40,8 +42,13 @@ export type PartsOptions = {
   readonly onFatal: (error: Error) => void;
 };
 
+type GuardedOptions = Pick<PartsOptions, 'suspects' | 'bundledPlugins'> & {
+  /** Returns the paths of the platform's routes, once all parts are composed. */
+  readonly platformPaths: () => readonly string[];
+};
+
 export async function composeParts(core: Core, options: PartsOptions, startup: Startup): Promise<Parts> {
-  const { edge, leadership, agreement, eventLog } = core;
+  const { leadership, agreement, eventLog } = core;
   const levels = await startup.phase(
     'compose the level',
     () => composeLevels(core),
@@ -55,20 +62,7 @@ export async function composeParts(core: Core, options: PartsOptions, startup: S
     },
   );
   const readiness = new Readiness(eventLog, agreement);
-  // Stopped after all writers, because requests in flight end only when their events are folded.
-  const follower = await startup.phase(
-    'compose the fold',
-    () =>
-      new LogFollower({
-        ...core,
-        log: eventLog,
-        clock: edge.clock,
-        logger: edge.log,
-        readiness,
-        onFatal: options.onFatal,
-      }),
-    async (one) => one.stop(),
-  );
+  const follower = await openFollower(core, readiness, options, startup);
   const auditFollower = await openAuditFollower(core, options, startup);
   const reconcilers = await startup.phase(
     'compose reconcilers',
@@ -80,7 +74,15 @@ export async function composeParts(core: Core, options: PartsOptions, startup: S
     () => composeUniqueness(core),
     async (all) => all.stop(),
   );
-  const guarded = composeGuarded(core, { declarer, unique }, options);
+  const platformRoutes: PlatformRoute[] = [];
+  const guarded = composeGuarded(
+    core,
+    { declarer, unique },
+    {
+      ...options,
+      platformPaths: () => platformRoutes.map(({ path }) => path),
+    },
+  );
   await startup.phase(
     'compose access control',
     () => guarded.access,
@@ -96,8 +98,27 @@ export async function composeParts(core: Core, options: PartsOptions, startup: S
   );
   const replays = await openReplays(core, guarded.access, startup);
   const proving = await openProving(core, auditFollower, startup);
+  const { access, plugins, events } = guarded;
+  for (const { routes } of [access, plugins.installs, replays, proving.tree, events, proving.backups])
+    platformRoutes.push(...routes);
   const folds = { follower, auditFollower };
-  return { ...guarded, ...folds, levels, declarer, readiness, reconcilers, unique, replays, ...proving };
+  const own = { levels, declarer, readiness, reconcilers, unique, replays, platformRoutes };
+  return { ...guarded, ...folds, ...own, ...proving };
+}
+
+/** Stopped after all writers, because requests in flight end only when their events are folded. */
+async function openFollower(
+  core: Core,
+  readiness: Readiness,
+  { onFatal }: PartsOptions,
+  startup: Startup,
+): Promise<LogFollower> {
+  const { edge, eventLog } = core;
+  return startup.phase(
+    'compose the fold',
+    () => new LogFollower({ ...core, log: eventLog, clock: edge.clock, logger: edge.log, readiness, onFatal }),
+    async (one) => one.stop(),
+  );
 }
 
 async function openAuditFollower(
@@ -160,7 +181,7 @@ async function openProving(
 function composeGuarded(
   core: Core,
   declared: Pick<Parts, 'declarer' | 'unique'>,
-  { suspects, bundledPlugins }: PartsOptions,
+  { suspects, bundledPlugins, platformPaths }: GuardedOptions,
 ): Pick<Parts, 'access' | 'plugins' | 'events'> {
   const access: Access = composeAccess({
     ...core,
@@ -176,6 +197,7 @@ function composeGuarded(
     ...declared,
     suspects,
     bundledPlugins,
+    platformPaths,
     authorize: access.authorizeStanding,
   });
   const events: ComposedEvents = composeEvents(core, access.authorize);

@@ -102,6 +102,14 @@ for (const [what, events, expected] of [
     /data of a yielded event is undefined/u,
   ],
   [
+    'yields a misspelt member',
+    async function* () {
+      yield { data: 1 };
+      yield { data: 1, evnt: 'a' };
+    },
+    /a yielded event has the member "evnt"; did you mean "event"\?/u,
+  ],
+  [
     'yields a name of two lines',
     async function* () {
       yield { data: 1 };

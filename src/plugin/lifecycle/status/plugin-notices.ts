@@ -16,6 +16,8 @@ type Running = {
   /** The stored objects that break the schemas. */
   readonly invalid: readonly InvalidObjects[];
   readonly migrations: MigrationState;
+  /** The rules of shipped roles that name no type or route. */
+  readonly unmatched: readonly string[];
   /** Returns the position in the plugin's code at which an error was thrown, from the stack of the error. */
   readonly placeOf: (stack: string) => string;
 };
@@ -28,6 +30,7 @@ export function noticesOf({
   unique,
   invalid,
   migrations,
+  unmatched,
   placeOf,
 }: Running): readonly Notice[] {
   return [
@@ -37,6 +40,7 @@ export function noticesOf({
     ...uniqueNotices(unique),
     ...migrationNotices(migrations, placeOf),
     ...invalidNotices(invalid),
+    ...ruleNotices(unmatched),
   ];
 }
 
@@ -149,6 +153,22 @@ function invalidNotices(invalid: readonly InvalidObjects[]): readonly Notice[] {
     return `${type}: ${objects} the schema, the first is ${JSON.stringify(name)}: ${`${pointer} ${detail}`.trim()}`;
   });
   return [{ type: 'ObjectsInvalid', reason: 'SchemaViolated', message: message.join('; ') }];
+}
+
+const rulesShownMax = 16;
+
+function ruleNotices(unmatched: readonly string[]): readonly Notice[] {
+  if (unmatched.length === 0) return [];
+  const more = unmatched.length - rulesShownMax;
+  return [
+    {
+      type: 'RulesUnmatched',
+      reason: 'UnknownNames',
+      message:
+        `rules of roles have no effect while no plugin has what they name: ` +
+        `${unmatched.slice(0, rulesShownMax).join('; ')}${more > 0 ? `; and ${String(more)} more` : ''}`,
+    },
+  ];
 }
 
 function migrationNotices({ running, failures }: MigrationState, placeOf: Running['placeOf']): readonly Notice[] {

@@ -25,6 +25,7 @@ export type Notice = {
     | 'ReconcilerSpinning'
     | 'UniqueNotEnforced'
     | 'ObjectsInvalid'
+    | 'RulesUnmatched'
     | 'Migrating'
     | 'MigrationFailing';
   readonly reason: string;

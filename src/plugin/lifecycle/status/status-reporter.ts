@@ -4,6 +4,7 @@ import type { HostedPlugin } from '../hosted-plugin.ts';
 import { progressReportMs, slowStepMs } from '../life-limits.ts';
 import { describe } from '../../load/load-module.ts';
 import { noticesOf } from './plugin-notices.ts';
+import type { RoleRules } from './role-rules.ts';
 import type { UniqueSteps } from '../../../read/uniqueness.ts';
 import type { PluginObjects } from '../../objects/plugin-objects.ts';
 import type { PluginLogger } from '../../api/plugin.ts';
@@ -19,6 +20,7 @@ export type StatusReporterDependencies = {
   readonly unique?: Pick<UniqueSteps, 'of'>;
   /** The stored objects that break the schemas; undefined if they are not checked. */
   readonly checks?: Pick<ObjectCheckResults, 'of'>;
+  readonly rules: Pick<RoleRules, 'unmatched'>;
   readonly suspects: Pick<CodeFolders, 'placeOf'>;
   readonly leadership: { isLeader(): boolean };
   readonly clock: Clock;
@@ -50,6 +52,7 @@ export class StatusReporter {
               unique: unique?.of(name) ?? [],
               invalid: checks?.of(name) ?? [],
               migrations: migrations.of(name),
+              unmatched: this.#dependencies.rules.unmatched(plugin),
               placeOf: (stack) => suspects.placeOf(name, stack),
             }),
             version,
@@ -60,6 +63,22 @@ export class StatusReporter {
     const { uid, reconciliation } = plugin;
     const report = { phase, failure, ...running, progress, isLoading, generation };
     await objects.report(name, report, { uid, causedBy: reconciliation.cause });
+  }
+
+  /** Logs the problems of a plugin that starts. */
+  logNotices(plugin: HostedPlugin): void {
+    const { log, suspects, rules } = this.#dependencies;
+    for (const { type, message } of noticesOf({
+      incarnation: plugin.incarnation,
+      kept: plugin.kept,
+      troubles: [],
+      unique: [],
+      invalid: [],
+      migrations: { running: [], failures: [] },
+      unmatched: rules.unmatched(plugin),
+      placeOf: (stack) => suspects.placeOf(plugin.name, stack),
+    }))
+      log.warn('plugin started with a warning', { plugin: plugin.name, notice: type, message });
   }
 
   /** Runs a step. While the step runs longer than `slowStepMs`, reports the state and its progress repeatedly. */
