@@ -114,8 +114,8 @@ export class DeclarationsBatch {
   }
 
   /**
-   * Records the declaration of a type. If `isEmpty` is true, the type has no objects. Then all unique indexes are enforced
-   * at once, because no object can have an unclaimed value.
+   * Records the declaration of a type. `isEmpty`: whether the type has no objects. If so, all unique indexes are
+   * enforced at once, because no object can have an unclaimed value.
    */
   declare(
     type: TypeKey,

@@ -139,8 +139,8 @@ export class Declarer {
           onError(error, type.key);
           break;
         }
-        // The log is unavailable, which `follow-log.ts` reports. During the delay, a deposed leader learns that it is no
-        // longer the leader.
+        // The log is unavailable, which `follow-log.ts` reports. During the delay, a deposed leader notices that
+        // another node is the leader.
         await delay(clock, declareRetryMs, signal);
       }
     }
