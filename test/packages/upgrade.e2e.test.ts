@@ -7,7 +7,8 @@ import t, { test, type Test } from 'tap';
 
 import { runCommandLine } from '../support/server/command-line.ts';
 import { startTestServer, testPassword, type TestServer } from '../support/server/start-server.ts';
-import { linksKey, linksPackage, linksPath } from './links-package.ts';
+import { packageOf } from './archives.ts';
+import { linksFiles, linksKey, linksPackage, linksPath } from './links-package.ts';
 import { conditionOf, dryRun, install, pluginPath, pluginWhere, traces, upgrade } from './package-requests.ts';
 
 t.setTimeout(120_000);
@@ -201,4 +202,30 @@ test('the command line reports an upgrade, with exit code 1 if objects break', a
     err: '',
   });
   t.match(await run('list'), { out: /^links +2\.0\.0 +started/mu });
+});
+
+test('the objects of a new version are checked by its types, before the server has these types', async (t) => {
+  const server = await started(t);
+  const shipping = (version: string, member: 'title' | 'label', spec: string): Buffer =>
+    packageOf('links', {
+      files: {
+        ...linksFiles({ version, member }),
+        'extensions/one.yaml': `apiVersion: links.example.com/v1\nkind: Link\nmetadata: { name: one }\nspec: ${spec}\n`,
+      },
+      more: '  main: main.js\n',
+      version,
+    });
+  t.equal((await install(server, shipping('1.0.0', 'title', '{ title: One }'))).status, 201);
+  t.match(await upgrade(server, 'links', shipping('2.0.0', 'label', '{ title: One }')), {
+    status: 422,
+    body: {
+      message:
+        'the package is refused: extensions/one.yaml: Link one: spec.label is required; ' +
+        'extensions/one.yaml: Link one: spec.title is not known',
+    },
+  });
+  const next = shipping('2.0.0', 'label', '{ label: One }');
+  t.equal((await dryRun(server, next, 'links')).status, 200);
+  t.match(await upgrade(server, 'links', next), { status: 200, body: { status: { phase: 'started' } } });
+  t.match(await shown(server, `${linksPath}/one`), { spec: { label: 'One' } });
 });

@@ -15,7 +15,7 @@ export type MainAddition = {
  * array of plain names, or the name is in use.
  */
 export function editMain(text: string, { name, from, member }: MainAddition): string | undefined {
-  if (new RegExp(`(?<![\\w$])${name}(?![\\w$])`, 'u').test(text)) return undefined;
+  if (new RegExp(`(?<![\\w$])${name}(?![\\w$])`, 'u').test(text.replaceAll(unused, ''))) return undefined;
   const calls = [...text.matchAll(/\bdefinePlugin\(\s*\{/gu)];
   const [call] = calls;
   if (call === undefined || calls.length !== 1) return undefined;
@@ -64,6 +64,9 @@ function withImport(text: string, line: string): string {
 
 /** Strings, templates, comments and regular expressions: their brackets are not part of the code's structure. */
 const opaque = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|\/\/[^\n]*|\/\*[^]*?\*\//gu;
+
+/** Strings and comments, which use no names. The expressions of a template do. */
+const unused = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|\/\/[^\n]*|\/\*[^]*?\*\//gu;
 
 /**
  * Returns the offset of the brace that closes the block which begins at `start`; the length of the text if the block is

@@ -1,10 +1,10 @@
-import { decideInVersion } from '../../command/versions/preferred-command.ts';
 import type { Strategy } from '../../command/strategy.ts';
 import { platformTypes, compilePlatformTypes } from '../../auth/types/platform-types.ts';
 import { shortJson } from '../../resource/schema/schema-violations.ts';
 import { valueAt } from '../../resource/object/json-pointer.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { compileType, typeKeyOf } from '../../resource/type/type-declaration.ts';
+import { decideShipped } from '../objects/decide-shipped.ts';
 import { pluginStrategy, pluginTypeDeclaration } from '../objects/plugin-type.ts';
 import type { FiledObject } from './check-files.ts';
 import type { PluginProblem } from './plugin-problem.ts';
@@ -43,23 +43,12 @@ function violationsOf(
   type: ResourceType,
   { check: { plugin, domain }, strategies }: ObjectCheck,
 ): readonly PluginProblem[] {
-  const { preferred } = type;
-  const decision = decideInVersion(
-    { kind: 'absent' },
-    { type: 'create', object },
-    {
-      type: preferred ?? type,
-      now: '2000-01-01T00:00:00.000Z',
-      uid: '00000000-0000-4000-8000-000000000000',
-      suffix: 'aaaaa',
-      domain,
-      origin: 'plugin',
-      fieldValidation: undefined,
-      subject: { kind: 'plugin', name: plugin },
-      strategy: strategies.get(type.key),
-    },
-    preferred === undefined ? undefined : type,
-  );
+  const decision = decideShipped(object, type, {
+    plugin,
+    domain,
+    now: '2000-01-01T00:00:00.000Z',
+    strategy: strategies.get(type.key),
+  });
   if (decision.ok) return [];
   const { rejection } = decision;
   if (rejection.reason !== 'invalid') return [{ file, line: lineOf(''), text: rejection.detail }];

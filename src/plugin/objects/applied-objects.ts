@@ -21,6 +21,7 @@ import { refKey, withTypes, type ObjectRef, type PluginMemory, type TypeNames } 
 import type { PluginObjects } from './plugin-objects.ts';
 import type { Failure } from '../lifecycle/status/plugin-status.ts';
 import type { ShippedObject } from './shipped-objects.ts';
+import { referencedFirst } from './shipped-references.ts';
 import type { TypeRegistry } from '../registry/type-registry.ts';
 
 type NamePage = {
@@ -73,16 +74,17 @@ export class AppliedObjects {
     if (!(await this.#remember(plugin, { applied: [...ours, ...dropped], createdOnce, types }, memory)))
       return failed("could not record the plugin's objects in the status of the plugin", true);
     const kept = new Map<string, readonly string[]>();
-    for (const { shipped, type } of typed) {
+    const known = typed.map(({ shipped, type }) => ({
+      ...shipped,
+      type: must(type, 'objects without a type are refused'),
+    }));
+    for (const shipped of referencedFirst(known)) {
       // Stops if an uninstall has begun on any node: the uninstall would not remove objects that are created from now
       // on.
       if (this.#dependencies.objects.desired(plugin)?.isDeleted !== false)
         return failed('the plugin is being uninstalled', true);
-      const { name, kind, file } = shipped;
-      const applied = await this.#applyOne(shipped, must(type, 'objects without a type are refused'), {
-        plugin,
-        createdOnce,
-      });
+      const { name, kind, file, type } = shipped;
+      const applied = await this.#applyOne(shipped, type, { plugin, createdOnce });
       if (!applied.ok) return failed(`${file}: ${kind} ${name}: ${applied.detail}`);
       kept.set(`${kind} ${name}`, applied.kept);
     }

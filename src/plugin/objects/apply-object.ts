@@ -80,7 +80,7 @@ export async function applyObject(given: Application, dependencies: ApplyDepende
         bytes: outcome.bytes,
       };
     rejection = outcome.rejection;
-    const waitMs = waitBeforeRetryMs(rejection);
+    const waitMs = waitBeforeRetryMs(rejection, application);
     if (waitMs === undefined) break;
     await delay(dependencies.clock, waitMs);
   }
@@ -239,13 +239,15 @@ async function write(applied: Application, command: Command, dependencies: Apply
  * Returns the delay before a retry; undefined for a permanent rejection. A retry may succeed if another node is
  * applying the same object, or if the log is overloaded or unavailable.
  */
-function waitBeforeRetryMs(rejection: Rejection): number | undefined {
+function waitBeforeRetryMs(rejection: Rejection, { dryRun = false }: Application): number | undefined {
   switch (rejection.reason) {
     case 'already-exists':
     case 'stale-version':
     case 'not-found':
       return 50;
     case 'unavailable':
+      // A check of a new version of a type is refused as long as the log declares the present version.
+      return dryRun ? undefined : rejection.retryAfterSeconds * 1_000;
     case 'too-many-requests':
       return rejection.retryAfterSeconds * 1_000;
     default:
@@ -255,7 +257,9 @@ function waitBeforeRetryMs(rejection: Rejection): number | undefined {
 
 export function rejectionText(rejection: Rejection): string {
   const listed = 'violations' in rejection ? rejection.violations : [];
-  const violations = listed.map(({ pointer, detail }) => `${pointer} ${detail}`.trim());
+  const violations = listed
+    .filter(({ detail }) => !rejection.detail.includes(detail))
+    .map(({ pointer, detail }) => `${pointer} ${detail}`.trim());
   return violations.length === 0 ? rejection.detail : `${rejection.detail} (${violations.join('; ')})`;
 }
 

@@ -1,21 +1,28 @@
+import type { Rejection } from '../../command/rejection.ts';
+import type { JsonObject } from '../../resource/object/object.ts';
 import { shortJson } from '../../resource/schema/schema-violations.ts';
 import { valueAt } from '../../resource/object/json-pointer.ts';
+import { targetKey } from '../../resource/references/named-targets.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { applyObject, type ApplyDependencies } from './apply-object.ts';
+import { decideShipped } from './decide-shipped.ts';
 import type { LoadedPlugin } from '../load/load-plugin.ts';
 import type { ShippedObject } from './shipped-objects.ts';
+import { pointersTo } from './shipped-references.ts';
 import type { TypeRegistry } from '../registry/type-registry.ts';
 
 export type ShippedProblemsDependencies = ApplyDependencies & { readonly registry: Pick<TypeRegistry, 'all'> };
 
 /** The number of problems at which the check of further objects ends. */
 const problemsReportedMax = 16;
+/** Begins the detail of a reference to an object that does not exist (src/write/references/reference-refusals.ts). */
+const missingTarget = 'must name an existing object:';
 
 /**
  * Returns the problems of a plugin's objects, before any object is applied. The objects are checked against the types
  * of this version of the plugin, and against the present types of the platform and of other plugins. Only problems of
  * the objects themselves are returned. Problems that may be resolved later, such as a unique value of another object or
- * a missing type of another plugin, are reported in the plugin's status.
+ * a missing type of another plugin, are reported in the plugin's status. A reference may name an object of the plugin.
  */
 export async function shippedProblems(
   plugin: string,
@@ -29,10 +36,16 @@ export async function shippedProblems(
       .filter(({ type }) => type.plugin !== plugin)
       .map(({ type }) => type),
   ].flatMap((type) => type.versions?.served ?? [type]);
+  const typed = objects.map((shipped) => ({
+    shipped,
+    type: all.find(({ apiVersion, kind }) => apiVersion === shipped.apiVersion && kind === shipped.kind),
+  }));
+  const created = new Set(
+    typed.flatMap(({ shipped, type }) => (type === undefined ? [] : [targetKey(type.key, shipped.name)])),
+  );
   const problems: string[] = [];
-  for (const shipped of objects) {
-    const type = all.find(({ apiVersion, kind }) => apiVersion === shipped.apiVersion && kind === shipped.kind);
-    if (type !== undefined) problems.push(...(await problemsOf(shipped, { plugin, type }, dependencies)));
+  for (const { shipped, type } of typed) {
+    if (type !== undefined) problems.push(...(await problemsOf(shipped, { plugin, type, created }, dependencies)));
     else problems.push(...missingType(shipped, types));
     if (problems.length >= problemsReportedMax) break;
   }
@@ -50,11 +63,38 @@ function missingType({ file, apiVersion, kind }: ShippedObject, types: readonly 
       ];
 }
 
+/**
+ * The server accepts no write of a type that differs from its declaration in the log, as types of a new version do
+ * before the upgrade. Objects of the plugin's own types are therefore decided by their types alone, too.
+ */
+function decidedAlone(
+  object: JsonObject,
+  { type, plugin }: Checked,
+  { domain, clock }: ShippedProblemsDependencies,
+): Rejection | undefined {
+  if (type.plugin !== plugin) return undefined;
+  const decision = decideShipped(object, type, {
+    plugin,
+    domain,
+    now: new Date(clock.now()).toISOString(),
+    strategy: undefined,
+  });
+  return decision.ok ? undefined : decision.rejection;
+}
+
+type Checked = {
+  readonly plugin: string;
+  readonly type: ResourceType;
+  /** The objects that exist once the plugin has started, as targets of references. */
+  readonly created: ReadonlySet<string>;
+};
+
 async function problemsOf(
   { file, kind, name, object }: ShippedObject,
-  { plugin, type }: { readonly plugin: string; readonly type: ResourceType },
+  checked: Checked,
   dependencies: ShippedProblemsDependencies,
 ): Promise<readonly string[]> {
+  const { plugin, type, created } = checked;
   const applied = await applyObject(
     {
       type,
@@ -67,10 +107,15 @@ async function problemsOf(
     },
     dependencies,
   );
-  const rejection = applied.ok ? undefined : applied.rejection;
+  const rejection = decidedAlone(object, checked, dependencies) ?? (applied.ok ? undefined : applied.rejection);
   if (rejection?.reason !== 'invalid') return [];
-  return rejection.violations.map(({ pointer, detail }) => {
-    const found = detail.startsWith('must') ? valueAt(object, pointer) : undefined;
+  const resolved = pointersTo(created, { type, name, object });
+  const violations = rejection.violations.filter(
+    ({ pointer, detail }) => !(detail.startsWith(missingTarget) && resolved.has(pointer)),
+  );
+  return violations.map(({ pointer, detail }) => {
+    const isExplained = !detail.startsWith('must') || detail.startsWith(missingTarget);
+    const found = isExplained ? undefined : valueAt(object, pointer);
     const member = pointer === '' ? '' : `${pointer.slice(1).replaceAll('/', '.')} `;
     return `${file}: ${kind} ${name}: ${member}${detail}${found === undefined ? '' : `, is ${shortJson(found)}`}`;
   });

@@ -1,5 +1,4 @@
 import { nameProblem } from '../type/names.ts';
-import type { ResourceObject } from '../object/object.ts';
 import { valueAt } from '../type/index-values.ts';
 import type { ReferenceDeclaration } from './reference-declaration.ts';
 
@@ -20,7 +19,7 @@ export type NamedTarget = {
 };
 
 /** Returns the names in the declared fields of an object, each name of a field once. */
-export function namedTargets(declarations: readonly ReferenceDeclaration[], object: ResourceObject): NamedTarget[] {
+export function namedTargets(declarations: readonly ReferenceDeclaration[], object: object): NamedTarget[] {
   return declarations.flatMap((declared) => {
     const path = declared.field.split('.');
     const value = valueAt(object, path);

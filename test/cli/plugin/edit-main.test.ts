@@ -30,6 +30,14 @@ test('a constant is imported and added to its list', (t) => {
   t.end();
 });
 
+test('a name that only strings and comments contain is free', (t) => {
+  const main = (types: string, imports = ''): string =>
+    `${head}import { tagGroup } from './tag-group.ts';\n${imports}// The tag.\ndefinePlugin({ types: [${types}] });\n`;
+  t.equal(editMain(main('tagGroup'), tag), main('tagGroup, tag', "import { tag } from './tag.ts';\n"));
+  t.equal(editMain(main('tagGroup', 'const text = `${tag}`;\n'), tag), undefined);
+  t.end();
+});
+
 test('an import of several lines, and a module without imports, get the new import', (t) => {
   const several = "import {\n  definePlugin,\n} from 'ledgerplane/plugin';\n";
   t.equal(

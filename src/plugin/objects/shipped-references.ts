@@ -1,0 +1,40 @@
+import type { JsonObject } from '../../resource/object/object.ts';
+import { namedTargets, targetKey } from '../../resource/references/named-targets.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+
+/** An object that a plugin ships, and its type. */
+export type TypedObject = {
+  readonly type: Pick<ResourceType, 'key' | 'references'>;
+  readonly name: string;
+  readonly object: JsonObject;
+};
+
+/**
+ * Returns the objects in their order, except that an object follows the objects that it names. Of objects that name
+ * each other in a circle, one precedes an object that it names.
+ */
+export function referencedFirst<Each extends TypedObject>(objects: readonly Each[]): readonly Each[] {
+  const byKey = new Map(objects.map((each) => [targetKey(each.type.key, each.name), each]));
+  const entered = new Set<Each>();
+  const ordered: Each[] = [];
+  const place = (each: Each): void => {
+    if (entered.has(each)) return;
+    entered.add(each);
+    for (const { target } of namedTargets(each.type.references, each.object)) {
+      const named = target === undefined ? undefined : byKey.get(target);
+      if (named !== undefined) place(named);
+    }
+    ordered.push(each);
+  };
+  for (const each of objects) place(each);
+  return ordered;
+}
+
+/** Returns the JSON pointers at which an object names one of `objects`. */
+export function pointersTo(objects: ReadonlySet<string>, { type, object }: TypedObject): ReadonlySet<string> {
+  return new Set(
+    namedTargets(type.references, object)
+      .filter(({ target }) => target !== undefined && objects.has(target))
+      .map(({ pointer }) => pointer),
+  );
+}
