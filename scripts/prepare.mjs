@@ -110,9 +110,11 @@ function matchesLock() {
 // ---- build ----
 
 function sourceFolders() {
-  return JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')).include.filter((folder) =>
-    existsSync(join(root, folder)),
-  );
+  return compilerInput('include').filter((folder) => existsSync(join(root, folder)));
+}
+
+function compilerInput(member) {
+  return JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8'))[member];
 }
 
 /** Returns, by path, `<mtime>:<size>` of every source file and of every other file that affects the outputs. */
@@ -122,8 +124,10 @@ function listSources() {
     const { mtimeMs, size } = statSync(join(root, path));
     sources.set(path, `${mtimeMs}:${size}`);
   };
+  // A plugin with a package.json of its own is compiled by its author, and is not loaded by default.
+  const excluded = new Set(compilerInput('exclude').map((folder) => join(root, folder)));
   for (const folder of sourceFolders())
-    walk(join(root, folder), (file) => {
+    walk(join(root, folder), excluded, (file) => {
       note(relative(root, file));
     });
   note('tsconfig.json');
@@ -132,11 +136,11 @@ function listSources() {
   return sources;
 }
 
-function walk(folder, visit) {
+function walk(folder, excluded, visit) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    if (entry.name === 'node_modules') continue;
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) walk(path, visit);
+    if (entry.name === 'node_modules' || excluded.has(path)) continue;
+    if (entry.isDirectory()) walk(path, excluded, visit);
     else if (entry.isFile()) visit(path);
   }
 }
