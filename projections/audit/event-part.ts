@@ -30,7 +30,7 @@ type Walk = {
 };
 
 type EventPartOptions = {
-  /** The version index of the same audit models: both indexes then show the same position. */
+  /** The version index. It must belong to the same audit models, so that it is at the same position as this index. */
   readonly versions: VersionReader;
   readonly identity: () => Pick<LogIdentity, 'epoch'>;
 };

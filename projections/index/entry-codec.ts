@@ -60,8 +60,8 @@ const noLabels: Readonly<Record<string, string>> = Object.freeze({});
 class Shared<T> {
   readonly #known = new Map<string, T>();
   /**
-   * The number of failed look-ups since the cache became full, minus the number of later successful look-ups. With
-   * `sharedMax` such failures, the cache is no longer searched.
+   * The number of failed look-ups since the cache became full, minus the number of later successful look-ups. When
+   * the number reaches `sharedMax`, the cache is no longer searched.
    */
   #misses = 0;
 

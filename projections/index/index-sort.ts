@@ -2,8 +2,9 @@ import { inStrides, strideMax, type Steps } from '../../src/base/steps.ts';
 import { blankKeys, radixSorted, type RadixKeys } from '../radix-sort.ts';
 
 /**
- * Stable sorts of ordinals by key, used by loads. A comparison sort of a million distinct texts takes seconds, mostly
- * because of cache misses. These sorts read eight characters of each text at a time and move only numbers.
+ * Stable sorts of ordinals by key, used when an index is built. A comparison sort of a million distinct texts takes
+ * seconds, mostly because of cache misses. These sorts read eight characters of each text at a time and move only
+ * numbers.
  */
 
 /** Sorts `order` by number. `numberOf` must return a finite number or Infinity. */

@@ -86,13 +86,13 @@ function differenceOfEntry(checked: CheckedIndex, ordinal: number, wanted: Posti
     return { ...at, detail: 'the index entry stored in the row differs from the one computed from the object' };
   const { rows } = orders;
   if (rows.created(ordinal) !== entry.created || !deepEqual(rows.labels(ordinal), entry.labels))
-    return { ...at, detail: 'the creation time or the labels of the object differ in the indexes' };
+    return { ...at, detail: 'the creation time or the labels in the indexes are not those of the object' };
   wanted.labels += Object.keys(entry.labels).length;
   for (const [index, keys] of entry.keys.entries()) {
     const column = rows.columns[index];
     // Names and creation times are compared above.
     if (column !== undefined && !rows.isOfRow(column) && !deepEqual(column.keys(ordinal), keys))
-      return { table: tableOf(type, index), key: name, detail: 'the values of the object differ in the index' };
+      return { table: tableOf(type, index), key: name, detail: 'the values in the index are not those of the object' };
     const postings = orders.multi[index] === true ? Math.max(1, keys.length) : 1;
     wanted.byIndex[index] = (wanted.byIndex[index] ?? 0) + postings;
   }

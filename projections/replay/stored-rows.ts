@@ -77,12 +77,12 @@ export class StoredRows {
     return this.#part?.positions[this.#expected.length] === position;
   }
 
-  /** Adds the row that an event gives, at the position of the next stored row. */
+  /** Adds the row that an event gives. Call this method only if `isNext` is true for the position of the event. */
   expect({ position, name, entry }: ChangedValues): void {
     this.#expected.push({ position, name, entry, ordinal: this.#columns.ordinal(name) });
   }
 
-  /** Whether the log has given a row for each row of the part. */
+  /** Whether a row was added for each stored row of the part. */
   isComplete(): boolean {
     return this.#part !== undefined && this.#expected.length === this.#part.positions.length;
   }

@@ -203,10 +203,10 @@ export class PluginReconciler {
     }).then(end);
   }
 
-  /** Enqueues the name. A change in a circle of steps that is slowed down enqueues it later. */
+  /** Enqueues the name, with a delay if the change belongs to a cycle of steps that is slowed down. */
   #enqueue(name: string, change: Change): void {
     const step = this.#dependencies.traced.stepOf(change);
-    // Each enqueued name has its own cause, which records whether the step of this name ended the circle.
+    // Each enqueued name has its own cause, which records whether the step of this name ended the cycle.
     const cause = step?.eventOf(change.cause) ?? change.cause;
     if (cause instanceof StepEvent && cause.isSlowed(this.#reconciler.name, name))
       this.#controller.enqueueAfter(name, reconcileSpinMs, cause);

@@ -61,7 +61,8 @@ export class SpinningNames {
     const { name } = step.visit;
     const object = `${change.type}/${change.name}`;
     const isRewrite = step.record(object);
-    // A step that a user's write caused does not end the circle.
+    // A name that spins because of rewrites continues to spin, even if a user's write caused this step. The steps that
+    // this write causes are delayed too.
     if (this.#names.get(name)?.kind === 'rewrites') step.slowDown();
     if (!isRewrite || !step.isSlowed) return;
     const { between } = step;
@@ -75,7 +76,7 @@ export class SpinningNames {
   end(step: TracedStep, outcome: Outcome): Outcome {
     if (outcome.type === 'failed') return outcome;
     const { name, written } = step.visit;
-    if (written.size === 0) this.#endCircle(step);
+    if (written.size === 0) this.#endCycle(step);
     const isImmediate = outcome.type === 'again' && outcome.afterMs < reconcileImmediateMs;
     const isSlowed = isImmediate ? this.#countImmediate(step) : this.#endImmediate(name);
     if (outcome.type === 'again' && (isSlowed || step.isSlowed))
@@ -90,7 +91,7 @@ export class SpinningNames {
     return messageOf(first[0], first[1], this.#fieldsOf(first[0]));
   }
 
-  #endCircle(step: TracedStep): void {
+  #endCycle(step: TracedStep): void {
     step.answer();
     const { name } = step.visit;
     const spin = this.#names.get(name);

@@ -26,7 +26,7 @@ export class StepEvent implements CausingEvent {
     this.path = path;
   }
 
-  /** Whether the event is part of a circle that includes steps of this reconciler for this name, and is slowed down. */
+  /** Whether the event is part of a cycle that includes steps of this reconciler for this name, and is slowed down. */
   isSlowed(reconciler: string, name: string): boolean {
     return (this.path[0]?.rewrites ?? 0) >= reconcileRewritesMax && visitIn(this.path, reconciler, name) !== -1;
   }
@@ -56,7 +56,7 @@ export class TracedStep {
     this.between = this.#previous === undefined ? [] : path.slice(0, at).map((visit) => visit.reconciler);
   }
 
-  /** Whether the step is part of a circle that is slowed down. */
+  /** Whether the step is part of a cycle that is slowed down. */
   get isSlowed(): boolean {
     return this.visit.rewrites >= reconcileRewritesMax;
   }

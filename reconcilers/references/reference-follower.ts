@@ -29,7 +29,8 @@ const referrersPerPage = 256;
  * followed too: its reference contains the uid. The keys are `<type>/<name>`; a step reads one object as a referring
  * object and as a target.
  *
- * A circle of references ends: each deletion marks one more object, and a target does not wait for marked objects.
+ * The deletion of a cycle of references ends: each step marks one more object, and a target does not wait for marked
+ * objects.
  *
  * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). A referring object is
  * changed at the revision that was read, because of a permanent fact: the writer of the reference has read the uid of

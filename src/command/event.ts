@@ -218,7 +218,7 @@ export type DomainEvent =
 export type Cause = {
   /** The subject with the rights of the write: a user, `plugin:<name>`, or `system:<part>` of the platform. */
   readonly actor: string;
-  /** The user whose request a plugin handled when it made the write with the plugin's own rights. */
+  /** The user of the request that the plugin handled, if the plugin wrote with its own rights. */
   readonly onBehalfOf?: string;
   /** The name of the personal access token of the request. */
   readonly token?: string;

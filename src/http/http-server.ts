@@ -288,7 +288,7 @@ async function closed({ server, connections, front }: Closing, { clock, log }: E
         clock.after(drainPollMs, sweep);
         return;
       }
-      log.warn('closed connections of requests that did not end in time');
+      log.warn('closed the connections of requests that did not end in time');
       connections.destroyAll();
     };
     sweep();

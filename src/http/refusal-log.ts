@@ -89,7 +89,7 @@ export class RefusalLog {
   }
 
   #countLeftOut(): void {
-    this.#dependencies.log.warn('omitted refusals from the log', { count: this.#leftOut });
+    this.#dependencies.log.warn('some failed log-ins and refused requests have no log line', { count: this.#leftOut });
     this.#leftOut = 0;
   }
 }

@@ -2,8 +2,8 @@ const quote = 0x22;
 
 /**
  * Returns the text of the member at offset `at`. Returns undefined if the metadata must be parsed, because the member
- * is missing (`at` is -1) or its text contains an escaped character. A quote within a string is escaped, so no string
- * can contain the member.
+ * is missing (`at` is -1) or its text contains an escaped character. `at` is the result of a search for the bytes of
+ * `member`, which begin with a quote. Quotes within strings are escaped, so the search cannot find a part of a string.
  */
 export function textIn(bytes: Buffer, at: number, member: Buffer): string | undefined {
   const start = at + member.length;

@@ -36,7 +36,7 @@ export class AuditFollower {
   readonly #options: AuditFollowerOptions;
   readonly #stop = serviceController();
   #following: Promise<void> = Promise.resolve();
-  /** Ends the subscription, which then begins again. Aborted until a reading of the log has replaced it. */
+  /** Aborted to end the subscription. After that, the indexes catch up from the log and subscribe again. */
   #subscription = new AbortController();
   /**
    * Whether this process reads the log from its start. If so, an event that the indexes lack is missing in the log too.
@@ -113,7 +113,7 @@ export class AuditFollower {
     const { signal } = this.#stop;
     await verifyCheckpoint(log, audit).catch((error: unknown) => {
       if (!(error instanceof CheckpointMismatchError)) throw error;
-      logger.warn('the audit indexes belong to another log and are rebuilt', { reason: error.message });
+      logger.warn('the audit indexes belong to another event log and are rebuilt', { reason: error.message });
       audit.clear();
     });
     // All positions in the indexes now belong to this log and epoch.
@@ -126,15 +126,18 @@ export class AuditFollower {
     this.#isWholeBuild = false;
     signal.throwIfAborted();
     audit.setUnavailable(undefined);
-    logger.info('the audit indexes have caught up with the log', { events: audit.folded() });
+    logger.info('the audit indexes have caught up with the event log', { events: audit.folded() });
     for (;;) {
       this.#subscription = new AbortController();
       const subscribed = AbortSignal.any([signal, this.#subscription.signal]);
       await follow(log, audit, subscribed, { rest: async () => audit.rest(subscribed) });
       signal.throwIfAborted();
-      logger.warn('the subscription of the audit indexes is behind: the log is read again', {
-        position: audit.position().toString(),
-      });
+      logger.warn(
+        'the subscription of the audit indexes has fallen behind: the indexes read the log from their position',
+        {
+          position: audit.position().toString(),
+        },
+      );
       await catchUp(log, audit, { signal });
     }
   }

@@ -48,7 +48,7 @@ export async function serve(): Promise<void> {
   const onListening = (url: string): void => {
     log.info(
       { url },
-      'listening: probes are served now, the platform once the log is folded, and each plugin once it has started',
+      'listening: probes are served now, the platform after the event log is folded, and each plugin after its start',
     );
   };
   const starting = startServer(decoded.config, {

@@ -242,14 +242,14 @@ function administer(access: Access, log: Logger): { readonly settled: Promise<vo
     return { settled: administered };
   }
   administered.catch((error: unknown) => {
-    log.error({ err: error }, 'could not compare ADMIN_PASSWORD');
+    log.error({ err: error }, 'could not compare ADMIN_PASSWORD with the stored password hash');
   });
   return { settled: Promise.resolve() };
 }
 
 function endProcess(log: Logger): (error: Error) => void {
   return (error) => {
-    log.fatal({ err: error }, 'the log or the read models failed');
+    log.fatal({ err: error }, 'the event log or the read models failed');
     process.exit(1);
   };
 }

@@ -16,7 +16,7 @@ async function started(t: Test, dataDir?: string): Promise<{ readonly server: Te
   const write = (line: string): void => {
     const { msg, events: count } = JSON.parse(line) as { readonly msg: string; readonly events: number };
     t.notMatch(msg, /audit indexes (?:failed|cannot)/u);
-    if (msg === 'the audit indexes have caught up with the log') found(count);
+    if (msg === 'the audit indexes have caught up with the event log') found(count);
   };
   const server = await startTestServer({ logLines: { write }, ...(dataDir === undefined ? {} : { dataDir }) });
   return { server, events: await events };

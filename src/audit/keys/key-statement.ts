@@ -12,7 +12,7 @@ export function keyStatement(domain: string, key: string): string {
   return `${keysName(domain)}\ned25519:${key}\n`;
 }
 
-/** Checks that the note vouches for `key` and has a signature by `by`. Both are raw keys in base64. */
+/** Checks that the note vouches for `key` and has a signature by `by`. `key` and `by` are raw keys in base64. */
 export function isVouched(domain: string, { key, by, note }: Voucher): boolean {
   const parsed = parseNote(note);
   if (parsed?.text !== keyStatement(domain, key)) return false;

@@ -159,7 +159,7 @@ function metadataBytes(metadata: unknown): Uint8Array {
   return metadata instanceof Uint8Array ? metadata : Buffer.from(JSON.stringify(metadata));
 }
 
-/** The type of the server's event at the end of a permanently deleted stream. Its revision is not a safe integer. */
+/** The type of the event that the server appends to a permanently deleted stream. Its revision is no safe integer. */
 const tombstone = '$streamDeleted';
 
 /** Decodes an event. Returns undefined if the name of its stream does not have the prefix and a category. */
@@ -167,7 +167,10 @@ export function storedRecord(prefix: string, raw: RawRecord): StoredRecord | und
   const stream = streamOf(prefix, raw);
   if (stream === undefined) return undefined;
   const { id, type, data } = raw;
-  if (!raw.isBytes) throw new LogCorruptError(`event ${id} in ${raw.streamId} was not written as bytes`);
+  if (!raw.isBytes)
+    throw new LogCorruptError(
+      `event ${id} in ${raw.streamId} has the content type application/json: ledgerplane writes only binary data`,
+    );
   const { metadata, place } = unmarked(raw);
   const [revision, position] = [streamRevision(raw.revision), positionOf(raw)];
   const endsAppend = place === undefined || place.index === place.of;

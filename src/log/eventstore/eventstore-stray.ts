@@ -27,7 +27,10 @@ type DriverError = {
   readonly details?: unknown;
 };
 
-/** Returns whether an error is a gRPC status of the call for appends. Its stack contains the caller of the call. */
+/**
+ * Returns whether an error is the gRPC status of a batch append. The stack of such an error contains the driver's file,
+ * which made the gRPC call.
+ */
 function isRejectedByQueue(error: Error & DriverError): boolean {
   return typeof error.code === 'number' && typeof error.details === 'string' && replyListener.test(error.stack ?? '');
 }

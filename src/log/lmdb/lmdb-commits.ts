@@ -55,8 +55,9 @@ export class LmdbCommits {
   }
 
   #write({ stream, position, revision, records }: AppendedRecords): void {
-    // This callback runs before lmdb's, which starts the commit. Appends after it are queued, so no put joins a
-    // transaction that is about to commit.
+    // lmdb starts the commit in a `setImmediate` callback, which it registers at the first put. The callback below is
+    // registered earlier and runs first. Later appends are then queued, so no put joins a transaction that is about to
+    // commit.
     if (!this.#open)
       setImmediate(() => {
         this.#open = false;

@@ -43,8 +43,8 @@ export function anyOf(parts: readonly Translated[]): Translated {
 }
 
 /**
- * Accepts the values that exactly one part accepts. With an inexact part, `oneOf` could refuse valid values, so `anyOf`
- * is used.
+ * Returns a schema that accepts the values that exactly one part accepts. With an inexact part, `oneOf` could refuse
+ * valid values, so the result is that of `anyOf`.
  */
 export function oneOf(parts: readonly Translated[]): Translated {
   if (!areExact(parts)) return { ...anyOf(parts), isExact: false };
@@ -56,8 +56,8 @@ export function oneOf(parts: readonly Translated[]): Translated {
 }
 
 /**
- * Accepts the values that the part refuses. For an inexact part the result is `unknown`: the part accepts more than the
- * original schema, so its negation would refuse valid values.
+ * Returns a schema that accepts the values that the part refuses. For an inexact part the result is `unknown`: the part
+ * accepts more than the original schema, so its negation would refuse valid values.
  */
 export function not(part: Translated): Translated {
   return part.isExact

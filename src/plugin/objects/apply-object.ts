@@ -89,7 +89,7 @@ export async function applyObject(given: Application, dependencies: ApplyDepende
     : { ok: false, detail: rejectionText(rejection), rejection };
 }
 
-/** Files may contain an object in any served version. It is merged in the preferred one, as objects are stored. */
+/** Files may contain an object in any served version. The object is merged and stored in the preferred version. */
 function inPreferredVersion(given: Application): Application {
   const { preferred } = given.type;
   if (preferred === undefined) return given;

@@ -73,7 +73,10 @@ export class PackageFolders {
     }
   }
 
-  /** Writes the checksum before the folder: `find` ignores a folder without a checksum, and vice versa. */
+  /**
+   * Renames the checksum and the folder into place. After a crash between the two steps, `find` ignores the checksum
+   * without a folder.
+   */
   async #adopt({ root, sum }: Extract<Unpacking, { ok: true }>, { staging, digest }: StagedPackage): Promise<string> {
     const path = this.#pathOf(digest);
     await remove(path);

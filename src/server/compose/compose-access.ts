@@ -150,11 +150,14 @@ function composeAccessEvents(parts: AccessParts): AccessEvents | undefined {
     metadata: () => ({ ...metadata(), verb: 'create' }),
     disk,
     onState: (reason) => {
-      if (reason === undefined) edge.log.info('accesses are recorded in the log again');
+      if (reason === undefined) edge.log.info('accesses are recorded in the event log again');
       else
-        edge.log.warn('cannot record accesses in the log: only their number is recorded until the log is available', {
-          reason,
-        });
+        edge.log.warn(
+          'cannot record accesses in the event log: only their number is recorded until the log is available',
+          {
+            reason,
+          },
+        );
     },
   });
 }

@@ -32,7 +32,7 @@ export function composeDeclarer(core: Core): Declarer {
         .filter(({ serving }) => serving)
         .map(({ type }) => type),
     onOther: ({ key, plugin, declaration }, { version, code }) => {
-      log.warn('the log has another declaration of a type: this server rejects writes to objects of the type', {
+      log.warn('the event log has another declaration of a type: this server rejects writes to objects of the type', {
         type: key,
         plugin,
         here: declaration?.version,

@@ -51,12 +51,12 @@ export function composeLevels(core: Core): NodeLevels {
     isAlone,
     onRaised: (level) => {
       logger.info(
-        'raised the level of the log: platform versions that cannot read this level stop and can no longer be started',
+        'raised the level of the event log: platform versions that cannot read the level stop and no longer start',
         { level },
       );
     },
     onError: (error) => {
-      logger.error('could not read or raise the level of the log', { error: String(error) });
+      logger.error('could not read or raise the level of the event log', { error: String(error) });
     },
   });
   return {

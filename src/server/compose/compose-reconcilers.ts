@@ -56,7 +56,7 @@ export function composeReconcilers(core: Core): Reconcilers {
         .filter(({ serving }) => serving)
         .map(({ type }) => type),
   };
-  const collector = new Collector({ ...given, ...lookUps, onError: given.logAs('the collector failed') });
+  const collector = new Collector({ ...given, ...lookUps, onError: given.logAs('could not remove a marked object') });
   const owners = new OwnerReferences({
     ...given,
     ...lookUps,

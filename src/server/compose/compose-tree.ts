@@ -95,7 +95,7 @@ function composeKeys(core: Core, signer: NodeSigner): NodeKeys {
     metadata: () => ({ ...metadata(), verb: 'create' }),
     changes: audit.models,
     onAnew: () => {
-      edge.log.warn('no node has a key that the log trusts: the key of this node starts a new chain', {
+      edge.log.warn('no node has a key that the event log trusts: the key of this node starts a new chain of keys', {
         key: signer.key,
       });
     },
@@ -120,7 +120,7 @@ function composeLeafCheck(
     clock: edge.clock,
     onLeftOut,
     onFault: (detail) => {
-      edge.log.error('the tree differs from the log', { reason: detail });
+      edge.log.error('the Merkle tree of the audit indexes differs from the event log', { reason: detail });
     },
   });
 }
@@ -159,7 +159,7 @@ function composeHeads(core: Core, signer: CheckpointSigner): TreeHeads {
     uuid: randomUUID,
     metadata: () => ({ ...metadata(), verb: 'create' }),
     onError: (error) => {
-      edge.log.warn('could not append the root of the tree to the log', { error: String(error) });
+      edge.log.warn('could not append the root of the Merkle tree to the event log', { error: String(error) });
     },
   });
 }

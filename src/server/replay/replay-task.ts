@@ -78,10 +78,10 @@ export type ReplayMessage =
 
 export type ReplayPorts = {
   readonly post: (message: ReplayMessage) => void;
-  /** Sends a message; resolves when it was taken. */
+  /** Sends a message; resolves when the server requests more. */
   readonly send: (message: ReplayMessage) => Promise<void>;
   readonly isStopped: () => boolean;
 };
 
-/** The message to the thread after the last lines were taken. */
+/** The server's message to the replay thread: the server has received the previous lines, and requests more. */
 export const more = 'more';

@@ -30,17 +30,17 @@ export class ReplayThread {
     this.#thread = new MessageThread({ url: replayWorkerUrl, name: 'replay', workerData, heapMegabytesMax, clock });
   }
 
-  /** Waits for the next message and takes it. Undefined after the last one. */
+  /** Waits for the next message of the thread, and returns it. Returns undefined after the last message. */
   async next(): Promise<ReplayMessage | undefined> {
     return this.#thread.next();
   }
 
-  /** Whether a message waits to be taken. */
+  /** Whether `next` returns a message immediately. */
   hasNext(): boolean {
     return this.#thread.hasNext();
   }
 
-  /** Notifies the thread that the last lines were taken. */
+  /** Requests more lines from the thread, which waits for this request after each message with lines. */
   takeMore(): void {
     this.#thread.send(more);
   }
@@ -60,7 +60,7 @@ export class ReplayThread {
   async stop(): Promise<void> {
     Atomics.store(this.#cells, stopCell, 1);
     Atomics.notify(this.#cells, gateCell);
-    // The thread may still wait until its lines are taken.
+    // The thread may still wait for a request for more lines.
     this.takeMore();
     await this.#thread.end();
     await rm(this.#dir, { recursive: true, force: true });

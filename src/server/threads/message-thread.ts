@@ -65,7 +65,7 @@ export class MessageThread<Message> {
     });
   }
 
-  /** Waits for the next message and takes it. Undefined after the last one. */
+  /** Waits for the next message of the thread, and returns it. Returns undefined after the last message. */
   async next(): Promise<Message | Failed | undefined> {
     while (this.#messages.length === 0 && !this.#hasEnded)
       await new Promise<void>((resolve) => {

@@ -2,7 +2,7 @@ import type { LaterMessage, ThreadMessage } from './message-thread.ts';
 
 /** A request that a thread serves. */
 export type Run<Reason> = {
-  /** Waits for the next message of the thread and takes it. Undefined after the last one. */
+  /** Waits for the next message of the thread, and returns it. Returns undefined after the last message. */
   next(): Promise<ThreadMessage<Reason> | LaterMessage | undefined>;
   /** Returns the lines of the response. Call this method only if the first message is `accepted`. */
   lines(): AsyncIterable<Uint8Array>;

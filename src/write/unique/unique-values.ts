@@ -154,10 +154,10 @@ function refusedBy(result: Exclude<ClaimResult, Claimed>, value: HeldValue): Val
 type Gained = { readonly values: readonly HeldValue[]; readonly mayGiveUp: (value: HeldValue) => boolean };
 
 /**
- * Returns the event's values except the values that the base event contains and that have a claim. Reads only events
- * and calls no index functions. If the last event in the log is not the base, because one of the reads is stale, all
- * values are returned. A value that was stored before the index was unique, or by another function, has no claim and is
- * claimed now.
+ * Returns the values of the event that need a claim: all values, except those that the base event contains with a
+ * claim. Reads only events and calls no index functions. Returns all values if the object's last event in the log is
+ * not the base, because the object or the log was read in an outdated state. A value has no claim if it was stored
+ * before the index became unique, or if an older index function computed it. Such a value is claimed now.
  */
 async function newlyHeld(
   { log }: Pick<ClaimsDependencies, 'log'>,

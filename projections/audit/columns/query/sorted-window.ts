@@ -46,7 +46,8 @@ function* partition(order: Uint32Array, low: number, high: number, compare: Comp
 }
 
 /**
- * A pseudorandom number from a seed, to choose a pivot: no usual order of objects then repeatedly makes uneven parts.
+ * A pseudorandom number from a seed, to choose a pivot. With a random pivot, no usual order of objects repeatedly makes
+ * uneven parts.
  */
 function mixed(seed: number): number {
   const scattered = Math.imul(seed ^ (seed >>> 15), 0x2c1b3c6d);

@@ -42,9 +42,9 @@ export type VersionDeclaration = {
 
 /**
  * Converts objects between two neighbouring versions. Both functions are synchronous and pure, and never throw for a
- * valid object; the object is frozen. They return the whole object. Of its metadata, only annotations may change.
- * Converting an object and converting it back must give the same object: values that the other version lacks can be
- * kept in annotations.
+ * valid object; the object is frozen. They return the whole object. The annotations are the only metadata that they may
+ * change. Converting an object and converting it back must give the same object: values that the other version lacks
+ * can be kept in annotations.
  */
 export type VersionConversion = {
   /** The older version. */
