@@ -168,7 +168,7 @@ function* orderProblem({ rows }: OrdersView, sequence: OrderView, { table, belon
       if (!belongs(ordinal, key, posting))
         return { table, key: name, detail: 'a posting does not belong to the object' };
       if (before !== undefined && sequence.compare(key, { chunk, offset }, before) <= 0)
-        return { table, key: name, detail: 'a posting of the object is not in order' };
+        return { table, key: name, detail: 'a posting of the object is out of order' };
       before = { key, ...rows.tie(ordinal) };
       yield;
     }

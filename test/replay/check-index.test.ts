@@ -129,7 +129,7 @@ const wrong: readonly (readonly [what: string, changes: Changes, found: object])
   ['one of several values', { held: of(withKeys(5, ['a'])) }, { table: /^index spec\.tags of/u, key: name }],
   ['other labels', { held: of((entry) => ({ ...entry, labels: { part: 'x' } })) }, { key: name, detail: /labels/u }],
   ['another time', { held: of((entry) => ({ ...entry, created: 99 })) }, { key: name, detail: /creation time/u }],
-  ['an entry beside the row', { kept: of(withKeys(3, ['x'])) }, { key: name, detail: /entry beside its row/u }],
+  ['an entry beside the row', { kept: of(withKeys(3, ['x'])) }, { key: name, detail: /entry stored in the row/u }],
   ['an object without a row', { rowless: name }, { key: name, detail: /has no row/u }],
   [
     'a posting that is missing',
