@@ -62,8 +62,8 @@ export class ObjectIndexes {
   }
 
   /**
-   * Builds the indexes of a type from its rows, in slices, while the fold continues. Resolves once lists can use the
-   * indexes, or the build was cancelled, with the objects for which an index function fails.
+   * Builds the indexes of a type from its rows, in slices, while the fold continues. Resolves when lists can use the
+   * indexes or the build was cancelled. Returns the objects for which an index function fails.
    */
   async build(type: ResourceType, onProgress?: BuildProgress): Promise<Unindexed> {
     const catchUp = new IndexCatchUp();

@@ -129,7 +129,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return isOfEpoch(position, this.#identity().epoch);
   }
 
-  /** Deletes all contents. Call it before any content is served. */
+  /** Deletes all contents. Call this method before any content is served. */
   clear(): void {
     this.#tables.clear();
     this.declarations.clear();

@@ -103,7 +103,7 @@ export class AuditModels implements Fold, AuditProgress {
     this.#readAgain();
   }
 
-  /** Sets the function that reads the log again after the last folded event. */
+  /** Sets the function that `overdue` calls. The function reads the log again, from the last folded event. */
   onOverdue(readAgain: () => void): void {
     this.#readAgain = readAgain;
   }

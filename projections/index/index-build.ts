@@ -30,7 +30,7 @@ export class IndexCatchUp {
     this.#reached = name;
   }
 
-  /** Call it after all rows are read. From then on, every change is recorded. */
+  /** Call this method after all rows are read. From then on, every change is recorded. */
   finish(): void {
     this.#reached = '\uffff';
   }
@@ -70,8 +70,8 @@ export type Build = {
   readonly unindexed: { -readonly [Member in keyof Unindexed]: Unindexed[Member] };
   readonly onProgress?: BuildProgress | undefined;
   /**
-   * Returns the number of rows of the other types with ready indexes. It is subtracted from the number of all rows to
-   * estimate the total for the progress.
+   * Returns the number of rows of the other types with ready indexes. This number is subtracted from the
+   * number of all rows to estimate the total for the progress.
    */
   readonly others: () => number;
   /** Returns false once the type is stopped or a new build of the type has started. */

@@ -37,8 +37,8 @@ export async function positionAt(
 }
 
 /**
- * The first counted event after the time. `audit/time-part.ts` applies the same rule to all times: an event that is not
- * later than the events before it has their time, as long as those events count.
+ * Finds the first event after the time that counts. An event does not count if the time of a later event is more than
+ * `clockDifferenceMsMax` earlier, because the clock of its node was wrong. `audit/time-part.ts` has the same rule.
  */
 class LaterEvents {
   readonly #timeMs: number;

@@ -20,8 +20,8 @@ type BatchOptions = RebuildOptions & {
 };
 
 /**
- * Folds the log's events after the fold's position, in batches that are as large as `bytesMax` allows. Reads a log in
- * files of this process without copying its events. A commit before the last one may split an append, so the tables
+ * Folds the log's events after the fold's position, in batches that are as large as `bytesMax` allows. Uses `scan` if
+ * the log has this method, which does not copy events. A commit before the last one may split an append, so the tables
  * must not be read before the end.
  */
 export async function rebuildInBatches(

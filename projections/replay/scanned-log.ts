@@ -15,7 +15,7 @@ type ScanRange = {
   readonly until: LogPosition;
 };
 
-/** The last position up to `until` that ends an append: no reader has seen a part of an append. */
+/** Returns the last position up to `until` at which an append ends, since a reader must not see a part of an append. */
 export async function endOfAppends(log: Pick<EventLog, 'readAt'>, { after, until }: ScanRange): Promise<LogPosition> {
   let position = until;
   while (position > after && (await log.readAt(position))?.endsAppend !== true) position = logPosition(position - 1n);

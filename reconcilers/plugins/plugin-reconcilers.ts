@@ -23,7 +23,7 @@ type Shown = {
 export class PluginReconcilers implements ReconcilerMounts {
   readonly #dependencies: PluginReconcilersDependencies;
   readonly #mounted = new Map<string, readonly PluginReconciler[]>();
-  /** The end of each plugin's mounted reconcilers, while it is in progress. */
+  /** By plugin: resolves when the unmounted reconcilers have stopped. Then the entry is removed. */
   readonly #ending = new Map<string, Promise<void>>();
   /** The reported health of the plugins in `#mounted`. */
   readonly #shown = new Map<string, Shown>();

@@ -38,7 +38,7 @@ export function closureOf<R>(
   return { visited, roles };
 }
 
-/** A role as a write leaves it; `role: undefined` if the write deletes it. */
+/** A role after a write. `role` is undefined if the write deletes the role. */
 export type ChangedRole = {
   readonly name: string;
   readonly role: Role | undefined;

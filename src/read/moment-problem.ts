@@ -30,7 +30,7 @@ export function momentProblem(moment: Moment, { first, head, epoch, nowMs }: Log
   return first === undefined || position < first ? badMoment(beforeFirst(shown)) : undefined;
 }
 
-/** The problem of a time before the first event, where a time must have a state of the log. */
+/** Returns the problem of a time before the first event, for requests that need the state of the log at the time. */
 export function earlyTime(timeMs: number): MomentProblem {
   return badMoment(beforeFirst(shownTime(timeMs)));
 }

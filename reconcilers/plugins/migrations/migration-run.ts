@@ -140,7 +140,7 @@ export class MigrationRun {
     );
   }
 
-  /** Lets the first migration of each type that is not done run, and the later ones wait. */
+  /** Lets only the first unfinished migration of each type run. The later ones wait. */
   #order(): void {
     const begun = new Set<string>();
     for (const task of this.#tasks) {

@@ -24,7 +24,7 @@ type Mounted = {
 export class Migrations implements MigrationMounts {
   readonly #dependencies: MigrationsDependencies;
   readonly #mounted = new Map<string, Mounted>();
-  /** The end of each plugin's last run, while it is in progress. */
+  /** By plugin: resolves when the last run has stopped. Then the entry is removed. */
   readonly #ending = new Map<string, Promise<void>>();
   readonly #listeners = new Set<(plugin: string) => void>();
   readonly #unsubscribe: readonly (() => void)[];

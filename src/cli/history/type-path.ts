@@ -51,7 +51,7 @@ type TypeWords = {
   readonly group: string | undefined;
 };
 
-/** @throws CommandFailure if `type` has another form than `words`. */
+/** @throws CommandFailure if `type` does not match `words`. */
 function wordsOf(type: string): TypeWords {
   const { name = '', group } = words.exec(type)?.groups ?? {};
   if (name === '') throw usageError(`${JSON.stringify(type)} is not a type: write <plural> or <plural>.<group>`);

@@ -191,9 +191,7 @@ const pathItem: Write = message(
 );
 const info: Write = message(() => ({ title: [1, text], version: [2, text] }), 7);
 
-/**
- * The numbers of fields of the document (`pathsField`, `definitionsField`), and of fields in these fields' messages.
- */
+/** The numbers of two fields of the document, each with the number of the repeated field in its message. */
 const pathsField = 8;
 const pathField = 2;
 const definitionsField = 9;

@@ -217,7 +217,7 @@ export class Appender {
     if (this.#waiting.length > 0 && !this.#closed) void this.#connect();
   }
 
-  /** Handles the driver's loss of a reply, which stopped an unknown stream of the process. */
+  /** Disconnects after an error of the driver that may have lost replies to appends of this process. */
   lostReply(error: unknown): void {
     this.#disconnect(error);
   }

@@ -58,7 +58,10 @@ export function withTypes({ types }: PluginMemory, now: readonly TypeNames[]): r
   ].slice(0, typesRememberedMax);
 }
 
-/** Equal for one object. A later version of a plugin may ship the object in another version of its type. */
+/**
+ * Returns a key of the object. The key has no version, since a later version of a plugin may ship the object in another
+ * version of its type.
+ */
 export function refKey({ apiVersion, kind, name }: ObjectRef): string {
   const slash = apiVersion.indexOf('/');
   return `${slash === -1 ? '' : apiVersion.slice(0, slash)} ${kind} ${name}`;

@@ -208,7 +208,10 @@ export class PluginStep {
     return true;
   }
 
-  /** Builds indexes, applies objects or serves paths: one per call, so that the desired state is checked in between. */
+  /**
+   * Performs the next action of a start: builds the indexes, applies the objects, or serves the paths. Each call
+   * performs one action, so that the desired state is checked between two actions.
+   */
   async #bringUp(plugin: HostedPlugin, isReady: boolean): Promise<boolean> {
     const { incarnation } = plugin;
     if (incarnation === undefined) return false;

@@ -16,7 +16,7 @@ export type TrialStart = {
 
 export const trialUrl: string = import.meta.url;
 
-/** Drops the module's log lines, which are written when the server loads the module. */
+/** Drops the log lines of the module. The module writes these lines again when the server loads it. */
 const unheard: PluginLogger = {
   debug: () => undefined,
   info: () => undefined,

@@ -14,7 +14,11 @@ import { syntaxCheckedFilesMax } from '../lifecycle/life-limits.ts';
  */
 export const syntaxCheckPath: string = fileURLToPath(import.meta.url);
 
-/** Parses a module. `identifier` is the file name that Node prints. Rethrows a syntax error with the wanted message. */
+/**
+ * Parses a module. `identifier` is the file name that Node prints.
+ *
+ * @throws SyntaxError if the module has a syntax error with the message `wanted`.
+ */
 function parsed(folder: string, file: string, wanted: string): vm.SourceTextModule | undefined {
   try {
     return new vm.SourceTextModule(readFileSync(join(folder, file), 'utf8'), { identifier: file });

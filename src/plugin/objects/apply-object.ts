@@ -201,7 +201,10 @@ function withAnnotation(object: JsonObject, key: string, value: string): JsonObj
   return { ...object, metadata: { ...metadata, annotations: { ...objectAt(metadata, 'annotations'), [key]: value } } };
 }
 
-/** Returns the base of a merge with the present value of the member, so that the result has the shipped value. */
+/**
+ * Returns `base` with the present value of `member`. A merge with this base treats the member as unchanged by users, so
+ * its result has the shipped value.
+ */
 function decidedBase(
   base: JsonValue | undefined,
   current: JsonObject,

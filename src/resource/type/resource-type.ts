@@ -153,7 +153,7 @@ export type ResourceType = {
   readonly printerColumns: readonly PrinterColumn[];
   /** Short names of the type, which command-line tools accept. */
   readonly shortNames: readonly string[];
-  /** Names of groups of types, for tools that read several types at once. */
+  /** The categories of the type. Tools such as kubectl can list all types of a category in one command. */
   readonly categories: readonly string[];
   /** Undefined for a type without the subresource `scale`. */
   readonly scale: ScalePointers | undefined;

@@ -47,10 +47,10 @@ export function refuseUsedDataDir(dataDir: string): void {
 }
 
 /**
- * Writes the log of a backup, begins a new epoch, and makes this log the log of DATA_DIR. Before the whole backup is
- * verified, the log folder has a name that no server opens.
+ * Writes the log of a backup, begins a new epoch, and makes this log the log of DATA_DIR. Until the whole backup is
+ * verified, the log folder has a name that no server opens. After an error, the written files are removed.
  *
- * @throws BackupDamagedError with the file and offset of the damage. The written files are then removed.
+ * @throws BackupDamagedError with the file and offset of the damage.
  */
 export async function restoreBackup({ folder, dataDir, keys, onRecord, ...ids }: Restore): Promise<Restored> {
   const needed = neededBytes(folder);

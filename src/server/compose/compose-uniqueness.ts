@@ -25,7 +25,8 @@ export function drainOf(core: Core): () => Promise<LogPosition> {
   const { unsettled, eventLog: log } = core;
   const fencing = { log, uuid: randomUUID, metadata: metadataOf('uniqueness', core) };
   return async () => {
-    // The log itself reports that it is unavailable. The position does not pass appends that remain unresolved.
+    // After an error, the log is unavailable, which the log itself reports. The appends then remain unresolved, and
+    // `drained` returns a position before them.
     await unsettled.fenceStale(fencing).catch(() => undefined);
     return unsettled.drained();
   };

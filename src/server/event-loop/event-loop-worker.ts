@@ -123,8 +123,8 @@ class Watcher {
     });
     try {
       session.connectToMainThread();
-      // Requests the pause without a wait for this reply: if the event loop is in native code, that code may end during
-      // the wait.
+      // The pause is requested immediately, without a wait for this reply. If native code blocks the event loop, that
+      // code may end during the wait.
       session.post('Debugger.enable', () => {
         isRequested = true;
       });

@@ -27,7 +27,7 @@ export function currentAnswer(answer: Uint8Array, type: ResourceType): Uint8Arra
   return current === object ? answer : Buffer.from(JSON.stringify(current));
 }
 
-/** Returns an object in the preferred version in the version of `type`, which may be another served version. */
+/** Converts an object in the preferred version to the version of `type`, which may be another served version. */
 export function versionedObject(object: ResourceObject, type: ResourceType): ResourceObject {
   const converted = convert(object, type);
   if (converted.ok) return converted.object;
@@ -35,7 +35,7 @@ export function versionedObject(object: ResourceObject, type: ResourceType): Res
   return object;
 }
 
-/** The same for the JSON of the object. */
+/** Converts the JSON of an object in the preferred version to the version of `type`. */
 export function versionedAnswer(answer: Uint8Array, type: ResourceType): Uint8Array {
   if (type.preferred === undefined || isInVersion(answer, type)) return answer;
   return Buffer.from(JSON.stringify(versionedObject(parsed(answer), type)));

@@ -16,7 +16,7 @@ export type OwnCall<T> = {
   readonly ownerMember: string;
 };
 
-/** Returns the type without the type of its objects, since requests contain any members. */
+/** Returns the names of the type, without the TypeScript type of its objects: a request may contain any members. */
 export function untyped({ group, version, plural }: TypeName): TypeName {
   return { group, version, plural };
 }
