@@ -53,18 +53,20 @@ export class Declarer {
   readonly #stopping = serviceController();
   readonly #unsubscribe: readonly (() => void)[];
   readonly #timers = new Map<TypeKey, Timer>();
+  /** The last type of each key that `declare` was asked for. A plugin that is starting does not serve its types yet. */
+  readonly #asked = new Map<TypeKey, ResourceType>();
   /** The revision of the last reported declaration of each type that differs from this node's declaration. */
   readonly #reportedRevisions = new Map<TypeKey, number>();
 
   constructor(dependencies: DeclarerDependencies) {
-    const { leadership, declarations, level, served } = dependencies;
+    const { leadership, declarations, level } = dependencies;
     this.#dependencies = dependencies;
     this.#unsubscribe = [
       leadership.subscribe((leads) => {
-        if (leads) void this.declare(served());
+        if (leads) void this.#declareKnown();
       }),
       level.subscribe(() => {
-        void this.declare(served());
+        void this.#declareKnown();
       }),
       declarations.subscribe((key) => {
         this.#onDeclared(key);
@@ -77,6 +79,7 @@ export class Declarer {
    * the type.
    */
   async declare(types: readonly ResourceType[]): Promise<void> {
+    for (const type of types) this.#asked.set(type.key, type);
     await Promise.all(types.map(async (type) => this.#declare(type)));
   }
 
@@ -101,6 +104,13 @@ export class Declarer {
     this.#stopping.abort();
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     for (const timer of this.#timers.values()) timer.cancel();
+  }
+
+  /** Declares the served types, and those that could not be declared when they were registered. */
+  async #declareKnown(): Promise<void> {
+    const types = new Set([...this.#dependencies.served(), ...this.#asked.values()]);
+    for (const [key, type] of this.#asked) if (!this.#isWanted(type)) this.#asked.delete(key);
+    await this.declare([...types].filter((type) => this.#isWanted(type)));
   }
 
   #otherOf({ key, declaration }: ResourceType): Declaration | undefined {
