@@ -15,6 +15,7 @@ import { contentOf, presentObject } from './index/event-content.ts';
 import { entryBeside } from './index/index-entries.ts';
 import type { LevelBatch } from './level.ts';
 import type { Writer } from './lmdb-tables.ts';
+import { foldIntent, type IntentWriter } from './references/fold-intent.ts';
 import { foldReferences, type RowAfter } from './references/fold-references.ts';
 import { declaredOf, decodeRow, encodeRow, revisionOf } from './row.ts';
 
@@ -43,7 +44,7 @@ export type FoldContext = {
 };
 
 /** The categories of streams that are folded. A category is the part of a stream's name before the colon. */
-export const foldedCategories = ['object', 'secret', 'platform', 'guard', 'type', 'unique'];
+export const foldedCategories = ['object', 'secret', 'platform', 'guard', 'type', 'unique', 'ref', 'closing'];
 
 /**
  * The events without an effect on the read models. The claim of a guard needs no effect: its holder waits until the
@@ -74,7 +75,7 @@ export function isOfObject({ stream }: RecordedEvent): boolean {
   return stream.startsWith('object:');
 }
 
-type OtherWriter = Pick<Writer, 'putHead' | 'putPasswordHash' | 'putTokenDigest'>;
+type OtherWriter = Pick<Writer, 'putHead' | 'putPasswordHash' | 'putTokenDigest'> & IntentWriter;
 export type OtherContext = Omit<FoldContext, 'rows' | 'type'> & { readonly rows: StreamRows };
 
 /** Folds an event of a stream without objects. */
@@ -103,6 +104,11 @@ export function foldOther(recorded: RecordedEvent, writer: OtherWriter, known: O
     }
     case 'UniqueEnforced':
       known.declarations.enforce(typeOfStream(recorded, 'unique:'), event);
+      return;
+    case 'ReferencesIntended':
+    case 'DeletionIntended':
+    case 'IntentWithdrawn':
+      foldIntent(recorded, event, writer);
       return;
     default:
       if (withoutEffect.has(event.type)) return;
@@ -163,8 +169,8 @@ function foldObject(recorded: RecordedEvent, writer: Writer, known: FoldContext)
   known.declarations.recordValues(key, event.values);
   // Like a deletion, a fence on a free name only moves the revision of the name.
   if (event.type === 'ObjectDeleted' || event.object === undefined) writer.putDeleted(key, name, revision);
+  foldReferences(event, { type: key, name, revision, previous }, writer);
   if (event.object === undefined) return undefined;
-  foldReferences(event, { type: key, name, previous }, writer);
   const object = presentObject(event.object, decoded, type);
   const content = contentOf(recorded, decoded, { written: event.object, object });
   const { declared, answer: bytes, deletionRequested, finalizers } = content;

@@ -7,6 +7,8 @@ import type { Declared } from '../src/read/declarations.ts';
 import { decodeCheckpoint, encodeCheckpoint, type Checkpoint } from './checkpoint.ts';
 import { LmdbEnvironment, type PrepareTables } from './lmdb-environment.ts';
 import type { HeldReference } from '../src/resource/references/named-targets.ts';
+import type { IntentWriter } from './references/fold-intent.ts';
+import { IntentTables } from './references/intent-tables.ts';
 import { ReferenceTables } from './references/reference-tables.ts';
 
 /**
@@ -21,13 +23,15 @@ export type Snapshot = {
 type ReadOptions = { readonly transaction: Transaction };
 type Rows = Database<Buffer, string> & { getBinaryFast(key: string, options?: ReadOptions): Buffer | undefined };
 
-export type Writer = {
+export type Writer = IntentWriter & {
   /** `recreated`: whether a deleted object had the name before. */
   putRow(type: TypeKey, name: string, row: Buffer, options: { readonly recreated: boolean }): void;
   /** Records a deletion. The next object of this name continues the numbering of its stream after `revision`. */
   putDeleted(type: TypeKey, name: string, revision: StreamRevision): void;
   /** Replaces the references of an object. */
   putReferences(type: TypeKey, name: string, refs: readonly HeldReference[]): void;
+  /** Drops the intents that an event of the object at `revision` ends. */
+  dropIntents(type: TypeKey, name: string, revision: StreamRevision): void;
   putPasswordHash(uid: string, revision: StreamRevision, hash: string): void;
   putTokenDigest(uid: string, digest: string): void;
   /** Deletes the secrets of a deleted object. */
@@ -57,6 +61,7 @@ export class LmdbTables {
   readonly #meta: Database<string, string>;
   readonly #references: Database<string, string>;
   readonly references: ReferenceTables;
+  readonly intents: IntentTables;
 
   /** `prepare` creates missing files, so that opening the tables cannot fail on a full disk. */
   constructor(dir: string, prepare?: PrepareTables) {
@@ -74,6 +79,7 @@ export class LmdbTables {
     this.#meta = root.openDB({ name: 'meta', encoding: 'string' });
     this.#references = root.openDB({ name: 'references', encoding: 'string' });
     this.references = new ReferenceTables(this.#references);
+    this.intents = new IntentTables(this.#references);
     this.#environment.opened();
   }
 
@@ -212,6 +218,15 @@ export class LmdbTables {
     },
     putReferences: (type, name, refs) => {
       this.references.put(type, name, refs);
+    },
+    dropIntents: (type, name, revision) => {
+      this.intents.drop(rowKey(type, name), revision);
+    },
+    putIntent: (intent) => {
+      this.intents.putIntent(intent);
+    },
+    withdrawIntent: (intent) => {
+      this.intents.withdrawIntent(intent);
     },
     putPasswordHash: (uid, revision, hash) => {
       if (uid.length <= secretUidLengthMax) this.#secrets.putSync(passwordKey(uid, revision), hash);

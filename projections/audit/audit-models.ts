@@ -13,10 +13,12 @@ import type { AuditTables } from './audit-tables.ts';
 export const auditedCategories = [
   'access',
   'claim',
+  'closing',
   'guard',
   'object',
   'package',
   'platform',
+  'ref',
   'secret',
   'type',
   'unique',

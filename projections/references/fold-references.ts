@@ -1,5 +1,6 @@
 import type { ObjectEvent } from '../../src/command/event.ts';
 import { referencesOf } from '../../src/log/event-references.ts';
+import type { StreamRevision } from '../../src/log/log.ts';
 import type { HeldReference } from '../../src/resource/references/named-targets.ts';
 import type { TypeKey } from '../../src/resource/type/index-entry.ts';
 import { hasReferences } from '../row.ts';
@@ -14,15 +15,20 @@ export type RowAfter = {
 type Folded = {
   readonly type: TypeKey;
   readonly name: string;
+  readonly revision: StreamRevision;
   readonly previous: Buffer | undefined;
 };
 
-/** Writes the references of an object after an event. Objects that never had references need no access to the table. */
+/**
+ * Writes the references of an object after an event, and drops the intents that the event ends. Objects that never had
+ * references need no access to the table.
+ */
 export function foldReferences(
   event: ObjectEvent,
-  { type, name, previous }: Folded,
-  writer: Pick<Writer, 'putReferences'>,
+  { type, name, revision, previous }: Folded,
+  writer: Pick<Writer, 'putReferences' | 'dropIntents'>,
 ): void {
+  writer.dropIntents(type, name, revision);
   const refs = referencesOf(event);
   if (refs.length > 0 || (previous !== undefined && hasReferences(previous))) writer.putReferences(type, name, refs);
 }

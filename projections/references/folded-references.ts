@@ -1,5 +1,7 @@
 import { textIn } from '../../src/log/member-text.ts';
+import type { LogPosition } from '../../src/log/log.ts';
 import type {
+  PendingIntent,
   ReferenceFrom,
   ReferenceReader,
   Referrer,
@@ -12,7 +14,7 @@ import type { HeldReference } from '../../src/resource/references/named-targets.
 import { typeKey, type TypeKey } from '../../src/resource/type/index-entry.ts';
 import type { Declarations } from '../declarations.ts';
 import type { LmdbTables } from '../lmdb-tables.ts';
-import { isMarkedIn, storedOf } from '../row.ts';
+import { isMarkedIn, revisionOf, storedOf } from '../row.ts';
 
 const uidMember = Buffer.from('"uid":"');
 
@@ -47,15 +49,35 @@ export class FoldedReferences implements ReferenceReader {
   }
 
   target(key: string): TargetState | undefined {
-    const slash = key.indexOf('/');
-    const row = this.#tables.rowFast(typeKey(key.slice(0, slash)), key.slice(slash + 1));
+    const row = this.#tables.rowFast(...splitKey(key));
     return row === undefined ? undefined : { uid: uidIn(row), isMarked: isMarkedIn(row) };
+  }
+
+  closings(object: string, before: LogPosition): readonly PendingIntent[] {
+    return this.#tables.intents.closings(object).filter((intent) => intent.position < before && this.#isPossible(intent));
+  }
+
+  naming(target: string, before: LogPosition): readonly PendingIntent[] {
+    return this.#tables.intents.naming(target).filter((intent) => intent.position < before && this.#isPossible(intent));
   }
 
   isMarked(type: TypeKey, name: string): boolean | undefined {
     const row = this.#tables.rowFast(type, name);
     return row === undefined ? undefined : isMarkedIn(row);
   }
+
+  /** Whether the append of an intent may still succeed. */
+  #isPossible({ object, through }: PendingIntent): boolean {
+    const [type, name] = splitKey(object);
+    const row = this.#tables.rowFast(type, name);
+    const revision = row === undefined ? (this.#tables.deletedAt(type, name) ?? -1) : revisionOf(row);
+    return revision <= through;
+  }
+}
+
+function splitKey(key: string): readonly [TypeKey, string] {
+  const slash = key.indexOf('/');
+  return [typeKey(key.slice(0, slash)), key.slice(slash + 1)];
 }
 
 /** The uid of a stored object. It precedes every member of a client, so the object need not be parsed. */

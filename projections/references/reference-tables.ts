@@ -9,7 +9,7 @@ type Range = {
 };
 
 /** A table of texts. */
-type TextTable = {
+export type TextTable = {
   get(key: string): string | undefined;
   getRange(range: Range): Iterable<{ readonly key: string; readonly value: string }>;
   getKeys(range: Range): Iterable<string>;

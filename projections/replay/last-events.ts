@@ -27,11 +27,14 @@ import type { LmdbTables, Writer } from '../lmdb-tables.ts';
 import { declaredOf, hasReferences, revisionOf } from '../row.ts';
 import type { RebuildOptions } from './rebuild.ts';
 import { endOfAppends, type ScannedLog } from './scanned-log.ts';
+import { PendingIntents } from './pending-intents.ts';
 import { writeLasts, type Last } from './write-lasts.ts';
 
 /** The estimated bytes in memory of a name or a secret, in addition to its text. */
 const nameBytes = 256;
 
+/** The writes that the fold makes at its end. */
+type LastWrites = 'putRow' | 'putDeleted' | 'putReferences' | 'dropIntents' | 'dropSecrets' | 'putCheckpoint';
 type Tables = Pick<LmdbTables, 'row' | 'deletedAt' | 'head' | 'commit'>;
 
 /**
@@ -51,6 +54,7 @@ export class LastEvents {
   /** The pending writes of secrets, in the order of the log. */
   readonly #secrets: ((writer: Writer) => void)[] = [];
   readonly #declarations = new Declarations({ onceUnique: () => [], declared: () => [] });
+  readonly #intents = new PendingIntents();
   readonly #level = new Level({ level: () => undefined });
   #levelRaised: number | undefined;
   /** The number of live objects of each type. */
@@ -97,6 +101,9 @@ export class LastEvents {
       },
     });
     await this.#settle(log, onBatch);
+    this.#tables.commit((writer) => {
+      this.#intents.write(writer);
+    });
   }
 
   #begin(): void {
@@ -153,6 +160,7 @@ export class LastEvents {
     if (values.length > 0) declarations.recordValues(type, values);
     last.isLive = hasObject && recorded.type !== 'ObjectDeleted';
     last.revision = recorded.revision;
+    this.#intents.drop(`${type}/${name}`, recorded.revision);
     last.position = this.#position;
     if (last.isLive !== wasLive) {
       const count = this.#counts.get(type) ?? 0;
@@ -209,7 +217,13 @@ export class LastEvents {
     head: (stream) => this.#heads.get(stream) ?? (this.#hasSettled ? this.#tables.head(stream) : undefined),
   };
 
-  readonly #writer: Omit<Writer, 'putRow' | 'putDeleted' | 'putReferences' | 'dropSecrets' | 'putCheckpoint'> = {
+  readonly #writer: Omit<Writer, LastWrites> = {
+    putIntent: (intent) => {
+      this.#intents.putIntent(intent);
+    },
+    withdrawIntent: (intent) => {
+      this.#intents.withdrawIntent(intent);
+    },
     putHead: (stream, revision) => {
       if (!this.#heads.has(stream)) this.#bytes += nameBytes + 2 * stream.length;
       this.#heads.set(stream, revision);

@@ -36,6 +36,19 @@ export type ClaimEvent =
   | { readonly type: 'ValueClaimed'; readonly holder: string; readonly through: number }
   | { readonly type: 'ValueReleased'; readonly holder: string; readonly through: number };
 
+/**
+ * Intents of writes that strict references concern (consistency protocol, 9). `through` is the highest expected revision
+ * of any append under the intents of the stream so far; -1 for an absent object. The append of an intent is pending
+ * until the object has a later revision.
+ */
+export type IntentEvent =
+  /** In `ref:<type>/<name>`: a write of this object will name the objects `targets` (`<type>/<name>`). */
+  | { readonly type: 'ReferencesIntended'; readonly targets: readonly string[]; readonly through: number }
+  /** In `closing:<type>/<name>`: this object will be deleted. */
+  | { readonly type: 'DeletionIntended'; readonly through: number }
+  /** The intent at `revision` of the stream ended without an append. */
+  | { readonly type: 'IntentWithdrawn'; readonly revision: number; readonly through: number };
+
 export type SecretEvent =
   /**
    * `hash` is a PHC string (`$scrypt$…`). The hash is valid as soon as an event of the user contains the revision of
@@ -203,6 +216,7 @@ export type DomainEvent =
   | UniquenessEvent
   | ObjectEvent
   | ClaimEvent
+  | IntentEvent
   | SecretEvent
   | PlatformEvent
   | LeaseEvent

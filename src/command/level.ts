@@ -6,7 +6,8 @@
  * 2: `TypeDeclared` in streams `type:<type>`, `UniqueEnforced` in `unique:<type>`, and `declared` in the metadata of
  * object events.
  * 3: `TreeHead` in `platform:tree`, `KeyOffered` and `KeySigned` in `platform:keys`.
- * 4: `refs` in object events, which fences repeat, and `references` in `TypeDeclared`.
+ * 4: `refs` in object events, which fences repeat, `references` in `TypeDeclared`, and the streams `ref:<object>` and
+ * `closing:<object>`.
  */
 export const firstLevel = 1;
 export const declarationsLevel = 2;

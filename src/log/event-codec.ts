@@ -234,39 +234,19 @@ function offsetsIn(data: Buffer): ObjectOffsets {
   return { objectStart, spliceAt: data.indexOf(metadataOpening, objectStart) + metadataOpening.length };
 }
 
-const isObjects: Readonly<Record<DomainEvent['type'], boolean>> = {
-  ObjectCreated: true,
-  ObjectUpdated: true,
-  ObjectDeletionRequested: true,
-  ObjectDeleted: true,
-  NameFenced: true,
-  ValueClaimed: false,
-  ValueReleased: false,
-  PasswordSet: false,
-  TokenIssued: false,
-  EpochStarted: false,
-  CopyFinished: false,
-  LeaseHeld: false,
-  LeaseReleased: false,
-  PackageChunk: false,
-  TypeDeclared: false,
-  UniqueEnforced: false,
-  LevelRaised: false,
-  TreeHead: false,
-  KeyOffered: false,
-  KeySigned: false,
-  NodeSeen: false,
-  NodeLeft: false,
-  AccessRecorded: false,
-};
+const objectTypes: ReadonlySet<string> = new Set(
+  Object.keys({
+    ObjectCreated: true,
+    ObjectUpdated: true,
+    ObjectDeletionRequested: true,
+    ObjectDeleted: true,
+    NameFenced: true,
+  } satisfies Readonly<Record<ObjectEvent['type'], true>>),
+);
 
 export function isObjectEvent(event: DomainEvent): event is ObjectEvent {
-  return isObjects[event.type];
+  return objectTypes.has(event.type);
 }
-
-const objectTypes: ReadonlySet<string> = new Set(
-  Object.entries(isObjects).flatMap(([type, isObject]) => (isObject ? [type] : [])),
-);
 
 export function isObjectType(type: string): boolean {
   return objectTypes.has(type);

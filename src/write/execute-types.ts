@@ -12,6 +12,7 @@ import type { SecretKeeper, WriteRules } from './rules.ts';
 import type { Admitted } from './admission/admission.ts';
 import type { DecidedBy } from './declared.ts';
 import type { HeldGuard } from './guard.ts';
+import type { HeldIntent } from './references/held-intent.ts';
 import type { HeldBytes } from './admission/held-bytes.ts';
 import type { EventStampsDependencies } from './event-stamps.ts';
 import type { WriterDisk } from './admission/disk-admission.ts';
@@ -63,6 +64,8 @@ export type Given = {
   hasLastGrants?: boolean;
   /** The guard of the write; undefined if the write has taken no guard. */
   guard?: HeldGuard;
+  /** The intent of a write that strict references concern; undefined if the write has announced none. */
+  intent?: HeldIntent;
 };
 
 /** The values of one write. */

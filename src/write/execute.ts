@@ -92,6 +92,7 @@ class WriteDoor {
         redraw,
       });
     } finally {
+      await given.intent?.end();
       await given.guard?.end();
     }
   }

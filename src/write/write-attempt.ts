@@ -46,9 +46,9 @@ export class WriteAttempts {
     this.#folded = new FoldedStates(this.#log, dependencies.reader);
     this.#turns = turns;
     this.#stamps = new EventStamps(dependencies);
-    const { reader, references, rules, domain, typeOf = () => undefined } = dependencies;
+    const { reader, references, rules, domain, clock, uuid, typeOf = () => undefined } = dependencies;
     const [log, folded] = [this.#log, this.#folded];
-    this.#references = new ReferenceChecks({ log, folded, reader, references, rules, typeOf, domain });
+    this.#references = new ReferenceChecks({ log, clock, uuid, folded, reader, references, rules, typeOf, domain });
   }
 
   attempt(type: ResourceType, command: Command, given: Given): Promise<Attempt> {
@@ -145,7 +145,7 @@ export class WriteAttempts {
   }
 
   async #carryOut(target: Target, decided: Made, writing: Writing): Promise<Attempt> {
-    const referring = this.#references.read(target, decided);
+    const referring = this.#references.read(target, decided, writing);
     const { decision } = referring;
     const { given, metadata, by } = writing;
     const { clock, uuid, appendBytesMax } = this.#dependencies;
@@ -162,7 +162,7 @@ export class WriteAttempts {
     if (limited !== undefined) return limited;
     if (largest > objectBytesMax) return this.#folded.confirm(target, tooLarge(largest));
     if (!dryRun) this.#dependencies.disk?.take(bytes);
-    const refused = await this.#references.refusal(target, referring, subject);
+    const refused = await this.#references.check(target, referring, writing);
     if (refused !== undefined) return refused;
     const stored = await this.#refuseStored(target, decision, { subject, by });
     if (stored !== undefined) return stored;
@@ -247,6 +247,7 @@ export class WriteAttempts {
     if (!isStillDecidedBy(declarations, target.type, by)) return 'again';
     if (unsettled?.hasRoom() === false) return unavailable();
     given.guard?.spend();
+    given.intent?.spend();
     const expected = expectedOf(target.state);
     const appending = this.#log.append(stream, events, expected);
     const outcome = await (unsettled === undefined

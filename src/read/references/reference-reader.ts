@@ -1,3 +1,4 @@
+import type { LogPosition } from '../../log/log.ts';
 import type { HeldReference } from '../../resource/references/named-targets.ts';
 import type { ReferenceDeclaration } from '../../resource/references/reference-declaration.ts';
 import type { TypeKey } from '../../resource/type/index-entry.ts';
@@ -24,6 +25,12 @@ export type TargetState = {
   readonly isMarked: boolean;
 };
 
+/**
+ * An intent whose append may be pending: an append to the object `<type>/<name>` that expects a revision of at most
+ * `through`; -1 for an absent object. `position`: the position of the intent in the log.
+ */
+export type PendingIntent = { readonly object: string; readonly through: number; readonly position: LogPosition };
+
 /** The references of objects, and the objects that name an object, in the state that this node has folded. */
 export type ReferenceReader = {
   /** The declared references to objects of a type, according to the latest declarations in the log. */
@@ -38,6 +45,10 @@ export type ReferenceReader = {
   referring(type: TypeKey, page: ReferrerPage): readonly string[];
   /** The state of the object with the key `<type>/<name>`; undefined if it does not exist. */
   target(key: string): TargetState | undefined;
+  /** The pending deletions of the object `<type>/<name>` that were announced before the position `before`. */
+  closings(object: string, before: LogPosition): readonly PendingIntent[];
+  /** The pending writes that will name `target` (`<type>/<name>`) and were announced before the position `before`. */
+  naming(target: string, before: LogPosition): readonly PendingIntent[];
   /** Whether an object is marked for deletion; undefined if it does not exist. */
   isMarked(type: TypeKey, name: string): boolean | undefined;
 };

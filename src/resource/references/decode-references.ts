@@ -81,11 +81,8 @@ function policyProblems(
     problems.push(`.onDelete: must be "refuse", "orphan", "cascade" or "clear", is ${shortJson(onDelete)}`);
   else if (onDelete !== 'orphan' && typeof to === 'string' && !mayFollow(to))
     problems.push(`.onDelete: must be "orphan", because ${to} belongs to the platform, is ${shortJson(onDelete)}`);
-  if (onMissing === 'refuse' && onDelete === 'refuse') problems.push(`.onDelete: ${strictProblem}`);
   return problems;
 }
-
-const strictProblem = 'must not be "refuse" together with the onMissing "refuse": this is not supported';
 
 function targetProblems(to: unknown): string[] {
   return typeof to === 'string' && isTypeKey(to) && to.length <= typeKeyLengthMax

@@ -3,21 +3,27 @@ import { targetKey, type NamedTarget } from '../../resource/references/named-tar
 import { referencesPerObjectMax, referrersCountedMax } from '../../limits/objects.ts';
 import { streamName, type LogPosition } from '../../log/log.ts';
 import { lastRevision, type ObjectReader } from '../../read/objects.ts';
-import type { ReferenceFrom, ReferenceReader, Referrer } from '../../read/references/reference-reader.ts';
+import type { PendingIntent, ReferenceFrom, ReferenceReader, Referrer } from '../../read/references/reference-reader.ts';
 import { typeKey, type TypeKey } from '../../resource/type/index-entry.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import type { Subject } from '../../command/subject.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Attempt } from '../attempts.ts';
+import type { Writing } from '../execute-types.ts';
 import type { FoldedStates } from '../folded-states.ts';
 import type { Made } from '../proposal.ts';
 import type { RetryingLog } from '../retrying-log.ts';
 import type { WriteRules } from '../rules.ts';
 import { storedIn, type Target } from '../target.ts';
+import type { WantedIntent } from './held-intent.ts';
 import { withReferences, type Referring } from './held-references.ts';
+import { ReferenceIntents } from './reference-intents.ts';
 import { refuseExcess, refuseMissing, refuseReferenced } from './reference-refusals.ts';
 
 export type ReferenceCheckDependencies = {
-  readonly log: Pick<RetryingLog, 'readLast'>;
+  readonly log: RetryingLog;
+  readonly clock: Clock;
+  readonly uuid: () => string;
   readonly folded: Pick<FoldedStates, 'confirm' | 'reach'>;
   readonly reader: Pick<ObjectReader, 'head'>;
   readonly references: ReferenceReader | undefined;
@@ -31,12 +37,37 @@ const missingShownMax = 16;
 /** The most referring objects that are read to find one that is not marked. */
 const unmarkedSoughtMax = 64;
 
+/** A decision with its references and with the intent that its write must hold. */
+export type CheckedReferences = Referring & {
+  readonly intent: WantedIntent | undefined;
+  /** Undefined if the write does not hold the intent. */
+  readonly held: HeldState | undefined;
+};
+
+type HeldState = {
+  /** Whether pending writes excluded this write in the turn of the decision. */
+  readonly isOpposed: boolean;
+  /** Returns the pending writes that exclude this write now. */
+  readonly opposing: () => readonly PendingIntent[];
+};
+
+function unreferring(decision: Made): Referring {
+  return { decision, excess: undefined, missing: [], gained: [] };
+}
+
+/** Whether the event marks an existing object for deletion. */
+function isMarking(target: Target, { event }: Made): boolean {
+  return event.type === 'ObjectDeletionRequested' && storedIn(target) !== undefined;
+}
+
 /** Checks of references by the state that this node has folded, confirmed by the log before a refusal. */
 export class ReferenceChecks {
   readonly #dependencies: ReferenceCheckDependencies;
+  readonly #intents: ReferenceIntents;
 
   constructor(dependencies: ReferenceCheckDependencies) {
     this.#dependencies = dependencies;
+    this.#intents = new ReferenceIntents(dependencies);
   }
 
   /** Returns the finalizers of an object that is marked now: one if a reconciler must follow its deletion. */
@@ -61,24 +92,32 @@ export class ReferenceChecks {
   }
 
   /** Returns the decision with its references. Must be called in the turn of the decision. */
-  read(target: Target, decision: Made): Referring {
+  read(target: Target, decision: Made, { given }: Writing): CheckedReferences {
     const { references } = this.#dependencies;
-    return references === undefined
-      ? { decision, excess: undefined, missing: [], gained: [] }
-      : withReferences(target, decision, references);
+    const referring = references === undefined ? unreferring(decision) : withReferences(target, decision, references);
+    const intent = isMarking(target, decision)
+      ? this.#intents.ofDeletion(target)
+      : this.#intents.ofReferences(target, referring.gained);
+    const position = intent && given.intent?.positionFor(intent);
+    if (intent === undefined || position === undefined) return { ...referring, intent, held: undefined };
+    const opposing = (): readonly PendingIntent[] => this.#intents.opposing(target, intent, position);
+    return { ...referring, intent, held: { opposing, isOpposed: opposing().length > 0 } };
   }
 
-  /** Returns the refusal of a write that names missing objects, or of a deletion because other objects name it. */
-  async refusal(
-    target: Target,
-    { decision, excess, missing }: Referring,
-    subject: Subject,
-  ): Promise<Attempt | undefined> {
+  /**
+   * Refuses a write that names missing objects, and a deletion of an object that other objects name. Announces the write
+   * first, if strict references concern it. Returns undefined if the write may be appended.
+   */
+  async check(target: Target, read: CheckedReferences, writing: Writing): Promise<Attempt | undefined> {
     const { folded } = this.#dependencies;
+    const { subject, dryRun } = writing.given.context;
+    const { decision, excess, missing, intent, held } = read;
     if (excess !== undefined) return folded.confirm(target, refuseExcess(target, excess, referencesPerObjectMax));
     if (missing.length > 0) return this.#refuseMissing(target, missing.slice(0, missingShownMax));
-    const isMarking = decision.event.type === 'ObjectDeletionRequested' && storedIn(target) !== undefined;
-    return isMarking ? this.#refuseReferenced(target, subject) : undefined;
+    const refused = isMarking(target, decision) ? await this.#refuseReferenced(target, subject) : undefined;
+    if (refused !== undefined || intent === undefined || dryRun) return refused;
+    if (held === undefined) return this.#intents.announce(intent, writing);
+    return held.isOpposed ? this.#intents.waitFor(held.opposing, writing) : undefined;
   }
 
   async #refuseMissing(target: Target, missing: readonly NamedTarget[]): Promise<Attempt> {

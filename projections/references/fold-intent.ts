@@ -1,0 +1,37 @@
+import type { IntentEvent } from '../../src/command/event.ts';
+import { LogCorruptError, type LogPosition, type RecordedEvent } from '../../src/log/log.ts';
+
+/** A folded intent (consistency protocol, 9). */
+export type Intent = {
+  /** The stream of the intent, and its revision in the stream. */
+  readonly stream: string;
+  readonly revision: number;
+  readonly position: LogPosition;
+  readonly through: number;
+  /** The objects that the write will name; empty for a deletion. */
+  readonly targets: readonly string[];
+};
+
+export type IntentWriter = {
+  putIntent(intent: Intent): void;
+  withdrawIntent(intent: Pick<Intent, 'stream' | 'revision'>): void;
+};
+
+/** The categories of the streams with intents, by the kind of event. */
+const categoryOf: Readonly<Record<Exclude<IntentEvent['type'], 'IntentWithdrawn'>, string>> = {
+  ReferencesIntended: 'ref:',
+  DeletionIntended: 'closing:',
+};
+
+export function foldIntent(recorded: RecordedEvent, event: IntentEvent, writer: IntentWriter): void {
+  const { stream, revision, position } = recorded;
+  const categories = event.type === 'IntentWithdrawn' ? Object.values(categoryOf) : [categoryOf[event.type]];
+  if (!categories.some((category) => stream.startsWith(category)))
+    throw new LogCorruptError(`${stream} contains a ${event.type} event, which does not belong to this stream`);
+  if (event.type === 'IntentWithdrawn') {
+    writer.withdrawIntent({ stream, revision: event.revision });
+    return;
+  }
+  const targets = event.type === 'ReferencesIntended' ? event.targets : [];
+  writer.putIntent({ stream, revision, position, through: event.through, targets });
+}

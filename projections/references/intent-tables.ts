@@ -1,0 +1,110 @@
+import type { PendingIntent } from '../../src/read/references/reference-reader.ts';
+import { logPosition } from '../../src/log/log.ts';
+import type { Intent, IntentWriter } from './fold-intent.ts';
+import type { TextTable } from './reference-tables.ts';
+
+/** The streams of the intents of the object `<type>/<name>`: to name other objects, and to be deleted. */
+export function intentStreams(object: string): readonly [string, string] {
+  return [`ref:${object}`, `closing:${object}`];
+}
+
+/**
+ * The intents whose appends may be pending (consistency protocol, 9), in the table of references:
+ *
+ * - `intent <stream> <revision>` → the intent, as JSON;
+ * - `named <target> <stream> <revision>` → `<through> <position>`.
+ *
+ * Names, and keys of types, contain no space. An event of the object that an intent concerns drops the intent.
+ */
+export class IntentTables implements IntentWriter {
+  readonly #table: TextTable;
+  /**
+   * The streams that may have intents in the table, so that events of other objects need no access to the table. A
+   * stream is removed only after the table was found to have none, because a transaction may be rolled back.
+   */
+  readonly #streams = new Set<string>();
+
+  constructor(table: TextTable) {
+    this.#table = table;
+    const all = { start: 'intent ', end: 'intent \uffff', limit: Number.MAX_SAFE_INTEGER };
+    for (const key of table.getKeys(all)) this.#streams.add(key.split(' ')[1] ?? '');
+  }
+
+  putIntent(intent: Intent): void {
+    const { stream, revision, position, through, targets } = intent;
+    this.#streams.add(stream);
+    this.#table.putSync(intentKey(intent), JSON.stringify({ through, position: position.toString(), targets }));
+    const value = `${String(through)} ${position.toString()}`;
+    for (const target of targets) this.#table.putSync(namedKey(target, { stream, revision }), value);
+  }
+
+  withdrawIntent(intent: Pick<Intent, 'stream' | 'revision'>): void {
+    const text = this.#table.get(intentKey(intent));
+    if (text !== undefined) this.#drop(intent, decoded(text));
+  }
+
+  /** Drops the intents that an event of the object `<type>/<name>` at `revision` ends. */
+  drop(object: string, revision: number): void {
+    if (this.#streams.size === 0) return;
+    for (const stream of intentStreams(object)) if (this.#streams.has(stream)) this.#end(stream, revision);
+  }
+
+  #end(stream: string, revision: number): void {
+    const intents = [...this.#ofStream(stream)];
+    if (intents.length === 0) this.#streams.delete(stream);
+    for (const { key, stored } of intents)
+      if (stored.through < revision) this.#drop({ stream, revision: revisionIn(key) }, stored);
+  }
+
+  #drop(intent: Pick<Intent, 'stream' | 'revision'>, { targets }: Stored): void {
+    this.#table.removeSync(intentKey(intent));
+    for (const target of targets) this.#table.removeSync(namedKey(target, intent));
+  }
+
+  /** The intents of deletions of an object `<type>/<name>`. */
+  closings(object: string): readonly PendingIntent[] {
+    if (this.#streams.size === 0) return [];
+    return [...this.#ofStream(`closing:${object}`)].map(({ stored: { through, position } }) => ({
+      object,
+      through,
+      position: logPosition(BigInt(position)),
+    }));
+  }
+
+  /** The intents of writes that will name the object `<type>/<name>`. */
+  naming(target: string): readonly PendingIntent[] {
+    if (this.#streams.size === 0) return [];
+    const prefix = `named ${target} ref:`;
+    return [...this.#table.getRange(rangeOf(prefix))].map(({ key, value }) => {
+      const [object = ''] = key.slice(prefix.length).split(' ');
+      const [through = '', position = ''] = value.split(' ');
+      return { object, through: Number(through), position: logPosition(BigInt(position)) };
+    });
+  }
+
+  *#ofStream(stream: string): Iterable<{ readonly key: string; readonly stored: Stored }> {
+    for (const { key, value } of this.#table.getRange(rangeOf(`intent ${stream} `))) yield { key, stored: decoded(value) };
+  }
+}
+
+type Stored = Pick<Intent, 'through' | 'targets'> & { readonly position: string };
+
+function rangeOf(prefix: string): { readonly start: string; readonly end: string; readonly limit: number } {
+  return { start: prefix, end: `${prefix}\uffff`, limit: Number.MAX_SAFE_INTEGER };
+}
+
+function decoded(text: string): Stored {
+  return JSON.parse(text) as Stored;
+}
+
+function intentKey({ stream, revision }: Pick<Intent, 'stream' | 'revision'>): string {
+  return `intent ${stream} ${String(revision)}`;
+}
+
+function namedKey(target: string, { stream, revision }: Pick<Intent, 'stream' | 'revision'>): string {
+  return `named ${target} ${stream} ${String(revision)}`;
+}
+
+function revisionIn(key: string): number {
+  return Number(key.slice(key.lastIndexOf(' ') + 1));
+}

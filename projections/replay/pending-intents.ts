@@ -1,0 +1,31 @@
+import type { Intent, IntentWriter } from '../references/fold-intent.ts';
+import { intentStreams } from '../references/intent-tables.ts';
+
+/** The intents whose appends may be pending, in memory. Contains the same intents as `IntentTables` after each event. */
+export class PendingIntents implements IntentWriter {
+  readonly #byStream = new Map<string, Map<number, Intent>>();
+
+  putIntent(intent: Intent): void {
+    const ofStream = this.#byStream.get(intent.stream) ?? new Map<number, Intent>();
+    this.#byStream.set(intent.stream, ofStream.set(intent.revision, intent));
+  }
+
+  withdrawIntent({ stream, revision }: Pick<Intent, 'stream' | 'revision'>): void {
+    this.#byStream.get(stream)?.delete(revision);
+  }
+
+  /** Drops the intents that an event of the object `<type>/<name>` at `revision` ends. */
+  drop(object: string, revision: number): void {
+    if (this.#byStream.size === 0) return;
+    for (const stream of intentStreams(object)) {
+      const intents = this.#byStream.get(stream);
+      if (intents === undefined) continue;
+      for (const [at, { through }] of intents) if (through < revision) intents.delete(at);
+      if (intents.size === 0) this.#byStream.delete(stream);
+    }
+  }
+
+  write(writer: Pick<IntentWriter, 'putIntent'>): void {
+    for (const intents of this.#byStream.values()) for (const intent of intents.values()) writer.putIntent(intent);
+  }
+}

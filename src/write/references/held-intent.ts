@@ -1,0 +1,122 @@
+import type { IntentEvent } from '../../command/event.ts';
+import { writeAttemptsMax } from '../../limits/writes.ts';
+import { decodeEvent, encodeEvent } from '../../log/event-codec.ts';
+import type { ExpectedRevision, LogPosition, RecordedEvent, StreamName, StreamRevision } from '../../log/log.ts';
+import { LogUnreadableError } from '../retrying-log.ts';
+import type { ClaimsDependencies } from '../unique/unique-claims.ts';
+
+export type IntentDependencies = Omit<ClaimsDependencies, 'clock'>;
+
+/** The intent that a write must announce before its append. */
+export type WantedIntent = {
+  readonly stream: StreamName;
+  /** The expected revision of the append to the object. */
+  readonly base: ExpectedRevision;
+  /** The objects that the write will name; undefined if the write deletes its object. */
+  readonly targets: readonly string[] | undefined;
+};
+
+type Held = {
+  readonly wanted: WantedIntent;
+  readonly revision: StreamRevision;
+  readonly position: LogPosition;
+  readonly through: number;
+};
+
+/**
+ * The intent of one write that adds strict references, or that deletes an object which strict references may name
+ * (consistency protocol, 9). Of two such writes that exclude each other, the one with the later intent sees the earlier
+ * intent, and waits until the other append has succeeded or can no longer succeed.
+ */
+export class HeldIntent {
+  readonly #dependencies: IntentDependencies;
+  #held: Held | undefined;
+  /** Whether an append under the held intent may still succeed. */
+  #isSpent = false;
+
+  constructor(dependencies: IntentDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** The position of the held intent, if the held intent covers the wanted one. */
+  positionFor({ stream, base, targets = [] }: WantedIntent): LogPosition | undefined {
+    const held = this.#held;
+    const isCovered =
+      held?.wanted.stream === stream &&
+      held.wanted.base === base &&
+      targets.every((target) => held.wanted.targets?.includes(target));
+    return isCovered ? held.position : undefined;
+  }
+
+  /**
+   * Announces the write and returns the position of the intent; undefined if the log is unavailable. The write must
+   * then be decided again, by a state that includes all events up to this position.
+   */
+  async announce(wanted: WantedIntent): Promise<LogPosition | undefined> {
+    // An event of the object ends earlier intents of this write, unless the write has the same base.
+    if (this.#held?.wanted.base === wanted.base) await this.end();
+    for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
+      const last = await this.#dependencies.log.readLast(wanted.stream);
+      const through = Math.max(ordinal(wanted.base), throughOf(last));
+      const appended = await this.#append(wanted.stream, eventOf(wanted, through), last?.revision ?? 'absent');
+      if (appended.ok) {
+        this.#held = { wanted, revision: appended.revision, position: appended.position, through };
+        this.#isSpent = false;
+        return appended.position;
+      }
+      if (appended.reason !== 'conflict') return undefined;
+    }
+    return undefined;
+  }
+
+  /** Records that the announced append is about to be sent, and may succeed from now on. */
+  spend(): void {
+    this.#isSpent = true;
+  }
+
+  /** Ends the write. An intent without an append is withdrawn, so that no other write waits for the append. */
+  async end(): Promise<void> {
+    const held = this.#held;
+    this.#held = undefined;
+    if (held === undefined || this.#isSpent) return;
+    const { revision, through, wanted } = held;
+    const event: IntentEvent = { type: 'IntentWithdrawn', revision, through };
+    let expected = revision;
+    for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
+      const appended = await this.#append(wanted.stream, event, expected);
+      if (appended.ok || appended.reason !== 'conflict') return;
+      const last = await this.#dependencies.log.readLast(wanted.stream).catch(ignoreUnreadable);
+      if (last === undefined) return;
+      expected = last.revision;
+    }
+  }
+
+  async #append(stream: StreamName, event: IntentEvent, expected: ExpectedRevision) {
+    const { log, uuid, metadata } = this.#dependencies;
+    return log.append(stream, [encodeEvent(uuid(), event, metadata())], expected);
+  }
+}
+
+function eventOf({ targets }: WantedIntent, through: number): IntentEvent {
+  return targets === undefined
+    ? { type: 'DeletionIntended', through }
+    : { type: 'ReferencesIntended', targets, through };
+}
+
+/** Returns the highest expected revision of any append under the earlier intents of a stream. */
+function throughOf(last: RecordedEvent | undefined): number {
+  if (last === undefined) return -1;
+  const { event } = decodeEvent(last);
+  if ('through' in event) return event.through;
+  throw new Error(`${last.stream} contains a ${event.type} event, which does not belong to this stream`);
+}
+
+/** The later of two writes then waits for this intent and fences the object, so the outcome of the write is valid. */
+function ignoreUnreadable(error: unknown): undefined {
+  if (!(error instanceof LogUnreadableError)) throw error;
+}
+
+/** Returns an expected revision as a comparable number: -1 for an absent object. */
+function ordinal(expected: ExpectedRevision): number {
+  return expected === 'absent' ? -1 : expected;
+}
