@@ -54,7 +54,9 @@ export class FoldedReferences implements ReferenceReader {
   }
 
   closings(object: string, before: LogPosition): readonly PendingIntent[] {
-    return this.#tables.intents.closings(object).filter((intent) => intent.position < before && this.#isPossible(intent));
+    return this.#tables.intents
+      .closings(object)
+      .filter((intent) => intent.position < before && this.#isPossible(intent));
   }
 
   naming(target: string, before: LogPosition): readonly PendingIntent[] {

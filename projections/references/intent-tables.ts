@@ -11,7 +11,7 @@ export function intentStreams(object: string): readonly [string, string] {
 /**
  * The intents whose appends may be pending (consistency protocol, 9), in the table of references:
  *
- * - `intent <stream> <revision>` → the intent, as JSON;
+ * - `intent <stream> <revision>` → `<through> <position>`, and the targets, each after a space;
  * - `named <target> <stream> <revision>` → `<through> <position>`.
  *
  * Names, and keys of types, contain no space. An event of the object that an intent concerns drops the intent.
@@ -33,8 +33,8 @@ export class IntentTables implements IntentWriter {
   putIntent(intent: Intent): void {
     const { stream, revision, position, through, targets } = intent;
     this.#streams.add(stream);
-    this.#table.putSync(intentKey(intent), JSON.stringify({ through, position: position.toString(), targets }));
     const value = `${String(through)} ${position.toString()}`;
+    this.#table.putSync(intentKey(intent), [value, ...targets].join(' '));
     for (const target of targets) this.#table.putSync(namedKey(target, { stream, revision }), value);
   }
 
@@ -67,7 +67,7 @@ export class IntentTables implements IntentWriter {
     return [...this.#ofStream(`closing:${object}`)].map(({ stored: { through, position } }) => ({
       object,
       through,
-      position: logPosition(BigInt(position)),
+      position,
     }));
   }
 
@@ -77,24 +77,26 @@ export class IntentTables implements IntentWriter {
     const prefix = `named ${target} ref:`;
     return [...this.#table.getRange(rangeOf(prefix))].map(({ key, value }) => {
       const [object = ''] = key.slice(prefix.length).split(' ');
-      const [through = '', position = ''] = value.split(' ');
-      return { object, through: Number(through), position: logPosition(BigInt(position)) };
+      const { through, position } = decoded(value);
+      return { object, through, position };
     });
   }
 
   *#ofStream(stream: string): Iterable<{ readonly key: string; readonly stored: Stored }> {
-    for (const { key, value } of this.#table.getRange(rangeOf(`intent ${stream} `))) yield { key, stored: decoded(value) };
+    for (const { key, value } of this.#table.getRange(rangeOf(`intent ${stream} `)))
+      yield { key, stored: decoded(value) };
   }
 }
 
-type Stored = Pick<Intent, 'through' | 'targets'> & { readonly position: string };
+type Stored = Pick<Intent, 'through' | 'position' | 'targets'>;
 
 function rangeOf(prefix: string): { readonly start: string; readonly end: string; readonly limit: number } {
   return { start: prefix, end: `${prefix}\uffff`, limit: Number.MAX_SAFE_INTEGER };
 }
 
 function decoded(text: string): Stored {
-  return JSON.parse(text) as Stored;
+  const [through = '', position = '', ...targets] = text.split(' ');
+  return { through: Number(through), position: logPosition(BigInt(position)), targets };
 }
 
 function intentKey({ stream, revision }: Pick<Intent, 'stream' | 'revision'>): string {

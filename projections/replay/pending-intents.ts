@@ -4,6 +4,7 @@ import { intentStreams } from '../references/intent-tables.ts';
 /** The intents whose appends may be pending, in memory. Contains the same intents as `IntentTables` after each event. */
 export class PendingIntents implements IntentWriter {
   readonly #byStream = new Map<string, Map<number, Intent>>();
+  #written: readonly Intent[] = [];
 
   putIntent(intent: Intent): void {
     const ofStream = this.#byStream.get(intent.stream) ?? new Map<number, Intent>();
@@ -25,7 +26,10 @@ export class PendingIntents implements IntentWriter {
     }
   }
 
-  write(writer: Pick<IntentWriter, 'putIntent'>): void {
-    for (const intents of this.#byStream.values()) for (const intent of intents.values()) writer.putIntent(intent);
+  /** Replaces the intents of an earlier call. */
+  write(writer: IntentWriter): void {
+    for (const intent of this.#written) writer.withdrawIntent(intent);
+    this.#written = [...this.#byStream.values()].flatMap((intents) => [...intents.values()]);
+    for (const intent of this.#written) writer.putIntent(intent);
   }
 }

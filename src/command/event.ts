@@ -37,9 +37,9 @@ export type ClaimEvent =
   | { readonly type: 'ValueReleased'; readonly holder: string; readonly through: number };
 
 /**
- * Intents of writes that strict references concern (consistency protocol, 9). `through` is the highest expected revision
- * of any append under the intents of the stream so far; -1 for an absent object. The append of an intent is pending
- * until the object has a later revision.
+ * Intents of writes that strict references concern (consistency protocol, 9). `through` is the highest expected
+ * revision of any append under the intents of the stream so far; -1 for an absent object. The append of an intent is
+ * pending until the object has a later revision.
  */
 export type IntentEvent =
   /** In `ref:<type>/<name>`: a write of this object will name the objects `targets` (`<type>/<name>`). */

@@ -92,6 +92,11 @@ const wholes: Readonly<Record<string, readonly Written[]>> = {
     ['unique:widgets.example.com', 0, enforced],
     ['unique:widgets.example.com', 1, enforced],
   ],
+  'intents of references and of a deletion, one of them withdrawn': [
+    ['ref:widgets.example.com/w2', 0, { type: 'ReferencesIntended', targets: ['widgets.example.com/w1'], through: -1 }],
+    ['ref:widgets.example.com/w2', 1, { type: 'IntentWithdrawn', revision: 0, through: -1 }],
+    ['closing:widgets.example.com/w1', 0, { type: 'DeletionIntended', through: 0 }],
+  ],
   'the log about itself': [
     ['platform:log', 0, finished],
     ['platform:log', 1, finished],

@@ -13,7 +13,19 @@ const indexes = ['serial', 'slug'] as const;
 
 export type Step = {
   readonly kind:
-    'write' | 'mark' | 'delete' | 'fence' | 'declare' | 'enforce' | 'password' | 'token' | 'guard' | 'level';
+    | 'write'
+    | 'mark'
+    | 'delete'
+    | 'fence'
+    | 'declare'
+    | 'enforce'
+    | 'password'
+    | 'token'
+    | 'guard'
+    | 'level'
+    | 'intend'
+    | 'close'
+    | 'withdraw';
   readonly name: (typeof names)[number];
   readonly size: number;
   readonly held: readonly (typeof indexes)[number][];
@@ -29,6 +41,7 @@ export const drawnSteps = fc.array(
     kind: fc.constantFrom(
       ...(['write', 'write', 'write', 'mark', 'delete', 'fence', 'declare', 'enforce'] as const),
       ...(['password', 'token', 'guard', 'level'] as const),
+      ...(['intend', 'close', 'withdraw'] as const),
     ),
     name: fc.constantFrom(...names),
     size: fc.integer({ min: 0, max: 9 }),
@@ -84,11 +97,34 @@ export class DrawnLog {
         return { stream: `secret:${uid}-token`, events: [{ type: 'TokenIssued', digest: keys }] };
       case 'guard':
         return { stream: 'guard:admins', events: [{ type: 'ValueClaimed', holder: name, through: 0 }] };
+      case 'intend': {
+        const targets = names.slice(0, 1 + (step.size % names.length)).map((target) => `widgets.example.com/${target}`);
+        return {
+          stream: refStream(name),
+          events: [{ type: 'ReferencesIntended', targets, through: this.#through(step) }],
+        };
+      }
+      case 'close':
+        return {
+          stream: `closing:widgets.example.com/${name}`,
+          events: [{ type: 'DeletionIntended', through: this.#through(step) }],
+        };
+      case 'withdraw':
+        return {
+          stream: refStream(name),
+          events: [{ type: 'IntentWithdrawn', revision: step.size, through: this.#through(step) }],
+        };
       case 'level':
         return { stream: 'platform:level', events: [{ type: 'LevelRaised', level: 2 }] };
       default:
         return { stream: `object:widgets.example.com/${name}`, events: this.#objectEvents(kind, step) };
     }
+  }
+
+  /** The revision of the object, or one of the revisions before. */
+  #through({ name, size }: Step): number {
+    const revision = this.#revisions.get(`object:widgets.example.com/${name}`) ?? -1;
+    return Math.max(-1, revision - (size % 3));
   }
 
   #objectEvents(kind: Step['kind'], { name, size, held, referring }: Step): Appended {
@@ -132,4 +168,8 @@ function metadataOf({ declared, name }: Step) {
     $correlationId: 'r',
     ...(declared === undefined ? {} : { declared }),
   };
+}
+
+function refStream(name: string): string {
+  return `ref:widgets.example.com/${name}`;
 }

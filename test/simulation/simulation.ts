@@ -3,14 +3,16 @@ import { logStart, type LogPosition } from '../../src/log/log.ts';
 import { must } from '../../src/base/unreachable.ts';
 import { idOf } from '../support/id-of.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
-import { checkHistory, countTakeovers, unsettledClaims } from './checks.ts';
-import { checkCauses } from './checks-causes.ts';
-import { checkUniqueness, unenforced } from './checks-unique.ts';
+import { checkHistory, countTakeovers, unsettledClaims } from './checks/checks.ts';
+import { checkCauses } from './checks/checks-causes.ts';
+import { checkReferences } from './checks/checks-references.ts';
+import { checkUniqueness, unenforced } from './checks/checks-unique.ts';
 import { Cluster, stalenessOf } from './cluster.ts';
 import type { Coverage } from './coverage.ts';
 import { drawFaults, incidents, noFaults, type Faults, type Incident } from './faults.ts';
 import { History, nameOfStream } from './history.ts';
 import { Random } from './random.ts';
+import { isReferring } from './referring.ts';
 import { Releases, release } from './releases.ts';
 import { SharedLog } from './log/shared-log.ts';
 import { TrueTree } from './log/true-tree.ts';
@@ -127,6 +129,7 @@ class Simulation {
       truth: new TrueTree(shared),
       hotSerial: 's1',
       releases: Releases.of(seed),
+      isReferring: Releases.of(seed) === undefined && isReferring(seed),
       lives: new Map(),
       late: undefined,
       appendBytesMax: this.#faults.appendBytesMax,
@@ -354,6 +357,7 @@ class Simulation {
     checkCauses(this.#world);
     countTakeovers(this.#world);
     checkUniqueness(this.#world);
+    if (this.#world.isReferring) checkReferences(this.#world);
     const end = this.#end();
     for (const { name, serving } of this.#nodes)
       if (serving !== undefined) checkRows(this.#world, name, serving.models);

@@ -8,6 +8,7 @@ import type { ResourceObject } from '../../src/resource/object/object.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { facts as sampleFacts, valuesOf as serialOf, widgetType } from '../support/sample.ts';
 import type { History } from './history.ts';
+import { parent } from './referring.ts';
 import type { Releases } from './releases.ts';
 import type { TrueTree } from './log/true-tree.ts';
 import type { SimAudit } from './node/audit-pool.ts';
@@ -47,6 +48,8 @@ export type World = Surroundings & {
   late: StreamName | undefined;
   /** Versions of the type; undefined: nodes have one, and none declares it. */
   readonly releases: Releases | undefined;
+  /** Whether clients write references, and nodes check them. */
+  readonly isReferring: boolean;
   /** The nodes that heartbeats are of. */
   readonly lives: Map<string, string>;
   /** The value that was asked for last: contended ones show more than free ones. */
@@ -66,6 +69,9 @@ export const type: ResourceType = widgetType({
     { name: 'status.phase' },
   ],
 });
+
+/** In runs with references. It is not declared in the log: nodes of these runs have no other version. */
+export const referringType: ResourceType = { ...type, references: [parent], declaration: undefined };
 
 /** A later version, with the serial unique or not. */
 export function releasedType(count: number, isUnique: boolean): ResourceType {

@@ -29,6 +29,7 @@ const declaration = {
           title: { type: 'string', minLength: 1, maxLength: 100 },
           size: { type: 'integer' },
           serial: { type: 'string' },
+          parent: { type: 'string' },
           tags: { type: 'array', items: { type: 'string' } },
           free: true,
         },

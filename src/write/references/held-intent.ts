@@ -44,7 +44,7 @@ export class HeldIntent {
     const isCovered =
       held?.wanted.stream === stream &&
       held.wanted.base === base &&
-      targets.every((target) => held.wanted.targets?.includes(target));
+      targets.every((target) => held.wanted.targets?.includes(target) === true);
     return isCovered ? held.position : undefined;
   }
 

@@ -3,7 +3,12 @@ import { targetKey, type NamedTarget } from '../../resource/references/named-tar
 import { referencesPerObjectMax, referrersCountedMax } from '../../limits/objects.ts';
 import { streamName, type LogPosition } from '../../log/log.ts';
 import { lastRevision, type ObjectReader } from '../../read/objects.ts';
-import type { PendingIntent, ReferenceFrom, ReferenceReader, Referrer } from '../../read/references/reference-reader.ts';
+import type {
+  PendingIntent,
+  ReferenceFrom,
+  ReferenceReader,
+  Referrer,
+} from '../../read/references/reference-reader.ts';
 import { typeKey, type TypeKey } from '../../resource/type/index-entry.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import type { Subject } from '../../command/subject.ts';
@@ -105,8 +110,8 @@ export class ReferenceChecks {
   }
 
   /**
-   * Refuses a write that names missing objects, and a deletion of an object that other objects name. Announces the write
-   * first, if strict references concern it. Returns undefined if the write may be appended.
+   * Refuses a write that names missing objects, and a deletion of an object that other objects name. Announces the
+   * write first, if strict references concern it. Returns undefined if the write may be appended.
    */
   async check(target: Target, read: CheckedReferences, writing: Writing): Promise<Attempt | undefined> {
     const { folded } = this.#dependencies;

@@ -69,8 +69,8 @@ export class ReferenceIntents {
   }
 
   /**
-   * Waits until the pending writes have succeeded or failed. After the time limit, fences them. The command must then be
-   * decided again. The earlier intent is always waited for, so two writes never wait for each other.
+   * Waits until the pending writes have succeeded or failed. After the time limit, fences them. The command must then
+   * be decided again. Only the write with the later intent waits, so two writes never wait for each other.
    */
   async waitFor(pending: () => readonly PendingIntent[], { metadata }: Writing): Promise<Attempt> {
     const { clock } = this.#dependencies;

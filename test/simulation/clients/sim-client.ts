@@ -118,7 +118,12 @@ export class SimClient {
   #spec(mark: string): JsonObject {
     const { random } = this.#world;
     const serial = random.chance(0.6) ? { serial: this.#serial() } : {};
-    return { title: mark, size: random.below(10), ...serial, ...this.#tags() };
+    return { title: mark, size: random.below(10), ...serial, ...this.#tags(), ...this.#parent(0.4) };
+  }
+
+  #parent(chance: number): JsonObject {
+    const { random, isReferring } = this.#world;
+    return isReferring && random.chance(chance) ? { parent: random.pick(names) } : {};
   }
 
   #tags(): JsonObject {
@@ -127,7 +132,8 @@ export class SimClient {
   }
 
   #moved(): JsonObject {
-    const { random } = this.#world;
+    const { random, isReferring } = this.#world;
+    if (isReferring && random.chance(0.6)) return random.chance(0.4) ? { parent: null } : this.#parent(1);
     if (random.chance(0.15)) return { tags: null };
     return { serial: random.chance(0.75) ? this.#serial() : null, ...this.#tags() };
   }
@@ -160,6 +166,7 @@ export class SimClient {
         ...(current['spec'] as JsonObject),
         title: mark,
         ...(random.chance(0.4) ? { serial: this.#serial() } : {}),
+        ...this.#parent(0.2),
       },
     });
   }

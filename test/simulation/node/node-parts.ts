@@ -22,6 +22,7 @@ import { domain } from '../../support/sample.ts';
 import { Unsettled } from '../../../src/write/unsettled.ts';
 import { declaring, type Declaring } from './declaring.ts';
 import { SimLeadership } from './sim-leadership.ts';
+import { withDeclaration } from '../referring.ts';
 import { suffixes, type, type World } from '../world.ts';
 
 export type Serving = {
@@ -75,6 +76,8 @@ export function nodeParts(world: World, given: Given): NodeParts {
     log,
     reader: models,
     declarations: models.declarations,
+    ...(world.isReferring ? { references: withDeclaration(models.references, type) } : {}),
+    typeOf: types,
     clock,
     domain,
     uuid,

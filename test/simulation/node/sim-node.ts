@@ -23,7 +23,7 @@ import { Life } from '../timeline.ts';
 import { wayToLog, type WayToLog } from '../log/way-to-log.ts';
 import { Wholeness } from '../wholeness.ts';
 import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
-import { epoch, type, type World } from '../world.ts';
+import { epoch, referringType, type, type World } from '../world.ts';
 
 /** How a node comes back: with the read models it had, with none, or with those of an older backup. */
 export type Restart = 'kept' | 'lost' | 'behind';
@@ -52,7 +52,7 @@ export class SimNode {
   #leadership: SimLeadership | undefined;
   #parts: NodeParts | undefined;
   /** As its files have it. */
-  #type = type;
+  #type: ResourceType;
   #serving: Serving | undefined;
   readonly #open = new Set<{ readonly watcher: Watcher; readonly sink: RecordingSink }>();
   /** The furthest it has ever answered from. */
@@ -68,6 +68,7 @@ export class SimNode {
     this.#skewMs = skewMs === 0 ? 0 : world.random.between(-skewMs, skewMs);
     this.#life = new Life(world.timeline);
     this.#life.end();
+    this.#type = world.isReferring ? referringType : type;
     this.#tables = world.openTables();
     this.#audit = world.openAudit();
   }

@@ -36,7 +36,11 @@ const seed = process.env['PBT_SEED'];
 const replay = seed === undefined ? {} : { seed: Number(seed) };
 const nodes = 3;
 
-type Write = { readonly kind: 'make' | 'name' | 'free' | 'unlink' | 'delete' | 'found'; readonly link: number; readonly group: number };
+type Write = {
+  readonly kind: 'make' | 'name' | 'free' | 'unlink' | 'delete' | 'found';
+  readonly link: number;
+  readonly group: number;
+};
 /** `hops`: the number of calls of the others for which the last append of a node that dies is delayed. */
 type Plan = { readonly writes: readonly Write[]; readonly dies: boolean; readonly hops: number };
 
@@ -117,10 +121,7 @@ class Node {
   readonly #log: MemoryLog;
   readonly #pause: () => Promise<void>;
 
-  constructor(
-    tables: LmdbTables,
-    { log, slow, clock, pause, uuid, isAnnounced, late }: NodeParts,
-  ) {
+  constructor(tables: LmdbTables, { log, slow, clock, pause, uuid, isAnnounced, late }: NodeParts) {
     [this.#log, this.#pause] = [log, pause];
     const models = new ObjectModels({
       tables,
@@ -232,7 +233,9 @@ class World {
     }
     for (const { models } of this.#nodes) for (const type of types) await models.buildIndexes(type);
     await this.#foldAll(position);
-    const first = (['found', 'make'] as const).flatMap((kind) => [0, 1].map((index) => ({ kind, link: index, group: 0 })));
+    const first = (['found', 'make'] as const).flatMap((kind) =>
+      [0, 1].map((index) => ({ kind, link: index, group: 0 })),
+    );
     for (const [index, write] of first.entries()) {
       const [command, type] = commandOf({ ...write, group: index % 2 });
       const node = this.#nodes[0];
@@ -286,7 +289,11 @@ class World {
         if (object === undefined) existing.delete(key);
         else existing.add(key);
         const targets = object === undefined ? [] : namedTargets(links.references, object);
-        if (key.startsWith(links.key)) named.set(key, targets.map(({ target = '' }) => target));
+        if (key.startsWith(links.key))
+          named.set(
+            key,
+            targets.map(({ target = '' }) => target),
+          );
       }
     }
     for (const [link, targets] of named)

@@ -21,10 +21,7 @@ test('a write announces the strict references that it adds, and only these', asy
   const given = await ReferringWriting.open(t, [strict]);
   for (const name of ['blue', 'red']) shown(await given.make('group', name));
   const created = await streamsAfter(given, () => given.make('link', 'a', { group: 'blue', groups: ['blue'] }));
-  t.strictSame(created, [
-    'ref:links.example.com/a ReferencesIntended',
-    'object:links.example.com/a ObjectCreated',
-  ]);
+  t.strictSame(created, ['ref:links.example.com/a ReferencesIntended', 'object:links.example.com/a ObjectCreated']);
   t.strictSame(await streamsAfter(given, () => given.change('link', 'a', { spec: { title: 'x' } })), [
     'object:links.example.com/a ObjectUpdated',
   ]);

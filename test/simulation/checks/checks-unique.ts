@@ -1,12 +1,12 @@
-import type { HeldValue } from '../../src/resource/type/held-values.ts';
-import type { ClaimEvent, DomainEvent } from '../../src/command/event.ts';
-import { must } from '../../src/base/unreachable.ts';
-import { decodeEvent } from '../../src/log/event-codec.ts';
-import type { RecordedEvent, StreamName } from '../../src/log/log.ts';
-import { claimStream } from '../../src/write/unique/unique-claims.ts';
-import type { Step } from './history.ts';
-import type { SimNode } from './node/sim-node.ts';
-import { type, valuesOf, type World } from './world.ts';
+import type { HeldValue } from '../../../src/resource/type/held-values.ts';
+import type { ClaimEvent, DomainEvent } from '../../../src/command/event.ts';
+import { must } from '../../../src/base/unreachable.ts';
+import { decodeEvent } from '../../../src/log/event-codec.ts';
+import type { RecordedEvent, StreamName } from '../../../src/log/log.ts';
+import { claimStream } from '../../../src/write/unique/unique-claims.ts';
+import type { Step } from '../history.ts';
+import type { SimNode } from '../node/sim-node.ts';
+import { type, valuesOf, type World } from '../world.ts';
 
 /**
  * A live node sends a heartbeat at least this often, and one heard within this time counts as live for every leader.

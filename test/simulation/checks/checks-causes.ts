@@ -1,5 +1,5 @@
-import { decodeMetadata } from '../../src/log/event-codec.ts';
-import type { World } from './world.ts';
+import { decodeMetadata } from '../../../src/log/event-codec.ts';
+import type { World } from '../world.ts';
 
 /** A cause stands before its effects, in the same chain; a step that knows none begins a chain. */
 export function checkCauses({ shared, coverage }: World): void {

@@ -1,6 +1,6 @@
-import { clockDifferenceMsMax } from '../../src/limits/log.ts';
-import type { Step } from './history.ts';
-import { epoch, type Invocation, type World } from './world.ts';
+import { clockDifferenceMsMax } from '../../../src/limits/log.ts';
+import type { Step } from '../history.ts';
+import { epoch, type Invocation, type World } from '../world.ts';
 
 /** What the log's clock says is known to within the travel of one message and its answer, in ms. */
 const inexactMs = 15_000;

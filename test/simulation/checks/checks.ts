@@ -1,16 +1,17 @@
-import type { HeldValue } from '../../src/resource/type/held-values.ts';
-import { claimStream } from '../../src/write/unique/unique-claims.ts';
-import type { Command, WriteOutcome } from '../../src/command/command.ts';
-import { decide, nameOf, type Decision } from '../../src/command/decide.ts';
-import type { ClaimEvent, ObjectEvent } from '../../src/command/event.ts';
-import type { State } from '../../src/command/evolve.ts';
-import { decodeEvent, decodeMetadata, encodeEvent } from '../../src/log/event-codec.ts';
-import { streamName, type StreamName } from '../../src/log/log.ts';
-import { bytesOf } from '../../src/write/proposal.ts';
+import type { HeldValue } from '../../../src/resource/type/held-values.ts';
+import { claimStream } from '../../../src/write/unique/unique-claims.ts';
+import type { Command, WriteOutcome } from '../../../src/command/command.ts';
+import { decide, nameOf, type Decision } from '../../../src/command/decide.ts';
+import type { ClaimEvent, ObjectEvent } from '../../../src/command/event.ts';
+import type { State } from '../../../src/command/evolve.ts';
+import { decodeEvent, decodeMetadata, encodeEvent } from '../../../src/log/event-codec.ts';
+import { streamName, type StreamName } from '../../../src/log/log.ts';
+import { bytesOf } from '../../../src/write/proposal.ts';
 import { checkTime } from './check-time.ts';
-import { nameOfStream, type Step } from './history.ts';
-import { verdictOf } from './clients/sim-client.ts';
-import { facts, streamOf, suffixes, type, valuesOf, type Invocation, type World } from './world.ts';
+import { isReferenceJustified, referenceRefusal } from './checks-references.ts';
+import { nameOfStream, type Step } from '../history.ts';
+import { verdictOf } from '../clients/sim-client.ts';
+import { facts, streamOf, suffixes, type, valuesOf, type Invocation, type World } from '../world.ts';
 
 /** Invariants 1 to 5 and 10, on what stands in the log once a run is over, and on what its clients were answered. */
 export function checkHistory(world: World): void {
@@ -249,6 +250,8 @@ function isJustified(invocation: Invocation, outcome: WriteOutcome, world: World
     world.coverage.note('gave up on an object that kept changing');
     return world.staleMs > 0 || namesOf(invocation).some((name) => hasChanged(invocation, streamOf(name), world));
   }
+  const refused = referenceRefusal(outcome);
+  if (refused !== undefined) return isReferenceJustified(invocation, refused, world);
   const { command, answered } = invocation;
   const invoked = invocation.invoked - world.staleMs;
   return namesOf(invocation).some((name) => {
