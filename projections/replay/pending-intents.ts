@@ -1,7 +1,9 @@
 import type { Intent, IntentWriter } from '../references/fold-intent.ts';
 import { intentStreams } from '../references/intent-tables.ts';
 
-/** The intents whose appends may be pending, in memory. Contains the same intents as `IntentTables` after each event. */
+/**
+ * The intents whose appends may be pending, in memory. Contains the same intents as `IntentTables` after each event.
+ */
 export class PendingIntents implements IntentWriter {
   readonly #byStream = new Map<string, Map<number, Intent>>();
   #written: readonly Intent[] = [];
