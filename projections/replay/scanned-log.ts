@@ -1,9 +1,9 @@
 import { logPosition, type EventLog, type LogPosition } from '../../src/log/log.ts';
 
-/** A log in files of this process. */
+/** A log in local files. */
 export type ScannedLog = Pick<EventLog, 'readAt'> & { scan: NonNullable<EventLog['scan']> };
 
-/** The log, if it is in files of this process. */
+/** Returns the log if it is in local files. */
 export function scannedLog(log: Pick<EventLog, 'readAt' | 'scan'>): ScannedLog | undefined {
   const { scan } = log;
   if (scan === undefined) return undefined;

@@ -166,7 +166,7 @@ export class StoredRows {
   }
 
   #rowProblem(row: ExpectedRow, stored: StoredRow): Difference | undefined {
-    if (stored.ordinal !== row.ordinal) return this.#at(row, 'the row has the number of another name');
+    if (stored.ordinal !== row.ordinal) return this.#at(row, 'the row belongs to another name');
     if (stored.isAlive !== (row.entry !== undefined))
       return this.#at(row, stored.isAlive ? 'the row has an object that was deleted' : 'the row lacks the object');
     const { layout, type } = this.#columns;

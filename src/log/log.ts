@@ -190,8 +190,8 @@ export type EventLog = {
    */
   readAll(options: SubscribeOptions & { readonly until?: LogPosition }): AsyncIterable<readonly RecordedEvent[]>;
   /**
-   * Visits events in order without copying them. Throws if the log closes before the end. Undefined for a log that does
-   * not consist of files of this process.
+   * Visits events in order without copying them. Throws if the log closes before the end. Undefined for a log on a
+   * server: only a log in local files can be scanned.
    */
   readonly scan?: ((options: ScanOptions) => Promise<void>) | undefined;
   /**

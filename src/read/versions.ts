@@ -16,10 +16,10 @@ export type VersionReader = {
   positionOf(type: TypeKey, name: string, revision: StreamRevision): LogPosition | undefined;
 };
 
-/** An object's stream lacks a revision in the audit indexes, so the indexes are wrong. */
+/** The audit indexes lack a revision of an object's stream, so the indexes are wrong. */
 export class MissingRevisionError extends Error {
   constructor(stream: string, revision: number) {
-    super(`revision ${String(revision)} of ${stream} does not follow the last one that is indexed`);
+    super(`revision ${String(revision)} of ${stream} does not follow the last indexed revision`);
     this.name = 'MissingRevisionError';
   }
 }

@@ -27,7 +27,7 @@ export const topLinks: ControllerDeclaration = {
   ],
 };
 
-/** Looks once a second, so that a stream costs the same for any number of clicks, on any node. */
+/** Reads the list once a second, so that the cost of a stream does not depend on the number of clicks. */
 async function* changesOf(name: string, client: Client, signal: AbortSignal): AsyncGenerator<ServerSentEvent> {
   for (let shown: string | undefined; ; await setTimeout(lookMs, undefined, { signal })) {
     const { items } = await client.list(link, {

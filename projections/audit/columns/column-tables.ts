@@ -135,7 +135,7 @@ export class ColumnTables {
     return id === undefined ? undefined : this.#names.get(nameKey(id, name))?.readUInt32LE(0);
   }
 
-  /** The number of ordinals of a type. The ordinals are the numbers below it. */
+  /** The number of ordinals of a type. The ordinals begin with 0 and have no gaps. */
   ordinalCount(type: TypeKey): number {
     return numbersIn(this.#meta.get(`names:${type}`))[1] ?? 0;
   }

@@ -24,12 +24,12 @@ export class CompactRange {
     const nodes = nodesOf(from, until);
     if (hashes.length !== nodes.length)
       throw new RangeError(
-        `the range from ${String(from)} to ${String(until)} has ${String(nodes.length)} hashes, ` +
+        `the range from ${String(from)} to ${String(until)} must have ${String(nodes.length)} hashes, ` +
           `got ${String(hashes.length)}`,
       );
     const range = new CompactRange(from);
     for (const [at, hash] of hashes.entries()) {
-      if (hash.length !== hashBytes) throw new RangeError(`a hash has ${String(hashBytes)} bytes`);
+      if (hash.length !== hashBytes) throw new RangeError(`a hash must have ${String(hashBytes)} bytes`);
       const node = nodes[at];
       if (node !== undefined) range.#nodes.push({ ...node, hash });
     }

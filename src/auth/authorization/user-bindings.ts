@@ -178,7 +178,7 @@ class Replacement {
 
   /**
    * Returns the name of a new binding. The name depends only on the user and the role, unless another binding has this
-   * name or is still being deleted.
+   * name, for example a binding that is being deleted.
    */
   #freeName(role: string): string {
     const { reader, type } = this.#ports;

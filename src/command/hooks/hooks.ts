@@ -33,8 +33,8 @@ export type Completed =
   { readonly ok: true; readonly draft: Draft | undefined } | { readonly ok: false; readonly fault: () => Violation };
 
 /**
- * The object as the hook `default` completes it. The hook may change everything but the identity and the metadata that
- * the server manages.
+ * Returns the object that the hook `default` has completed. The hook may change everything except the identity and the
+ * metadata that the server manages.
  */
 export function completeByHook(object: ResourceObject, operation: HookContext['operation'], facts: Facts): Completed {
   const { type } = facts;

@@ -14,8 +14,8 @@ export type Migrated =
   | { readonly ok: false; readonly problem: string; readonly thrown?: unknown };
 
 /**
- * Runs a step on an object. The result must be JSON with the same apiVersion, kind and managed metadata, and the step
- * must leave it as it is when it runs again: otherwise a repeated migration would never end.
+ * Runs a step on an object. The result must be JSON with the same apiVersion, kind and managed metadata. A second run
+ * of the step must not change the result: otherwise a repeated migration would never end.
  */
 export function migrate(up: MigrationStep, object: ResourceObject): Migrated {
   const once = run(up, object);

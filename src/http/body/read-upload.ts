@@ -10,7 +10,7 @@ import type { Body } from './read-body.ts';
 import { uploadLookBytesMin, uploadLookMs, uploadSlowLooksMax } from '../plugin-routes/route-limits.ts';
 
 export type UploadRules = {
-  /** The name of the only field, a file. */
+  /** The name of the form field that contains the file. The form must not have other fields. */
   readonly field: string;
   readonly bytesMax: number;
   readonly clock: Clock;

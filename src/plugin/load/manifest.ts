@@ -169,7 +169,7 @@ function misspeltMetadata({ metadata }: JsonObject): readonly string[] {
   return isObject(metadata) ? misspelt(metadata, 'metadata', metadataMembers) : [];
 }
 
-/** Returns the problems of members that are similar to a known one. Other unknown members are for other readers. */
+/** Returns the problems of unknown members that resemble a known one. Other programs may use other unknown members. */
 function misspelt(object: JsonObject, at: string, known: readonly string[]): readonly string[] {
   return Object.keys(object).flatMap((member) => {
     const near = known.includes(member) ? undefined : nearWord(member, known);

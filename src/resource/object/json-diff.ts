@@ -6,9 +6,12 @@ export type Operation =
   | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: unknown }
   | { readonly op: 'remove'; readonly path: string };
 
-/** Up to this number, the operations in a container are kept even if the whole container has fewer characters. */
+/**
+ * A container with at most this number of operations is not replaced as a whole, even if the whole container has fewer
+ * characters.
+ */
 const keptOperations = 16;
-/** The operations are then kept only if they have at most this number of characters, including paths. */
+/** The maximum number of characters of these operations, including paths. Above it, the container is replaced. */
 const keptCharacters = 4_096;
 /** The characters of an operation without its path and value. */
 const operationCharacters = 30;

@@ -39,7 +39,10 @@ export function* verifiedRecords(
       }
     assertTree(manifest, tree.summary());
     if (hexDigest(last ?? '') !== manifest.lastRecord)
-      throw new BackupDamagedError(manifestName(manifest.number), 'its last record has another SHA-256');
+      throw new BackupDamagedError(
+        manifestName(manifest.number),
+        'the last record does not have the SHA-256 that the manifest states',
+      );
   }
   return { latest, backups: manifests.length, signature };
 }

@@ -89,7 +89,7 @@ export class AuditReplay {
     return view;
   }
 
-  /** Returns the position of the live audit indexes. This position only increases. */
+  /** Checks that the live audit indexes belong to this log, and returns their position, which only increases. */
   #begin(view: AuditView, parts: readonly AuditPart[], { logId, epoch }: LogIdentity): LogPosition {
     const snapshot = view.snapshot();
     const [checkpoint, formats] = [snapshot.checkpoint(), snapshot.formats()];

@@ -153,7 +153,7 @@ export class Replay {
     );
   }
 
-  /** Returns the position of the live read models. This position only increases. */
+  /** Checks that the live read models belong to this log, and returns their position, which only increases. */
   #beginComparison(view: LmdbView, log: FoundedLog): LogPosition {
     const snapshot = view.snapshot();
     const checkpoint = snapshot.checkpoint();

@@ -89,7 +89,7 @@ test('ranges side by side join to the root, with hashes from elsewhere too', asy
       return left.until === size && naiveRoot(tree.entries.slice(0, size)).equals(left.root());
     }),
   );
-  t.throws(() => CompactRange.of(0, 3, rangeOf(0, 4).hashes), /has 2 hashes, got 1/u);
+  t.throws(() => CompactRange.of(0, 3, rangeOf(0, 4).hashes), /must have 2 hashes, got 1/u);
   t.throws(() => {
     rangeOf(0, 3).appendRange(rangeOf(4, 5));
   }, /begins at 4, not at 3/u);

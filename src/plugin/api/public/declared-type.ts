@@ -29,7 +29,7 @@ export type VersionDeclaration = {
   readonly schema?: JsonSchema;
   /** Whether clients may use the version; true by default. Stored objects may have a version that is not served. */
   readonly served?: boolean;
-  /** Adds a warning to the responses of the version: the text, or a text that names the preferred version. */
+  /** Adds a warning to the responses of the version: this text, or for `true` a text with the preferred version. */
   readonly deprecated?: boolean | string;
   /** The columns of the version's tables; by default those of the type. */
   readonly printerColumns?: TypeDeclaration['printerColumns'];
@@ -112,8 +112,8 @@ export type DeclaredReference = {
   /** Whether a write that names a missing object is refused. An object that is being deleted counts as missing. */
   readonly onMissing: 'refuse' | 'allow';
   /**
-   * The effect on an object when the object that it names is deleted. `refuse`: the deletion is refused. `cascade`: it
-   * is deleted too. `clear`: its reference is removed. `orphan`: none.
+   * The effect when an object that other objects name is deleted. `refuse`: the deletion is refused. `cascade`: the
+   * other objects are deleted too. `clear`: their references are removed. `orphan`: their references remain.
    */
   readonly onDelete: 'refuse' | 'orphan' | 'cascade' | 'clear';
 };

@@ -95,7 +95,7 @@ export function fillArray(
   return filled ?? value;
 }
 
-/** Fills in a present value. */
+/** Fills in the defaults within a present value. The default replaces a null that the schema does not allow. */
 function fillSlot(value: unknown, { fallback, isNullable, fill }: Slot, budget: DefaultBudget): unknown {
   if (value === null && fallback !== undefined && !isNullable) return spend(budget, fallback, 0);
   return fill === undefined || typeof value !== 'object' || value === null ? value : fill(value, budget);

@@ -19,7 +19,7 @@ export type OwnObjects<T extends AnyObject> = {
   readonly owner: string & keyof T['spec'];
   /** All verbs by default. */
   readonly verbs?: readonly OwnVerb[];
-  /** Members of `spec` that only others may change. The routes ignore them in requests, and keep the stored values. */
+  /** Members of `spec` that the owner cannot change. The routes ignore them in requests, and keep the stored values. */
   readonly kept?: readonly (string & keyof T['spec'])[];
   /** Checks a spec before a write; throws a `ClientError` to refuse it. `stored` is undefined for a new object. */
   readonly check?: (spec: Members, stored: T | undefined) => void;
