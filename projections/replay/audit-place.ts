@@ -62,7 +62,10 @@ function eventText({ type, stream, revision, position }: RecordedEvent): string 
   return `${type} of ${stream}, revision ${String(revision)}, position ${position.toString()}`;
 }
 
-/** The table has a digest of the object's name: the event at the first position of the block has the name. */
+/**
+ * Names the object of a block. The key of the block has only a digest of the object's name, so the name is read from
+ * the event at the first position of the block.
+ */
 async function versionPlace(entry: DifferentEntry, eventAt: EventAt): Promise<string> {
   const { table } = entry;
   const key = Buffer.from(bytesOf(entry));

@@ -92,8 +92,8 @@ export type TokenRecord = {
   readonly expiresAt: number | undefined;
   readonly isRevoked: boolean;
   /**
-   * True once the event that records the expiry in the token's status is folded; otherwise absent. Only `expiresAt`
-   * invalidates a token: the guard of watches needs this member.
+   * True once the event that records the expiry in the token's status is folded; otherwise absent. This member does not
+   * decide whether the token is valid (`expiresAt` does). Its change makes the guard check the watches of the token.
    */
   readonly isExpiryRecorded?: true;
 };

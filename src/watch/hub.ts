@@ -53,7 +53,7 @@ export class WatchHub {
   readonly #reviews: Reviews<Watcher>;
   /**
    * Spreads the joins of watchers over several turns. Encoding the missed changes of a watcher takes up to
-   * milliseconds, and thousands of watchers may join at the same time.
+   * several milliseconds, and thousands of watchers may join at the same time.
    */
   readonly #joins: EventLoopTurns;
   /** Aborts the reads of watchers that are catching up. */

@@ -160,7 +160,7 @@ const cases: readonly (readonly [what: string, change: (tables: Tables) => void,
       const [first] = tables.get('names').entries();
       tables.get('names').put(first?.key ?? '', Buffer.from([9, 0, 0, 0]));
     },
-    { table: columns, key: 'w0', detail: /the row has the number of another name, at position \d+/u },
+    { table: columns, key: 'w0', detail: /the row belongs to another name, at position \d+/u },
   ],
   [
     'a name with the number of another one',

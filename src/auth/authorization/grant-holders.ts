@@ -70,8 +70,8 @@ export class SuperAdministratorGuard {
 }
 
 /**
- * Whether the change may remove a holder of the super role. The change removes the binding of a user, or is a change of
- * a user that can log in.
+ * Whether the change may remove a holder of the super role: the change removes a user from a binding to the role, or
+ * changes a user that can log in.
  */
 function removesHolder({ type, before, after }: DecidedChange): boolean {
   if (before === undefined || before.metadata.deletionTimestamp !== undefined) return false;

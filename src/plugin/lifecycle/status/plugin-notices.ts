@@ -88,7 +88,7 @@ function loadedNotices(
     notices.push({
       type: 'ObjectsUnconverted',
       reason: 'ConversionFailing',
-      message: `objects are shown in the version that they have: ${unconverted.join('; ')}`,
+      message: `objects are shown in the version in which they are stored: ${unconverted.join('; ')}`,
     });
   return notices;
 }
