@@ -154,7 +154,7 @@ function exitOnBugs({ log, flush }: Pick<Logger, 'log' | 'flush'>, suspects: Cod
       // An error of the driver, not of this program. Only pending appends are affected, and a retry with the same event
       // resolves their outcome.
       if (isStrayAppendReply(error)) {
-        log.warn('the event log replied to an append after the timeout');
+        log.warn('the EventStoreDB driver lost replies to appends: retries resolve the outcomes');
         return;
       }
       // The embedded log reports this failure itself, with the reason.

@@ -81,7 +81,7 @@ export async function restoreBackup({ folder, dataDir, keys, onRecord, ...ids }:
   }
 }
 
-/** Returns the bytes of all segments, which the log will contain, and the bytes that the server needs for its start. */
+/** Returns the number of bytes of all segments, plus the free space that the server needs for its start. */
 function neededBytes(folder: string): number {
   const segments = readChain(folder).manifests.flatMap((manifest) => manifest.segments);
   return segments.reduce((sum, { bytes }) => sum + bytes, diskStartBytesMin);
