@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 
-import { isList, isObject } from '../../base/guards.ts';
-import { hexHash, leafMembers, type HashedData, type LeafEvent } from './leaf-entry.ts';
+import { CanonicalJson, FormError } from './canonical-json.ts';
+import { hexHash, type HashedData, type LeafEvent } from './leaf-entry.ts';
 import { hashBytes, type Hash } from './merkle.ts';
 import { exactBase64 } from './signed-note.ts';
 
@@ -91,14 +91,7 @@ function sumOf(body: Uint8Array): string {
   return hash('sha256', body, 'base64');
 }
 
-/** The members of each record, in the order of the line. */
-const memberNames = {
-  Export: ['kind', 'format', 'log', 'epoch', 'origin', 'from', 'until', 'left'],
-  Event: ['kind', 'index', 'position', ...leafMembers],
-  Checkpoint: ['kind', 'checkpoint'],
-  End: ['kind', 'right', 'checkpoint'],
-} as const satisfies { readonly [Kind in ExportRecord['kind']]: readonly string[] };
-
+/** The members of a record, in the order of the line. */
 function membersOf(record: ExportRecord): object {
   switch (record.kind) {
     case 'Export': {
@@ -128,97 +121,96 @@ function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
 }
 
-/**
- * Returns undefined unless a server writes the record in exactly this form. `body` is the line without its sum and its
- * closing brace.
- */
+/** `body` is the line without its sum and its closing brace. Returns undefined unless a server writes the record so. */
 function recordOf(body: string): ExportRecord | undefined {
-  const text = `${body}}`;
-  let value: unknown;
+  const json = new CanonicalJson(body);
   try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
+    const record = recordIn(json);
+    return json.isAtEnd ? record : undefined;
+  } catch (error) {
+    if (error instanceof FormError) return undefined;
+    throw error;
   }
-  // Encoding the value again gives the same text, so the text has no spaces, other escapes or repeated members.
-  if (!isObject(value) || JSON.stringify(value) !== text) return undefined;
-  // JSON writes a lone surrogate as an escape, but no bytes in UTF-8 decode to one.
-  if (text.includes('\\ud') && /\p{Cs}/u.test(Object.values(value).join())) return undefined;
-  return typedRecord(value);
 }
 
-type Members = Readonly<Record<string, unknown>>;
-
-function typedRecord(members: Members): ExportRecord | undefined {
-  switch (members['kind']) {
+function recordIn(json: CanonicalJson): ExportRecord {
+  const kind = json.skip('{"kind":').string();
+  switch (kind) {
     case 'Export':
-      return hasMembers(members, memberNames.Export) ? headerOf(members) : undefined;
+      return headerIn(json);
     case 'Event':
-      return hasMembers(members, memberNames.Event) ? eventOf(members) : undefined;
-    case 'Checkpoint': {
-      const { checkpoint } = members;
-      const isWhole = typeof checkpoint === 'string' && hasMembers(members, memberNames.Checkpoint);
-      return isWhole ? { kind: 'Checkpoint', checkpoint } : undefined;
-    }
-    case 'End': {
-      const { checkpoint } = members;
-      const right = hashesOf(members['right']);
-      if (right === undefined || typeof checkpoint !== 'string' || !hasMembers(members, memberNames.End))
-        return undefined;
-      return { kind: 'End', right, checkpoint };
-    }
+      return eventIn(json);
+    case 'Checkpoint':
+      return { kind, checkpoint: json.skip(',"checkpoint":').string() };
+    case 'End':
+      return { kind, right: hashes(json.skip(',"right":')), checkpoint: json.skip(',"checkpoint":').string() };
     default:
-      return undefined;
+      throw new FormError('no record has this kind');
   }
 }
 
-function hasMembers(members: object, names: readonly string[]): boolean {
-  let at = 0;
-  for (const name in members) if (names[at++] !== name) return false;
-  return at === names.length;
+function headerIn(json: CanonicalJson): ExportHeader {
+  if (json.skip(',"format":').count() !== exportFormat) throw new FormError('the format is another one');
+  return {
+    kind: 'Export',
+    format: exportFormat,
+    log: json.skip(',"log":').string(),
+    epoch: json.skip(',"epoch":').count(),
+    origin: json.skip(',"origin":').string(),
+    from: json.skip(',"from":').count(),
+    until: json.skip(',"until":').count(),
+    left: hashes(json.skip(',"left":')),
+  };
 }
 
-function headerOf({ format, log, epoch, origin, from, until, left: hashes }: Members): ExportHeader | undefined {
-  const left = hashesOf(hashes);
-  if (format !== exportFormat || typeof log !== 'string' || typeof origin !== 'string') return undefined;
-  if (!isCount(epoch) || !isCount(from) || !isCount(until) || left === undefined) return undefined;
-  return { kind: 'Export', format, log, epoch, origin, from, until, left };
+function eventIn(json: CanonicalJson): ExportedEvent {
+  const index = json.skip(',"index":').count();
+  const position = json.skip(',"position":').string();
+  if (!/^(?:0|[1-9]\d{0,39})$/u.test(position)) throw new FormError('a position is expected');
+  const stream = json.skip(',"stream":').string();
+  return {
+    kind: 'Event',
+    index,
+    position: BigInt(position),
+    stream,
+    revision: json.skip(',"revision":').count(),
+    id: json.skip(',"id":').string(),
+    type: json.skip(',"type":').string(),
+    metadata: content(json.skip(',"metadata":')),
+    data: isSecretStream(stream) ? hashedData(json.skip(',"data":')) : content(json.skip(',"data":')),
+  };
 }
 
-function eventOf({ index, position, stream, revision, id, type, ...bytes }: Members): ExportedEvent | undefined {
-  if (typeof position !== 'string' || !/^(?:0|[1-9]\d{0,39})$/u.test(position)) return undefined;
-  if (!isCount(index) || !isCount(revision)) return undefined;
-  if (typeof stream !== 'string' || typeof id !== 'string' || typeof type !== 'string') return undefined;
-  const metadata = bytesOf(bytes['metadata']);
-  const data = isSecretStream(stream) ? hashOf(bytes['data']) : bytesOf(bytes['data']);
-  if (metadata === undefined || data === undefined) return undefined;
-  return { kind: 'Event', index, position: BigInt(position), stream, revision, id, type, metadata, data };
+/** Reads bytes that are written as a string if they are UTF-8, and in base64 otherwise. */
+function content(json: CanonicalJson): Uint8Array | string {
+  if (!json.isNext('{')) return json.string();
+  const bytes = base64Bytes(json.skip('{"base64":'));
+  if (isUtf8(bytes)) throw new FormError('bytes in UTF-8 are written as a string');
+  json.skip('}');
+  return bytes;
 }
 
-function bytesOf(value: unknown): Uint8Array | string | undefined {
-  if (typeof value === 'string') return value;
-  if (!isObject(value) || !hasMembers(value, ['base64'])) return undefined;
-  const bytes = typeof value['base64'] === 'string' ? exactBase64(value['base64']) : undefined;
-  return bytes === undefined || isUtf8(bytes) ? undefined : bytes;
+function hashedData(json: CanonicalJson): HashedData {
+  const sha256 = json.skip('{"sha256":').string();
+  if (!/^[0-9a-f]{64}$/u.test(sha256)) throw new FormError('a hash is expected');
+  json.skip('}');
+  return { sha256 };
 }
 
-function hashOf(value: unknown): HashedData | undefined {
-  if (!isObject(value) || !hasMembers(value, ['sha256'])) return undefined;
-  const { sha256: digits } = value;
-  return typeof digits === 'string' && /^[0-9a-f]{64}$/u.test(digits) ? { sha256: digits } : undefined;
-}
-
-function hashesOf(value: unknown): readonly Hash[] | undefined {
-  if (!isList(value)) return undefined;
-  const hashes: Hash[] = [];
-  for (const encoded of value) {
-    const bytes = typeof encoded === 'string' ? exactBase64(encoded) : undefined;
-    if (bytes?.length !== hashBytes) return undefined;
-    hashes.push(bytes);
+function hashes(json: CanonicalJson): readonly Hash[] {
+  json.skip('[');
+  const list: Hash[] = [];
+  while (!json.isNext(']')) {
+    const bytes = base64Bytes(list.length === 0 ? json : json.skip(','));
+    if (bytes.length !== hashBytes) throw new FormError('a hash is expected');
+    list.push(bytes);
   }
-  return hashes;
+  json.skip(']');
+  return list;
 }
 
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
+function base64Bytes(json: CanonicalJson): Buffer {
+  const bytes = exactBase64(json.string());
+  if (bytes === undefined) throw new FormError('base64 is expected');
+  return bytes;
 }

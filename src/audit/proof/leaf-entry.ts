@@ -16,16 +16,6 @@ export type LeafEvent = {
   readonly data: Uint8Array | string | HashedData;
 };
 
-/** The members of a leaf, in the order in which it hashes them and in which an export writes them. */
-export const leafMembers = [
-  'stream',
-  'revision',
-  'id',
-  'type',
-  'metadata',
-  'data',
-] as const satisfies readonly (keyof LeafEvent)[];
-
 /** SHA-256 in hexadecimal digits. */
 export type HashedData = { readonly sha256: string };
 

@@ -22,6 +22,11 @@ function problemOf(records: readonly ExportRecord[] | Buffer): string {
   return result.ok ? 'none' : `${result.reason}: ${result.detail}`;
 }
 
+/** The line with this text before its sum. */
+function sealed(body: Buffer): Buffer {
+  return Buffer.concat([body, Buffer.from(`,"sum":"${createHash('sha256').update(body).digest('base64')}"}\n`)]);
+}
+
 function replaced(records: readonly ExportRecord[], at: number, more: object): readonly ExportRecord[] {
   return records.map((record, index) => (index === at ? { ...record, ...more } : record));
 }
@@ -134,6 +139,23 @@ test('keys of other servers, other trees and wrong signatures are refused, each 
   t.match(problemOf(replaced(records, 0, { left: [Buffer.alloc(32)] })), /the header has been changed/u);
 });
 
+test('deep nesting is refused in every line', async (t) => {
+  const depth = 200_000;
+  const nested = '['.repeat(depth) + ']'.repeat(depth);
+  const records = sampleExport(events, [2, 20], [6]);
+  for (const at of [0, 1, 5, records.length - 1]) {
+    const lines = records.map(exportLine);
+    const [line = '', last = ''] = /^.*(,"(?:left|data|checkpoint)":)/u.exec(String(lines[at])) ?? [];
+    t.not(last, '');
+    lines[at] = sealed(Buffer.from(`${line}${nested}`));
+    const found =
+      at === 0 ? /this is not an export/u : /line (\d+), at leaf \d+, has been changed: no server writes it/u;
+    const problem = problemOf(Buffer.concat(lines));
+    t.match(problem, found);
+    t.equal(found.exec(problem)?.[1], at === 0 ? undefined : String(at + 1));
+  }
+});
+
 test('the data of a secret is never in a line, and nothing else is hidden', async (t) => {
   t.match(shownData('secret:1', Buffer.from('hunter2')), { sha256: /^[0-9a-f]{64}$/u });
   const [event] = events;
@@ -147,9 +169,7 @@ test('a line in another form is refused, with a sum of its own too', async (t) =
     .toString();
   t.ok(parseExportLine(Buffer.from(line)).ok);
   const resealed = (change: (body: string) => string): unknown => {
-    const body = Buffer.from(change(line.slice(0, -54)), 'latin1');
-    const sum = createHash('sha256').update(body).digest('base64');
-    return parseExportLine(Buffer.concat([body, Buffer.from(`,"sum":"${sum}"}`)]));
+    return parseExportLine(sealed(Buffer.from(change(line.slice(0, -54)), 'latin1')).subarray(0, -1));
   };
   const form = { ok: false, problem: 'form' };
   t.match(
