@@ -2,8 +2,10 @@ import type { Command } from 'commander';
 
 import type { ConnectionOptions } from '../connection.ts';
 import type { CommandContext } from '../command-context.ts';
+import { gathered } from '../audit/gathered.ts';
 import { addPartCommands } from './add-part.ts';
 import { addCheckCommand, type PluginCheck } from './check-command.ts';
+import type { DevOptions } from './dev/dev-command.ts';
 import type { LogsOptions } from './logs-command.ts';
 import { addNewPlugin } from './new-plugin.ts';
 import type { InstallOptions, UpgradeOptions } from './package-commands.ts';
@@ -25,8 +27,26 @@ export function addPluginCommands(program: Command, options: PluginCommandsOptio
   addNewPlugin(plugin, options);
   addPartCommands(plugin, options.context);
   addCheckCommand(plugin, options);
+  addDevCommand(plugin, options.context);
   addPackageCommands(plugin, options);
   addServerCommands(plugin, options);
+}
+
+function addDevCommand(plugin: Command, context: CommandContext): void {
+  plugin
+    .command('dev [folder]')
+    .description('compile a plugin, serve it and run its tests, again after each change of its sources')
+    .option('--compile <command>', 'command that compiles the plugin; by default the script build of package.json')
+    .option('--test <command>', 'command that runs its tests; by default node --test with dist/test or test')
+    .option('--watch <folder>', 'folder with its sources, by default its own; may be repeated', gathered)
+    .option('--with <folder>', 'folder of another plugin to serve; may be repeated', gathered)
+    .addHelpText(
+      'after',
+      '\nThe settings are those of serve; by default, DATA_DIR is .dev/data in the folder of the plugin.',
+    )
+    .action(async (folder: string | undefined, options: DevOptions) =>
+      (await import('./dev/dev-command.ts')).developPlugin(folder, options, context),
+    );
 }
 
 function addServerCommands(plugin: Command, { context, connected }: PluginCommandsOptions): void {

@@ -22,6 +22,8 @@ export type CommandLineOptions = {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly nodeArgs?: readonly string[];
+  /** The path of the program's main module; that of this repository by default. */
+  readonly program?: string;
   /** The standard input; empty by default. */
   readonly input?: string;
   /** The maximum size of each file of the process, in blocks of 512 bytes. A larger write fails, as on a full disk. */
@@ -30,11 +32,11 @@ export type CommandLineOptions = {
   readonly openFilesMax?: number;
 };
 
-const program = resolve(import.meta.dirname, '../../../src/main.js');
+const ownProgram = resolve(import.meta.dirname, '../../../src/main.js');
 
 export function runCommandLine(
   args: readonly string[],
-  { cwd, env = {}, nodeArgs = [], input = '', fileBlocksMax, openFilesMax }: CommandLineOptions,
+  { cwd, env = {}, nodeArgs = [], program = ownProgram, input = '', fileBlocksMax, openFilesMax }: CommandLineOptions,
 ): CommandLine {
   // The server receives only the given variables, not those of the test run. The shell removes NODE_OPTIONS, with which
   // the test runner would instrument the server, for example with signal listeners.
@@ -64,7 +66,9 @@ export function runCommandLine(
     const found = new Promise<T>((resolveFound) => {
       const check = (): void => {
         const result = look();
-        if (result !== undefined) resolveFound(result);
+        if (result === undefined) return;
+        child.stdout.off('data', check);
+        resolveFound(result);
       };
       child.stdout.on('data', check);
       check();
