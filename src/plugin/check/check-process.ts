@@ -46,6 +46,8 @@ async function check(folder: PluginFolder, platform: Platform): Promise<void> {
   send({ problems: module.problems });
   if (module.definition === undefined) return;
   const { types, definition: endpoints } = module;
+  // Each object and rule of a refused type would be a further problem, and hide the one to correct.
+  if (types.length < endpoints.types.length) return;
   send({ problems: checkObjects(files.objects, { plugin, domain, types }) });
   const otherRoles = await rolesOfPlatform(domain);
   const hasDependencies = manifest.dependencies.size > 0;

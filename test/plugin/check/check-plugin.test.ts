@@ -103,6 +103,9 @@ test('problems of plugin.yaml have their line', async (t) => {
 });
 
 test('problems of declarations have the place of their call', async (t) => {
+  const refused = await check(t, { 'main.mjs': main.replace("kind: 'Link',", "kind: 'Link', colour: 1,") });
+  t.match(refused, [/^main\.mjs:3: .*colour: is not known/u]);
+  t.equal(refused.length, 1, 'objects and roles of a refused type are no further problems');
   t.match(await check(t, { 'main.mjs': main.replace("plural: 'links'", "plural: 'Links'") }), [
     /^main\.mjs:3: .*plural/u,
   ]);
