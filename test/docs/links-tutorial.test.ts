@@ -33,6 +33,6 @@ test('the tutorial builds plugins/links, and upgrades it twice', async (t) => {
   t.strictSame(
     await sourcesIn(join(reader.folder, 'links')),
     await sourcesIn(join(repository, 'plugins', 'links')),
-    'the result is plugins/links',
+    'the result is plugins/links: after a change of the templates or the pages, change it too',
   );
 });
