@@ -37,6 +37,7 @@ export type MetricSources = MemorySources & {
     readonly counts: Readonly<Record<string, number>>;
   }[];
   readonly hooks: PluginSources['hooks'];
+  readonly conversions: PluginSources['conversions'];
   readonly migrations: PluginSources['migrations'];
 };
 

@@ -125,6 +125,7 @@ export async function startEdge({ bounds, ...overrides }: EdgeChanges = {}) {
       resubscriptions: () => 0,
       controllers: () => [{ name: 'collector', depth: 2, spinning: 1, counts: { settled: 5, failed: 1 } }],
       hooks: () => [{ plugin: 'example', type: 'widgets.example.com', hook: 'validate', slow: 2, failed: 0 }],
+      conversions: () => [{ plugin: 'example', type: 'widgets.example.com', conversion: 'v1 to v2', slow: 3 }],
       migrations: {
         progress: () => [{ plugin: 'example', id: 'rename', objects: 9, visited: 5, changed: 4, failed: 1 }],
         slow: () => [{ plugin: 'example', migration: 'rename', slow: 3 }],

@@ -3,6 +3,7 @@ import type { MetricLibrary } from '../metric-library.ts';
 /** Values of code of plugins, which are measured elsewhere, and read at each scrape. */
 export type PluginSources = {
   readonly hooks: () => readonly HookCounts[];
+  readonly conversions: () => readonly ConversionCounts[];
   readonly migrations: MigrationSource;
 };
 
@@ -28,8 +29,17 @@ export type HookCounts = {
   readonly failed: number;
 };
 
-export function definePluginMetrics({ hooks, migrations }: PluginSources, library: MetricLibrary): void {
+/** The number of calls of a function between two versions of a type that took too long. */
+export type ConversionCounts = {
+  readonly plugin: string;
+  readonly type: string;
+  readonly conversion: string;
+  readonly slow: number;
+};
+
+export function definePluginMetrics({ hooks, conversions, migrations }: PluginSources, library: MetricLibrary): void {
   defineHooks(hooks, library);
+  defineConversions(conversions, library);
   defineMigrations(migrations, library);
 }
 
@@ -55,6 +65,19 @@ function defineHooks(hooks: PluginSources['hooks'], { Counter, registers }: Metr
     'Calls of hooks of types that failed, and refused a write.',
     ({ failed }) => failed,
   );
+}
+
+function defineConversions(conversions: PluginSources['conversions'], { Counter, registers }: MetricLibrary): void {
+  new Counter({
+    name: 'ledgerplane_slow_conversions_total',
+    help: 'Calls of functions that convert objects between versions of a type that took more than 5 ms.',
+    labelNames: ['plugin', 'type', 'conversion'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { plugin, type, conversion, slow } of conversions()) this.inc({ plugin, type, conversion }, slow);
+    },
+  });
 }
 
 function defineMigrations({ progress, slow }: MigrationSource, { Counter, Gauge, registers }: MetricLibrary): void {

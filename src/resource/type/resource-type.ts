@@ -126,6 +126,12 @@ export type TypeVersions = {
   readonly steps: readonly VersionStep[];
   /** The type in each served version, in the same order. */
   readonly served: readonly ResourceType[];
+  /** Runs the functions of the steps. */
+  readonly calls: {
+    run(conversion: string, call: () => unknown): unknown;
+    /** `watch` runs the further calls. */
+    measure(watch: (conversion: string, call: () => unknown) => unknown): void;
+  };
   /** Receives the objects that could not be converted. */
   readonly faults: {
     record(fault: Unconverted): void;

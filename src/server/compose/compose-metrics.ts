@@ -20,7 +20,7 @@ export function composeMetrics(
   core: Core,
   { readiness, accesses, eventLoop, pluginRoutes, upgrades, certificates }: MetricsParts,
 ): Metrics {
-  const { disk, models, registry, eventLog, resubscriptions, hub, leadership, bound, hooks } = core;
+  const { disk, models, registry, eventLog, resubscriptions, hub, leadership, bound, hooks, conversions } = core;
   return new Metrics({
     streamBufferBytes: () => hub.outboxes.budget.bytes,
     position: () => models.position(),
@@ -36,6 +36,7 @@ export function composeMetrics(
     accesses,
     controllers: () => bound.controllers(),
     hooks: () => hooks.counts(),
+    conversions: () => conversions.counts(),
     migrations: { progress: () => upgrades.migrations.progress(), slow: () => upgrades.steps.slow() },
     objects: () => registry.all().map(({ type: { key } }) => ({ type: key, count: models.count(key) })),
   });

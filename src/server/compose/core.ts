@@ -18,7 +18,8 @@ import { WatchHub } from '../../watch/hub.ts';
 import { Outboxes, type OutboxBounds } from '../../watch/outbox.ts';
 import { withStrategy } from '../../write/rules.ts';
 import { HeldBytes } from '../../write/admission/held-bytes.ts';
-import { WatchedHooks } from '../../write/hook-watch.ts';
+import { WatchedConversions } from '../../write/conversion-watch.ts';
+import { WatchedHooks, type HookWatchDependencies } from '../../write/hook-watch.ts';
 import { Unsettled } from '../../write/unsettled.ts';
 import { writeRates } from '../../write/admission/writer.ts';
 import { Writers } from '../../write/admission/writers.ts';
@@ -43,6 +44,8 @@ export type Core = Stores & {
   readonly execute: Execute;
   /** The measured hooks of types. */
   readonly hooks: WatchedHooks;
+  /** The measured conversions between versions of types. */
+  readonly conversions: WatchedConversions;
   /** The write path for the node's own writes, which retries while the log is unavailable. */
   readonly patiently: Execute;
   readonly hub: WatchHub;
@@ -86,7 +89,8 @@ export function composeCore(config: Config, stores: Stores, options: CoreOptions
   const writers = limitWriters(config, permissions, clock);
   const held = new HeldBytes();
   const unsettled = new Unsettled({ reader: models, declarations: models.declarations });
-  const hooks = composeHooks(clock, loggers);
+  const { hooks, conversions } = composeWatches(clock, loggers);
+  conversions.follow(stores.registry);
   const execute = createWriteDoor({
     writers,
     held,
@@ -114,6 +118,7 @@ export function composeCore(config: Config, stores: Stores, options: CoreOptions
     ...stores,
     config,
     hooks,
+    conversions,
     node,
     unsettled,
     execute,
@@ -135,13 +140,11 @@ export function composeCore(config: Config, stores: Stores, options: CoreOptions
   };
 }
 
-function composeHooks(clock: Clock, { loggerOf }: Loggers): WatchedHooks {
-  return new WatchedHooks({
-    clock,
-    warn: (plugin, message, fields) => {
-      loggerOf(plugin).warn(message, fields);
-    },
-  });
+function composeWatches(clock: Clock, { loggerOf }: Loggers): Pick<Core, 'hooks' | 'conversions'> {
+  const warn: HookWatchDependencies['warn'] = (plugin, message, fields) => {
+    loggerOf(plugin).warn(message, fields);
+  };
+  return { hooks: new WatchedHooks({ clock, warn }), conversions: new WatchedConversions({ clock, warn }) };
 }
 
 type Loggers = Pick<Core, 'edge' | 'loggerOf' | 'pluginLogs'>;

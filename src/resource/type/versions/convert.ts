@@ -37,7 +37,7 @@ class StepError extends Error {}
 
 function stepped(
   object: ResourceObject,
-  { all, steps }: TypeVersions,
+  { all, steps, calls }: TypeVersions,
   { from, to }: { readonly from: number; readonly to: number },
 ): ResourceObject {
   const apiVersion = all[to] ?? object.apiVersion;
@@ -45,10 +45,16 @@ function stepped(
   const run = to > from ? step?.up : step?.down;
   if (run === undefined) return { ...object, apiVersion };
   try {
-    return { ...resultOf(run(frozen(object)), object), apiVersion };
+    const conversion = `${versionIn(object.apiVersion)} to ${versionIn(apiVersion)}`;
+    const result = calls.run(conversion, () => run(frozen(object)));
+    return { ...resultOf(result, object), apiVersion };
   } catch (error) {
     throw new StepError(`the conversion from ${object.apiVersion} to ${apiVersion} ${faultOf(error)}`);
   }
+}
+
+function versionIn(apiVersion: string): string {
+  return apiVersion.slice(apiVersion.lastIndexOf('/') + 1);
 }
 
 /** Checks the result of foreign code. Of the metadata, only annotations may change. */

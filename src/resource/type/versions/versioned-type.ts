@@ -3,6 +3,7 @@ import type { ResourceObject } from '../../object/object.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { convert, hasFunctions } from './convert.ts';
 import type { DeclaredVersions, OtherVersion } from './declared-versions.ts';
+import { VersionCalls } from './version-calls.ts';
 import { VersionFaults } from './version-faults.ts';
 
 type Place = Pick<ResourceType, 'apiVersion' | 'path'>;
@@ -15,7 +16,7 @@ export function withVersions(
 ): ResourceType {
   const served: ResourceType[] = [];
   const all = names.map((name) => placeOf(name).apiVersion);
-  const versions = { all, steps, served, faults: new VersionFaults() };
+  const versions = { all, steps, served, calls: new VersionCalls(), faults: new VersionFaults() };
   const preferred: ResourceType = { ...type, versions };
   for (const name of names) {
     const other = others.find((one) => one.name === name);
