@@ -3,7 +3,7 @@ import { test } from 'tap';
 import { packageOf } from '../packages/archives.ts';
 import { dryRun, install, upgrade } from '../packages/package-requests.ts';
 import { startTestServer } from '../support/server/start-server.ts';
-import { alpha, callsTo, modules, stable } from './gadget-plugin.ts';
+import { alpha, callsTo, modules, partsFolder, stable, writeParts } from './gadget-plugin.ts';
 
 const files = (module: string) => ({ 'main.js': module, 'package.json': '{"type":"module"}' });
 const packed = (version: string, module: string): Buffer =>
@@ -36,4 +36,28 @@ test('an older plugin is refused if an object is stored in a version that it doe
   t.match(await upgrade(server, 'parts', packed('1.9.0', modules.both)), { status: 200 }, 'it declares v1');
   t.match(await call('DELETE', `${alpha}/lamp`), { status: 200 });
   t.match(await upgrade(server, 'parts', older), { status: 200 }, 'no stored object has v1 any more');
+});
+
+test('an older folder is refused at the start in the same way, and a newer one serves the objects again', async (t) => {
+  const folder = await partsFolder();
+  await writeParts(folder, modules.both, '2.0.0');
+  const newer = await startTestServer({ environment: { PLUGINS_DIRS: folder } });
+  t.match(await callsTo(newer).create(stable, 'lamp', { name: 'Lamp' }), { status: 201 });
+  await writeParts(folder, modules.old, '1.5.0');
+  const older = await newer.restart();
+  const plugin = await callsTo(older).get('/apis/plugin.svc.run/v1alpha1/plugins/parts');
+  const message = /parts.parts.example are stored in parts.example\/v1, which the version 1.5.0 .* does not declare/;
+  t.match(plugin.body, {
+    status: { phase: 'failed', conditions: [{ type: 'Ready', reason: 'VersionsMissing', message }] },
+  });
+  t.match(await callsTo(older).create(alpha, 'chair', { title: 'Chair' }), { status: 404 }, 'nothing is written');
+  await writeParts(folder, modules.both, '2.0.1');
+  const again = await older.restart();
+  t.teardown(async () => again.remove());
+  t.match(await callsTo(again).get(`${alpha}/lamp`), { status: 200, body: { spec: { title: 'Lamp' } } });
+  t.match(await callsTo(again).call('DELETE', `${stable}/lamp`), { status: 200 });
+  await writeParts(folder, modules.old, '1.6.0');
+  const last = await again.restart();
+  t.teardown(async () => last.remove());
+  t.match(await callsTo(last).create(alpha, 'chair', { title: 'Chair' }), { status: 201 }, 'no stored object has v1');
 });

@@ -16,6 +16,12 @@ import type { PluginLogger } from '../api/plugin.ts';
 import type { ReconcilerMounts } from '../api/reconciler-mounts.ts';
 import type { TypeRegistry } from '../registry/type-registry.ts';
 
+/** Returns the reasons why this version of a plugin cannot replace a newer one. */
+export type StoredVersionProblems = (plugin: {
+  readonly types: readonly ResourceType[];
+  readonly version: string | undefined;
+}) => Promise<readonly string[]>;
+
 /** Records the declarations of types in the log. */
 export type TypeDeclarer = {
   /** Resolves when the declarations are recorded, or when it is certain that this node must not record them. */
@@ -34,6 +40,8 @@ export type IncarnationDependencies = {
   readonly closeWatches: (type: TypeKey) => void;
   /** If undefined, declarations are not recorded, and every node may write objects. */
   readonly declarer?: TypeDeclarer;
+  /** Returns the reasons why stored objects have versions that this older version lacks; none if undefined. */
+  readonly storedVersionProblems?: StoredVersionProblems;
   /** Reports the `process` listeners that a stopped plugin did not remove. */
   readonly reportLeftListeners: (plugin: string) => void;
   readonly clock: Clock;
@@ -121,9 +129,27 @@ export class Incarnation {
     } catch (error) {
       return { reason: 'IndexesFailed', message: `could not build the plugin's indexes: ${describe(error)}` };
     }
+    const failure = await this.#olderThanObjects();
+    if (failure !== undefined) return failure;
     await this.hasOwnDeclarations();
     this.areIndexesBuilt = true;
     return undefined;
+  }
+
+  /**
+   * Refuses the older files of a folder like an older package, which the installation refuses. The declarations stay
+   * those of the newer files.
+   */
+  async #olderThanObjects(): Promise<Failure | undefined> {
+    const { manifest } = this.is;
+    const types = this.#registered.filter(({ source }) => source === 'folder');
+    const problems = await this.#dependencies.storedVersionProblems?.({
+      types,
+      version: manifest.version,
+    });
+    return problems === undefined || problems.length === 0
+      ? undefined
+      : { reason: 'VersionsMissing', message: problems.join('; ') };
   }
 
   /**

@@ -21,6 +21,7 @@ import {
 import { packageOf } from '../../plugin/packages/package-store.ts';
 import type { Manifest } from '../../plugin/load/manifest.ts';
 import { reportUpgrade } from '../../plugin/packages/upgrade-report.ts';
+import type { StoredVersionProblems } from '../../plugin/lifecycle/incarnation.ts';
 import { storedVersionProblems } from '../../plugin/packages/stored-versions.ts';
 import { shippedProblems } from '../../plugin/objects/shipped-problems.ts';
 import type { Core } from './core.ts';
@@ -90,18 +91,21 @@ export function composeInstalls(parts: InstallParts): Installs {
   };
 }
 
+/** Composes the check whether stored objects have versions that an older version of a plugin lacks. */
+export function storedVersionsCheck({ models, clock }: Pick<InstallParts, 'models' | 'clock'>): StoredVersionProblems {
+  return async (plugin) =>
+    storedVersionProblems(plugin, {
+      declarations: models.declarations,
+      storedVersions: async (type) => inSlices(models.older.storedVersions(type), new Slices(clock)),
+    });
+}
+
 async function problemsOf(
   { name, version }: Manifest,
   loaded: LoadedPlugin,
   { models, clock, domain, execute, registry }: InstallParts,
 ): Promise<readonly string[]> {
-  const stored = await storedVersionProblems(
-    { types: loaded.types, version },
-    {
-      declarations: models.declarations,
-      storedVersions: async (type) => inSlices(models.older.storedVersions(type), new Slices(clock)),
-    },
-  );
+  const stored = await storedVersionsCheck({ models, clock })({ types: loaded.types, version });
   const dependencies = { execute, registry, reader: models, clock, domain, uuid: randomUUID };
   return stored.length > 0 ? stored : shippedProblems(name, loaded, dependencies);
 }

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import type { PluginStep } from '../../../reconcilers/plugins/plugin-reconciler.ts';
 import { PluginReconcilers } from '../../../reconcilers/plugins/plugin-reconcilers.ts';
 import type { Authorize } from '../../auth/authorization/authorize.ts';
-import { composeInstalls, type Installs } from './compose-packages.ts';
+import { composeInstalls, storedVersionsCheck, type Installs } from './compose-packages.ts';
 import type { CallPorts } from '../../http/plugin-routes/plugin-request.ts';
 import { pluginLogRoutes } from '../../http/platform/plugin-log-routes.ts';
 import { PluginRoutes } from '../../http/plugin-routes/plugin-routes.ts';
@@ -71,6 +71,7 @@ export function composePlugins(parts: PluginParts): Plugins {
     declarer,
     unique,
     platformPaths,
+    storedVersionProblems: storedVersionsCheck({ models, clock: edge.clock }),
     checks: upgrades.checks,
     migrations: upgrades.migrations,
     routes: pluginRoutes,
