@@ -28,7 +28,10 @@ export type Facts = {
   readonly hookWatch?: HookWatch | undefined;
   /** Finalizers that the object gets when it is marked, in addition to those of its type's strategy. */
   readonly heldBy?: readonly string[] | undefined;
-  /** The secret withheld from this write; undefined until the secret is stored. */
+  /**
+   * The stored secret of this write: its revision in the stream `secret:<uid>`, and the generated token, if any.
+   * Undefined until the secret is stored.
+   */
   readonly kept?: Kept | undefined;
 };
 

@@ -101,10 +101,10 @@ export class DiskReserve implements WriterDisk {
     this.#isShort = isShort;
     const { dir, log } = this.#options;
     const fields = { dir, freeBytes: this.#freeBytes, reserveBytes: this.reserveBytes };
-    const reserve = showByteCount(this.reserveBytes);
+    const wanted = showByteCount(Math.ceil(this.reserveBytes * (1 + diskReserveMarginShare)));
     if (isShort)
-      log.warn(`the disk is nearly full: client writes are refused until more than ${reserve} are free`, fields);
-    else log.info('the disk has enough free space again: client writes are accepted', fields);
+      log.warn(`the disk is nearly full: writes other than deletions are refused until ${wanted} are free`, fields);
+    else log.info('the disk has enough free space again: all writes are accepted', fields);
   }
 
   #measureLater(): void {

@@ -1,4 +1,4 @@
-/** Limits of history and audit. Each name ends with the unit. */
+/** Limits of history and audit. Each name contains its unit. */
 
 /** The number of entries in one page of an object's history: the default and the maximum. */
 export const historyEntriesDefault = 50;

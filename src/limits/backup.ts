@@ -1,4 +1,4 @@
-/** Limits of backups. Each name ends with the unit. The limits pace the work; no request can exceed them. */
+/** Limits of backups. Each name contains its unit. The limits pace the work; no request can exceed them. */
 
 /**
  * Above this size, a backup begins a new segment file, so that no file is too large for the tools that copy backups.

@@ -1,4 +1,4 @@
-/** Limits of the columns for lists as of a position. Each name ends with the unit. */
+/** Limits of the columns for lists as of a position. Each name contains its unit. */
 
 /**
  * The maximum number and the most estimated bytes of the rows in one segment of columns. The rows of the last segments

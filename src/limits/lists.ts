@@ -1,6 +1,6 @@
 /**
- * Limits of lists and selectors. Each name ends with the unit. A test checks each limit at n and n + 1, and each error
- * message states the limit.
+ * Limits of lists and selectors. Each name contains its unit. The error message for a request that exceeds a limit
+ * states the limit; the other limits pace the work or bound caches.
  */
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Limits of objects, schemas and indexes. Each name ends with the unit. A test checks each limit at n and n + 1, and
+ * Limits of objects, schemas and indexes. Each name contains its unit. A test checks each limit at n and n + 1, and
  * each error message states the limit.
  */
 

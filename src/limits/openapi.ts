@@ -1,4 +1,4 @@
-/** Limits of the API documents. Each name ends with the unit. */
+/** Limits of the API documents. Each name contains its unit. */
 
 /**
  * The most schemas within the schema of one type or route. The document describes each further schema as one that

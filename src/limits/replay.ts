@@ -1,4 +1,4 @@
-/** Limits of replays. Each name ends with the unit. The limits pace the work; no request can exceed them. */
+/** Limits of replays. Each name contains its unit. The limits pace the work; no request can exceed them. */
 
 /**
  * The maximum memory of the thread that replays. The thread folds without indexes, so it needs little memory besides

@@ -1,5 +1,5 @@
 /**
- * Limits of the rules of a schema (`x-kubernetes-validations`) and of the hooks of types. Each name ends with the unit.
+ * Limits of the rules of a schema (`x-kubernetes-validations`) and of the hooks of types. Each name contains its unit.
  * A test checks each limit at n and n + 1, and each error message states the limit.
  *
  * The cost of a rule is an upper bound, computed from the schema. A step is one operator, field or call: 30 to 50 ns on

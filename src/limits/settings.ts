@@ -1,5 +1,5 @@
 /**
- * Limits of settings and the command line. Each name ends with the unit. A test checks each limit at n and n + 1, and
+ * Limits of settings and the command line. Each name contains its unit. A test checks each limit at n and n + 1, and
  * each error message states the limit.
  */
 

@@ -1,4 +1,4 @@
-/** Limits of TLS. Each name ends with the unit. */
+/** Limits of TLS. Each name contains its unit. */
 
 /** The maximum size of a file of TLS_CERT or TLS_KEY. A certificate chain has a few kilobytes. */
 export const tlsFileBytesMax = 1_048_576;

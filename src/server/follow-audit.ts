@@ -113,7 +113,7 @@ export class AuditFollower {
     const { signal } = this.#stop;
     await verifyCheckpoint(log, audit).catch((error: unknown) => {
       if (!(error instanceof CheckpointMismatchError)) throw error;
-      logger.warn('the audit indexes belong to another event log and are rebuilt', { reason: error.message });
+      logger.warn('the audit indexes do not match the event log and are rebuilt', { reason: error.message });
       audit.clear();
     });
     // All positions in the indexes now belong to this log and epoch.

@@ -58,7 +58,10 @@ export type Given = {
   /** The type in the version of the request, if this is not the preferred one. */
   readonly asked?: ResourceType | undefined;
   readonly admitted: Admitted;
-  /** The secret withheld from this write; undefined until the secret is stored. */
+  /**
+   * The stored secret of this write: its revision in the stream `secret:<uid>`, and the generated token, if any.
+   * Undefined until the secret is stored.
+   */
   kept?: Kept;
   /** Whether this node has folded the grants that were in the log when the write began. */
   hasLastGrants?: boolean;

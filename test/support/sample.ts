@@ -6,6 +6,7 @@ import type { Facts } from '../../src/command/facts.ts';
 import type { JsonObject, JsonValue, Metadata, ResourceObject } from '../../src/resource/object/object.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import type { DeclaredBy } from '../../src/resource/type/declaration.ts';
+import { indexFieldProblems } from '../../src/resource/type/index-field.ts';
 import { compileType } from '../../src/resource/type/type-declaration.ts';
 
 /**
@@ -50,14 +51,19 @@ const declaration = {
   statusSubresource: false,
 };
 
-/** Returns the sample type with `changes`. */
+/** Returns the sample type with `changes`, without the indexes that a changed schema excludes. */
 export function widgetType(changes: Readonly<Record<string, unknown>> = {}, by?: DeclaredBy): ResourceType {
   const compiled = compileType(
-    { ...declaration, ...changes },
+    { ...declaration, indexes: indexesOf(changes['schema']), ...changes },
     { plugin: 'example', bundled: false, domain, ...(by && { by }) },
   );
   if (!compiled.ok) throw new Error(compiled.problems.join('\n'));
   return compiled.type;
+}
+
+function indexesOf(schema: unknown): readonly object[] {
+  if (!isObject(schema)) return declaration.indexes;
+  return declaration.indexes.filter(({ name }) => indexFieldProblems([{ name }], schema).length === 0);
 }
 
 export const widgets = widgetType();

@@ -141,6 +141,6 @@ export class CheckpointSigner {
   #refuse(detail: string): SigningRefusal {
     if (this.#refused !== detail) this.#dependencies.onRefused(detail);
     this.#refused = detail;
-    return { ok: false, reason: 'unavailable', detail: `no checkpoint can be signed: ${detail}` };
+    return { ok: false, reason: 'unavailable', detail: `cannot sign a checkpoint of the Merkle tree: ${detail}` };
   }
 }

@@ -41,7 +41,7 @@ export type ReferenceReader = {
   of(type: TypeKey, name: string): readonly HeldReference[];
   /** The objects that name `target` (`<type>/<name>`) in the field of this reference. */
   referrers(target: string, reference: Pick<ReferenceFrom, 'from' | 'field'>, page: ReferrerPage): readonly Referrer[];
-  /** The names of the objects of a type with references. */
+  /** The names of the type's objects that have references. */
   referring(type: TypeKey, page: ReferrerPage): readonly string[];
   /** The state of the object with the key `<type>/<name>`; undefined if it does not exist. */
   target(key: string): TargetState | undefined;

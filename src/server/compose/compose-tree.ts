@@ -142,7 +142,7 @@ function composeSigner({ audit, edge, eventLog }: Core, { own, keys, leaves, sig
     leaves,
     hindrance: () => audit.models.unavailable() ?? keys.hindrance(),
     onRefused: (detail) => {
-      edge.log.error('no checkpoint can be signed', { reason: detail });
+      edge.log.error('cannot sign a checkpoint of the Merkle tree', { reason: detail });
     },
   });
 }
