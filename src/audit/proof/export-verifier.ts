@@ -50,6 +50,19 @@ export class ExportVerifier {
     return this.#continue(record, this.#begun);
   }
 
+  /**
+   * Adds the next line, which another thread has parsed and hashed. Returns false, and adds nothing, unless the line is
+   * the expected event: then the caller adds the line itself, which gives the problem.
+   */
+  addLeaf(index: number, position: bigint, leaf: Hash): boolean {
+    const { header, roots } = this.#begun ?? {};
+    if (header === undefined || roots === undefined || this.#end !== undefined) return false;
+    if (index !== roots.size || index >= header.until || !this.#isLater(position)) return false;
+    this.#lines += 1;
+    this.#append(position, leaf, roots);
+    return true;
+  }
+
   /** Returns the index of the next leaf; undefined before the header. */
   place(): number | undefined {
     return this.#begun?.roots.size;
@@ -119,14 +132,22 @@ export class ExportVerifier {
           (index > expected ? 'events have been dropped or moved' : 'events have been added or moved'),
       );
     if (index >= header.until) return changed(`leaf ${String(index)} (${nameOf(event)}) is beyond the announced range`);
-    if (this.#last !== undefined && position <= this.#last)
+    if (!this.#isLater(position))
       return changed(
         `leaf ${String(index)} (${nameOf(event)}) has a position before the position of the previous leaf`,
       );
-    roots.append(leafOf(event));
+    this.#append(position, leafOf(event), roots);
+    return isTreeHead(event) ? this.#head(event, roots) : undefined;
+  }
+
+  #isLater(position: bigint): boolean {
+    return this.#last === undefined || position > this.#last;
+  }
+
+  #append(position: bigint, leaf: Hash, roots: RecentRoots): void {
+    roots.append(leaf);
     this.#first ??= position;
     this.#last = position;
-    return event.type === 'TreeHead' && event.stream === 'platform:tree' ? this.#head(event, roots) : undefined;
   }
 
   #head(event: ExportedEvent, roots: RecentRoots): ExportProblem | undefined {
@@ -199,6 +220,10 @@ export class ExportVerifier {
         `but the given key is ${known ?? ''}: the key is of another server`,
     );
   }
+}
+
+export function isTreeHead({ type, stream }: ExportedEvent): boolean {
+  return type === 'TreeHead' && stream === 'platform:tree';
 }
 
 type Begun = { readonly header: ExportHeader; readonly roots: RecentRoots };

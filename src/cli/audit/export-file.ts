@@ -28,7 +28,16 @@ const gzipMagic = [0x1f, 0x8b] as const;
  * @throws BrokenFileError, or the system's error.
  */
 export async function* linesOfFile(path: string): AsyncGenerator<Uint8Array> {
-  yield* wholeLines(unpacked(createReadStream(path, { highWaterMark: readBytes })));
+  for await (const lines of blocksOfFile(path)) yield* lines;
+}
+
+/**
+ * Yields the lines of `linesOfFile` in blocks: those that end in one read of the file.
+ *
+ * @throws BrokenFileError, or the system's error.
+ */
+export function blocksOfFile(path: string): AsyncGenerator<readonly Uint8Array[]> {
+  return wholeLines(unpacked(createReadStream(path, { highWaterMark: readBytes })));
 }
 
 async function* unpacked(file: Readable & { readonly bytesRead: number }): AsyncGenerator<Uint8Array> {
@@ -76,18 +85,20 @@ function brokenGzip(error: unknown): unknown {
   return error;
 }
 
-async function* wholeLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* wholeLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Uint8Array[]> {
   let rest: Uint8Array[] = [];
   let restBytes = 0;
   for await (const chunk of chunks) {
+    const lines: Uint8Array[] = [];
     let from = 0;
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, from)) {
       const tail = chunk.subarray(from, end);
-      yield rest.length === 0 ? tail : Buffer.concat([...rest, tail]);
+      lines.push(rest.length === 0 ? tail : Buffer.concat([...rest, tail]));
       rest = [];
       restBytes = 0;
       from = end + 1;
     }
+    if (lines.length > 0) yield lines;
     const left = chunk.subarray(from);
     restBytes += left.length;
     if (restBytes > exportLineBytesMax)

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { gathered } from './gathered.ts';
 import type { CommandContext } from '../command-context.ts';
 import type { ExportOptions } from './export-command.ts';
-import type { VerifyOptions } from './verify-command.ts';
+import type { VerifyOptions } from './verify/verify-command.ts';
 import type { WitnessOptions } from './witness-command.ts';
 
 export function addProofCommands(
@@ -31,7 +31,7 @@ export function addProofCommands(
         'cannot be verified: it is not an export, or the keys are of another server.',
     )
     .action(async (file: string, options: VerifyOptions) => {
-      const { verifyExport } = await import('./verify-command.ts');
+      const { verifyExport } = await import('./verify/verify-command.ts');
       await verifyExport(file, options, context);
     });
   connected(

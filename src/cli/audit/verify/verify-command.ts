@@ -1,12 +1,15 @@
+import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 
-import { ExportVerifier, type ExportProblem, type VerifiedExport } from '../../audit/proof/export-verifier.ts';
-import type { VerifierKey } from '../../audit/proof/signed-note.ts';
-import type { CommandContext } from '../command-context.ts';
-import { commandError, usageError, type CommandFailure } from '../failure.ts';
-import { counted, printable } from '../text-table.ts';
-import { BrokenFileError, linesOfFile } from './export-file.ts';
-import { verifierKeys } from './verifier-keys.ts';
+import { ExportVerifier, type ExportProblem, type VerifiedExport } from '../../../audit/proof/export-verifier.ts';
+import type { VerifierKey } from '../../../audit/proof/signed-note.ts';
+import type { CommandContext } from '../../command-context.ts';
+import { commandError, usageError, type CommandFailure } from '../../failure.ts';
+import { counted, printable } from '../../text-table.ts';
+import { blocksOfFile, BrokenFileError } from '../export-file.ts';
+import { verifierKeys } from '../verifier-keys.ts';
+import { LeafThreads } from './leaf-threads.ts';
+import { addLines } from './verified-lines.ts';
 
 export type VerifyOptions = { readonly key?: readonly string[] };
 
@@ -21,18 +24,23 @@ export async function verifyExport(file: string, options: VerifyOptions, context
   output.write(summaryOf(result));
 }
 
+/** This thread reads the file and computes the nodes of the tree. With more threads, it is the slowest one. */
+const threadsMax = 2;
+
 async function verified(path: string, keys: readonly VerifierKey[]): Promise<VerifiedExport | ExportProblem> {
   const verifier = new ExportVerifier(keys);
+  const cores = availableParallelism();
+  const threads = new LeafThreads(cores === 1 ? 0 : Math.min(threadsMax, cores));
   try {
-    for await (const line of linesOfFile(path)) {
-      const problem = verifier.add(line);
-      if (problem !== undefined) return problem;
-    }
+    const problem = await addLines(verifier, blocksOfFile(path), threads);
+    if (problem !== undefined) return problem;
   } catch (error) {
     if (!(error instanceof BrokenFileError)) throw unreadable(error);
     const place = verifier.place();
     const detail = `${error.message}${place === undefined ? '' : `, at leaf ${String(place)}`}`;
     return { ok: false, reason: 'changed', detail };
+  } finally {
+    await threads.close();
   }
   return verifier.finish();
 }

@@ -1,0 +1,70 @@
+import { Worker } from 'node:worker_threads';
+
+import { leafWorkerUrl, type BlockLeaves, type LineBlock } from './leaf-worker.ts';
+
+/** Threads that parse and hash lines. Each starts with its first block, and they get blocks in turn. */
+export class LeafThreads {
+  readonly count: number;
+  readonly #threads: LeafThread[] = [];
+  #blocks = 0;
+
+  /** `count`: 0 for none. */
+  constructor(count: number) {
+    this.count = count;
+  }
+
+  /** Returns undefined without threads. */
+  leavesOf(lines: readonly Uint8Array[]): Promise<BlockLeaves> | undefined {
+    if (this.count === 0) return undefined;
+    const turn = this.#blocks % this.count;
+    this.#blocks += 1;
+    const leaves = (this.#threads[turn] ??= new LeafThread()).leavesOf(lines);
+    // A problem in an earlier block ends the verification before this promise is awaited.
+    leaves.catch(() => undefined);
+    return leaves;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#threads.map(async (thread) => thread.close()));
+  }
+}
+
+type Waiting = { readonly resolve: (leaves: BlockLeaves) => void; readonly reject: (error: Error) => void };
+
+class LeafThread {
+  readonly #worker = new Worker(new URL(leafWorkerUrl), { name: 'leaves', execArgv: [] });
+  readonly #waiting: Waiting[] = [];
+
+  constructor() {
+    this.#worker.on('message', (leaves: BlockLeaves) => this.#waiting.shift()?.resolve(leaves));
+    this.#worker.on('error', (error) => {
+      for (const { reject } of this.#waiting.splice(0)) reject(error);
+    });
+  }
+
+  /** @throws Error that ended the thread. */
+  async leavesOf(lines: readonly Uint8Array[]): Promise<BlockLeaves> {
+    const block = blockOf(lines);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+      this.#worker.postMessage(block, [block.bytes.buffer, block.ends.buffer]);
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+  }
+}
+
+/** Copies lines, since their memory is shared with other blocks. */
+function blockOf(lines: readonly Uint8Array[]): LineBlock {
+  const ends = new Uint32Array(lines.length);
+  let size = 0;
+  for (const [at, { length }] of lines.entries()) {
+    size += length;
+    ends[at] = size;
+  }
+  const bytes = new Uint8Array(size);
+  for (const [at, line] of lines.entries()) bytes.set(line, (ends[at] ?? 0) - line.length);
+  return { bytes, ends };
+}
