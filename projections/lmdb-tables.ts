@@ -186,9 +186,11 @@ export class LmdbTables {
 
   /** Runs `write` in one transaction, which is visible to every later read. An exception rolls back the transaction. */
   commit(write: (writer: Writer) => void): void {
+    this.intents.begin();
     this.#environment.commit(() => {
       write(this.#writer);
     });
+    this.intents.keep();
   }
 
   /** Deletes all contents. The next fold then starts at the beginning of the log. */
@@ -200,6 +202,7 @@ export class LmdbTables {
       ];
       for (const table of [...rows, ...secrets, this.#references]) table.clearSync();
     });
+    this.intents.clear();
   }
 
   /** Flushes the tables, so that they are also valid after a reboot. */

@@ -19,10 +19,12 @@ export function intentStreams(object: string): readonly [string, string] {
 export class IntentTables implements IntentWriter {
   readonly #table: TextTable;
   /**
-   * The streams that may have intents in the table, so that events of other objects need no access to the table. A
-   * stream is removed only after the table was found to have none, because a transaction may be rolled back.
+   * The streams that may have intents in the table, so that events of other objects need no access to the table. After
+   * a commit, these are the streams with intents.
    */
   readonly #streams = new Set<string>();
+  /** The streams whose last intent the open transaction drops. The transaction may be rolled back. */
+  readonly #emptied = new Set<string>();
 
   constructor(table: TextTable) {
     this.#table = table;
@@ -30,9 +32,30 @@ export class IntentTables implements IntentWriter {
     for (const key of table.getKeys(all)) this.#streams.add(key.split(' ')[1] ?? '');
   }
 
+  /** The number of streams that may have intents. */
+  streams(): number {
+    return this.#streams.size;
+  }
+
+  /** Call it after the table is cleared. */
+  clear(): void {
+    this.#streams.clear();
+  }
+
+  /** Begins a transaction. */
+  begin(): void {
+    this.#emptied.clear();
+  }
+
+  /** Ends a transaction that was committed. */
+  keep(): void {
+    for (const stream of this.#emptied) this.#streams.delete(stream);
+  }
+
   putIntent(intent: Intent): void {
     const { stream, revision, position, through, targets } = intent;
     this.#streams.add(stream);
+    this.#emptied.delete(stream);
     const value = `${String(through)} ${position.toString()}`;
     this.#table.putSync(intentKey(intent), [value, ...targets].join(' '));
     for (const target of targets) this.#table.putSync(namedKey(target, { stream, revision }), value);
@@ -40,7 +63,9 @@ export class IntentTables implements IntentWriter {
 
   withdrawIntent(intent: Pick<Intent, 'stream' | 'revision'>): void {
     const text = this.#table.get(intentKey(intent));
-    if (text !== undefined) this.#drop(intent, decoded(text));
+    if (text === undefined) return;
+    this.#drop(intent, decoded(text));
+    if ([...this.#ofStream(intent.stream)].length === 0) this.#emptied.add(intent.stream);
   }
 
   /** Drops the intents that an event of the object `<type>/<name>` at `revision` ends. */
@@ -51,9 +76,9 @@ export class IntentTables implements IntentWriter {
 
   #end(stream: string, revision: number): void {
     const intents = [...this.#ofStream(stream)];
-    if (intents.length === 0) this.#streams.delete(stream);
-    for (const { key, stored } of intents)
-      if (stored.through < revision) this.#drop({ stream, revision: revisionIn(key) }, stored);
+    const ended = intents.filter(({ stored }) => stored.through < revision);
+    for (const { key, stored } of ended) this.#drop({ stream, revision: revisionIn(key) }, stored);
+    if (ended.length === intents.length) this.#emptied.add(stream);
   }
 
   #drop(intent: Pick<Intent, 'stream' | 'revision'>, { targets }: Stored): void {

@@ -14,7 +14,9 @@ export class PendingIntents implements IntentWriter {
   }
 
   withdrawIntent({ stream, revision }: Pick<Intent, 'stream' | 'revision'>): void {
-    this.#byStream.get(stream)?.delete(revision);
+    const intents = this.#byStream.get(stream);
+    intents?.delete(revision);
+    if (intents?.size === 0) this.#byStream.delete(stream);
   }
 
   /** Drops the intents that an event of the object `<type>/<name>` at `revision` ends. */
