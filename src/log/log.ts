@@ -63,6 +63,11 @@ export function isOfEpoch(position: LogPosition, epoch: number): boolean {
 /** The last revision of the stream that the writer expects. Every append has an expected revision. */
 export type ExpectedRevision = StreamRevision | 'absent';
 
+/** Returns an expected revision as a comparable number: -1 for an absent stream. */
+export function ordinal(expected: ExpectedRevision): number {
+  return expected === 'absent' ? -1 : expected;
+}
+
 export type ProposedEvent = {
   /** A UUID for one (stream, expected revision, payload). A retry uses the same id (consistency protocol, 3). */
   readonly id: string;

@@ -1,6 +1,6 @@
 import { appendFence, type ClaimsDependencies } from './unique/unique-claims.ts';
 import { unsettledMax } from '../limits/writes.ts';
-import type { AppendOutcome, ExpectedRevision, LogPosition, StreamName } from '../log/log.ts';
+import { ordinal, type AppendOutcome, type ExpectedRevision, type LogPosition, type StreamName } from '../log/log.ts';
 import type { DeclarationReader } from '../read/declarations.ts';
 import { lastRevision, type ObjectReader } from '../read/objects.ts';
 import type { TypeKey } from '../resource/type/index-entry.ts';
@@ -128,8 +128,4 @@ async function canSettle({ stream, expected }: Sent, { log, uuid, metadata }: Fe
   const head = await log.readLast(stream);
   const [reached, base] = [ordinal(head?.revision ?? 'absent'), ordinal(expected)];
   return reached > base || (reached === base && (await appendFence({ log, uuid, metadata }, stream, head)).ok);
-}
-
-function ordinal(expected: ExpectedRevision): number {
-  return expected === 'absent' ? -1 : expected;
 }

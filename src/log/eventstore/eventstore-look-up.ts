@@ -4,7 +4,7 @@ import type { Reply } from './eventstore-appender.ts';
 import { retryDelayMs } from './eventstore-contact.ts';
 import { logLookUpsMax } from './eventstore-limits.ts';
 import type { Reads } from './eventstore-reads.ts';
-import { streamRevision } from '../log.ts';
+import { ordinal, streamRevision } from '../log.ts';
 import type { AppendOutcome, ExpectedRevision, ProposedEvent, RecordedEvent, StreamName } from '../log.ts';
 
 export type Appended = {
@@ -48,7 +48,7 @@ export async function resolveOutcome(
     // The server may report a conflict before the other event is readable.
     await delay(clock, retryDelayMs(attempt), closing);
   }
-  const isAhead = (head?.revision ?? -1) < (expected === 'absent' ? -1 : expected);
+  const isAhead = (head?.revision ?? -1) < ordinal(expected);
   // The append expected a revision beyond the end of the stream.
   if (reply.kind === 'answered' && isAhead)
     return { ok: false, reason: 'conflict', actual: head?.revision ?? 'absent' };

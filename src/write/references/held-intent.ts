@@ -1,7 +1,14 @@
 import type { IntentEvent } from '../../command/event.ts';
 import { writeAttemptsMax } from '../../limits/writes.ts';
 import { decodeEvent, encodeEvent } from '../../log/event-codec.ts';
-import type { ExpectedRevision, LogPosition, RecordedEvent, StreamName, StreamRevision } from '../../log/log.ts';
+import {
+  ordinal,
+  type ExpectedRevision,
+  type LogPosition,
+  type RecordedEvent,
+  type StreamName,
+  type StreamRevision,
+} from '../../log/log.ts';
 import { LogUnreadableError } from '../retrying-log.ts';
 import type { ClaimsDependencies } from '../unique/unique-claims.ts';
 
@@ -111,12 +118,7 @@ function throughOf(last: RecordedEvent | undefined): number {
   throw new Error(`${last.stream} contains a ${event.type} event, which does not belong to this stream`);
 }
 
-/** The later of two writes then waits for this intent and fences the object, so the outcome of the write is valid. */
+/** Ignores a failed read. The intent then stays, and a write that it excludes waits for it and fences the object. */
 function ignoreUnreadable(error: unknown): undefined {
   if (!(error instanceof LogUnreadableError)) throw error;
-}
-
-/** Returns an expected revision as a comparable number: -1 for an absent object. */
-function ordinal(expected: ExpectedRevision): number {
-  return expected === 'absent' ? -1 : expected;
 }

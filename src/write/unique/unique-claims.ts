@@ -4,6 +4,7 @@ import { claimPendingWaitMs, writeAttemptsMax } from '../../limits/writes.ts';
 import type { ClaimEvent, DomainEvent, EventMetadata } from '../../command/event.ts';
 import { decodeMetadata, encodeEvent } from '../../log/event-codec.ts';
 import {
+  ordinal,
   streamName,
   type AppendOutcome,
   type EventLog,
@@ -56,11 +57,6 @@ export type ClaimsDependencies = {
   readonly uuid: () => string;
   readonly metadata: () => EventMetadata;
 };
-
-/** Returns an expected revision as a comparable number: -1 for absent. */
-function ordinal(expected: ExpectedRevision): number {
-  return expected === 'absent' ? -1 : expected;
-}
 
 export function claimStream(type: TypeKey, value: HeldValue): StreamName {
   return streamName(`claim:${type}/${value.index}/${value.hash}`);
