@@ -10,8 +10,8 @@ import type {
 } from '../../src/read/references/reference-reader.ts';
 import type { ReferenceDeclaration } from '../../src/resource/references/reference-declaration.ts';
 import { storedObject } from '../../src/resource/object/shown-object.ts';
-import type { HeldReference } from '../../src/resource/references/named-targets.ts';
-import { typeKey, type TypeKey } from '../../src/resource/type/index-entry.ts';
+import { splitTargetKey, type HeldReference } from '../../src/resource/references/named-targets.ts';
+import type { TypeKey } from '../../src/resource/type/index-entry.ts';
 import type { Declarations } from '../declarations.ts';
 import type { LmdbTables } from '../lmdb-tables.ts';
 import { isMarkedIn, revisionOf, storedOf } from '../row.ts';
@@ -49,7 +49,7 @@ export class FoldedReferences implements ReferenceReader {
   }
 
   target(key: string): TargetState | undefined {
-    const row = this.#tables.rowFast(...splitKey(key));
+    const row = this.#tables.rowFast(...splitTargetKey(key));
     return row === undefined ? undefined : { uid: uidIn(row), isMarked: isMarkedIn(row) };
   }
 
@@ -70,16 +70,11 @@ export class FoldedReferences implements ReferenceReader {
 
   /** Whether the append of an intent may still succeed. */
   #isPossible({ object, through }: PendingIntent): boolean {
-    const [type, name] = splitKey(object);
+    const [type, name] = splitTargetKey(object);
     const row = this.#tables.rowFast(type, name);
     const revision = row === undefined ? (this.#tables.deletedAt(type, name) ?? -1) : revisionOf(row);
     return revision <= through;
   }
-}
-
-function splitKey(key: string): readonly [TypeKey, string] {
-  const slash = key.indexOf('/');
-  return [typeKey(key.slice(0, slash)), key.slice(slash + 1)];
 }
 
 /** The uid of a stored object. It precedes every member of a client, so the object need not be parsed. */

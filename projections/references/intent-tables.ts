@@ -1,7 +1,7 @@
 import type { PendingIntent } from '../../src/read/references/reference-reader.ts';
 import { logPosition } from '../../src/log/log.ts';
 import type { Intent, IntentWriter } from './fold-intent.ts';
-import type { TextTable } from './reference-tables.ts';
+import { range, type TextTable } from './reference-tables.ts';
 
 /** The streams of the intents of the object `<type>/<name>`: to name other objects, and to be deleted. */
 export function intentStreams(object: string): readonly [string, string] {
@@ -28,8 +28,7 @@ export class IntentTables implements IntentWriter {
 
   constructor(table: TextTable) {
     this.#table = table;
-    const all = { start: 'intent ', end: 'intent \uffff', limit: Number.MAX_SAFE_INTEGER };
-    for (const key of table.getKeys(all)) this.#streams.add(key.split(' ')[1] ?? '');
+    for (const key of table.getKeys(prefixRange('intent '))) this.#streams.add(key.split(' ')[1] ?? '');
   }
 
   /** The number of streams that may have intents. */
@@ -100,7 +99,7 @@ export class IntentTables implements IntentWriter {
   naming(target: string): readonly PendingIntent[] {
     if (this.#streams.size === 0) return [];
     const prefix = `named ${target} ref:`;
-    return [...this.#table.getRange(rangeOf(prefix))].map(({ key, value }) => {
+    return [...this.#table.getRange(prefixRange(prefix))].map(({ key, value }) => {
       const [object = ''] = key.slice(prefix.length).split(' ');
       const { through, position } = decoded(value);
       return { object, through, position };
@@ -108,15 +107,16 @@ export class IntentTables implements IntentWriter {
   }
 
   *#ofStream(stream: string): Iterable<{ readonly key: string; readonly stored: Stored }> {
-    for (const { key, value } of this.#table.getRange(rangeOf(`intent ${stream} `)))
+    for (const { key, value } of this.#table.getRange(prefixRange(`intent ${stream} `)))
       yield { key, stored: decoded(value) };
   }
 }
 
 type Stored = Pick<Intent, 'through' | 'position' | 'targets'>;
 
-function rangeOf(prefix: string): { readonly start: string; readonly end: string; readonly limit: number } {
-  return { start: prefix, end: `${prefix}\uffff`, limit: Number.MAX_SAFE_INTEGER };
+/** Returns the range of all keys with a prefix. */
+function prefixRange(prefix: string): ReturnType<typeof range> {
+  return range(prefix, { limit: Number.MAX_SAFE_INTEGER });
 }
 
 function decoded(text: string): Stored {

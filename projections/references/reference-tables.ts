@@ -66,7 +66,7 @@ export class ReferenceTables {
   }
 }
 
-function range(prefix: string, { after, limit }: ReferrerPage): Range {
+export function range(prefix: string, { after, limit }: ReferrerPage): Range {
   return {
     start: after === undefined ? prefix : `${prefix}${after}\u0001`,
     end: `${prefix}\uffff`,

@@ -4,6 +4,7 @@ import { shortJson } from '../../resource/schema/schema-violations.ts';
 import { valueAt } from '../../resource/object/json-pointer.ts';
 import { targetKey } from '../../resource/references/named-targets.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { missingTarget } from '../../write/references/reference-refusals.ts';
 import { applyObject, type ApplyDependencies } from './apply-object.ts';
 import { decideShipped } from './decide-shipped.ts';
 import type { LoadedPlugin } from '../load/load-plugin.ts';
@@ -15,8 +16,6 @@ export type ShippedProblemsDependencies = ApplyDependencies & { readonly registr
 
 /** The number of problems at which the check of further objects ends. */
 const problemsReportedMax = 16;
-/** Begins the detail of a reference to an object that does not exist (src/write/references/reference-refusals.ts). */
-const missingTarget = 'must name an existing object:';
 
 /**
  * Returns the problems of a plugin's objects, before any object is applied. The objects are checked against the types

@@ -1,3 +1,4 @@
+import { typeKey, type TypeKey } from '../type/index-entry.ts';
 import { nameProblem } from '../type/names.ts';
 import { valueAt } from '../type/index-values.ts';
 import type { ReferenceDeclaration } from './reference-declaration.ts';
@@ -43,6 +44,12 @@ function namedTarget(declared: ReferenceDeclaration, name: string, pointer: stri
 /** Returns the key of an object as the target of references. */
 export function targetKey(type: string, name: string): string {
   return `${type}/${name}`;
+}
+
+/** Splits the key of an object, as `targetKey` returns it. */
+export function splitTargetKey(key: string): readonly [type: TypeKey, name: string] {
+  const slash = key.indexOf('/');
+  return [typeKey(key.slice(0, slash)), key.slice(slash + 1)];
 }
 
 /** Returns a text that is equal for references of one field to one target. */

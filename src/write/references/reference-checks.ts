@@ -1,5 +1,5 @@
 import { isReconciled, referencesFinalizer } from '../../resource/references/reference-declaration.ts';
-import { targetKey, type NamedTarget } from '../../resource/references/named-targets.ts';
+import { splitTargetKey, targetKey, type NamedTarget } from '../../resource/references/named-targets.ts';
 import { referencesPerObjectMax, referrersCountedMax } from '../../limits/objects.ts';
 import { streamName, type LogPosition } from '../../log/log.ts';
 import { lastRevision, type ObjectReader } from '../../read/objects.ts';
@@ -9,7 +9,7 @@ import type {
   ReferenceReader,
   Referrer,
 } from '../../read/references/reference-reader.ts';
-import { typeKey, type TypeKey } from '../../resource/type/index-entry.ts';
+import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import type { Subject } from '../../command/subject.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -160,8 +160,7 @@ export class ReferenceChecks {
   /** The position of the last event of an object if this node has not folded it. */
   async #positionBehind(key: string): Promise<LogPosition | undefined> {
     const { log, reader } = this.#dependencies;
-    const slash = key.indexOf('/');
-    const folded = lastRevision(reader.head(typeKey(key.slice(0, slash)), key.slice(slash + 1))) ?? -1;
+    const folded = lastRevision(reader.head(...splitTargetKey(key))) ?? -1;
     const head = await log.readLast(streamName(`object:${key}`));
     return head !== undefined && head.revision > folded ? head.position : undefined;
   }

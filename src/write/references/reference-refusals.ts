@@ -9,6 +9,9 @@ export function refuseExcess({ type, name }: Target, count: number, most: number
   return invalid(type, name, [{ pointer: '', detail }]);
 }
 
+/** Begins the detail of a violation by a name without an object. */
+export const missingTarget = 'must name an existing object:';
+
 /** Refuses names of objects that do not exist or, according to `isMarked`, are being deleted. */
 export function refuseMissing(
   { type, name }: Target,
@@ -18,7 +21,7 @@ export function refuseMissing(
   const violations = missing.map(({ declared, name: named, pointer, target }) => {
     const object = `${declared.to} ${JSON.stringify(named.slice(0, nameShownMax))}`;
     const state = target !== undefined && isMarked(target) ? 'is being deleted' : 'does not exist';
-    return { pointer, detail: `must name an existing object: ${object} ${state}` };
+    return { pointer, detail: `${missingTarget} ${object} ${state}` };
   });
   return invalid(type, name, violations);
 }
