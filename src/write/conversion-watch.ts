@@ -1,7 +1,5 @@
-import type { Clock } from '../base/clock.ts';
-import { hookMs, slowHookLogMs } from '../limits/rules.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
-import type { HookWatchDependencies } from './hook-watch.ts';
+import { SlowCalls, type SlowCallsDependencies } from '../command/hooks/slow-calls.ts';
 
 /** The number of calls of a function between two versions, such as `v1alpha1 to v1`, that took too long. */
 export type ConversionCount = {
@@ -17,25 +15,12 @@ type RegisteredTypes = {
   subscribe(listener: (registration: { readonly type: ResourceType }, change: string) => void): unknown;
 };
 
-type Watched = Omit<ConversionCount, 'slow'> & {
-  slow: number;
-  /** Monotonic milliseconds of the last log line. */
-  loggedAt: number | undefined;
-};
-
-/**
- * Measures the functions that convert objects between versions. Reads, writes and index builds call them, and cannot
- * interrupt them, so slow calls are counted, and logged at most once a minute, like those of hooks.
- */
+/** Measures the functions that convert objects between versions. Reads, writes and index builds call them. */
 export class WatchedConversions {
-  readonly #clock: Clock;
-  readonly #warn: HookWatchDependencies['warn'];
-  /** The counts by type and conversion. */
-  readonly #watched = new Map<string, Watched>();
+  readonly #slow: SlowCalls<Omit<ConversionCount, 'slow'>>;
 
-  constructor({ clock, warn }: HookWatchDependencies) {
-    this.#clock = clock;
-    this.#warn = warn;
+  constructor(dependencies: SlowCallsDependencies) {
+    this.#slow = new SlowCalls(dependencies, 'a conversion between versions');
   }
 
   /** Measures the conversions of all registered types, now and later. */
@@ -47,34 +32,10 @@ export class WatchedConversions {
   }
 
   counts(): readonly ConversionCount[] {
-    return [...this.#watched.values()].map(({ loggedAt: _loggedAt, ...count }) => count);
+    return this.#slow.counts();
   }
 
-  #measure(type: ResourceType): void {
-    type.versions?.calls.measure((conversion, call) => {
-      const begun = this.#clock.monotonic();
-      try {
-        return call();
-      } finally {
-        const ms = this.#clock.monotonic() - begun;
-        if (ms > hookMs) this.#recordSlow(type, conversion, ms);
-      }
-    });
-  }
-
-  #recordSlow({ plugin, key: type }: ResourceType, conversion: string, ms: number): void {
-    const key = `${type} ${conversion}`;
-    const watched = this.#watched.get(key) ?? { plugin, type, conversion, slow: 0, loggedAt: undefined };
-    this.#watched.set(key, watched);
-    watched.slow += 1;
-    const now = this.#clock.monotonic();
-    if (watched.loggedAt !== undefined && now - watched.loggedAt < slowHookLogMs) return;
-    watched.loggedAt = now;
-    this.#warn(plugin, 'a conversion between versions takes long: other requests wait meanwhile', {
-      type,
-      conversion,
-      ms: Math.round(ms),
-      limitMs: hookMs,
-    });
+  #measure({ plugin, key: type, versions }: ResourceType): void {
+    versions?.calls.measure((conversion, call) => this.#slow.run(call, () => ({ plugin, type, conversion })));
   }
 }

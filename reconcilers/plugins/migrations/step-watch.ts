@@ -1,14 +1,8 @@
-import type { Clock } from '../../../src/base/clock.ts';
 import type { Migrated } from '../../../src/command/upgrade/migrate.ts';
-import { hookMs, slowHookLogMs } from '../../../src/limits/rules.ts';
 import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
+import { stackOf } from '../../../src/command/hooks/error-stack.ts';
+import { SlowCalls, type SlowCallsDependencies } from '../../../src/command/hooks/slow-calls.ts';
 import type { ObjectFailure } from './migration-task.ts';
-
-export type StepWatchDependencies = {
-  readonly clock: Clock;
-  /** Writes a line to the log of a plugin. */
-  readonly warn: (plugin: string, message: string, fields: Readonly<Record<string, unknown>>) => void;
-};
 
 type Step = {
   readonly type: ResourceType;
@@ -18,12 +12,6 @@ type Failed = {
   readonly problem: string;
   readonly thrown?: unknown;
 };
-type Watched = {
-  slow: number;
-  loggedAt: number | undefined;
-  isFailing: boolean;
-};
-
 /** The number of calls of a migration's step that took too long. */
 export type SlowSteps = {
   readonly plugin: string;
@@ -31,35 +19,28 @@ export type SlowSteps = {
   readonly slow: number;
 };
 
-const stackLengthMax = 8_192;
-
 /**
- * Measures the steps of migrations. Like a hook of a type, a step holds the event loop and cannot be interrupted: a
- * slow one is counted, and logged at most once a minute. The first failure of a migration is logged, later ones are
- * counted.
+ * Measures the steps of migrations, and logs the first failure of a migration. Later failures are counted.
  */
 export class StepWatch {
-  readonly #dependencies: StepWatchDependencies;
-  /** By plugin and migration. */
-  readonly #watched = new Map<string, Watched & { readonly plugin: string; readonly migration: string }>();
+  readonly #dependencies: SlowCallsDependencies;
+  readonly #slow: SlowCalls<Omit<SlowSteps, 'slow'> & { readonly type: string }>;
+  /** The plugin of each migration with a logged failure, by plugin and migration. */
+  readonly #failing = new Map<string, string>();
 
-  constructor(dependencies: StepWatchDependencies) {
+  constructor(dependencies: SlowCallsDependencies) {
     this.#dependencies = dependencies;
+    this.#slow = new SlowCalls(dependencies, 'a step of a migration');
   }
 
-  run(step: Step, call: () => Migrated): Migrated {
-    const { clock } = this.#dependencies;
-    const begun = clock.monotonic();
-    const migrated = call();
-    const ms = clock.monotonic() - begun;
-    if (ms > hookMs) this.#recordSlow(step, ms);
-    return migrated;
+  run({ type: { plugin, key: type }, id: migration }: Step, call: () => Migrated): Migrated {
+    return this.#slow.run(call, () => ({ plugin, migration, type }));
   }
 
   failed({ type, id, name }: Step & { readonly name: string }, { problem, thrown }: Failed): ObjectFailure {
     const trace = stackOf(thrown);
-    const watched = this.#of({ type, id });
-    if (!watched.isFailing)
+    const migration = `${type.plugin} ${id}`;
+    if (!this.#failing.has(migration))
       this.#dependencies.warn(type.plugin, 'a migration fails for an object; later failures are only counted', {
         migration: id,
         type: type.key,
@@ -67,52 +48,16 @@ export class StepWatch {
         problem,
         ...(trace === undefined ? {} : { stack: trace }),
       });
-    watched.isFailing = true;
+    this.#failing.set(migration, type.plugin);
     return { problem, trace };
   }
 
   /** Forgets the failures of a plugin, so that the first failure of its next version is logged. */
   forget(plugin: string): void {
-    for (const watched of this.#watched.values()) if (watched.plugin === plugin) watched.isFailing = false;
+    for (const [migration, owner] of this.#failing) if (owner === plugin) this.#failing.delete(migration);
   }
 
   slow(): readonly SlowSteps[] {
-    return [...this.#watched.values()]
-      .filter(({ slow }) => slow > 0)
-      .map(({ plugin, migration, slow }) => ({ plugin, migration, slow }));
-  }
-
-  #recordSlow({ type, id }: Step, ms: number): void {
-    const watched = this.#of({ type, id });
-    watched.slow += 1;
-    const now = this.#dependencies.clock.monotonic();
-    if (watched.loggedAt !== undefined && now - watched.loggedAt < slowHookLogMs) return;
-    watched.loggedAt = now;
-    this.#dependencies.warn(type.plugin, 'a step of a migration takes long: other requests wait meanwhile', {
-      migration: id,
-      type: type.key,
-      ms: Math.round(ms),
-      limitMs: hookMs,
-    });
-  }
-
-  #of({ type: { plugin }, id }: Step): Watched {
-    const key = `${plugin} ${id}`;
-    const present = this.#watched.get(key);
-    if (present !== undefined) return present;
-    const watched = { plugin, migration: id, slow: 0, loggedAt: undefined, isFailing: false };
-    this.#watched.set(key, watched);
-    return watched;
-  }
-}
-
-/** An error of a plugin may throw when it is read. */
-function stackOf(thrown: unknown): string | undefined {
-  try {
-    return thrown instanceof Error && typeof thrown.stack === 'string'
-      ? thrown.stack.slice(0, stackLengthMax)
-      : undefined;
-  } catch {
-    return undefined;
+    return this.#slow.counts().map(({ plugin, migration, slow }) => ({ plugin, migration, slow }));
   }
 }

@@ -19,7 +19,8 @@ import { Outboxes, type OutboxBounds } from '../../watch/outbox.ts';
 import { withStrategy } from '../../write/rules.ts';
 import { HeldBytes } from '../../write/admission/held-bytes.ts';
 import { WatchedConversions } from '../../write/conversion-watch.ts';
-import { WatchedHooks, type HookWatchDependencies } from '../../write/hook-watch.ts';
+import { WatchedHooks } from '../../write/hook-watch.ts';
+import type { SlowCallsDependencies } from '../../command/hooks/slow-calls.ts';
 import { Unsettled } from '../../write/unsettled.ts';
 import { writeRates } from '../../write/admission/writer.ts';
 import { Writers } from '../../write/admission/writers.ts';
@@ -141,7 +142,7 @@ export function composeCore(config: Config, stores: Stores, options: CoreOptions
 }
 
 function composeWatches(clock: Clock, { loggerOf }: Loggers): Pick<Core, 'hooks' | 'conversions'> {
-  const warn: HookWatchDependencies['warn'] = (plugin, message, fields) => {
+  const warn: SlowCallsDependencies['warn'] = (plugin, message, fields) => {
     loggerOf(plugin).warn(message, fields);
   };
   return { hooks: new WatchedHooks({ clock, warn }), conversions: new WatchedConversions({ clock, warn }) };
