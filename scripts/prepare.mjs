@@ -113,8 +113,9 @@ function sourceFolders() {
   return compilerInput('include').filter((folder) => existsSync(join(root, folder)));
 }
 
+/** Returns a list of tsconfig.json: `include`, or `exclude`, which may be absent. */
 function compilerInput(member) {
-  return JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8'))[member];
+  return JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8'))[member] ?? [];
 }
 
 /** Returns, by path, `<mtime>:<size>` of every source file and of every other file that affects the outputs. */
