@@ -222,8 +222,10 @@ export class ObjectChecks implements ObjectCheckResults {
   }
 
   #errorOf({ type }: TypeCheck, name: string): Violation | undefined {
-    const object = storedIn(this.#dependencies.rows, type, name);
-    return object === undefined ? undefined : storedViolations(type, object)[0];
+    const stored = storedIn(this.#dependencies.rows, type, name);
+    if (stored === undefined) return undefined;
+    // The schema of another version would report members that the conversion changes.
+    return stored.ok ? storedViolations(type, stored.object)[0] : { pointer: '', detail: stored.problem };
   }
 
   #isCurrent(check: TypeCheck): boolean {

@@ -1,4 +1,17 @@
+const stackLengthMax = 8_192;
+
 /** Returns the message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Returns the stack of an error. An error of a plugin may throw when it is read. */
+export function stackOf(thrown: unknown): string | undefined {
+  try {
+    return thrown instanceof Error && typeof thrown.stack === 'string'
+      ? thrown.stack.slice(0, stackLengthMax)
+      : undefined;
+  } catch {
+    return undefined;
+  }
 }

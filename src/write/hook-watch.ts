@@ -1,4 +1,4 @@
-import { stackOf } from '../command/hooks/error-stack.ts';
+import { stackOf } from '../base/error-message.ts';
 import { SlowCalls, type SlowCallsDependencies } from '../command/hooks/slow-calls.ts';
 import type { HookWatch } from '../command/facts.ts';
 import type { HookName, ResourceType } from '../resource/type/resource-type.ts';

@@ -40,9 +40,9 @@ const report = {
   removedTypes: [{ type: 'notes.links.example.com', kind: 'Note', objects: 1 }],
   removedVersions: [],
   indexes: [{ type: linksKey, name: 'spec.label', change: 'added' }],
-  required: [{ type: linksKey, pointer: '/spec/label' }],
+  required: [{ type: linksKey, pointer: '/spec/label', lacking: 12 }],
   migrations: [],
-  objects: [{ type: linksKey, stored: 12, checked: 12, invalid: 12 }],
+  objects: [{ type: linksKey, stored: 12, checked: 12, invalid: 12, failing: 0 }],
   invalid: Array.from({ length: 10 }, (_, index) => ({
     type: linksKey,
     name: `link-0${String(index)}`,
@@ -168,7 +168,7 @@ test('the command line reports an upgrade, with exit code 1 if objects break', a
   const lines = [
     'removed type: notes.links.example.com, 0 objects',
     `new index to build: spec.label of ${linksKey}`,
-    `newly required: /spec/label of ${linksKey}`,
+    `newly required: /spec/label of ${linksKey}; 2 stored objects lack it`,
     `invalid: 2 of 2 objects of ${linksKey} break the schema`,
     '  link-00: /spec/label is required; /spec/title is not known',
     '  link-01: /spec/label is required; /spec/title is not known',

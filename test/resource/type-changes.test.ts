@@ -74,9 +74,33 @@ test('members that become required are listed by pointer, in properties, items a
   });
   const type = 'widgets.example.com';
   t.same(compareTypes([before], [after]).required, [
-    { type, pointer: '/spec/a~1b' },
-    { type, pointer: '/spec/list/*/x' },
-    { type, pointer: '/spec/z' },
+    { type, pointer: '/spec/a~1b', wasOptional: true },
+    { type, pointer: '/spec/list/*/x', wasOptional: true },
+    { type, pointer: '/spec/z', wasOptional: true },
   ]);
+  t.end();
+});
+
+test('a member of a new version was not optional for requests, unless the version was served before', (t) => {
+  const schemaOf = (...required: readonly string[]): object => ({
+    type: 'object',
+    properties: { spec: { type: 'object', required, properties: { a: {}, b: {} } } },
+  });
+  const versions = (...named: readonly object[]): object => ({ versions: named, indexes: [] });
+  const first = widgetType({ version: 'v1', schema: schemaOf('a'), indexes: [] });
+  const second = widgetType({
+    version: 'v2',
+    schema: schemaOf('b'),
+    ...versions({ name: 'v1', schema: schemaOf('a') }, { name: 'v2' }),
+  });
+  const early = widgetType({
+    version: 'v1',
+    schema: schemaOf('b'),
+    ...versions({ name: 'v1' }, { name: 'v2', schema: schemaOf() }),
+  });
+  const entry = { type: 'widgets.example.com', pointer: '/spec/b' };
+  t.same(compareTypes([first], [second]).required, [{ ...entry, wasOptional: false }]);
+  t.same(compareTypes([early], [second]).required, [{ ...entry, wasOptional: true }]);
+  t.same(compareTypes([second], [second]).required, []);
   t.end();
 });

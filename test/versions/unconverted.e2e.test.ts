@@ -22,7 +22,13 @@ test('an object that cannot be converted is shown as it is stored, and is a cond
   const conditions = (plugin.body['status'] as { conditions: readonly Record<string, unknown>[] }).conditions;
   t.match(
     conditions.filter(({ type }) => type === 'ObjectsUnconverted'),
-    [{ status: 'True', reason: 'ConversionFailing', message: /parts.parts.example: .*"unconvertible".* threw: boom/ }],
+    [
+      {
+        status: 'True',
+        reason: 'ConversionFailing',
+        message: /parts.parts.example: .*"unconvertible".* threw: boom \(at main\.mjs:\d+\)/,
+      },
+    ],
   );
   t.match(await patch(`${stable}/unconvertible`, { size: 2 }), { status: 400 }, 'it has another version');
   const { metadata } = (await get(`${stable}/unconvertible`)).body;

@@ -34,9 +34,10 @@ export type ObjectMigration = {
 export async function migrateObject(name: string, migration: ObjectMigration): Promise<ObjectMigrated> {
   const { type, up, rows, watch, mayWrite } = migration;
   for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
-    const object = storedIn(rows, type, name);
-    if (object === undefined) return { kind: 'unchanged' };
-    if (object.apiVersion !== type.apiVersion) return unconvertible(object, type);
+    const stored = storedIn(rows, type, name);
+    if (stored === undefined) return { kind: 'unchanged' };
+    if (!stored.ok) return { kind: 'failed', problem: `cannot run: ${stored.problem}`, thrown: stored.thrown };
+    const { object } = stored;
     const migrated = watch(() => migrate(up, object));
     if (!migrated.ok) return { kind: 'failed', ...migrated };
     if (migrated.object === undefined) return { kind: 'unchanged' };
@@ -50,11 +51,6 @@ export async function migrateObject(name: string, migration: ObjectMigration): P
       return { kind: 'failed', problem: `the result is refused: ${rejectionText(written)}` };
   }
   throw new Error('the object changed during every attempt to migrate it');
-}
-
-/** The step expects the preferred version, so that it must not run on another one. */
-function unconvertible({ apiVersion }: ResourceObject, type: ResourceType): ObjectMigrated {
-  return { kind: 'failed', problem: `cannot run: the object is stored in ${apiVersion}, not ${type.apiVersion}` };
 }
 
 type Written = {

@@ -1,6 +1,6 @@
+import { stackOf } from '../../../src/base/error-message.ts';
 import type { Migrated } from '../../../src/command/upgrade/migrate.ts';
 import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
-import { stackOf } from '../../../src/command/hooks/error-stack.ts';
 import { SlowCalls, type SlowCallsDependencies } from '../../../src/command/hooks/slow-calls.ts';
 import type { ObjectFailure } from './migration-task.ts';
 

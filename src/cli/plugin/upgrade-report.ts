@@ -15,7 +15,9 @@ export function reportLines(plugin: Json): readonly string[] {
     ...of('indexes').map(
       (entry) => `${indexWords(textOf(entry, 'change'))}: ${texts(entry, 'name', 'type').join(' of ')}`,
     ),
-    ...of('required').map((entry) => `newly required: ${texts(entry, 'pointer', 'type').join(' of ')}`),
+    ...of('required').map(
+      (entry) => `newly required: ${texts(entry, 'pointer', 'type').join(' of ')}; ${lackWords(entry)}`,
+    ),
     ...of('migrations').map(
       (entry) =>
         `migration: ${texts(entry, 'id').join('')} changes ${counted(numberOf(entry, 'changes'), 'object')} of ` +
@@ -31,19 +33,32 @@ export function reportLines(plugin: Json): readonly string[] {
 export function problemIn(plugin: Json): string | undefined {
   const sumOf = (list: string, member: string): number =>
     listOf(plugin, 'status', 'upgrade', list).reduce<number>((sum, entry) => sum + numberOf(entry, member), 0);
-  const [invalid, left] = [sumOf('objects', 'invalid'), sumOf('removedTypes', 'objects')];
-  if (invalid > 0)
-    return `${counted(invalid, 'stored object')} ${verb(invalid, 'break')} the schemas of the new version`;
-  return left > 0 ? `${counted(left, 'stored object')} ${verb(left, 'belong')} to removed types` : undefined;
+  const problemOf = (count: number, plural: string, rest: string): readonly string[] =>
+    count === 0 ? [] : [`${counted(count, 'stored object')} ${verb(count, plural)} ${rest}`];
+  const problems = [
+    ...problemOf(sumOf('objects', 'invalid'), 'break', 'the schemas of the new version'),
+    ...problemOf(sumOf('objects', 'failing'), 'fail', 'in a conversion or a migration'),
+    ...problemOf(sumOf('removedTypes', 'objects'), 'belong', 'to removed types'),
+  ];
+  return problems.length === 0 ? undefined : problems.join('; ');
+}
+
+function lackWords(entry: Json): string {
+  const lacking = numberOf(entry, 'lacking');
+  return lacking === 0
+    ? 'no stored object lacks it after the upgrade'
+    : `${counted(lacking, 'stored object')} ${verb(lacking, 'lack')} it`;
 }
 
 function objectLines(entry: Json): readonly string[] {
   const [type, stored] = [textOf(entry, 'type') ?? '', numberOf(entry, 'stored')];
   const [checked, invalid] = [numberOf(entry, 'checked'), numberOf(entry, 'invalid')];
+  const failing = numberOf(entry, 'failing');
   const of = `${counted(stored, 'object')} of ${type}`;
   return [
     ...(checked < stored ? [`checked: only ${checked.toLocaleString('en')} of ${of}, in the time for checks`] : []),
     ...(invalid > 0 ? [`invalid: ${invalid.toLocaleString('en')} of ${of} ${verb(invalid, 'break')} the schema`] : []),
+    ...(failing > 0 ? [`failing: ${failing.toLocaleString('en')} of ${of}: the conversion or a migration fails`] : []),
   ];
 }
 

@@ -9,26 +9,35 @@ export type PendingStep = {
   readonly up: MigrationStep;
 };
 
-/**
- * The violations that a stored object will have after the steps, and the ids of the steps that change it. A step that
- * fails is a violation of the whole object.
- */
+/** A step that fails for an object. `thrown`: the value that the step threw. */
+export type StepFailure = { readonly problem: string; readonly thrown?: unknown };
+
+/** The violations that a stored object will have after the steps, and the ids of the steps that change it. */
+export type MigratedViolations = {
+  readonly violations: readonly Violation[];
+  /** The first step that fails. Then no violations are known, and the later steps do not run. */
+  readonly failure: StepFailure | undefined;
+  readonly changedBy: readonly string[];
+};
+
 export function migratedViolations(
   type: ResourceType,
   object: ResourceObject,
   steps: readonly PendingStep[],
-): { readonly violations: readonly Violation[]; readonly changedBy: readonly string[] } {
+): MigratedViolations {
   const changedBy: string[] = [];
   let current = object;
   for (const { id, up } of steps) {
     const migrated = migrate(up, current);
-    if (!migrated.ok)
-      return { violations: [{ pointer: '', detail: `the migration ${id} ${migrated.problem}` }], changedBy };
+    if (!migrated.ok) {
+      const { problem, thrown } = migrated;
+      return { violations: [], failure: { problem: `the migration ${id} ${problem}`, thrown }, changedBy };
+    }
     if (!isStored(migrated.object)) continue;
     changedBy.push(id);
     current = migrated.object;
   }
-  return { violations: storedViolations(type, current), changedBy };
+  return { violations: storedViolations(type, current), failure: undefined, changedBy };
 }
 
 /** A step keeps the identity and the managed metadata of the object. */

@@ -1,9 +1,9 @@
 import type { Steps } from '../../base/steps.ts';
-import type { ResourceObject } from '../../resource/object/object.ts';
 import { storedObject } from '../../resource/object/shown-object.ts';
 import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
-import { currentObject } from '../../resource/type/versions/shown-version.ts';
+import type { Conversion } from '../../resource/type/versions/convert.ts';
+import { currentConversion } from '../../resource/type/versions/shown-version.ts';
 
 /** Part of a list in the order of names. */
 export type NameRange = {
@@ -41,10 +41,9 @@ export function* eachName(
 
 /**
  * Returns a stored object in the preferred version of `type`, with defaults; undefined if the object does not exist.
- * After an upgrade, a row may still hold the object in an earlier version. An object that cannot be converted is
- * returned as it is stored.
+ * After an upgrade, a row may still hold the object in an earlier version, from which it may fail to be converted.
  */
-export function storedIn(rows: Pick<StoredRows, 'get'>, type: ResourceType, name: string): ResourceObject | undefined {
+export function storedIn(rows: Pick<StoredRows, 'get'>, type: ResourceType, name: string): Conversion | undefined {
   const row = rows.get(type.key, name);
-  return row === undefined ? undefined : currentObject(storedObject(row.bytes), type);
+  return row === undefined ? undefined : currentConversion(storedObject(row.bytes), type);
 }

@@ -4,7 +4,7 @@ import { draftOf, type Draft } from '../../resource/object/draft.ts';
 import type { JsonObject, ResourceObject } from '../../resource/object/object.ts';
 import { shownObject } from '../../resource/object/shown-object.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
-import { convert, hasFunctions } from '../../resource/type/versions/convert.ts';
+import { convert, hasFunctions, type Conversion } from '../../resource/type/versions/convert.ts';
 import type { Command, Part } from '../command.ts';
 import { decide, nameOf, namesPosition, type Decision } from '../decide.ts';
 import { patched } from '../decide-patch.ts';
@@ -109,7 +109,7 @@ type Write = Extract<Command, { readonly type: 'replace' | 'patch' }> & { readon
 function convertWrite(state: LiveState, command: Write, { facts, asked }: Versions): PreferredCommand {
   const shown = convert(state.object, asked);
   const { name, part, preconditions } = command;
-  if (!shown.ok) return unconvertible(asked, name, shown.problem);
+  if (!shown.ok) return unconvertible(asked, name, shown);
   const current = shown.object;
   const draft = draftIn(current, command, state);
   if (!draft.ok)
@@ -165,13 +165,13 @@ type Whole = Refused | { readonly ok: true; readonly object: ResourceObject };
 function convertWhole(object: ResourceObject, { facts: { type }, asked }: Versions): Whole {
   const { name } = object.metadata;
   const there = convert(object, type);
-  if (!there.ok) return unconvertible(asked, name, there.problem);
+  if (!there.ok) return unconvertible(asked, name, there);
   if (asked.versions === undefined || !hasFunctions(asked.versions)) return there;
   const back = convert(there.object, asked);
-  if (!back.ok) return unconvertible(asked, name, back.problem);
+  if (!back.ok) return unconvertible(asked, name, back);
   return deepEqual(comparable(back.object, asked), comparable(object, asked))
     ? there
-    : unconvertible(asked, name, `the conversion to ${type.apiVersion} and back changes the object`);
+    : unconvertible(asked, name, { problem: `the conversion to ${type.apiVersion} and back changes the object` });
 }
 
 function comparable(object: ResourceObject, type: ResourceType): readonly unknown[] {
@@ -198,7 +198,11 @@ function decoded(facts: Facts): Facts {
   return { ...facts, fieldValidation: undefined };
 }
 
-function unconvertible(type: ResourceType, name: string, problem: string): Refused {
-  type.versions?.faults.record({ name, problem });
+function unconvertible(
+  type: ResourceType,
+  name: string,
+  { problem, thrown }: Omit<Extract<Conversion, { readonly ok: false }>, 'ok'>,
+): Refused {
+  type.versions?.faults.record({ name, problem, thrown });
   return invalid(type, name, [{ pointer: '', detail: `${problem} (the plugin ${type.plugin})` }]);
 }

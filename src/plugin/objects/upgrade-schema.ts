@@ -31,7 +31,11 @@ export const upgradeSchema = {
       name: text('The name of the index.'),
       change: { enum: ['added', 'changed', 'unique'], description: 'What changed; unique: the index became unique.' },
     }),
-    required: list('The members that became required.', { type, pointer: text('A JSON pointer.') }),
+    required: list('The members that became required.', {
+      type,
+      pointer: text('A JSON pointer.'),
+      lacking: count('The number of checked objects that lack the member after the conversion and the migrations.'),
+    }),
     migrations: list('The migrations that run after the upgrade.', {
       id: text('The id of the migration.'),
       type,
@@ -42,8 +46,9 @@ export const upgradeSchema = {
       stored: count('The number of stored objects.'),
       checked: count('The number of objects that were checked within the time limit.'),
       invalid: count('The number of checked objects that break the schema of the new version.'),
+      failing: count('The number of checked objects for which the conversion or a migration fails.'),
     }),
-    invalid: list('The first objects that break a schema.', {
+    invalid: list('The first objects that break a schema, or for which the conversion or a migration fails.', {
       type,
       name: text('The name of the object.'),
       errors: {

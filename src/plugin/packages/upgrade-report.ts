@@ -1,9 +1,10 @@
 import type { Clock } from '../../base/clock.ts';
+import { stackOf } from '../../base/error-message.ts';
 import { isObject } from '../../base/guards.ts';
 import { Slices } from '../../base/slices.ts';
 import { inSlices, type Steps } from '../../base/steps.ts';
 import { eachName, storedIn, type StoredRows } from '../../command/upgrade/stored-rows.ts';
-import { migratedViolations } from '../../command/upgrade/migrated-violations.ts';
+import { migratedViolations, type StepFailure } from '../../command/upgrade/migrated-violations.ts';
 import {
   invalidErrorsShownMax,
   invalidObjectsShownMax,
@@ -39,13 +40,18 @@ export type ComparedVersions = {
 export type UpgradeReportDependencies = {
   readonly rows: StoredRows;
   readonly clock: Clock;
+  /** Returns the place in the new version's code at which an error was thrown, in the form ` (at <file>:<line>)`. */
+  readonly placeOf: (stack: string) => string;
 };
 
 type Checked = {
   readonly type: string;
   readonly stored: number;
   readonly checked: number;
+  /** The objects that break the schema. */
   readonly invalid: number;
+  /** The objects that cannot be converted, or for which a migration fails. */
+  readonly failing: number;
 };
 
 type ReportedRemoval = RemovedType & { readonly objects: number };
@@ -56,6 +62,13 @@ type ReportedMigration = {
   readonly changes: number;
 };
 
+type ReportedMember = {
+  readonly type: string;
+  readonly pointer: string;
+  /** The number of checked objects that lack the member after conversion, defaults and migrations. */
+  readonly lacking: number;
+};
+
 type InvalidObject = {
   readonly type: string;
   readonly name: string;
@@ -63,7 +76,8 @@ type InvalidObject = {
 };
 
 /**
- * The differences between two versions of a plugin, and the stored objects that break the schemas of the new version.
+ * The differences between two versions of a plugin, and the stored objects that break the schemas of the new version
+ * or that cannot be brought to it.
  * A stored type without objects has no entry in `objects`. Lists are bounded; `checked` is below `stored` if the check
  * reached its time limit.
  */
@@ -73,31 +87,34 @@ export type UpgradeReport = {
   readonly removedTypes: readonly ReportedRemoval[];
   readonly removedVersions: TypeChanges['removedVersions'];
   readonly indexes: TypeChanges['indexes'];
-  readonly required: TypeChanges['required'];
+  /** Members that requests in the same version could leave out before, and those that checked objects lack. */
+  readonly required: readonly ReportedMember[];
   /** The migrations that will run, each with the number of checked objects that it changes. */
   readonly migrations: readonly ReportedMigration[];
   readonly objects: readonly Checked[];
-  /** The first invalid objects, in the order of types and names. */
+  /** The first invalid and failing objects, in the order of types and names. */
   readonly invalid: readonly InvalidObject[];
 };
 
 /** Compares the versions and checks the stored objects, in slices. Writes nothing. */
 export async function reportUpgrade(
   { from, to }: ComparedVersions,
-  { rows, clock }: UpgradeReportDependencies,
+  { rows, clock, placeOf }: UpgradeReportDependencies,
 ): Promise<UpgradeReport> {
   const compared = compareTypes(from.types, to.types);
   const slices = new Slices(clock);
   const removedTypes: ReportedRemoval[] = [];
   for (const { type, kind } of removedOf({ from, to }, compared).slice(0, upgradeEntriesMax))
     removedTypes.push({ type, kind, objects: await inSlices(countOf(rows, type), slices) });
-  const found = new InvalidObjects();
+  const found = new InvalidObjects(placeOf);
+  const lacked = new LackedMembers();
   const changes = new Map(to.migrations.map(({ id }) => [id, 0]));
   const objects: Checked[] = [];
   const endMs = clock.monotonic() + upgradeCheckMsMax;
   for (const type of to.types) {
     const isOver = (): boolean => clock.monotonic() > endMs;
-    const checked = await inSlices(checkOf(type, { rows, found, isOver, migrations: to.migrations, changes }), slices);
+    const checking = { rows, found, lacked, isOver, migrations: to.migrations, changes };
+    const checked = await inSlices(checkOf(type, checking), slices);
     if (checked.stored > 0) objects.push(checked);
   }
   return {
@@ -106,7 +123,7 @@ export async function reportUpgrade(
     removedTypes,
     removedVersions: compared.removedVersions.slice(0, upgradeEntriesMax),
     indexes: compared.indexes.slice(0, upgradeEntriesMax),
-    required: compared.required.slice(0, upgradeEntriesMax),
+    required: lacked.among(compared.required).slice(0, upgradeEntriesMax),
     migrations: to.migrations.map(({ id, type: { group, plural } }) => ({
       id,
       type: typeKeyOf(group, plural),
@@ -135,6 +152,17 @@ function removedOf({ from, to }: ComparedVersions, changes: TypeChanges): readon
 
 class InvalidObjects {
   readonly first: InvalidObject[] = [];
+  readonly #placeOf: UpgradeReportDependencies['placeOf'];
+
+  constructor(placeOf: UpgradeReportDependencies['placeOf']) {
+    this.#placeOf = placeOf;
+  }
+
+  fail(type: ResourceType, name: string, { problem, thrown }: StepFailure): void {
+    if (this.first.length >= invalidObjectsShownMax) return;
+    const detail = `${problem.slice(0, upgradeDetailLengthMax)}${this.#placeOf(stackOf(thrown) ?? '')}`;
+    this.first.push({ type: type.key, name, errors: [{ pointer: '', detail }] });
+  }
 
   add(type: ResourceType, name: string, violations: readonly Violation[]): void {
     if (this.first.length >= invalidObjectsShownMax) return;
@@ -146,9 +174,32 @@ class InvalidObjects {
   }
 }
 
+/** Counts the objects that lack a required member, by type and pointer. */
+class LackedMembers {
+  readonly #counts = new Map<string, number>();
+
+  add(type: TypeKey, violations: readonly Violation[]): void {
+    const keys = violations.map(({ pointer }) => lackedKey(type, pointer));
+    for (const key of new Set(keys)) this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+  }
+
+  among(required: TypeChanges['required']): readonly ReportedMember[] {
+    return required.flatMap(({ type, pointer, wasOptional }) => {
+      const lacking = this.#counts.get(lackedKey(type, pointer)) ?? 0;
+      return wasOptional || lacking > 0 ? [{ type, pointer, lacking }] : [];
+    });
+  }
+}
+
+/** Returns a key in which the pointer has `*` for each element of an array. */
+function lackedKey(type: string, pointer: string): string {
+  return `${type} ${pointer.replaceAll(/\/\d+(?=\/|$)/gu, '/*')}`;
+}
+
 type Checking = {
   readonly rows: StoredRows;
   readonly found: InvalidObjects;
+  readonly lacked: LackedMembers;
   readonly isOver: () => boolean;
   readonly migrations: readonly MountedMigration[];
   /** The number of objects that each migration changes, by id. */
@@ -156,22 +207,29 @@ type Checking = {
 };
 
 function* checkOf(type: ResourceType, checking: Checking): Steps<Checked> {
-  const { rows, found, isOver, migrations, changes } = checking;
+  const { rows, found, lacked, isOver, migrations, changes } = checking;
   const steps = migrations.filter((each) => typeKeyOf(each.type.group, each.type.plural) === type.key);
-  let [stored, checked, invalid] = [0, 0, 0];
+  let [stored, checked, invalid, failing] = [0, 0, 0, 0];
   yield* eachName(rows, { type: type.key }, (name) => {
     stored += 1;
     if (isOver()) return;
     checked += 1;
-    const object = storedIn(rows, type, name);
-    if (object === undefined) return;
-    const { violations, changedBy } = migratedViolations(type, object, steps);
+    const converted = storedIn(rows, type, name);
+    if (converted === undefined) return;
+    const { violations, failure, changedBy } = converted.ok
+      ? migratedViolations(type, converted.object, steps)
+      : { violations: [], failure: converted, changedBy: [] };
     for (const id of changedBy) changes.set(id, (changes.get(id) ?? 0) + 1);
-    if (violations.length === 0) return;
-    invalid += 1;
-    found.add(type, name, violations);
+    if (failure !== undefined) {
+      failing += 1;
+      found.fail(type, name, failure);
+    } else if (violations.length > 0) {
+      invalid += 1;
+      found.add(type, name, violations);
+      lacked.add(type.key, violations);
+    }
   });
-  return { type: type.key, stored, checked, invalid };
+  return { type: type.key, stored, checked, invalid, failing };
 }
 
 function* countOf(rows: StoredRows, type: TypeKey): Steps<number> {

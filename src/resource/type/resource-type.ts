@@ -117,6 +117,8 @@ export type VersionStep = {
 export type Unconverted = {
   readonly name: string;
   readonly problem: string;
+  /** The stack of the error that a function threw. */
+  readonly trace: string | undefined;
 };
 
 export type TypeVersions = {
@@ -134,7 +136,7 @@ export type TypeVersions = {
   };
   /** Receives the objects that could not be converted. */
   readonly faults: {
-    record(fault: Unconverted): void;
+    record(fault: Omit<Unconverted, 'trace'> & { readonly thrown?: unknown }): void;
     /** The first object; undefined if all were converted. */
     found(): { readonly count: number; readonly first: Unconverted } | undefined;
     /** Calls the listener at the first fault. */

@@ -17,6 +17,8 @@ type RequiredMember = {
   readonly type: string;
   /** A JSON pointer into objects of the type; `*` is any element of an array. */
   readonly pointer: string;
+  /** Whether requests in the same version could leave the member out before. */
+  readonly wasOptional: boolean;
 };
 
 /** The differences between the types of two versions of a plugin. A type is named by its key. */
@@ -31,7 +33,7 @@ export type TypeChanges = {
     /** `unique`: the index exists and becomes unique. */
     readonly change: 'added' | 'changed' | 'unique';
   }[];
-  /** The members that objects must have now. */
+  /** The members of the preferred version that objects did not need before, in the same version or the preferred one. */
   readonly required: readonly RequiredMember[];
 };
 
@@ -51,17 +53,25 @@ export function compareTypes(before: readonly ResourceType[], after: readonly Re
         .map((version) => ({ type: type.key, version }));
     }),
     indexes: pairs.flatMap(({ earlier, type }) => changedIndexes(earlier, type)),
-    required: pairs.flatMap(({ earlier, type }) => {
-      const present = new Set(requiredPointers(earlier.schema));
-      return requiredPointers(type.schema)
-        .filter((pointer) => !present.has(pointer))
-        .map((pointer) => ({ type: type.key, pointer }));
-    }),
+    required: pairs.flatMap(({ earlier, type }) => newlyRequired(earlier, type)),
   };
 }
 
-function servedVersions({ version, versions }: ResourceType): readonly string[] {
-  return versions?.served.map((type) => type.version) ?? [version];
+function servedVersions(type: ResourceType): readonly string[] {
+  return servedTypes(type).map(({ version }) => version);
+}
+
+function servedTypes(type: ResourceType): readonly ResourceType[] {
+  return type.versions?.served ?? [type];
+}
+
+function newlyRequired(earlier: ResourceType, type: ResourceType): readonly RequiredMember[] {
+  const stored = new Set(requiredPointers(earlier.schema));
+  const same = servedTypes(earlier).find(({ version }) => version === type.version);
+  const sent = same === undefined ? undefined : new Set(requiredPointers(same.schema));
+  return requiredPointers(type.schema)
+    .map((pointer) => ({ type: type.key, pointer, wasOptional: sent?.has(pointer) === false }))
+    .filter(({ pointer, wasOptional }) => wasOptional || !stored.has(pointer));
 }
 
 function changedIndexes(earlier: ResourceType, type: ResourceType): TypeChanges['indexes'] {

@@ -39,7 +39,7 @@ export type Installs = {
 
 /** Composes the installation of packages. */
 export function composeInstalls(parts: InstallParts): Installs {
-  const { packages, host, models, clock, domain, registry, disk } = parts;
+  const { packages, host, models, clock, domain, registry, disk, suspects } = parts;
   let isOpen = false;
   const installer = new Installer({
     domain,
@@ -61,7 +61,8 @@ export function composeInstalls(parts: InstallParts): Installs {
       };
       const done = new Set(host.objects.migrations(name).flatMap(({ id, phase }) => (phase === 'done' ? [id] : [])));
       const migrations = definition.migrations.filter(({ id }) => !done.has(id));
-      return reportUpgrade({ from, to: { version, types, migrations } }, { rows: models, clock });
+      const placeOf = (stack: string): string => suspects.placeOf(name, stack);
+      return reportUpgrade({ from, to: { version, types, migrations } }, { rows: models, clock, placeOf });
     },
     recordReport: async (plugin, report) => host.objects.recordUpgrade(plugin, report),
     write: async (manifest, ref, by) =>

@@ -3,6 +3,7 @@ import type { Incarnation } from '../incarnation.ts';
 import type { Notice } from './plugin-status.ts';
 import type { UniqueStep } from '../../../read/uniqueness.ts';
 import type { MigrationState } from '../../api/migration-mounts.ts';
+import type { Unconverted } from '../../../resource/type/resource-type.ts';
 import type { InvalidObjects } from '../../api/object-checks.ts';
 import type { ReconcilerTrouble } from '../../api/reconciler-mounts.ts';
 
@@ -80,9 +81,7 @@ function loadedNotices(
     notices.push({ type: 'IndexFunctionFailing', reason: 'StoredObjects', message: missing.join('; ') });
   const unconverted = types.flatMap(({ key, versions }) => {
     const found = versions?.faults.found();
-    return found === undefined
-      ? []
-      : [`${key}: the first of the objects is ${JSON.stringify(found.first.name)}: ${found.first.problem}`];
+    return found === undefined ? [] : [unconvertedText(key, found.first, placeOf)];
   });
   if (unconverted.length > 0)
     notices.push({
@@ -91,6 +90,14 @@ function loadedNotices(
       message: `objects are shown in the version in which they are stored: ${unconverted.join('; ')}`,
     });
   return notices;
+}
+
+function unconvertedText(
+  type: string,
+  { name, problem, trace = '' }: Unconverted,
+  placeOf: Running['placeOf'],
+): string {
+  return `${type}: the first of the objects is ${JSON.stringify(name)}: ${problem}${placeOf(trace)}`;
 }
 
 function keptNotices(kept: KeptChanges): readonly Notice[] {

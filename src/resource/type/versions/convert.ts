@@ -7,7 +7,9 @@ import { frozen } from '../index-values.ts';
 import type { ResourceType, TypeVersions } from '../resource-type.ts';
 
 export type Conversion =
-  { readonly ok: true; readonly object: ResourceObject } | { readonly ok: false; readonly problem: string };
+  | { readonly ok: true; readonly object: ResourceObject }
+  /** `thrown`: the value that a function of the plugin threw. */
+  | { readonly ok: false; readonly problem: string; readonly thrown?: unknown };
 
 /**
  * Converts an object to the version of `type`, step by step between neighbours. If no functions are declared, only
@@ -25,7 +27,8 @@ export function convert(object: ResourceObject, type: ResourceType): Conversion 
     for (let at = from; at > to; at -= 1) converted = stepped(converted, versions, { from: at, to: at - 1 });
     return { ok: true, object: converted };
   } catch (error) {
-    return { ok: false, problem: problemOf(error) };
+    if (!(error instanceof StepError)) throw error;
+    return { ok: false, problem: error.message, thrown: error.thrown };
   }
 }
 
@@ -33,7 +36,14 @@ export function hasFunctions({ steps }: TypeVersions): boolean {
   return steps.some(({ up, down }) => up !== undefined || down !== undefined);
 }
 
-class StepError extends Error {}
+class StepError extends Error {
+  readonly thrown: unknown;
+
+  constructor(message: string, thrown: unknown) {
+    super(message);
+    this.thrown = thrown;
+  }
+}
 
 function stepped(
   object: ResourceObject,
@@ -49,7 +59,8 @@ function stepped(
     const result = calls.run(conversion, () => run(frozen(object)));
     return { ...resultOf(result, object), apiVersion };
   } catch (error) {
-    throw new StepError(`the conversion from ${object.apiVersion} to ${apiVersion} ${faultOf(error)}`);
+    const { fault, thrown } = faultOf(error);
+    throw new StepError(`the conversion from ${object.apiVersion} to ${apiVersion} ${fault}`, thrown);
   }
 }
 
@@ -87,18 +98,14 @@ function isTexts(value: unknown): value is Readonly<Record<string, string>> {
   return isObject(value) && Object.values(value).every((text) => typeof text === 'string');
 }
 
-function faultOf(error: unknown): string {
+/** `thrown`: the value that the plugin's code threw. */
+function faultOf(error: unknown): { readonly fault: string; readonly thrown?: unknown } {
   try {
-    if (error instanceof ForeignValueError) return `returned a wrong result: ${error.message}`;
+    if (error instanceof ForeignValueError) return { fault: `returned a wrong result: ${error.message}` };
     const message = error instanceof Error ? error.message : `a value of type ${typeof error}`;
-    return `threw: ${message.slice(0, hookDetailLengthMax)}`;
+    return { fault: `threw: ${message.slice(0, hookDetailLengthMax)}`, thrown: error };
   } catch {
     // An error of a plugin may throw when it is read.
-    return 'threw an error that cannot be printed';
+    return { fault: 'threw an error that cannot be printed' };
   }
-}
-
-function problemOf(error: unknown): string {
-  if (error instanceof StepError) return error.message;
-  throw error;
 }

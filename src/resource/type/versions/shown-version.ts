@@ -1,22 +1,25 @@
 import type { ResourceObject } from '../../object/object.ts';
 import { noDefaults } from '../../schema/defaults/compile-defaults.ts';
 import type { ResourceType } from '../resource-type.ts';
-import { convert } from './convert.ts';
+import { convert, type Conversion } from './convert.ts';
 
 /**
  * Returns a stored object as reads show it: in the preferred version, with the defaults of its schema. The same
  * reference if nothing changes. An object that cannot be converted is returned as it is stored, and reported.
  */
 export function currentObject(object: ResourceObject, type: ResourceType): ResourceObject {
+  const current = currentConversion(object, type);
+  return current.ok ? current.object : object;
+}
+
+/** Like `currentObject`, but returns the reason why an object cannot be converted. */
+export function currentConversion(object: ResourceObject, type: ResourceType): Conversion {
   const converted = convert(object, type);
-  if (!converted.ok) {
-    report(type, object, converted.problem);
-    return object;
-  }
-  if (type.fillDefaults === noDefaults) return converted.object;
+  if (!converted.ok) report(type, object, converted);
+  if (!converted.ok || type.fillDefaults === noDefaults) return converted;
   const { apiVersion, kind, metadata, ...members } = converted.object;
   const filled = type.fillDefaults(members) ?? members;
-  return filled === members ? converted.object : { apiVersion, kind, metadata, ...filled };
+  return filled === members ? converted : { ok: true, object: { apiVersion, kind, metadata, ...filled } };
 }
 
 /** Converts the JSON of a stored object, with its resourceVersion, to the preferred version with defaults. */
@@ -31,7 +34,7 @@ export function currentAnswer(answer: Uint8Array, type: ResourceType): Uint8Arra
 export function versionedObject(object: ResourceObject, type: ResourceType): ResourceObject {
   const converted = convert(object, type);
   if (converted.ok) return converted.object;
-  report(type, object, converted.problem);
+  report(type, object, converted);
   return object;
 }
 
@@ -70,8 +73,12 @@ function isInVersion(answer: Uint8Array, type: ResourceType): boolean {
 
 const openings = new WeakMap<ResourceType, Buffer>();
 
-function report({ versions }: ResourceType, { metadata: { name } }: ResourceObject, problem: string): void {
-  versions?.faults.record({ name, problem });
+function report(
+  { versions }: ResourceType,
+  { metadata: { name } }: ResourceObject,
+  { problem, thrown }: Extract<Conversion, { readonly ok: false }>,
+): void {
+  versions?.faults.record({ name, problem, thrown });
 }
 
 function parsed(answer: Uint8Array): ResourceObject {

@@ -1,4 +1,5 @@
-import type { Unconverted } from '../resource-type.ts';
+import { stackOf } from '../../../base/error-message.ts';
+import type { TypeVersions, Unconverted } from '../resource-type.ts';
 
 /** The objects of a type that could not be converted: the first one, and how many conversions failed. */
 export class VersionFaults {
@@ -7,10 +8,10 @@ export class VersionFaults {
   #first: Unconverted | undefined;
   readonly #listeners = new Set<() => void>();
 
-  record(fault: Unconverted): void {
+  record({ name, problem, thrown }: Parameters<TypeVersions['faults']['record']>[0]): void {
     this.#count += 1;
     if (this.#first !== undefined) return;
-    this.#first = fault;
+    this.#first = { name, problem, trace: stackOf(thrown) };
     for (const listener of this.#listeners) listener();
   }
 
