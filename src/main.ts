@@ -76,7 +76,11 @@ async function pluginCheck(): Promise<PluginCheck> {
   const { problemText } = await import('./plugin/check/plugin-problem.ts');
   const { clientClock } = await import('./base/clock.ts');
   const { platformVersion: version } = await import('./server/platform-version.ts');
-  return async (folder, domain) => (await checkPlugin(folder, { domain, version }, clientClock)).map(problemText);
+  return async (folder, domain) =>
+    (await checkPlugin(folder, { domain, version }, clientClock)).map((problem) => ({
+      text: problemText(problem),
+      isWarning: problem.isWarning === true,
+    }));
 }
 
 /**

@@ -78,9 +78,10 @@ async function shown(server: TestServer, path: string): Promise<unknown> {
   return (await server.call(path)).json();
 }
 
-const problem = `the conversion from ${group}/v1alpha1 to ${group}/v1beta1 threw: no address: odd.example (at main.js:3)`;
+const problem =
+  `the conversion from ${group}/v1alpha1 to ${group}/v1beta1 threw: ` + 'no address: odd.example (at main.js:3)';
 
-test('a check names the object whose conversion throws, with the place, and no converted member as missing', async (t) => {
+test('a check names the object whose conversion throws, with the place, and no member that it converts', async (t) => {
   const server = await filled(t);
   const dry = await dryRun(server, second({ version: '2.0.0', up: strict }), 'links');
   t.equal(dry.status, 200, JSON.stringify(dry.body));

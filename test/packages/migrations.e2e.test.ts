@@ -139,6 +139,10 @@ test('declarations that are no migrations refuse the package', async (t) => {
       /migrations\[0\]\.type: others of links\.example\.com\/v1 is not a type of this plugin/u,
     ],
     [
+      "migrations: [{ id: 'a', type: { ...link, version: 'v1alpha1' }, up() {} }]",
+      /type: links of links\.example\.com\/v1alpha1 is not a type of this plugin; the plugin has it in v1/u,
+    ],
+    [
       "migrations: [{ id: 'a', type: link, up() {} }, { id: 'a', type: link, up() {} }]",
       /migrations\[1\]\.id: another migration has the id a/u,
     ],

@@ -37,9 +37,12 @@ const refused: Readonly<Record<string, readonly [unknown, readonly RegExp[]]>> =
   ],
   "another plugin's type": [
     [{ ...whole, type: { ...goods, plural: 'roles' } }],
-    [/^reconcilers\[0\]\.type: roles of goods\.example\/v1 is not a type of this plugin$/u],
+    [/^reconcilers\[0\]\.type: roles of goods\.example\/v1 is not a type of this plugin; must be one of /u],
   ],
-  'another version': [[{ ...whole, type: { ...goods, version: 'v2' } }], [/is not a type of this plugin$/u]],
+  'another version': [
+    [{ ...whole, type: { ...goods, version: 'v2' } }],
+    [/is not a type of this plugin; the plugin has it in v1$/u],
+  ],
   'no function': [[{ type: shops }], [/^reconcilers\[0\]\.reconcile: must be a function$/u]],
   'a typo': [[{ ...whole, watch: [] }], [/^reconcilers\[0\]\.watch: is not known; did you mean "watches"\?$/u]],
   'nobody at once': [
@@ -73,7 +76,7 @@ const refused: Readonly<Record<string, readonly [unknown, readonly RegExp[]]>> =
   ],
   "a watch of another plugin's type": [
     [{ ...whole, watches: [{ ...watch, type: { group: '', version: 'v1alpha1', plural: 'users' } }] }],
-    [/watches\[0\]\.type: users of .* is not a type of this plugin$/u],
+    [/watches\[0\]\.type: users of .* is not a type of this plugin; must be one of /u],
   ],
   'a watch without a function': [
     [{ ...whole, watches: [{ type: goods, names: 'spec.shop' }] }],

@@ -45,7 +45,9 @@ test('a declared reference has a field of the schema, a type and two policies', 
   for (const field of ['spec.group', 'spec.owner', 'spec.tags', 'spec.nested.name'])
     t.strictSame(problemsOf([{ ...weak, field }]), [], field);
   for (const [field, problem] of [
-    ['spec.missing', /the schema has no field spec.missing/],
+    ['spec.missing', /the schema has no field spec.missing$/],
+    ['spec.nestd.name', /the schema has no field spec.nestd.name; did you mean "spec.nested.name"\?$/],
+    ['spec.nested.nam', /the schema has no field spec.nested.nam; did you mean "spec.nested.name"\?$/],
     ['spec.size', /must be a string or an array of strings/],
     ['spec.nested', /must be a string or an array of strings/],
     ['metadata.name', /must not be a field of metadata/],

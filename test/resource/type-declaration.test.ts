@@ -69,7 +69,10 @@ test('hooks are functions with known names, and part of the code of a declaratio
     [3, /hooks: must be an object of functions, is 3/],
     [{ validat: () => undefined }, /hooks: validat is not a hook; did you mean "validate"\?/],
     [{ default: {} }, /hooks: default must be a function, is \{\}/],
-    [{ validate: async () => undefined }, /hooks: validate must not be async/],
+    [
+      { validate: async () => undefined },
+      /hooks: validate must not be async: it runs within one decision; return the result, not a promise$/,
+    ],
   ];
   for (const [hooks, problem] of table) t.match(of(hooks), { ok: false, problems: [problem] });
   const declarationOf = (hooks: unknown): unknown => {

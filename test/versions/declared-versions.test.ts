@@ -171,7 +171,7 @@ const refused: readonly (readonly [what: string, declaration: object, problem: R
         },
       ],
     },
-    /examples of v1\[0\]: comes back changed from v1/,
+    /examples of v1\[0\]: comes back changed from v1alpha1: \/spec\/size must be \{"width":2,"height":3\}, is absent/,
   ],
 ];
 
@@ -179,6 +179,28 @@ for (const [what, declaration, problem] of refused)
   test(`a declaration with ${what} is refused`, async (t) => {
     t.match(problemsOf(declaration).join('\n'), problem);
   });
+
+test('a problem that the schemas of several versions share is reported once', async (t) => {
+  const schema = { type: 'object', properties: { spec: { type: 'number', minimum: 'a' } } };
+  const versions = [{ ...alpha, schema }, { ...beta, schema }, v1];
+  const once = problemsOf({ ...gadget, schema, versions });
+  t.match(once, [/^type Gadget: schema: .*minimum.* \(also in versions\[0\], versions\[1\]\)$/u]);
+  t.equal(once.length, 1);
+  t.match(problemsOf({ ...gadget, versions }), [/^type Gadget: versions\[0\]: schema: .* \(also in versions\[1\]\)$/u]);
+});
+
+test('of an example that comes back with many changes the first are named, cut to a length', async (t) => {
+  const down = ({ spec, ...object }: { readonly spec: { readonly name: string } }) => ({
+    ...object,
+    spec: { name: spec.name, width: 7, height: 8, color: 'x'.repeat(100) },
+  });
+  const [, problem] = problemsOf({ ...gadget, convert: [first, { ...second, down }] });
+  t.match(problem, /^type Gadget: convert: examples of v1beta1\[0\]: comes back changed from v1: /u);
+  t.match(
+    problem,
+    /\/spec\/width must be 2, is 7; \/spec\/color must be "blue", is "x{79}…; \/spec\/height must be absent, is 8$/u,
+  );
+});
 
 test('the largest numbers of versions and examples are accepted', async (t) => {
   const versions = [...many(versionsPerTypeMax)];

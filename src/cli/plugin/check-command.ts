@@ -6,13 +6,16 @@ import type { Command } from 'commander';
 import { targetOf } from '../connection.ts';
 import { commandError, usageError } from '../failure.ts';
 import type { CommandContext } from '../command-context.ts';
-import { printable } from '../text-table.ts';
+import { counted, printable } from '../text-table.ts';
 
 /**
  * Finds the problems of the plugin in a folder, each as one line of text. The caller passes this function, because
  * src/cli may import only settings and HTTP.
  */
-export type PluginCheck = (folder: string, domain: string) => Promise<readonly string[]>;
+export type PluginCheck = (folder: string, domain: string) => Promise<readonly CheckedProblem[]>;
+
+/** A problem in one line. A warning is printed, and does not fail the check. */
+export type CheckedProblem = { readonly text: string; readonly isWarning: boolean };
 
 export type CheckOptions = { readonly domain?: string | undefined };
 
@@ -40,9 +43,10 @@ async function check(folder: string, options: CheckOptions, { context, pluginChe
   );
   if (!isFolder) throw usageError(`${printable(folder)} is not a folder`);
   const { domain } = targetOf(options, context);
-  const problems = await (await pluginCheck())(path, domain);
-  for (const problem of problems) context.output.write(`${printable(problem)}\n`);
-  const count = String(problems.length);
-  if (problems.length > 0) throw commandError(`the plugin has ${count} problem${problems.length === 1 ? '' : 's'}`);
-  context.stderr.write('the plugin has no problems\n');
+  const found = await (await pluginCheck())(path, domain);
+  for (const { text } of found) context.output.write(`${printable(text)}\n`);
+  const warnings = found.filter(({ isWarning }) => isWarning).length;
+  const problems = found.length - warnings;
+  if (problems > 0) throw commandError(`the plugin has ${counted(problems, 'problem')}`);
+  context.stderr.write(`the plugin has no problems${warnings === 0 ? '' : `, and ${counted(warnings, 'warning')}`}\n`);
 }

@@ -1,9 +1,12 @@
 import { pathToFileURL } from 'node:url';
 
+import { stackOf } from '../../base/error-message.ts';
 import { circleProblems } from '../../resource/references/reference-circles.ts';
 import { groupOfKey } from '../../resource/type/index-entry.ts';
 import { compileType } from '../../resource/type/type-declaration.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
+import type { ConversionProblem } from '../../resource/type/versions/versioned-type.ts';
+import { otherWords } from '../../resource/schema/suggestions.ts';
 import { isObject } from '../../base/guards.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 import { placeInStack, thrownPlace, withoutFolder } from '../errors/thrown-place.ts';
@@ -12,6 +15,7 @@ import { decodeDefinition, endpointProblems, type Definition } from '../load/def
 import { describe, runModule } from '../load/load-module.ts';
 import type { Manifest } from '../load/manifest.ts';
 import { declaringStack } from './declared-places.ts';
+import { functionStack } from './function-place.ts';
 import type { PluginProblem } from './plugin-problem.ts';
 
 /** The valid parts of a plugin's module. */
@@ -75,9 +79,14 @@ function checkExported(exported: unknown, { folder, manifest, domain }: Module):
   const types = compiled.flatMap(({ type }) => (type.ok ? [type.type] : []));
   const problems = [
     ...compiled.flatMap(({ declaration, type }) =>
-      type.ok ? [] : type.problems.map((text) => ({ ...declaredAt(declaration), text })),
+      type.ok
+        ? unknownTargets(type.type, types).map((text) => ({ ...declaredAt(declaration), text }))
+        : type.problems.map((text) => ({
+            ...(conversionPlace(type.conversions?.get(text), folder) ?? declaredAt(declaration)),
+            text,
+          })),
     ),
-    ...[...repeatedTypes(types), ...unknownTargets(types), ...circleProblems(types, [])].map((text) => ({
+    ...[...repeatedTypes(types), ...circleProblems(types, [])].map((text) => ({
       ...declaredAt(exported),
       text,
     })),
@@ -104,13 +113,20 @@ function repeatedTypes(types: readonly ResourceType[]): readonly string[] {
 }
 
 /** References to types that do not exist, in groups of the plugin. Other plugins' types are unknown here. */
-function unknownTargets(types: readonly ResourceType[]): readonly string[] {
+function unknownTargets({ kind, references }: ResourceType, types: readonly ResourceType[]): readonly string[] {
   const groups = new Set(types.map(({ group }) => group));
-  const keys = new Set(types.map(({ key }) => key));
-  return types.flatMap(({ kind, references }) =>
-    references
-      .filter(({ to }) => groups.has(groupOfKey(to)) && !keys.has(to))
-      .map(({ field, to }) => `type ${kind}: references: ${field}: the type ${to} does not exist`),
+  const keys = types.map(({ key }) => key);
+  return references
+    .filter(({ to }) => groups.has(groupOfKey(to)) && !keys.includes(to))
+    .map(({ field, to }) => `type ${kind}: references: ${field}: the type ${to} does not exist${otherWords(to, keys)}`);
+}
+
+/** Returns the place at which a conversion threw, or else of the function that converts; undefined if it is unknown. */
+function conversionPlace(problem: ConversionProblem | undefined, { path }: PluginFolder): Place | undefined {
+  if (problem === undefined) return undefined;
+  return (
+    placeOf(placeInStack(stackOf(problem.thrown) ?? '', [path])) ??
+    placeOf(placeInStack(functionStack(problem.run), [path]))
   );
 }
 
@@ -143,8 +159,10 @@ function namedIn(text: string, exported: unknown): unknown {
   return parts.findLast((part) => declaringStack(part) !== undefined) ?? exported;
 }
 
+type Place = { readonly file: string; readonly line: number };
+
 /** Parses ` (at <file>:<line>…)`, the form in which errors of plugins contain a place. */
-function placeOf(shown: string): { readonly file: string; readonly line: number } | undefined {
+function placeOf(shown: string): Place | undefined {
   const [, file, line] = /^ \(at (.+?):([0-9]+)/u.exec(shown) ?? [];
   return file === undefined ? undefined : { file, line: Number(line) };
 }

@@ -10,6 +10,7 @@ import { yamlDocuments } from '../objects/yaml-documents.ts';
 import { checkManifest, checkObjectFiles, type Platform } from './check-files.ts';
 import { checkModule } from './check-module.ts';
 import { checkObjects } from './check-objects.ts';
+import { checkReferences } from './check-references.ts';
 import { checkRoles } from './check-roles.ts';
 import type { PluginProblem } from './plugin-problem.ts';
 
@@ -49,6 +50,7 @@ async function check(folder: PluginFolder, platform: Platform): Promise<void> {
   // Each object and rule of a refused type would be a further problem, and hide the one to correct.
   if (types.length < endpoints.types.length) return;
   send({ problems: checkObjects(files.objects, { plugin, domain, types }) });
+  send({ problems: checkReferences(files.objects, types) });
   const otherRoles = await rolesOfPlatform(domain);
   const hasDependencies = manifest.dependencies.size > 0;
   send({

@@ -6,11 +6,13 @@ export type PluginProblem = {
   readonly line: number | undefined;
   /** The problem, and how to fix it. */
   readonly text: string;
+  /** Whether the plugin may be correct, as for the name of an object that a server may have. */
+  readonly isWarning?: true;
 };
 
-/** Returns `<file>:<line>: <text>`, without the parts that are unknown. */
-export function problemText({ file, line, text }: PluginProblem): string {
-  return [file, line, ` ${text}`]
+/** Returns `<file>:<line>: <text>`, without the parts that are unknown. The text of a warning has a prefix. */
+export function problemText({ file, line, text, isWarning }: PluginProblem): string {
+  return [file, line, ` ${isWarning === true ? 'warning: ' : ''}${text}`]
     .filter((part) => part !== undefined)
     .join(':')
     .trimStart();

@@ -2,6 +2,7 @@ import { isObject } from '../../base/guards.ts';
 import { migrationIdLengthMax, migrationsPerPluginMax } from '../../limits/plugins.ts';
 import { otherWords } from '../../resource/schema/suggestions.ts';
 import type { MountedMigration } from '../api/migration-mounts.ts';
+import { decodeOwnType } from './own-type.ts';
 
 const members = new Set(['id', 'type', 'up']);
 const idForm = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/u;
@@ -45,7 +46,7 @@ function decodeMigration(declared: unknown, { at, types, problems }: Decoding): 
   for (const member of Object.keys(declared))
     if (!members.has(member)) problems.push(`${at}.${member}: is not known${otherWords(member, [...members])}`);
   const { id, up } = declared;
-  const type = decodeType(declared['type'], { at: `${at}.type`, types, problems });
+  const type = decodeOwnType(declared['type'], `${at}.type`, { types, problems });
   const isId = typeof id === 'string' && id.length <= migrationIdLengthMax && idForm.test(id);
   if (!isId)
     problems.push(
@@ -63,18 +64,4 @@ function decodeMigration(declared: unknown, { at, types, problems }: Decoding): 
       return migrated;
     },
   };
-}
-
-function decodeType(declared: unknown, { at, types, problems }: Decoding): MountedMigration['type'] | undefined {
-  const { group, version, plural } = isObject(declared) ? declared : {};
-  if (typeof group !== 'string' || typeof version !== 'string' || typeof plural !== 'string') {
-    problems.push(`${at}: must be an object with the group, version and plural of a type`);
-    return undefined;
-  }
-  const isOwn = types.some(
-    (type) => isObject(type) && type['plural'] === plural && type['group'] === group && type['version'] === version,
-  );
-  if (isOwn) return { group, version, plural };
-  problems.push(`${at}: ${plural} of ${group}/${version} is not a type of this plugin`);
-  return undefined;
 }

@@ -7,6 +7,7 @@ import {
   reconcilersPerPluginMax,
   reconcilerWatchesMax,
 } from '../lifecycle/reconciler-limits.ts';
+import { decodeOwnType } from './own-type.ts';
 import { unknownMembers } from './unknown-members.ts';
 
 const members = new Set(['type', 'reconcile', 'name', 'watches', 'concurrency']);
@@ -20,20 +21,14 @@ export function decodeReconcilers(
   types: readonly unknown[],
   problems: string[],
 ): readonly MountedReconciler[] {
-  const own = new Set(
-    types.flatMap((type) =>
-      isObject(type) ? [`${String(type['plural'])}.${String(type['group'])}/${String(type['version'])}`] : [],
-    ),
-  );
-  const found: Findings = { own, names: new Set(), problems };
+  const found: Findings = { types, names: new Set(), problems };
   return listOf(exported, reconcilersPerPluginMax, 'reconcilers', problems)
     .map((reconciler, index) => decodeReconciler(reconciler, `reconcilers[${String(index)}]`, found))
     .filter((reconciler) => reconciler !== undefined);
 }
 
 type Findings = {
-  /** `<plural>.<group>/<version>` of each of the plugin's types. */
-  readonly own: ReadonlySet<string>;
+  readonly types: readonly unknown[];
   readonly names: Set<string>;
   readonly problems: string[];
 };
@@ -45,7 +40,7 @@ function decodeReconciler(declared: unknown, at: string, found: Findings): Mount
     return undefined;
   }
   problems.push(...unknownMembers(declared, members, at));
-  const type = decodeType(declared['type'], `${at}.type`, found);
+  const type = decodeOwnType(declared['type'], `${at}.type`, found);
   const { reconcile, concurrency = 1 } = declared;
   if (!isReconcile(reconcile)) problems.push(`${at}.reconcile: must be a function`);
   if (!isConcurrency(concurrency))
@@ -93,17 +88,6 @@ function decodeName(
   return name;
 }
 
-function decodeType(declared: unknown, at: string, { own, problems }: Findings): ReconciledType | undefined {
-  const { group, version, plural } = isObject(declared) ? declared : {};
-  if (typeof group !== 'string' || typeof version !== 'string' || typeof plural !== 'string') {
-    problems.push(`${at}: must be an object with the group, version and plural of a type`);
-    return undefined;
-  }
-  if (own.has(`${plural}.${group}/${version}`)) return { group, version, plural };
-  problems.push(`${at}: ${plural} of ${group}/${version} is not a type of this plugin`);
-  return undefined;
-}
-
 const watchMembers = new Set(['type', 'names']);
 
 function decodeWatch(declared: unknown, at: string, found: Findings): MountedReconciler['watches'][number] | undefined {
@@ -113,7 +97,7 @@ function decodeWatch(declared: unknown, at: string, found: Findings): MountedRec
     return undefined;
   }
   problems.push(...unknownMembers(declared, watchMembers, at));
-  const type = decodeType(declared['type'], `${at}.type`, found);
+  const type = decodeOwnType(declared['type'], `${at}.type`, found);
   const { names } = declared;
   if (!isNames(names)) problems.push(`${at}.names: must be a function`);
   return type === undefined || !isNames(names)

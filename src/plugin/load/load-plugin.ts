@@ -150,7 +150,7 @@ async function runMain(
       },
       clock,
     );
-    return module.ok ? checkExport(module.exported, declarer) : module;
+    return module.ok ? checkExport(module.exported, declarer, (stack) => suspects.placeOf(name, stack)) : module;
   } finally {
     if (origin.kind === 'kept') loadMarks.end(name);
   }

@@ -91,11 +91,14 @@ export async function applyObject(given: Application, dependencies: ApplyDepende
 
 /** Files may contain an object in any served version. The object is merged and stored in the preferred version. */
 function inPreferredVersion(given: Application): Application {
-  const { preferred } = given.type;
-  if (preferred === undefined) return given;
-  const { apiVersion, kind } = given.type;
-  const bytes = Buffer.from(JSON.stringify({ ...given.object, apiVersion, kind }));
-  return { ...given, type: preferred, object: parseObject(pastAnswer(bytes, preferred)) };
+  const { preferred = given.type } = given.type;
+  return { ...given, type: preferred, object: preferredObject(given.object, given.type) };
+}
+
+/** Returns an object of a file, which has the version of `type`, in the preferred version. */
+export function preferredObject(object: JsonObject, { apiVersion, kind, preferred }: ResourceType): JsonObject {
+  if (preferred === undefined) return object;
+  return parseObject(pastAnswer(Buffer.from(JSON.stringify({ ...object, apiVersion, kind })), preferred));
 }
 
 function unexpectedly(

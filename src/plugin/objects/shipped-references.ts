@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../resource/object/object.ts';
-import { namedTargets, targetKey } from '../../resource/references/named-targets.ts';
+import { namedTargets, targetKey, type NamedTarget } from '../../resource/references/named-targets.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { preferredObject } from './apply-object.ts';
 
-/** An object that a plugin ships, and its type. */
+/** An object that a plugin ships, and its type in the version of the object. */
 export type TypedObject = {
-  readonly type: Pick<ResourceType, 'key' | 'references'>;
+  readonly type: ResourceType;
   readonly name: string;
   readonly object: JsonObject;
 };
@@ -20,7 +21,7 @@ export function referencedFirst<Each extends TypedObject>(objects: readonly Each
   const place = (each: Each): void => {
     if (entered.has(each)) return;
     entered.add(each);
-    for (const { target } of namedTargets(each.type.references, each.object)) {
+    for (const { target } of namesIn(each)) {
       const named = target === undefined ? undefined : byKey.get(target);
       if (named !== undefined) place(named);
     }
@@ -31,10 +32,15 @@ export function referencedFirst<Each extends TypedObject>(objects: readonly Each
 }
 
 /** Returns the JSON pointers at which an object names one of `objects`. */
-export function pointersTo(objects: ReadonlySet<string>, { type, object }: TypedObject): ReadonlySet<string> {
+export function pointersTo(objects: ReadonlySet<string>, typed: TypedObject): ReadonlySet<string> {
   return new Set(
-    namedTargets(type.references, object)
+    namesIn(typed)
       .filter(({ target }) => target !== undefined && objects.has(target))
       .map(({ pointer }) => pointer),
   );
+}
+
+/** Returns the names in the references of an object. References are declared for the preferred version. */
+export function namesIn({ type, object }: Omit<TypedObject, 'name'>): readonly NamedTarget[] {
+  return namedTargets(type.references, preferredObject(object, type));
 }

@@ -1,4 +1,5 @@
 import { isList, isObject } from '../../base/guards.ts';
+import { nearWord } from '../schema/suggestions.ts';
 
 export type FieldSchema = {
   /** The compiled schema; undefined if the schema is invalid. */
@@ -15,7 +16,7 @@ export function fieldProblem(field: string, { schema, statusSubresource, isClear
   if (path[0] === 'status' && statusSubresource) return 'must not be a field of the status, which other writers set';
   if (schema === undefined) return undefined;
   const { parent, found } = schemasAt(schema, path);
-  if (found === undefined) return `the schema has no field ${field}`;
+  if (found === undefined) return `the schema has no field ${field}${meantField(schema, path)}`;
   const isArray = isArrayOfStrings(found);
   if (!isArray && !isOfStrings(found)) return `the schema of ${field} must be a string or an array of strings`;
   if (!isCleared) return undefined;
@@ -30,8 +31,27 @@ function schemasAt(schema: unknown, path: readonly string[]): { readonly parent:
 }
 
 function schemaOfMember(schema: unknown, member: string): unknown {
+  const properties = propertiesOf(schema);
+  return Object.hasOwn(properties, member) ? properties[member] : undefined;
+}
+
+function propertiesOf(schema: unknown): Readonly<Record<string, unknown>> {
   const properties = isObject(schema) ? schema['properties'] : undefined;
-  return isObject(properties) && Object.hasOwn(properties, member) ? properties[member] : undefined;
+  return isObject(properties) ? properties : {};
+}
+
+/** Returns a hint: the path with a similar name for the first member that the schema lacks. */
+function meantField(schema: unknown, path: readonly string[]): string {
+  let parent = schema;
+  for (const [depth, member] of path.entries()) {
+    const inner = schemaOfMember(parent, member);
+    if (inner === undefined) {
+      const near = nearWord(member, Object.keys(propertiesOf(parent)));
+      return near === undefined ? '' : `; did you mean ${JSON.stringify(path.with(depth, near).join('.'))}?`;
+    }
+    parent = inner;
+  }
+  return '';
 }
 
 function emptyProblem(field: string, least: unknown): string | undefined {

@@ -149,11 +149,11 @@ function shortList(values: unknown): string {
 }
 
 /** Returns a short JSON text of any value, for messages. */
-export function shortJson(value: unknown): string {
+export function shortJson(value: unknown, lengthMax: number = detailLengthMax): string {
   if (value === undefined) return 'absent';
   if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`;
   try {
-    return shortened(JSON.stringify(value));
+    return shortened(JSON.stringify(value), lengthMax);
   } catch {
     return 'a value that JSON cannot represent';
   }
@@ -165,6 +165,6 @@ function parameter(error: ErrorObject, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-function shortened(text: string): string {
-  return text.length > detailLengthMax ? `${text.slice(0, detailLengthMax)}…` : text;
+function shortened(text: string, lengthMax: number = detailLengthMax): string {
+  return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text;
 }

@@ -17,7 +17,7 @@ export function decodeHooks(input: unknown, problems: string[]): TypeHooks | und
   for (const name of hookNames) {
     const hook = input[name];
     const problem = problemOf(hook);
-    if (problem !== undefined) found.push(`${name} ${problem}, is ${shortJson(hook)}`);
+    if (problem !== undefined) found.push(`${name} ${problem}`);
     // Called as a method, so that instances of classes work.
     else if (typeof hook === 'function') hooks.push([name, (...args): unknown => Reflect.apply(hook, input, args)]);
   }
@@ -40,8 +40,8 @@ function isHookName(member: string): member is HookName {
 
 function problemOf(hook: unknown): string | undefined {
   if (hook === undefined) return undefined;
-  if (typeof hook !== 'function') return 'must be a function';
+  if (typeof hook !== 'function') return `must be a function, is ${shortJson(hook)}`;
   return Object.prototype.toString.call(hook) === '[object AsyncFunction]'
-    ? 'must not be async: it runs within one decision'
+    ? 'must not be async: it runs within one decision; return the result, not a promise'
     : undefined;
 }

@@ -33,7 +33,7 @@ export type TypeChanges = {
     /** `unique`: the index exists and becomes unique. */
     readonly change: 'added' | 'changed' | 'unique';
   }[];
-  /** The members of the preferred version that objects did not need before, in the same version or the preferred one. */
+  /** The required members of the preferred version that were not required before: in this version, or when stored. */
   readonly required: readonly RequiredMember[];
 };
 

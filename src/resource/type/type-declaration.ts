@@ -16,7 +16,7 @@ import type { ResourceType } from './resource-type.ts';
 import { compileSchema, type CompiledSchema } from '../schema/schema.ts';
 import { shortJson } from '../schema/schema-violations.ts';
 import { decodeVersions, type DeclaredVersions } from './versions/declared-versions.ts';
-import { roundTripProblems, withVersions } from './versions/versioned-type.ts';
+import { roundTripProblems, withVersions, type ConversionProblem } from './versions/versioned-type.ts';
 
 /** The owner of a declaration. Bundled plugins and the platform may use the reserved groups (seed 2.3). */
 export type Declarer = {
@@ -27,7 +27,13 @@ export type Declarer = {
 };
 
 export type CompiledType =
-  { readonly ok: true; readonly type: ResourceType } | { readonly ok: false; readonly problems: readonly string[] };
+  | { readonly ok: true; readonly type: ResourceType }
+  /** `conversions`: the problems with examples, by their texts in `problems`. */
+  | {
+      readonly ok: false;
+      readonly problems: readonly string[];
+      readonly conversions?: ReadonlyMap<string, ConversionProblem>;
+    };
 
 /**
  * Returns the identity of a type in streams and rows, independent of the type's version. The identity of a type in the
@@ -86,14 +92,31 @@ export function compileType(declaration: unknown, declarer: Declarer): CompiledT
   const versions = decodeVersions(declaration, names.version, problems);
   if (schema.ok && indexes.ok) problems.push(...indexFieldProblems(indexes.specs, schema.schema));
   if (!schema.ok || !indexes.ok || problems.length > 0)
-    return { ok: false, problems: problems.map((problem) => `${titleOf(declaration)}: ${problem}`) };
+    return { ok: false, problems: eachOnce(problems).map((problem) => `${titleOf(declaration)}: ${problem}`) };
   const hooked = hooks === undefined ? [] : sourceOfHooks(declaration['hooks']);
   const shown = { ...names, statusSubresource, printerColumns, shortNames, categories };
   const type = assembleType({ ...shown, scale, hooks, references, hooked, schema, indexes, versions }, plugin, by);
   const faults = roundTripProblems(type, versions, (version) => placeOf(names, version));
-  return faults.length === 0
-    ? { ok: true, type }
-    : { ok: false, problems: faults.map((problem) => `${titleOf(declaration)}: convert: ${problem}`) };
+  if (faults.length === 0) return { ok: true, type };
+  const conversions = new Map(faults.map((fault) => [`${titleOf(declaration)}: convert: ${fault.text}`, fault]));
+  return { ok: false, problems: [...conversions.keys()], conversions };
+}
+
+/**
+ * Merges equal problems of the schemas of several versions, which usually share a part. The versions after the first
+ * one are named at the end of the text.
+ */
+function eachOnce(problems: readonly string[]): readonly string[] {
+  const merged = new Map<string, { readonly text: string; readonly also: string[] }>();
+  for (const text of problems) {
+    const [, version, shared] = /^(?:(versions\[\d+\]): )?(schema: [^]*)$/u.exec(text) ?? [];
+    const first = merged.get(shared ?? text);
+    if (first === undefined) merged.set(shared ?? text, { text, also: [] });
+    else if (version !== undefined) first.also.push(version);
+  }
+  return [...merged.values()].map(({ text, also }) =>
+    also.length === 0 ? text : `${text} (also in ${also.join(', ')})`,
+  );
 }
 
 function decodeStatusSubresource(input: unknown, problems: string[]): boolean {

@@ -130,6 +130,99 @@ test('problems of declarations have the place of their call', async (t) => {
   ]);
 });
 
+test('a misspelt reference has the place of its type, and a name that is meant', async (t) => {
+  const referring = (field: string, to: string): string =>
+    main
+      .replace(
+        "plural: 'links'",
+        "plural: 'links', references: [{ field: '" +
+          field +
+          "', to: '" +
+          to +
+          "', " +
+          "onMissing: 'refuse', onDelete: 'orphan' }]",
+      )
+      .replace("size: { type: 'integer' }", "size: { type: 'integer' }, groupName: { type: 'string' }");
+  t.same(await check(t, { 'main.mjs': referring('spec.groupName', 'link.links.example.com') }), [
+    'main.mjs:3: type Link: references: spec.groupName: the type link.links.example.com does not exist; ' +
+      'did you mean "links.links.example.com"?',
+  ]);
+  t.match(await check(t, { 'main.mjs': referring('spec.groupNam', 'links.links.example.com') }), [
+    /^main\.mjs:3: .*the schema has no field spec\.groupNam; did you mean "spec\.groupName"\?$/u,
+  ]);
+});
+
+test('a shipped object that names an object which is not shipped is a warning', async (t) => {
+  const referring = main
+    .replace(
+      "plural: 'links'",
+      "plural: 'links', references: [{ field: 'spec.next', to: 'links.links.example.com', " +
+        "onMissing: 'refuse', onDelete: 'orphan' }]",
+    )
+    .replace("size: { type: 'integer' }", "size: { type: 'integer' }, next: { type: 'string' }");
+  const named = (next: string): string => objects.replace('size: 1', `size: 1\n  next: ${next}`);
+  t.same(await check(t, { 'main.mjs': referring, 'extensions/objects.yaml': named('first') }), []);
+  t.same(await check(t, { 'main.mjs': referring, 'extensions/objects.yaml': named('frist') }), [
+    'extensions/objects.yaml:8: warning: spec.next: the plugin ships no Link "frist"; did you mean "first"? ' +
+      'A server without this object refuses the plugin',
+  ]);
+  const allowed = referring.replace("'refuse'", "'allow'");
+  t.same(await check(t, { 'main.mjs': allowed, 'extensions/objects.yaml': named('other') }), [
+    'extensions/objects.yaml:8: warning: spec.next: the plugin ships no Link "other"; ' +
+      'On a server without this object, the reference has no target',
+  ]);
+});
+
+const converting = `import { definePlugin, defineType } from 'ledgerplane/plugin';
+
+const schemaOf = (member) => ({ type: 'object', properties: { spec: {
+  type: 'object', properties: { [member]: { type: 'string' }, next: { type: 'string' } } } } });
+
+const up = ({ spec: { size, ...spec }, ...object }) => ({ ...object, spec: { ...spec, width: size } });
+const down = ({ spec: { width, ...spec }, ...object }) =>
+  ({ ...object, spec: { ...spec, size: width } });
+
+const link = defineType({
+  group: 'links.example.com', version: 'v1', kind: 'Link', singular: 'link', plural: 'links',
+  schema: schemaOf('width'),
+  references: [{ field: 'spec.next', to: 'links.links.example.com', onMissing: 'refuse', onDelete: 'orphan' }],
+  versions: [
+    { name: 'v1beta1', schema: schemaOf('size'), examples: [{ spec: { size: 'a' } }] },
+    { name: 'v1', examples: [{ spec: { width: 'b' } }] },
+  ],
+  convert: [{ from: 'v1beta1', to: 'v1', up, down }],
+});
+
+export default definePlugin({ types: [link] });
+`;
+
+test('a conversion that throws or that loses a member has the place of its function', async (t) => {
+  const of = async (module: string): Promise<readonly string[]> =>
+    check(t, { 'main.mjs': module, 'extensions/objects.yaml': undefined });
+  t.same(await of(converting), []);
+  t.same(await of(converting.replace('size: width }', 'size: undefined }')), [
+    'main.mjs:6: type Link: convert: examples of v1beta1[0]: comes back changed from v1: ' +
+      '/spec/size must be "a", is absent',
+    'main.mjs:7: type Link: convert: examples of v1[0]: comes back changed from v1beta1: ' +
+      '/spec/width must be "b", is absent',
+  ]);
+  t.match(await of(converting.replace('  ({ ...object', "  width === 'b' ? missing() : ({ ...object")), [
+    /^main\.mjs:8: type Link: convert: examples of v1\[0\]: the conversion from .* threw: missing is not defined$/u,
+  ]);
+});
+
+test('an object in another version than the preferred one is warned of, too', async (t) => {
+  const yaml = 'apiVersion: links.example.com/v1beta1\nkind: Link\nmetadata: { name: first }\nspec:\n  target: a\n';
+  const module = converting
+    .replaceAll(/\bsize\b/gu, 'target')
+    .replaceAll(/\bwidth\b/gu, 'next2')
+    .replace("field: 'spec.next'", "field: 'spec.next2'");
+  t.same(await check(t, { 'main.mjs': module, 'extensions/objects.yaml': yaml }), [
+    'extensions/objects.yaml:5: warning: spec.next2: the plugin ships no Link "a"; ' +
+      'A server without this object refuses the plugin',
+  ]);
+});
+
 test('misspelt members of plugin.yaml, controllers and routes have a place', async (t) => {
   t.match(await check(t, { 'plugin.yaml': `${manifest}  enabeld: false\n  logo: a.svg\n` }), [
     /^plugin\.yaml:8: spec\.enabeld: is not known; did you mean "enabled"\?$/u,

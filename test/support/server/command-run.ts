@@ -62,7 +62,11 @@ export async function runCommand(
     pluginCheck: async () => {
       const { checkPlugin } = await import('../../../src/plugin/check/check-plugin.ts');
       const { problemText } = await import('../../../src/plugin/check/plugin-problem.ts');
-      return async (path, domain) => (await checkPlugin(path, { domain, version: '0.0.0' }, clock)).map(problemText);
+      return async (path, domain) =>
+        (await checkPlugin(path, { domain, version: '0.0.0' }, clock)).map((problem) => ({
+          text: problemText(problem),
+          isWarning: problem.isWarning === true,
+        }));
     },
     version: '0.0.0',
   });

@@ -24,11 +24,15 @@ export type DeclaredVersions = {
   readonly names: readonly string[];
   readonly others: readonly OtherVersion[];
   readonly steps: readonly VersionStep[];
+  /** The functions of each step, as the plugin declares them. */
+  readonly written: readonly WrittenStep[];
   /** Members of sample objects, by the name of the version. */
   readonly examples: ReadonlyMap<string, readonly Members[]>;
   /** The functions, for the digest of the code of a type without files. */
   readonly functions: readonly unknown[];
 };
+
+export type WrittenStep = { readonly up: unknown; readonly down: unknown };
 
 const versionMembers = ['name', 'schema', 'served', 'deprecated', 'printerColumns', 'examples'];
 const preferredMembers = ['name', 'examples'];
@@ -68,8 +72,7 @@ export function decodeVersions(
     }
     problems.push(...own.map((problem) => `versions[${String(index)}]: ${problem}`));
   }
-  const { steps, functions } = decodeSteps(convert, names, problems);
-  return { names, others: found, steps, examples, functions };
+  return { names, others: found, examples, ...decodeSteps(convert, names, problems) };
 }
 
 function decodeVersion(entry: Members, preferred: string, problems: string[]): OtherVersion | undefined {
@@ -117,15 +120,14 @@ function decodeSteps(
   input: unknown,
   names: readonly string[],
   problems: string[],
-): { readonly steps: readonly VersionStep[]; readonly functions: readonly unknown[] } {
-  const steps: VersionStep[] = Array.from({ length: Math.max(0, names.length - 1) }, () => ({
-    up: undefined,
-    down: undefined,
-  }));
-  if (input === undefined) return { steps, functions: [] };
+): Pick<DeclaredVersions, 'steps' | 'written' | 'functions'> {
+  const none = { up: undefined, down: undefined };
+  const steps: VersionStep[] = Array.from({ length: Math.max(0, names.length - 1) }, () => none);
+  const written: WrittenStep[] = steps.map(() => none);
+  if (input === undefined) return { steps, written, functions: [] };
   if (!Array.isArray(input)) {
     problems.push(`convert: must be an array of {from, to, up, down}, is ${shortJson(input)}`);
-    return { steps, functions: [] };
+    return { steps, written, functions: [] };
   }
   const functions: unknown[] = [];
   for (const [index, entry] of Array.from<unknown>(input).entries()) {
@@ -135,18 +137,19 @@ function decodeSteps(
     if (decoded !== undefined && steps[decoded.at]?.up !== undefined) own.push('has the versions of an earlier entry');
     else if (decoded !== undefined) {
       steps[decoded.at] = decoded.step;
-      functions.push(...decoded.functions);
+      written[decoded.at] = decoded.written;
+      functions.push(decoded.written.up, decoded.written.down);
     }
     problems.push(...own.map((problem) => `convert[${String(index)}]: ${problem}`));
   }
-  return { steps, functions };
+  return { steps, written, functions };
 }
 
 function decodeStep(
   entry: Members,
   names: readonly string[],
   problems: string[],
-): { readonly at: number; readonly step: VersionStep; readonly functions: readonly unknown[] } | undefined {
+): { readonly at: number; readonly step: VersionStep; readonly written: WrittenStep } | undefined {
   problems.push(...unknownMembers(entry, stepMembers, ''));
   const { from, to, up, down } = entry;
   const at = names.indexOf(String(from));
@@ -163,7 +166,7 @@ function decodeStep(
   return {
     at,
     step: { up: call(up), down: call(down) },
-    functions: [up, down],
+    written: { up, down },
   };
 }
 

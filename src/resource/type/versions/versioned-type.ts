@@ -1,8 +1,9 @@
-import { deepEqual } from '../../../base/json.ts';
 import type { ResourceObject } from '../../object/object.ts';
+import { valueDifferences, type ValueDifference } from '../../object/value-differences.ts';
+import { shortJson } from '../../schema/schema-violations.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { convert, hasFunctions } from './convert.ts';
-import type { DeclaredVersions, OtherVersion } from './declared-versions.ts';
+import type { DeclaredVersions, OtherVersion, WrittenStep } from './declared-versions.ts';
 import { VersionCalls } from './version-calls.ts';
 import { VersionFaults } from './version-faults.ts';
 
@@ -50,6 +51,15 @@ const sampleMetadata = {
   creationTimestamp: '2000-01-01T00:00:00.000Z',
 };
 
+/** A problem with an example of a version. */
+export type ConversionProblem = {
+  readonly text: string;
+  /** The function that converts, as the plugin declares it; of several steps, the first one. */
+  readonly run: unknown;
+  /** The value that the function threw. */
+  readonly thrown?: unknown;
+};
+
 /**
  * Converts the examples of each version to the preferred version and back, and those of the preferred version to each
  * other one and back. Returns the examples that are invalid, that cannot be converted, or that come back changed.
@@ -58,49 +68,83 @@ export function roundTripProblems(
   preferred: ResourceType,
   declared: DeclaredVersions | undefined,
   placeOf: (version: string) => Place,
-): readonly string[] {
+): readonly ConversionProblem[] {
   const { versions } = preferred;
   if (declared === undefined || versions === undefined || !hasFunctions(versions)) return [];
-  const { names, others, examples } = declared;
+  const { names, others, examples, written } = declared;
   const typeOf = (name: string): ResourceType => {
     const other = others.find((one) => one.name === name);
     return other === undefined ? preferred : inVersion(preferred, other, placeOf(name));
   };
-  return names.flatMap((name) => {
+  return names.flatMap((name): readonly ConversionProblem[] => {
     const own = examples.get(name) ?? [];
-    if (own.length === 0) return [`examples: ${name} needs one, by which its conversion is checked`];
+    if (own.length === 0)
+      return [{ text: `examples: ${name} needs one, by which its conversion is checked`, run: undefined }];
     const type = typeOf(name);
     const targets = type === preferred ? others.map((other) => typeOf(other.name)) : [preferred];
     return own.flatMap((members, index) =>
-      exampleProblems(type, members, targets).map((problem) => `examples of ${name}[${String(index)}]: ${problem}`),
+      exampleProblems(type, members, targets).map(({ text, target, thrown }) => ({
+        text: `examples of ${name}[${String(index)}]: ${text}`,
+        run: target === undefined ? undefined : firstRun(written, names.indexOf(name), names.indexOf(target.version)),
+        thrown,
+      })),
     );
   });
 }
+
+/** Returns the first declared function on the way between two versions, by their positions. */
+function firstRun(written: readonly WrittenStep[], from: number, to: number): unknown {
+  const runs =
+    from < to
+      ? written.slice(from, to).map(({ up }) => up)
+      : written
+          .slice(to, from)
+          .map(({ down }) => down)
+          .reverse();
+  return runs.find((run) => run !== undefined);
+}
+
+type ExampleProblem = Omit<ConversionProblem, 'run'> & {
+  /** The type in the version to which the example was converted. */
+  readonly target?: ResourceType;
+};
 
 function exampleProblems(
   type: ResourceType,
   members: Readonly<Record<string, unknown>>,
   targets: readonly ResourceType[],
-): readonly string[] {
+): readonly ExampleProblem[] {
   const { apiVersion, kind } = type;
   const given = filled({ apiVersion, kind, metadata: sampleMetadata, ...members }, type);
   const invalid = faultOf(given, type);
-  if (invalid !== undefined) return [invalid];
-  return targets.flatMap((target) => {
+  if (invalid !== undefined) return [{ text: invalid }];
+  return targets.flatMap((target): readonly ExampleProblem[] => {
     const there = convert(given, target);
-    if (!there.ok) return [there.problem];
+    if (!there.ok) return [{ text: there.problem, target, thrown: there.thrown }];
     const fault = faultOf(filled(there.object, target), target);
-    if (fault !== undefined) return [`becomes an invalid object of ${target.version}: ${fault}`];
+    if (fault !== undefined) return [{ text: `becomes an invalid object of ${target.version}: ${fault}`, target }];
     const back = convert(there.object, type);
-    if (!back.ok) return [back.problem];
-    const returned = filled(back.object, type);
-    return deepEqual(returned, given)
+    if (!back.ok) return [{ text: back.problem, target, thrown: back.thrown }];
+    const changes = valueDifferences(given, filled(back.object, type));
+    return changes.length === 0
       ? []
-      : [`comes back changed from ${target.version}: ${JSON.stringify(membersOf(returned)).slice(0, shownLengthMax)}`];
+      : [{ text: `comes back changed from ${target.version}: ${changesText(changes)}`, target }];
   });
 }
 
-const shownLengthMax = 256;
+const changesShownMax = 4;
+const valueLengthMax = 80;
+
+function changesText(changes: readonly ValueDifference[]): string {
+  const more = changes.length - changesShownMax;
+  const shown = changes
+    .slice(0, changesShownMax)
+    .map(
+      ({ pointer, expected, actual }) =>
+        `${pointer} must be ${shortJson(expected, valueLengthMax)}, is ${shortJson(actual, valueLengthMax)}`,
+    );
+  return `${shown.join('; ')}${more > 0 ? `; and ${String(more)} more members` : ''}`;
+}
 
 function filled(object: ResourceObject, type: ResourceType): ResourceObject {
   const members = membersOf(object);
