@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { test } from 'tap';
 
 import type { JsonObject, JsonValue } from '../../src/resource/object/object.ts';
-import { mergeThreeWay, remember } from '../../src/plugin/objects/three-way-merge.ts';
+import { mergeThreeWay, recall, remember } from '../../src/plugin/objects/three-way-merge.ts';
 
 const long = 'x'.repeat(1_000);
 
@@ -71,6 +71,19 @@ test('merging is the identity where only one side changed, and is idempotent', a
       return same(base, current) && again.kept.length === 0 && JSON.stringify(again.value) === JSON.stringify(merged);
     }),
   );
+});
+
+test('a value is recalled from a known value, and what is not known keeps its compact form', async (t) => {
+  fc.assert(
+    fc.property(json, json, (value, other) => {
+      const memory = remember(value);
+      const recalled = recall(memory, [other]);
+      const isKept = JSON.stringify(remember(recalled, recalled)) === JSON.stringify(memory);
+      return isKept && JSON.stringify(recall(memory, [undefined, other, value])) === JSON.stringify(value);
+    }),
+  );
+  t.same(recall(remember({ a: long, b: long }), [{ b: long }]), { a: remember(long), b: long });
+  t.same(remember({ c: remember(long), d: long }, { a: remember(long) }), { c: remember(long), d: remember(long) });
 });
 
 test('the stored base is small', async (t) => {

@@ -14,6 +14,7 @@ import type { ObjectReader } from '../../read/objects.ts';
 import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { pastAnswer } from '../../resource/type/versions/shown-version.ts';
+import { appliedBase, appliedText, lastAppliedKey, mergeableOf, objectAt } from './applied-base.ts';
 import { mergeThreeWay, remember } from './three-way-merge.ts';
 
 export type ApplyDependencies = {
@@ -56,11 +57,6 @@ export type Application = {
   /** Whether the object is one of an installed plugin's files. */
   readonly isShipped?: true;
 };
-
-/** Returns the name of the annotation with the last applied state of an object, which is the base of the next merge. */
-export function lastAppliedKey(domain: string): string {
-  return `plugin.${domain}/last-applied`;
-}
 
 /** Creates the object, or merges the shipped object into the present one (three-way). Writes only if values change. */
 export async function applyObject(given: Application, dependencies: ApplyDependencies): Promise<Applied> {
@@ -131,7 +127,7 @@ export function appliedState(
   if (stored === undefined) return 'absent';
   const key = lastAppliedKey(domain);
   const current = parseObject(stored.bytes);
-  const base = baseOf(objectAt(current, 'metadata'), key);
+  const base = appliedBase(current, { type, key, next: undefined });
   if (base === undefined) return 'foreign';
   // Changed finalizers are not a change by users, because reconcilers change finalizers too.
   return deepEqual(withoutFinalizers(remember(mergeableOf(current, key))), withoutFinalizers(base))
@@ -147,7 +143,7 @@ type NextStep = {
 function nextStep({ type, name, object, decides }: Application, { reader, domain }: ApplyDependencies): NextStep {
   const key = lastAppliedKey(domain);
   const shipped = mergeableOf(object, key);
-  const memory = JSON.stringify(remember(shipped));
+  const memory = appliedText(shipped, type);
   const stored = reader.get(type.key, name);
   if (stored === undefined)
     return { command: { type: 'create', object: withAnnotation(object, key, memory) }, kept: [] };
@@ -156,7 +152,8 @@ function nextStep({ type, name, object, decides }: Application, { reader, domain
   // An object that is marked for deletion is not changed. The next start creates the object again.
   if (metadata['deletionTimestamp'] !== undefined) return { command: undefined, kept: [] };
   const before = mergeableOf(current, key);
-  const { value, kept } = mergeThreeWay(decidedBase(baseOf(metadata, key), before, decides), before, shipped);
+  const base = decidedBase(appliedBase(current, { type, key, next: shipped }), before, decides);
+  const { value, kept } = mergeThreeWay(base, before, shipped);
   const { metadata: mergedMetadata, ...members } = value;
   const status = current['status'];
   const next = withAnnotation(
@@ -185,20 +182,6 @@ function nextStep({ type, name, object, decides }: Application, { reader, domain
   };
 }
 
-/** Returns the members that plugins and users may both change. Files set the status only when an object is created. */
-function mergeableOf(object: JsonObject, key: string): JsonObject {
-  const { apiVersion: _apiVersion, kind: _kind, status: _status, metadata: _metadata, ...members } = object;
-  const { labels, annotations, finalizers, ownerReferences } = objectAt(object, 'metadata');
-  const { [key]: _memory, ...own } = isObject(annotations) ? annotations : {};
-  const metadata = {
-    ...(labels === undefined ? {} : { labels }),
-    ...(Object.keys(own).length === 0 ? {} : { annotations: own }),
-    ...(finalizers === undefined ? {} : { finalizers }),
-    ...(ownerReferences === undefined ? {} : { ownerReferences }),
-  };
-  return { ...members, metadata };
-}
-
 function withAnnotation(object: JsonObject, key: string, value: string): JsonObject {
   const metadata = objectAt(object, 'metadata');
   return { ...object, metadata: { ...metadata, annotations: { ...objectAt(metadata, 'annotations'), [key]: value } } };
@@ -217,14 +200,6 @@ function decidedBase(
   if (member === undefined || value === undefined) return base;
   const known = isObject(base) ? base : {};
   return { ...known, spec: { ...objectAt(known, 'spec'), [member]: remember(value) } };
-}
-
-/** Returns the last applied state; undefined if the object was never applied, or if its annotation is invalid. */
-function baseOf(metadata: JsonObject, key: string): JsonValue | undefined {
-  const memory = objectAt(metadata, 'annotations')[key];
-  // Users may have overwritten the annotation with an invalid value.
-  const decoded = typeof memory === 'string' ? decodeJson(Buffer.from(memory), { depthMax: jsonDepthMax }) : undefined;
-  return decoded?.ok === true ? decoded.value : undefined;
 }
 
 async function write(applied: Application, command: Command, dependencies: ApplyDependencies): Promise<WriteOutcome> {
@@ -273,9 +248,4 @@ export function parseObject(bytes: Uint8Array): JsonObject {
   const decoded = decodeJson(bytes, { depthMax: jsonDepthMax });
   if (!decoded.ok || !isObject(decoded.value)) throw new Error('invariant violated: a stored object is a JSON object');
   return decoded.value;
-}
-
-function objectAt(object: JsonObject, member: string): JsonObject {
-  const value = object[member];
-  return isObject(value) ? value : {};
 }

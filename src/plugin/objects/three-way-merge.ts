@@ -59,14 +59,23 @@ function memberOf(value: JsonValue | undefined, member: string): JsonValue | und
 
 /**
  * Returns a compact form of a value for the annotation with the last applied object. Long strings, long arrays and
- * large objects are replaced by a hash. The compact form is sufficient to test whether another value is equal.
+ * large objects are replaced by a hash. The compact form is sufficient to test whether another value is equal. Hashes
+ * that `compact`, a value in this form, contains are kept.
  */
-export function remember(value: JsonValue): JsonValue {
-  if (typeof value === 'string')
+export function remember(value: JsonValue, compact?: JsonValue): JsonValue {
+  return rememberValue(value, new Set(hashesIn(compact)));
+}
+
+function rememberValue(value: JsonValue, kept: ReadonlySet<string>): JsonValue {
+  if (typeof value === 'string') {
+    if (kept.has(value)) return value;
     return value.length > textLengthMax || value.startsWith(hashPrefix) ? hashOf(value) : value;
+  }
   if (isList(value)) return JSON.stringify(value).length > arrayLengthMax ? hashOf(value) : value;
   if (!isObject(value)) return value;
-  const members = Object.fromEntries(Object.entries(value).map(([member, inner]) => [member, remember(inner)]));
+  const members = Object.fromEntries(
+    Object.entries(value).map(([member, inner]) => [member, rememberValue(inner, kept)]),
+  );
   return JSON.stringify(members).length > objectLengthMax ? hashOf(value) : members;
 }
 
@@ -74,6 +83,30 @@ const textLengthMax = 128;
 const arrayLengthMax = 1_024;
 const objectLengthMax = 65_536;
 const hashPrefix = 'sha256:';
+
+/**
+ * Returns the value from its compact form, as far as `known` values have the same members. Other hashes stay in it.
+ */
+export function recall(compact: JsonValue, known: readonly (JsonValue | undefined)[]): JsonValue {
+  if (typeof compact === 'string' && compact.startsWith(hashPrefix))
+    return known.find((value) => isSameAsBase(value, compact)) ?? compact;
+  if (!isObject(compact)) return compact;
+  return Object.fromEntries(
+    Object.entries(compact).map(([member, inner]) => [
+      member,
+      recall(
+        inner,
+        known.map((value) => memberOf(value, member)),
+      ),
+    ]),
+  );
+}
+
+/** Returns the hashes in a compact form, which contains none in arrays. */
+function hashesIn(compact: JsonValue | undefined): readonly string[] {
+  if (typeof compact === 'string') return compact.startsWith(hashPrefix) ? [compact] : [];
+  return isObject(compact) ? Object.values(compact).flatMap(hashesIn) : [];
+}
 
 function isSameAsBase(value: JsonValue | undefined, base: JsonValue | undefined): boolean {
   if (value === undefined || base === undefined) return value === base;

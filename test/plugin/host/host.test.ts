@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'tap';
 import type { Test } from 'tap';
 
-import { lastAppliedKey } from '../../../src/plugin/objects/apply-object.ts';
+import { lastAppliedKey } from '../../../src/plugin/objects/applied-base.ts';
 import {
   domain,
   manifestYaml,
