@@ -29,7 +29,8 @@ export const topLinks: ControllerDeclaration = {
 
 /** Reads the list once a second, so that the cost of a stream does not depend on the number of clicks. */
 async function* changesOf(name: string, client: Client, signal: AbortSignal): AsyncGenerator<ServerSentEvent> {
-  for (let shown: string | undefined; ; await setTimeout(lookMs, undefined, { signal })) {
+  let shown: string | undefined;
+  for (;;) {
     const { items } = await client.list(link, {
       fieldSelector: [`spec.groupName=${escapeSelectorValue(name)}`, 'status.clicks>0'],
       sort: 'status.clicks,desc',
@@ -37,8 +38,9 @@ async function* changesOf(name: string, client: Client, signal: AbortSignal): As
       size: linksShown,
     });
     const top = items.map(({ spec: { slug }, status }) => ({ slug, clicks: status?.clicks }));
-    if (JSON.stringify(top) === shown) continue;
-    shown = JSON.stringify(top);
-    yield { event: 'top', data: top };
+    const text = JSON.stringify(top);
+    if (text !== shown) yield { event: 'top', data: top };
+    shown = text;
+    await setTimeout(lookMs, undefined, { signal });
   }
 }

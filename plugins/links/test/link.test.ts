@@ -52,7 +52,7 @@ test('the plugin comes with a group and a link, which have their defaults', asyn
   assert.deepEqual((await plugin.client.get(linkGroup, 'welcome'))?.spec, { title: 'Welcome', description: '' });
   const docs = await plugin.client.get(link, 'docs');
   assert.equal(docs?.spec.priority, 50);
-  assert.deepEqual(docs?.metadata.finalizers, ['links.example.com/retiring']);
+  assert.deepEqual(docs.metadata.finalizers, ['links.example.com/retiring']);
 });
 
 test('wrong links are refused, each with the place of its problem', async () => {
@@ -142,7 +142,7 @@ test('the most clicked links of a group are streamed to viewers', async () => {
   let text = '';
   const decoder = new TextDecoder();
   for await (const part of stream.body ?? []) {
-    text += decoder.decode(part, { stream: true });
+    text += decoder.decode(part as Uint8Array, { stream: true });
     if (text.includes('popular')) break;
   }
   assert.match(text, /event: top\ndata: \[\]\n\n(:\n\n)*event: top\ndata: \[\{"slug":"popular","clicks":1\}\]/u);
