@@ -15,8 +15,9 @@ export type AwaitPluginsOptions = {
 };
 
 /**
- * Starts the plugins. Resolves when all plugins are reconciled, or after `pluginsWaitMs`; slower plugins continue in
- * the background. Until then the node is not ready, although it already serves the plugins that have started.
+ * Starts the plugins. Resolves once every plugin has started or failed, and at the latest after `pluginsWaitMs`; the
+ * other plugins continue to start in the background. The node is not ready before this function resolves, although it
+ * already serves the plugins that have started. Rejects when `signal` aborts.
  */
 export async function awaitPlugins({ host, readiness, clock, log, signal }: AwaitPluginsOptions): Promise<void> {
   signal?.throwIfAborted();
@@ -38,7 +39,7 @@ export async function awaitPlugins({ host, readiness, clock, log, signal }: Awai
     const settled = host.start().then(() => 'settled' as const);
     // Logs a failure that occurs after the wait, since nothing awaits `settled` then.
     settled.catch((error: unknown) => {
-      if (over.signal.aborted) log.error('could not start plugins', { error: String(error) });
+      if (over.signal.aborted) log.error('could not start the plugins', { error: String(error) });
     });
     const outcome = await Promise.race([settled, delay(clock, pluginsWaitMs, over.signal)]);
     signal?.throwIfAborted();

@@ -19,27 +19,34 @@ export type AuditFollowerOptions = {
   readonly config: Pick<Config, 'dataDir'>;
   readonly log: FoundedLog;
   readonly audit: AuditModels;
-  /** The columns. Each attempt starts them after the check that the indexes belong to the log; `stop` closes them. */
+  /**
+   * The columns of the audit read models. Each attempt calls `start` after the check that the indexes belong to the
+   * log; `AuditFollower.stop` calls `close`.
+   */
   readonly columns?: { start(): void; close(): Promise<void> };
   readonly clock: Clock;
   readonly logger: PluginLogger;
-  /** Called if the tree of the log differs from a tree that an event states. */
+  /**
+   * Called with an error that must end this process: the tree of the log differs from the tree in an event, or the
+   * indexes lack an event.
+   */
   readonly onFatal: (error: Error) => void;
 };
 
 /**
- * Folds the audit indexes in the background. The server is ready before the indexes have caught up, and refuses
- * requests that need the indexes until then. The read models have already verified the log, so indexes that belong to
- * another log are rebuilt.
+ * Folds the audit indexes in the background. The server becomes ready before the indexes have caught up, and refuses
+ * requests that need the indexes until then. Indexes that do not match the log are rebuilt: the read models have
+ * already verified that this log is the right one, so only the indexes can be wrong.
  */
 export class AuditFollower {
   readonly #options: AuditFollowerOptions;
   readonly #stop = serviceController();
   #following: Promise<void> = Promise.resolve();
-  /** Aborted to end the subscription. After that, the indexes catch up from the log and subscribe again. */
+  /** Aborting this controller ends the subscription. The indexes then catch up from the log and subscribe again. */
   #subscription = new AbortController();
   /**
-   * Whether this process reads the log from its start. If so, an event that the indexes lack is missing in the log too.
+   * Whether the current catch-up began at the first event of the log. If so, an event that the indexes lack is missing
+   * in the log too.
    */
   #isWholeBuild = false;
 
@@ -116,7 +123,7 @@ export class AuditFollower {
       logger.warn('the audit indexes do not match the event log and are rebuilt', { reason: error.message });
       audit.clear();
     });
-    // All positions in the indexes now belong to this log and epoch.
+    // The check has passed, or the indexes are empty: every position in the indexes belongs to this log and epoch.
     columns?.start();
     const onProgress = ({ percent }: { readonly percent: number }): void => {
       audit.setUnavailable(`the audit indexes are being built: ${String(percent)} %`);
@@ -132,21 +139,18 @@ export class AuditFollower {
       const subscribed = AbortSignal.any([signal, this.#subscription.signal]);
       await follow(log, audit, subscribed, { rest: async () => audit.rest(subscribed) });
       signal.throwIfAborted();
-      logger.warn(
-        'the subscription of the audit indexes has fallen behind: the indexes read the log from their position',
-        {
-          position: audit.position().toString(),
-        },
-      );
+      logger.warn('the subscription of the audit indexes has fallen behind: the indexes catch up by reading the log', {
+        position: audit.position().toString(),
+      });
       await catchUp(log, audit, { signal });
     }
   }
 }
 
-/** The error for a log that differs from the log that another node, or this node, read earlier. */
+/** Returns the error for a log that differs from the log that this node, or another node, read earlier. */
 function operatorError(cause: TreeMismatchError, { dataDir }: Pick<Config, 'dataDir'>): StartError {
   const advice =
-    `stop all nodes; remove ${join(dataDir, 'audit-models')}: this node rebuilds them from the log; if the node ` +
-    'stops again, the log was changed: restore the log from a backup, then run ledgerplane log new-epoch';
+    `stop all nodes; remove ${join(dataDir, 'audit-models')}: this node rebuilds this folder from the log; if the ` +
+    'node stops again, the log was changed: restore the log from a backup, then run ledgerplane log new-epoch';
   return new StartError(`${cause.message}; ${advice}`, { exitCode: 1, cause });
 }

@@ -43,8 +43,8 @@ export type FollowLogOptions = {
 };
 
 /**
- * Identifies the log, folds its current events, and then folds each new event once it is durable. Retries for as long
- * as the log is unavailable.
+ * Identifies the log, folds its current events, and then folds each new event once the event is durable. While the log
+ * is unavailable, each of these steps is retried.
  */
 export class LogFollower {
   readonly #options: FollowLogOptions;
@@ -78,13 +78,13 @@ export class LogFollower {
     signal.throwIfAborted();
     this.#watchClock();
     this.#following = this.#patiently(async () => follow(log, models, signal)).catch((error: unknown) => {
-      // A failed log reports the failure itself once its reason is known.
+      // The log passes its own failure to its `onFatal` as soon as the reason is known.
       if (!signal.aborted && !(error instanceof LogFailedError))
         this.#options.onFatal(error instanceof Error ? error : new Error('the read models failed', { cause: error }));
     });
   }
 
-  /** Rejects a pending `start()` with `reason`. */
+  /** Ends the fold. A pending `start()` rejects with `reason`. */
   async stop(reason?: unknown): Promise<void> {
     this.#stop.abort(reason);
     await this.#following;
@@ -129,7 +129,7 @@ export class LogFollower {
   }
 }
 
-/** Errors that show that the log was replaced by another one. */
+/** The errors that show that the log was replaced by another log. */
 const exchangeErrors = [LogReplacedError, CheckpointMismatchError, UnknownPositionError];
 const finalErrors = [
   ...exchangeErrors,
@@ -144,7 +144,9 @@ function isFinal(error: unknown): boolean {
   return finalErrors.some((kind) => error instanceof kind);
 }
 
-/** Adds advice to the errors that an operator can fix. */
+/**
+ * Appends advice to the errors that an operator can fix. Returns other errors unchanged, or the cause of a `FoldError`.
+ */
 function operatorError(error: unknown, { dataDir }: Config): unknown {
   const cause = error instanceof FoldError ? error.cause : error;
   const advice = adviceOn(cause, join(dataDir, 'read-models'));
@@ -170,12 +172,12 @@ function adviceOn(error: unknown, tablesDir: string): string | undefined {
 }
 
 /**
- * Advice after the log was replaced. The new epoch must come first: without it, rebuilt read models would not show that
- * the log was restored, and clients would miss changes.
+ * Returns the advice for a log that was replaced. The advice begins with the new epoch: without an epoch, rebuilt read
+ * models do not show that the log was restored, and clients miss changes.
  */
 function afterExchange(tablesDir: string): string {
   return (
-    'after a restore stop all nodes and run ledgerplane log new-epoch; if the log was replaced ' +
+    'after a restore, stop all nodes and run ledgerplane log new-epoch; if the log was replaced ' +
     `on purpose, remove ${tablesDir}: the read models are rebuilt from the log`
   );
 }

@@ -21,7 +21,8 @@ export async function listen(server: Server, { host, port, tls }: Config, edge: 
       fail(new StartError(`cannot listen on ${host}:${String(port)}: ${why}`, { exitCode: 2, cause }));
     };
     server.once('error', refuse).listen(port, host, () => {
-      // The listeners change in the same turn, since an `error` event without a listener would end the process.
+      // Both listeners change in the same turn of the event loop, since an `error` event without a listener ends the
+      // process.
       server.off('error', refuse);
       surviveFailedAccepts(server, edge);
       done();
@@ -32,7 +33,7 @@ export async function listen(server: Server, { host, port, tls }: Config, edge: 
   return `${tls.kind === 'off' ? 'http' : 'https'}://${isIPv6(host) ? `[${host}]` : host}:${String(bound)}`;
 }
 
-/** Keeps the server running when a connection cannot be accepted, for example without a free file descriptor. */
+/** Keeps the server running when a connection cannot be accepted, for example because no file descriptor is free. */
 function surviveFailedAccepts(server: Server, { clock, log }: AcceptReports): void {
   let reportedAt = -Infinity;
   server.on('error', (error: NodeJS.ErrnoException) => {

@@ -14,7 +14,7 @@ export type OpenLogOptions = {
   readonly onFatal: (error: Error) => void;
   /** Called when the log becomes unavailable or available. */
   readonly onState: (state: LogState) => void;
-  /** Called when a lost subscription was renewed. */
+  /** Called when the log has renewed a lost subscription. */
   readonly onResubscribed?: () => void;
 };
 
@@ -26,7 +26,7 @@ export type OpenedLog = {
 
 export type OpenLog = (config: Pick<Config, 'eventLog' | 'dataDir'>, options: OpenLogOptions) => Promise<OpenedLog>;
 
-/** Opens the configured log. A log server may be unavailable at this time. */
+/** Opens the configured log. An EventStoreDB need not be available at this time. */
 export const openLog: OpenLog = async ({ eventLog, dataDir }, options) => {
   if (eventLog.kind === 'eventstore') {
     // The driver is large, and most servers do not need it, so it is loaded on demand.

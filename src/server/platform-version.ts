@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** The version in package.json, which is beside dist. The compiled file is dist/src/server/platform-version.js. */
+/** The version in package.json. The path is relative to the compiled file, dist/src/server/platform-version.js. */
 export const platformVersion = versionOf(
   JSON.parse(readFileSync(resolve(import.meta.dirname, '../../../package.json'), 'utf8')),
 );

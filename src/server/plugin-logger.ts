@@ -27,21 +27,24 @@ export function loggerOf(log: Logger): PluginLogger {
 export type Recording = {
   readonly logs: PluginLogs;
   readonly clock: Clock;
-  /** The text of a stack with places in the sources of plugins. */
+  /** Returns the stack with the positions in compiled plugin files replaced by the positions in their source files. */
   readonly inSources: (stack: string) => string;
-  /** The plugin of every line. Undefined: a line belongs to the plugin in its field `plugin`. */
+  /**
+   * The plugin to which all lines belong. When undefined, a line belongs to the plugin in its field `plugin`, if it has
+   * one.
+   */
   readonly plugin: string | undefined;
 };
 
 /**
- * The same log, which also stores the lines of plugins for `plugin logs`. Lines below the log's level are not stored.
+ * Like `loggerOf`, and also stores the lines of plugins for `plugin logs`. Lines below the log's level are not stored.
  */
 export function recordedLoggerOf(log: Logger, { logs, clock, plugin, inSources }: Recording): PluginLogger {
   const inner = loggerOf(log);
   const recorded =
     (level: keyof PluginLogger): PluginLogger['info'] =>
     (message, given) => {
-      // A plugin may pass any value. The log itself writes a value that is not an object.
+      // A plugin may pass any value as `fields`. A value that is not an object is logged unchanged.
       const fields = isObject(given) ? loggedFields(given, inSources) : given;
       inner[level](message, fields);
       const owner = plugin ?? fields?.['plugin'];

@@ -6,19 +6,19 @@ type ReadinessStep = 'log' | 'read models' | 'plugins';
 export class Readiness {
   readonly #log: Pick<EventLog, 'state'>;
   readonly #agreement: { problem(): string | undefined } | undefined;
-  /** The steps that are not complete, in the order of the start, each with the reason. */
+  /** The steps that are not complete, each with its reason. */
   readonly #waiting = new Map<ReadinessStep, string | (() => string)>([
     ['read models', 'read models are catching up'],
     ['plugins', 'plugins are starting'],
   ]);
 
-  /** `agreement`: reports that this node's clock is wrong. */
+  /** `agreement` reports a wrong clock of this node. Undefined: the clock is not checked. */
   constructor(log: Pick<EventLog, 'state'>, agreement?: { problem(): string | undefined }) {
     this.#log = log;
     this.#agreement = agreement;
   }
 
-  /** Sets the reason why a step is not complete. A function returns a reason that changes. */
+  /** Sets the reason why a step is not complete. If the reason changes while the step waits, pass a function. */
   waitFor(step: ReadinessStep, reason: string | (() => string)): void {
     this.#waiting.set(step, reason);
   }
@@ -29,7 +29,7 @@ export class Readiness {
 
   reasons(): readonly string[] {
     const state = this.#log.state();
-    // The log's own state is newer than the reason of the last attempt to read the log.
+    // The log's current state takes precedence over the reason of the last failed attempt to read the log.
     const waiting = [...this.#waiting].map(([step, reason]) => ({
       step,
       reason: typeof reason === 'string' ? reason : reason(),

@@ -13,15 +13,18 @@ export type RetryLogOptions = {
   readonly isFinal: (error: unknown) => boolean;
   /** Converts a final error to the error that is thrown. */
   readonly finalError?: (error: unknown) => unknown;
-  /** The number of folded events. When it grows, the waiting time is reset. */
+  /**
+   * Returns the number of folded events. If it has grown since the last failure, the waiting time starts from the
+   * minimum again.
+   */
   readonly folded: () => number;
   /** Called with the reason before each wait, and with undefined after a success. */
   readonly onWaiting?: (reason: string | undefined) => void;
-  /** The message of the log line, which also contains the reason. */
+  /** The message of the warning. The warning has the reason in a field. */
   readonly message: string;
 };
 
-/** Retries a read of the log until it succeeds, or fails with a final error. */
+/** Retries a read of the log until the read succeeds, fails with a final error, or `signal` aborts. */
 export async function retryLog(attempt: () => Promise<unknown>, options: RetryLogOptions): Promise<void> {
   const { log, clock, logger, signal, isFinal, finalError = (error): unknown => error, onWaiting, message } = options;
   let logged: string | undefined;

@@ -24,7 +24,7 @@ const exitMarginMs = 500;
  * The maximum number of attempts to write to a stalled reader of the logs at the exit. Each takes a tenth of a second.
  */
 const flushRefusalsMax = 3;
-/** The time that an orderly stop waits until its last line is written. */
+/** The maximum time that a graceful stop waits until its last line is written. */
 const logWrittenMs = 100;
 /** The maximum size of the buffer for a stalled reader of the logs. Further lines are dropped. */
 const logBufferBytesMax = 1_048_576;
@@ -68,8 +68,8 @@ export async function serve(): Promise<void> {
     throw error;
   });
   if (server === undefined) return;
-  // Most garbage now comes from requests, so the heap is collected when it has grown by two fifths instead of doubled.
-  // During the index builds almost all memory is in use, so earlier collections would only delay the start.
+  // From now on, most garbage comes from requests, so the heap is collected when it has grown by 40 % instead of 100 %.
+  // During the index builds almost all memory is in use, so collections at 40 % would only delay the start.
   setFlagsFromString('--heap-growing-percent=40');
   const { log: logName, events, types } = server.ready;
   process.stdout.write(
@@ -90,14 +90,15 @@ function logWarnings(log: pino.Logger): void {
 type OpenedLog = {
   readonly log: pino.Logger;
   readonly flush: () => void;
-  /** Resolves when all lines so far are written, or after `logWrittenMs`. */
+  /** Resolves when the lines that were logged before the call are written, and at the latest after `logWrittenMs`. */
   readonly written: () => Promise<void>;
 };
 
 function openLog(config: Config): OpenedLog {
   let flushing = false;
   let refusals = 0;
-  // Limits the time for a stalled reader of the logs at the exit. Its buffer is limited too.
+  // Limits the time that the exit waits for a stalled reader of the logs. `maxLength` limits the buffer for such a
+  // reader.
   const retryEAGAIN = (): boolean => !flushing || (refusals += 1) < flushRefusalsMax;
   const destination = pino.destination({
     dest: process.stderr.fd,
@@ -105,7 +106,8 @@ function openLog(config: Config): OpenedLog {
     maxLength: logBufferBytesMax,
     retryEAGAIN,
   });
-  // Whether the reader of the logs has closed the stream. This must not end the server. Flushing would never succeed.
+  // Whether the reader of the logs has closed the stream. The server continues then, and skips flushing, which cannot
+  // succeed.
   let isClosed = false;
   destination
     .on('error', () => {
@@ -122,11 +124,11 @@ function openLog(config: Config): OpenedLog {
     } catch {
       // Standard error is closed or not open yet, so nothing can be logged.
     }
-    // Without this call, the library would flush again at the exit and never succeed.
+    // Without this call, the library would flush again at the exit, without success.
     destination.destroy();
   };
   const log = pino({ level: config.logLevel, timestamp: pino.stdTimeFunctions.isoTime }, destination);
-  // Waits for a write in progress, since `flushSync` loses it at the exit. Does not wait for a closed stream.
+  // Waits until the write in progress has ended, since `flushSync` loses a write in progress at the exit.
   const written = async (): Promise<void> => {
     if (isClosed || !log.isLevelEnabled('info')) return;
     await new Promise<void>((resolve) => {
@@ -138,9 +140,10 @@ function openLog(config: Config): OpenedLog {
 }
 
 /**
- * Ends the process after an uncaught exception of the platform, since the state of the process is then unknown; all
- * acknowledged writes are on disk. An uncaught exception of a plugin is only logged with the plugin's name, because it
- * occurred outside of all platform code.
+ * Ends the process after an uncaught exception or unhandled rejection of the platform, since the state of the process
+ * is then unknown; all acknowledged writes are on disk. An error of a plugin is logged with the plugin's name, and the
+ * process continues, because the error occurred outside of all platform code. Returns the function that ends the
+ * process after a failure of the log or of a read model.
  */
 function exitOnBugs({ log, flush }: Pick<Logger, 'log' | 'flush'>, suspects: CodeFolders): (error: Error) => void {
   const exit = (kind: string, error: unknown): never => {
@@ -151,10 +154,10 @@ function exitOnBugs({ log, flush }: Pick<Logger, 'log' | 'flush'>, suspects: Cod
   const handle =
     (kind: string) =>
     (error: unknown): void => {
-      // An error of the driver, not of this program. Only pending appends are affected, and a retry with the same event
-      // resolves their outcome.
+      // An error of the driver, not of this program. The error affects pending appends only, and retries with the same
+      // events determine their outcomes.
       if (isStrayAppendReply(error)) {
-        log.warn('the EventStoreDB driver lost replies to appends: retries resolve the outcomes');
+        log.warn('the EventStoreDB driver lost replies to appends: retries determine the outcomes');
         return;
       }
       // The embedded log reports this failure itself, with the reason.
@@ -182,7 +185,10 @@ function shown(error: unknown): string {
   }
 }
 
-/** Reloads the certificate on SIGHUP. Without certificate files, SIGHUP ends the process, as by default. */
+/**
+ * Reloads the certificate on SIGHUP. Call this function only with certificate files: without it, SIGHUP ends the
+ * process.
+ */
 function reloadOnSignal(starting: Promise<RunningServer>): void {
   process.on('SIGHUP', () => {
     starting.then(
@@ -195,7 +201,8 @@ function reloadOnSignal(starting: Promise<RunningServer>): void {
 }
 
 /**
- * Starts an orderly stop on the first signal, also during the start. The second signal ends the process immediately.
+ * Starts a graceful stop on the first SIGTERM or SIGINT, also during the start. A second signal ends the process
+ * immediately.
  */
 function stopOnSignal(
   starting: Promise<RunningServer>,
@@ -231,7 +238,7 @@ function stopOnSignal(
             leave('stopped before the start was finished');
             return;
           }
-          log.error({ err: error }, 'the graceful stop failed');
+          log.error({ err: error }, 'the graceful stop failed: the process ends with exit code 1');
           flush();
           process.exit(1);
         },

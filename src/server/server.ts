@@ -45,8 +45,8 @@ export type RunningServer = {
   /** Reads TLS_CERT and TLS_KEY again. Does nothing if they are not set. */
   readonly reloadCertificate: () => void;
   /**
-   * Stops accepting requests, asks watchers to reconnect, completes requests in flight, and closes everything in
-   * reverse order.
+   * Stops accepting requests, asks watchers to reconnect, completes requests in flight, and then closes the other parts
+   * in the reverse order of their start.
    */
   close(): Promise<void>;
 };
@@ -54,7 +54,7 @@ export type RunningServer = {
 export type ServerOptions = {
   readonly log: Logger;
   readonly clock?: Clock;
-  /** Called when the log or the read models have failed. The process must then end. */
+  /** Called when the log, the read models or the audit indexes have failed. The process must then end. */
   readonly onFatal?: (error: Error) => void;
   /** Aborts a pending start. The start then closes everything that it has opened. */
   readonly signal?: AbortSignal;
@@ -65,7 +65,7 @@ export type ServerOptions = {
   readonly onListening?: (url: string) => void;
   readonly openLog?: OpenLog;
   readonly passwords?: Passwords;
-  /** The folders of plugins that replace the bundled ones. */
+  /** Folders of plugins that are loaded in place of the bundled plugins. */
   readonly bundledPlugins?: readonly string[];
   /** Records every plugin before its code runs, so that uncaught errors can be attributed to plugins. */
   readonly suspects?: CodeFolders;
@@ -77,8 +77,8 @@ export type ServerOptions = {
 
 /**
  * Starts a server. This module is the only composition root. Resolves once the server is ready: the read models have
- * caught up, and each plugin has started, failed, or reached its time limit. Rejects with `StartError` if only the
- * operator can fix the problem.
+ * caught up, and each plugin has started or failed, or `pluginsWaitMs` has elapsed. Rejects with `StartError` if only
+ * the operator can fix the problem.
  */
 export async function startServer(config: Config, options: ServerOptions): Promise<RunningServer> {
   const startup = new Startup(options.clock ?? systemClock, loggerOf(options.log));
@@ -98,7 +98,8 @@ async function start(config: Config, options: ServerOptions, startup: Startup): 
   const parts = await composeParts(core, { ...options, onFatal, suspects }, startup);
   const { http, url, certificates } = await openEdge(core, parts, { ...options, stopping }, startup);
   options.onListening?.(url);
-  // Runs concurrently with the fold. Rows of types that are not loaded yet get their index entries in the index builds.
+  // Runs concurrently with the fold. Rows of types that are not loaded yet get their index entries when the indexes are
+  // built.
   void parts.plugins.host.loadTypes();
   await openPlatform(core, parts, options, startup);
   await openPlugins(core, parts, options, startup);
@@ -188,7 +189,7 @@ async function openPlatform(
   await startup.phase('raise the level', async () => levels.open());
   await startup.phase('declare types of the platform', async () => declarer.declare(types));
   for (const { key } of types) registry.serve(key);
-  // Until the permission tables are loaded, requests are answered with 503 instead of 403.
+  // Until the permission tables are loaded, the server refuses requests with 503 instead of 403.
   await startup.phase('load permissions', async () => access.open());
   reconcilers.open();
   unique.open();
@@ -214,8 +215,8 @@ async function openPlugins(
 }
 
 /**
- * Runs the fold of the log, which a stop interrupts. Only this phase may take an unlimited time. All later phases are
- * short and are completed before the server closes.
+ * Runs the fold of the log; an abort of `signal` interrupts it. No other phase may take an unlimited time: the later
+ * phases are short, and the server completes them before it closes.
  */
 async function startUnless(signal: AbortSignal | undefined, follower: LogFollower): Promise<void> {
   signal?.throwIfAborted();

@@ -119,7 +119,7 @@ test('nodes of one log have one tree', async (t) => {
       );
       t.match(
         node.stderr(),
-        /audit-models: this node rebuilds them from the log; if the node stops again, the log was/u,
+        /audit-models: this node rebuilds this folder from the log; if the node stops again, the log was/u,
       );
     }
     const again = await first.again();

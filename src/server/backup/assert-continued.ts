@@ -12,7 +12,7 @@ type BackedUpLog = {
 /**
  * Checks that the log continues the backups in the folder. A folder belongs to one epoch of one log. Each restore
  * begins an epoch, so that a restored server does not continue the folder of the server that it replaces. Within an
- * epoch, an equal last record proves that all earlier records are equal.
+ * epoch, if the log has the last record of the newest backup at the same position, all earlier records are equal too.
  *
  * @throws BackupRefusedError
  */

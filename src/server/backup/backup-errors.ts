@@ -1,6 +1,6 @@
 import type { BackupRefusalReason } from '../../read/backup.ts';
 
-/** The backup cannot be made or restored, for a reason that its sender or the operator can change. */
+/** The backup cannot be made or restored, for a reason that the sender of the request or the operator can change. */
 export class BackupRefusedError extends Error {
   readonly reason: BackupRefusalReason;
 
@@ -11,7 +11,7 @@ export class BackupRefusedError extends Error {
   }
 }
 
-/** The client of the backup has disconnected, or the server stops. */
+/** The client that requested the backup has disconnected, or the server stops. */
 export class BackupStoppedError extends Error {
   constructor() {
     super('the backup was stopped before its end');

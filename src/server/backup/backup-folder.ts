@@ -14,13 +14,16 @@ import {
   type Manifest,
 } from './manifest.ts';
 
-/** The backups of one log in a folder, oldest first. Each backup continues the previous backup. */
+/**
+ * The backups of one log in a folder, oldest first. Each backup continues the previous backup. `digest` is the digest
+ * of the newest manifest; undefined without manifests.
+ */
 export type BackupChain = {
   readonly manifests: readonly Manifest[];
   readonly digest: string | undefined;
 };
 
-/** A name has letters, digits and `._-`. A name is not a path, and not the name of a hidden file. */
+/** The names of folders of backups. The pattern excludes paths and hidden files. */
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/u;
 
 /** `isNew`: the folder did not exist before. */
@@ -30,9 +33,10 @@ export type PreparedFolder = {
 };
 
 /**
- * Returns the folder `name` in BACKUP_DIR, and creates a missing folder.
+ * Returns the folder `name` in BACKUP_DIR. Creates the folder if it does not exist.
  *
- * @throws BackupRefusedError unless the folder has backups or is empty.
+ * @throws BackupRefusedError if the name is not valid, if BACKUP_DIR is not a folder, or if the folder has no backup
+ * but a foreign entry.
  */
 export function prepareFolder(backupDir: string, name: string): PreparedFolder {
   if (!namePattern.test(name) || name.endsWith('.'))
@@ -89,8 +93,8 @@ export function readChain(folder: string): BackupChain {
 }
 
 /**
- * Checks that all segments exist and have the size in the manifest: an incremental backup must not continue a chain
- * with gaps. `backup verify` checks the contents.
+ * Checks that all segments exist and have the size in the manifest, because an incremental backup must not continue a
+ * chain with gaps. `backup verify` checks the contents.
  *
  * @throws BackupDamagedError that names the file.
  */
@@ -147,7 +151,10 @@ function isOurs(name: string): boolean {
   return manifestPattern.test(whole) || segmentPattern.test(whole);
 }
 
-/** Returns the suffix of an incomplete file. `writeDurably` writes manifests; the backup writes segments. */
+/**
+ * Returns the suffix of the name of an incomplete file: `draftSuffix` for a manifest, `partSuffix` for a segment.
+ * Undefined for other names.
+ */
 function suffixOfPart(name: string): string | undefined {
   return [partSuffix, draftSuffix].find((suffix) => name.endsWith(suffix));
 }

@@ -20,8 +20,9 @@ export type BackupTask = {
   readonly reserveBytes: number | undefined;
   readonly segmentBytesMax: number;
   /**
-   * The signed checkpoint at the start of the backup, and the raw position of its last leaf, where the backup ends.
-   * `unsigned` is the reason for a missing checkpoint; the backup then ends with the log.
+   * The signed checkpoint at the start of the backup, and the raw position of the last leaf in its tree; the backup
+   * ends before the next leaf. `unsigned` is the reason for a missing checkpoint; the backup then ends at the end of
+   * the log.
    */
   readonly checkpoint: SignedEnd | { readonly unsigned: string };
   /** The stop flag: a value other than 0 ends the thread. */

@@ -24,7 +24,10 @@ export function shownRoot(hex: string): string {
   return Buffer.from(hex, 'hex').toString('base64');
 }
 
-/** The Merkle tree over the leaves in the first records of a log (docs/operating.md). */
+/**
+ * The Merkle tree over the leaves in the records of a log, from the first record to the last added one
+ * (docs/operating.md).
+ */
 export class RecordTree {
   readonly #range: CompactRange;
 

@@ -27,7 +27,7 @@ async function run(task: BackupTask): Promise<void> {
     last = endOf(error, backup);
   } finally {
     await backup.close();
-    // The message follows the removal of incomplete files.
+    // The message is posted after the removal of incomplete files.
     if (last !== undefined) post(last);
     parentPort?.close();
   }

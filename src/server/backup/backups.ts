@@ -15,7 +15,7 @@ export type BackupsOptions = {
   readonly config: Pick<Config, 'backupDir' | 'dataDir' | 'diskReserveBytes' | 'eventLog' | 'platformDomain'>;
   readonly clock: Clock;
   readonly identity: () => LogIdentity;
-  /** Returns a new signed checkpoint after all acknowledged events, or the reason for a missing checkpoint. */
+  /** Returns a new signed checkpoint of all acknowledged events, or the reason for a missing checkpoint. */
   readonly signedEnd: (signal: AbortSignal) => Promise<BackupTask['checkpoint']>;
 };
 
@@ -24,7 +24,7 @@ const howToBackUpEventStore =
   'take a snapshot of its volume (docs/operating.md, Backup and restore)';
 const howToSetUp =
   'backups are not set up: set BACKUP_DIR to a folder on another disk of the machine that runs the server, and ' +
-  'restart it';
+  'restart the server';
 
 /** Backs up the embedded log, one request at a time. */
 export class Backups implements Backer {
@@ -92,7 +92,7 @@ class BackupThread implements Run<BackupRefusalReason> {
     }
   }
 
-  /** A complete backup stays in the folder. */
+  /** Stops the thread. A backup that is already complete stays in the folder. */
   async stop(): Promise<void> {
     Atomics.store(this.#stop, 0, 1);
     await this.#thread.end();

@@ -56,7 +56,7 @@ export type DecodedManifest =
 
 export const manifestPattern = /^manifest-(\d{7})\.json$/u;
 export const segmentPattern = /^segment-\d{7}-\d{4}\.records$/u;
-/** The file name of an incomplete file ends with this suffix. */
+/** The file name of an incomplete segment ends with this suffix. */
 export const partSuffix = '.part';
 
 export function manifestName(number: number): string {
@@ -84,7 +84,7 @@ export function encodeManifest(manifest: Manifest): Buffer {
 const manifestKind = 'LedgerplaneBackup';
 const manifestFormat = 1;
 const manifestDepthMax = 4;
-/** The characters of `BackupTree.unsigned`. */
+/** The maximum number of characters of `BackupTree.unsigned`. */
 export const unsignedLengthMax = 500;
 const digestLineBytes = 'sha256 '.length + 64 + 1;
 
@@ -94,7 +94,7 @@ export function decodeManifest(bytes: Uint8Array, number: number): DecodedManife
   const line = bytes.subarray(0, end);
   const digest = hexDigest(line);
   if (Buffer.from(bytes.subarray(end)).toString('latin1') !== `sha256 ${digest}\n`)
-    return refused(`its SHA-256 is ${digest}, but its last line states another`);
+    return refused(`the SHA-256 of its first line is ${digest}, but its last line states another`);
   const decoded = decodeJson(line, { depthMax: manifestDepthMax });
   if (!decoded.ok || !isObject(decoded.value)) return refused('it is not a JSON object');
   const { value } = decoded;
@@ -156,7 +156,7 @@ function isTree(value: unknown): boolean {
   return isCount(size, 0) && isHash(root) && areNodes && isNote && isReason;
 }
 
-/** A text that is safe to print: without spaces and control characters. */
+/** Whether the value is a text that is safe to print: it has no spaces and no control characters. */
 function isWord(value: unknown, lengthMax: number): boolean {
   return isText(value, lengthMax) && /^[!-~]+$/u.test(String(value));
 }

@@ -30,8 +30,8 @@ export type Restore = Omit<EpochWriting, 'signal'> & {
 export type Restored = VerifiedBackup & { readonly epoch: number };
 
 /**
- * The names that an unused DATA_DIR may have: the lock of the server, the folder of a new file system, and an
- * unfinished restore.
+ * The names that an unused DATA_DIR may have: the lock of the server, the folder `lost+found` of a new file system, and
+ * the folder of an unfinished restore.
  */
 const unusedNames: ReadonlySet<string> = new Set(['lock.sock', 'lost+found', restoringFolder]);
 

@@ -9,14 +9,17 @@ export type VerifiedBackup = {
   /** The newest backup in the folder. */
   readonly latest: Manifest;
   readonly backups: number;
-  /** The state of the signature of the latest checkpoint: `unchecked` without keys, `missing` without a checkpoint. */
+  /**
+   * The state of the signature of the latest checkpoint: `unchecked` if no keys were given, `missing` if the latest
+   * backup has no signed checkpoint.
+   */
   readonly signature: 'verified' | 'unchecked' | 'missing';
 };
 
 /**
- * Yields all records of the backups in a folder, in order. Each record is checked before its yield. The manifests are
- * checked first; each file and the tree of each backup are checked at their end. With `keys`, one of the keys must have
- * signed the last checkpoint.
+ * Yields all records of the backups in a folder, in order. The manifests are checked first. Each record is checked
+ * before it is yielded; each file, and the tree of each backup, are checked after their last record. With `keys`, one
+ * of the keys must have signed the last checkpoint.
  *
  * @throws BackupDamagedError with the file of the damage.
  */
@@ -52,7 +55,7 @@ function assertTree({ number, tree }: Manifest, records: BackupTree): void {
   if (size === records.size && root === records.root && nodes.join() === records.nodes.join()) return;
   throw new BackupDamagedError(
     manifestName(number),
-    `its records have a tree of ${String(records.size)} leaves with root ${records.root}; it names ` +
+    `its records have a tree of ${String(records.size)} leaves with root ${records.root}; it states ` +
       `${String(size)} leaves with root ${root}`,
   );
 }
@@ -67,7 +70,9 @@ function checkSignature({ number, tree }: Manifest, keys: readonly VerifierKey[]
   const signed = signedTree(tree.checkpoint);
   if (note === undefined || signed === undefined) throw damage('its checkpoint is not a signed note of a tree');
   if (signed.size !== tree.size || signed.root !== tree.root)
-    throw damage(`its checkpoint is of ${String(signed.size)} leaves with root ${signed.root}, not of its own tree`);
+    throw damage(
+      `its checkpoint is of ${String(signed.size)} leaves with root ${signed.root}, not of the tree in the manifest`,
+    );
   if (keys.length === 0) return 'unchecked';
   const verdict = verifyNote(note, keys);
   if (verdict === 'signed') return 'verified';

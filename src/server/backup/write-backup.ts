@@ -56,15 +56,15 @@ type WrittenSegments = {
 };
 
 /**
- * Copies the bytes of all records that the folder lacks, reads the copies back, and then writes a manifest. Before the
- * manifest exists, the backups in the folder are unchanged.
+ * Copies the bytes of all records that the folder lacks, reads the copies back, and then writes a manifest. Until the
+ * manifest exists, the new files are not part of a backup, and the earlier backups in the folder are unchanged.
  */
 export class BackupRun {
   isAccepted = false;
   readonly #task: BackupTask;
   readonly #ports: BackupPorts;
   readonly #parts = new Set<string>();
-  /** A folder that this run has created. */
+  /** The folder, if this run has created it. */
   #newFolder: string | undefined;
   #neededBytes = 0;
   #source: RecordReader | undefined;
@@ -198,7 +198,8 @@ export class BackupRun {
   }
 
   /**
-   * Returns the last position of the backup: that of the last signed leaf, or of the last record before the next leaf.
+   * Returns the raw position at which the backup ends: the position of the last record before the first leaf that is
+   * not in the signed tree. Without a signed checkpoint, the backup ends at the end of the log.
    */
   #end(source: RecordReader): number {
     const { checkpoint } = this.#task;
@@ -261,8 +262,8 @@ export class BackupRun {
 }
 
 /**
- * `latest`: the newest backup in the folder: this run's or, if this run added no records, an earlier one; undefined for
- * an empty folder.
+ * `latest` is the newest backup in the folder, or undefined for an empty folder. It is an earlier backup if this run
+ * added no records.
  */
 function summaryOf(folder: string, { number, first, last }: Span, latest: Manifest | undefined): BackupSummary {
   const { tree, ...shown } = latest ?? empty;

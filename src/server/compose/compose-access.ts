@@ -39,9 +39,9 @@ import type { Core } from './core.ts';
 export type AccessParts = Core & {
   /** Returns the plugin that serves a custom path. */
   readonly routePluginOf: (segments: readonly string[]) => string | undefined;
-  /** Returns the state of a plugin that serves nothing on this node. */
+  /** Returns the state of a plugin that serves nothing on this node; undefined for other names. */
   readonly idleOf: (plugin: string) => IdlePlugin | undefined;
-  /** Ends the streams of plugins that are no longer allowed. */
+  /** Ends the streams of plugins, and the watches of events, that their subjects may no longer read. */
   readonly recheckStreams: (allows: Allows) => void;
 };
 
@@ -61,7 +61,7 @@ export type Access = {
   open(): Promise<void>;
   /** Whether a super administrator exists. */
   isAdministered(): boolean;
-  /** Creates the super administrator if the log has none. */
+  /** Creates the user `admin` if no user has the super role. Otherwise compares ADMIN_PASSWORD with the stored hash. */
   administer(): Promise<AdministratorReport>;
   stop(): Promise<void>;
 };
@@ -137,7 +137,7 @@ type RouteParts = {
   readonly accesses: AccessRecorder;
 };
 
-/** Composes the recorder of accesses. Each start of a node writes its own stream. */
+/** Composes the recorder of log-ins, log-outs and refusals. Each start of a node writes to a new stream. */
 function composeAccessEvents(parts: AccessParts): AccessEvents | undefined {
   const { config, eventLog, node, disk, edge } = parts;
   if (config.accessEvents === 'off') return undefined;
@@ -202,7 +202,7 @@ function composeSessions(parts: AccessParts): SessionKeeper {
     clock,
     uuid: randomUUID,
     onError: (error, name) => {
-      log.error('could not end a session', { name, error: String(error) });
+      log.error('could not end a session; retrying', { name, error: String(error) });
     },
   });
 }
@@ -232,7 +232,7 @@ type AuthenticatorParts = {
   readonly unfoldedWrites: UnfoldedWrites;
 };
 
-/** Checks ADMIN_PASSWORD at the first start only. A start is the first one if the folded log has no administrator. */
+/** Refuses a common ADMIN_PASSWORD at the first start, when the folded log has no super administrator yet. */
 function refuseCommonPassword(password: string | undefined, permissions: PermissionTables): void {
   if (password === undefined || isHeld(permissions)) return;
   const problem = commonPasswordProblem(password, administrator);
@@ -273,8 +273,8 @@ function composeAuthenticator(parts: AccessParts, { gated, unfoldedWrites }: Aut
 const lapsed = { allowed: false, reason: 'forbidden: the credentials of this request are no longer valid' } as const;
 
 /**
- * The permission tables are updated before watchers are notified. So a subject does not receive the change that removed
- * its right.
+ * Composes the guard that ends watches after a change of rights. The permission tables are updated before watchers are
+ * notified, so a subject does not receive the change that removed its right.
  */
 function guardWatches(
   { accessTables: { permissions }, hub, edge: { clock }, recheckStreams }: AccessParts,
@@ -292,7 +292,7 @@ function guardWatches(
   return guard;
 }
 
-/** Returns the plugin of the requested type or custom path. The types of the platform belong to no plugin. */
+/** Returns the plugin that serves the requested type or custom path. The platform's own types belong to no plugin. */
 function pluginOf(request: ApiRequest, { registry, routePluginOf }: AccessParts): string | undefined {
   if (request.kind !== 'resource') return routePluginOf(request.segments);
   const owner = registry.byPath(request.group, request.version, request.resource)?.type.plugin;

@@ -33,7 +33,10 @@ export type ComposedAudit = {
   readonly versions: VersionReader;
   readonly times: LogTimes;
   readonly events: EventIndex;
-  /** `start` makes the columns follow the object read model until `close`. */
+  /**
+   * `start` makes the columns follow the object read model until `close`. `hold` returns the columns for a comparison
+   * with the log.
+   */
   readonly columns: {
     start(): void;
     hold(): ComparedTypes;
@@ -75,7 +78,7 @@ type ColumnParts = {
   readonly versions: VersionReader;
 };
 
-/** Composes the columns, and the lists as of a position that read the columns. */
+/** Composes the columns, and the lists of past states, which read the columns. */
 function composeColumns(
   { columns, models, versions }: ColumnParts,
   { eventLog, objects, registry, clock, logger }: AuditOptions,

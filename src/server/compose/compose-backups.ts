@@ -30,7 +30,10 @@ export function composeBackups(core: Core, tree: TreeReader): ComposedBackups {
   return { routes: backupRoutes(domain, backups), stop: async () => backups.stop() };
 }
 
-/** Returns a signed checkpoint that includes all events acknowledged so far, and the raw position of its last leaf. */
+/**
+ * Returns a signed checkpoint of all events acknowledged before the call, and the raw position of the last leaf in its
+ * tree.
+ */
 async function signedEnd(
   { audit, eventLog }: Core,
   tree: TreeReader,

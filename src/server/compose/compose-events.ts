@@ -18,7 +18,7 @@ import type { Core } from './core.ts';
 /** The audit stream: its routes and watches. */
 export type ComposedEvents = {
   readonly routes: readonly PlatformRoute[];
-  /** Ends the watches that may not continue with the same events. Call this method after a change of rights. */
+  /** Ends the watches with events that their subjects may no longer read. Call this method after a change of rights. */
   recheck(allows: Allows): void;
   /** Asks all watchers to connect again. */
   closeAll(): void;
@@ -56,7 +56,7 @@ export function composeEvents(core: Core, authorize: Authorize): ComposedEvents 
   };
 }
 
-/** `onBatch` is called before the events of a commit are sent to watchers. */
+/** If watches are open, `onBatch` is called before the events of a commit are sent to watchers. */
 function composeHub({ audit, eventLog, models, hub, edge }: Core, type: ResourceType, onBatch: () => void): WatchHub {
   const { log, clock } = edge;
   const categories = auditedCategories;

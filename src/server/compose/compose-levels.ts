@@ -51,7 +51,7 @@ export function composeLevels(core: Core): NodeLevels {
     isAlone,
     onRaised: (level) => {
       logger.info(
-        'raised the level of the event log: platform versions that cannot read the level stop and no longer start',
+        'raised the level of the event log: platform versions that cannot read this level stop and no longer start',
         { level },
       );
     },

@@ -22,7 +22,7 @@ import type { Core } from './core.ts';
 import { composeUpgrades, type Upgrades } from './upgrades/compose-upgrades.ts';
 
 export type PluginParts = Core & {
-  /** Plugin folders with the privileges of bundled plugins. The default is the folder of plugins beside the sources. */
+  /** Plugin folders with the privileges of bundled plugins. The default is dist/plugins. */
   readonly bundledPlugins: readonly string[] | undefined;
   readonly suspects: CodeFolders;
   readonly declarer: TypeDeclarer;
@@ -109,7 +109,9 @@ async function stopAll(parts: readonly { stop(): Promise<void> }[]): Promise<voi
 type Clients = {
   /** Creates two clients for a request: one with the rights of the caller, and one with the rights of the plugin. */
   readonly ofRequest: CallPorts['clientsOf'];
-  /** Creates a client for one step of a reconciler. The client has the plugin's rights until the plugin stops. */
+  /**
+   * Creates a client for one step of a reconciler. The client has the plugin's rights until the step's plugin stops.
+   */
   readonly ofStep: (plugin: string, step: PluginStep) => Client;
 };
 
@@ -140,7 +142,7 @@ function createClients({ registry, models, execute, authorize }: PluginParts): C
         pluginClient: createClient(ports, {
           ...own,
           cause: () => (isOver() ? own.cause() : onBehalf),
-          // A plugin's write on behalf of a caller is charged to the caller, even if it uses the plugin's rights.
+          // A write on behalf of a caller is charged to the caller, even if the write uses the plugin's rights.
           chargedTo: subject,
           chargedFrom: request.address ?? '',
         }),

@@ -18,7 +18,7 @@ import { composeExport } from './compose-export.ts';
 import { metadataOf } from './compose-reconcilers.ts';
 import type { Core } from './core.ts';
 
-/** The node's key, and the tree of the log's events whose checkpoints the key signs. */
+/** The Merkle tree of the log's events, and the key with which this node signs checkpoints of the tree. */
 export type ComposedTree = {
   readonly routes: readonly PlatformRoute[];
   readonly reader: TreeReader;
@@ -28,8 +28,8 @@ export type ComposedTree = {
 };
 
 /**
- * Rejects with `StartError` if the key or the record of its signatures is damaged. `onLeftOut` is called if the tree
- * lacks an event of the log.
+ * Rejects with `StartError` if the key or the file of signed trees is damaged. `onLeftOut` is called if the tree lacks
+ * an event of the log.
  */
 export async function composeTree(core: Core, onLeftOut: (error: LeftOutError) => void): Promise<ComposedTree> {
   const { audit, config, eventLog, models } = core;
@@ -107,7 +107,9 @@ function composeKeys(core: Core, signer: NodeSigner): NodeKeys {
   });
 }
 
-/** Composes the check for events that a log server has left out. An embedded log has no server and needs no check. */
+/**
+ * Composes the check for events that EventStoreDB has left out of a subscription. An embedded log needs no such check.
+ */
 function composeLeafCheck(
   { audit, edge, eventLog: log }: Core,
   onLeftOut: (error: LeftOutError) => void,

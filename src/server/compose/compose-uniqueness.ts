@@ -18,14 +18,14 @@ export type UniqueIndexes = UniqueSteps & {
 };
 
 /**
- * Returns a function that resolves pending appends decided under an earlier declaration, and then returns the position
- * up to which this node is drained.
+ * Returns a function that first fences the pending appends that were decided under an earlier declaration, which
+ * determines their outcomes, and then returns the position up to which this node is drained.
  */
 export function drainOf(core: Core): () => Promise<LogPosition> {
   const { unsettled, eventLog: log } = core;
   const fencing = { log, uuid: randomUUID, metadata: metadataOf('uniqueness', core) };
   return async () => {
-    // After an error, the log is unavailable, which the log itself reports. The appends then remain unresolved, and
+    // An error means that the log is unavailable, which the log itself reports. The appends then remain pending, and
     // `drained` returns a position before them.
     await unsettled.fenceStale(fencing).catch(() => undefined);
     return unsettled.drained();
@@ -52,7 +52,8 @@ export function composeUniqueness(core: Core): UniqueIndexes {
       subscriptions.push(
         models.declarations.onLate(({ type, ...late }) => {
           log.warn(
-            'an event of an older declaration was appended after an index became unique and may have a duplicate value',
+            'an object was written under an older declaration of its type after an index became unique, and may have ' +
+              'a duplicate value',
             { type, ...late },
           );
         }),

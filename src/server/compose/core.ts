@@ -51,7 +51,7 @@ export type Core = Stores & {
   readonly patiently: Execute;
   readonly hub: WatchHub;
   readonly leadership: Elector;
-  /** Limits the reconcilers of the platform and of plugins. */
+  /** Limits the concurrent reconcile steps of the platform and of plugins. */
   readonly bound: ReconcileSlots;
 };
 

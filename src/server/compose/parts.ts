@@ -43,7 +43,7 @@ export type PartsOptions = {
 };
 
 type GuardedOptions = Pick<PartsOptions, 'suspects' | 'bundledPlugins'> & {
-  /** Returns the paths of the platform's routes, once all parts are composed. */
+  /** Returns the paths of the platform's routes. Call this function after all parts are composed. */
   readonly platformPaths: () => readonly string[];
 };
 
@@ -106,7 +106,10 @@ export async function composeParts(core: Core, options: PartsOptions, startup: S
   return { ...guarded, ...folds, ...own, ...proving };
 }
 
-/** Stopped after all writers, because requests in flight end only when their events are folded. */
+/**
+ * Composes the fold of the log. The fold stops after all writers, because requests in flight end only when their events
+ * are folded.
+ */
 async function openFollower(
   core: Core,
   readiness: Readiness,
@@ -175,8 +178,8 @@ async function openProving(
 }
 
 /**
- * Composes access control and plugins together, because each needs the other: access control reads the plugin of a
- * path, and plugins are authorized.
+ * Composes access control and plugins together, because each needs the other: access control asks for the plugin of a
+ * path, and requests of plugins are authorized.
  */
 function composeGuarded(
   core: Core,

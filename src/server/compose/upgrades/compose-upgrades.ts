@@ -22,7 +22,7 @@ export type Upgrades = {
   stop(): Promise<void>;
 };
 
-/** `objects`: the Plugin objects, which exist when the first plugin is served. */
+/** `objects` returns the Plugin objects. It is called only after the plugin host is composed. */
 export function composeUpgrades(core: Core, objects: () => PluginObjects): Upgrades {
   const {
     models,
@@ -107,8 +107,8 @@ function composeMigrations(core: Core, records: MigrationRecords): Pick<Upgrades
 
 /**
  * Whether objects of a type may break its schema. If the type has only one declaration, its schema has accepted all
- * objects, except for objects that were written before declarations were recorded. Such objects are rare, so the first
- * page of names shows whether any exist.
+ * objects, except for objects that were written before declarations were recorded. Such objects are rare, so one page
+ * of their names shows whether any may exist.
  */
 function mayBreak({ models: { declarations, older } }: Core, { key }: ResourceType): boolean {
   if (declarations.declared(key)?.revision !== 0) return true;
