@@ -3,13 +3,16 @@
  * shared memory per second have no measurable cost.
  */
 export const eventLoopBeatMs = 100;
-/** The duration of a block that affects every client. Such a block is logged with the name of its plugin. */
+/** The minimum duration of a block that is logged. A block of this duration delays the requests of every client. */
 export const eventLoopHeldMs = 500;
 /**
- * A block is logged again after its duration has grown by this factor, or by `eventLoopReportMsMax`. So the latest log
- * lines always show an endless block.
+ * While a block lasts, it is logged again when its duration has grown by this factor, or by `eventLoopReportMsMax` if
+ * that is sooner. So the latest log lines always show an endless block.
  */
 export const eventLoopReportFactor = 4;
 export const eventLoopReportMsMax = 60_000;
-/** If the watcher itself is later than this, the whole process was suspended, so no plugin caused the delay. */
+/**
+ * If the watcher's own timer is late by more than this time, the whole process was suspended, so no plugin caused the
+ * delay.
+ */
 export const eventLoopWatcherLateMs = 250;

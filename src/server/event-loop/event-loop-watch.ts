@@ -23,7 +23,8 @@ export type EventLoopWatchOptions = {
 
 /**
  * Detects that the event loop is blocked, and names the plugin that blocks it. The watcher's thread logs a block while
- * it lasts. Afterwards, one line reports the duration. A suspension of the whole process is attributed to no plugin.
+ * the block lasts. Afterwards, the main thread logs its duration. A suspension of the whole process is attributed to no
+ * plugin.
  */
 export class EventLoopWatch {
   readonly #log: Logger;
@@ -34,7 +35,7 @@ export class EventLoopWatch {
   #timer: Timer | undefined;
   #beatAt: number;
   #watchedMs = 0;
-  /** The number of blocks of each plugin. The key '' is the platform itself. */
+  /** The number of blocks of each plugin. The key '' stands for the blocks without a known plugin. */
   readonly #held = new Map<string, number>();
   #delays: IntervalHistogram | undefined;
 
@@ -63,7 +64,7 @@ export class EventLoopWatch {
     this.#port.postMessage(suspects);
   }
 
-  /** The number of blocks of each plugin. The key '' is the platform itself. */
+  /** Returns the number of blocks of each plugin. The key '' stands for the blocks without a known plugin. */
   held(): ReadonlyMap<string, number> {
     return this.#held;
   }
@@ -101,7 +102,7 @@ export class EventLoopWatch {
     const now = this.#clock.monotonic();
     const lateMs = now - this.#beatAt - eventLoopBeatMs;
     const watchedMs = Atomics.load(this.#cells, watchedMsCell);
-    // Excludes the time in which the watcher was suspended too or had not started.
+    // Excludes the time in which the watcher's thread was suspended as well, or had not started.
     const heldMs = Math.min(lateMs, (watchedMs - this.#watchedMs) | 0);
     if (heldMs >= eventLoopHeldMs) this.#report(Math.round(heldMs));
     this.#beatAt = now;

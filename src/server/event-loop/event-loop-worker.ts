@@ -15,24 +15,30 @@ import { ownerOf, type CodeFolder } from '../../plugin/errors/error-attribution.
 import { sourcePlace } from '../../plugin/errors/source-maps.ts';
 
 /**
- * Watches the event loop from a separate thread, which can log while the loop is blocked. The inspector is used only
- * while the loop is late, so it costs nothing otherwise.
+ * The data with which the watcher's thread starts. This thread watches the event loop of the main thread, and can log
+ * while that loop is blocked. It uses the inspector only while the loop is late, so the inspector costs nothing
+ * otherwise.
  */
 export type WatcherStart = {
   readonly port: MessagePort;
   /** Cells in shared memory. Each thread writes its own cell and reads the other thread's cell. */
   readonly cells: Int32Array;
-  /** The lowest log level. */
+  /** The lowest level that is logged, as a number of pino. */
   readonly level: number;
   readonly fd: number;
 };
 export const cellCount = 2;
 /** The index of the cell with the number of beats of the event loop. */
 export const beatCell = 0;
-/** The index of the cell with the milliseconds of observation, without suspensions of the process. It wraps around. */
+/**
+ * The index of the cell with the milliseconds of observation, without suspensions of the process. The value overflows
+ * at 32 bits.
+ */
 export const watchedMsCell = 1;
 
-/** The plugin that blocked the event loop at this beat. */
+/**
+ * The plugin that blocks the event loop after this beat; undefined if no frame of the call stack belongs to a plugin.
+ */
 export type Found = {
   readonly beat: number;
   readonly plugin: string | undefined;
@@ -197,7 +203,9 @@ function placeOf({ url, line, column }: Frame, suspect: CodeFolder | undefined):
   return `${found.path.slice(suspect.folder.length + 1)}:${String(found.line)}:${String(found.column)}`;
 }
 
-/** Loads the inspector. Without one, only the duration of a block is logged. */
+/**
+ * Loads the inspector, which some builds of Node lack. Without the inspector, only the duration of a block is logged.
+ */
 async function inspectorIfAny(): Promise<typeof Inspector | undefined> {
   return import('node:inspector').catch(() => undefined);
 }

@@ -14,7 +14,7 @@ export type AuditComparisonResult = {
 
 type Progress = Extract<ReplayMessage, { kind: 'progress' }>;
 
-/** The messages of the thread that compares the audit indexes. */
+/** Reads the messages of the thread that compares the audit indexes. */
 export class AuditComparison {
   readonly #thread: ReplayThread;
 
@@ -31,7 +31,7 @@ export class AuditComparison {
       if (message.kind === 'failed' || message.kind === 'refused') throw new NotHeldError(message.detail);
       if (message.kind === 'progress' && !this.#thread.hasNext()) yield message;
       if (message.kind === 'compared') comparison = { columnTypes: [], ...message };
-      if (message.kind === 'done') return { ...must(comparison, 'it was compared'), summary: message.summary };
+      if (message.kind === 'done') return { ...must(comparison, 'the comparison precedes the end'), summary: message.summary };
     }
   }
 }

@@ -30,9 +30,9 @@ export type AuditReplayTask = Omit<ReplayTask, 'work'> & {
 };
 
 /**
- * Folds the log into separate audit tables by the rules of the server's fold, and compares both. All tables of one
- * snapshot have the position of its checkpoint. The columns are not among them: code of plugins computes their values,
- * and the server's thread compares them (`check-columns.ts`).
+ * Folds the log into separate audit tables by the rules of the server's fold, and compares these tables with the live
+ * audit indexes. All tables in one snapshot have the position of its checkpoint. The columns are not among them: code
+ * of plugins computes the values of columns, so the server's thread compares the columns (`check-columns.ts`).
  */
 export class AuditReplay {
   isAccepted = false;
@@ -75,7 +75,8 @@ export class AuditReplay {
   }
 
   /**
-   * Opens the log. An embedded log shows the events at its opening, so each call opens the log again for later events.
+   * Opens the log and closes the previous handle. A handle on an embedded log shows only the events at its opening, so
+   * each call also shows later events.
    */
   async #openLog(): Promise<FoundedLog> {
     await this.#log?.close();
@@ -89,7 +90,10 @@ export class AuditReplay {
     return view;
   }
 
-  /** Checks that the live audit indexes belong to this log, and returns their position, which only increases. */
+  /**
+   * Checks that the live audit indexes belong to this log, epoch and version. Returns their position, which only
+   * increases.
+   */
   #begin(view: AuditView, parts: readonly AuditPart[], { logId, epoch }: LogIdentity): LogPosition {
     const snapshot = view.snapshot();
     const [checkpoint, formats] = [snapshot.checkpoint(), snapshot.formats()];
@@ -110,7 +114,7 @@ export class AuditReplay {
       if (written !== undefined) this.#progress.advance('writing', written);
       else this.#progress.fold(models.progress(), { until, epoch });
     };
-    // The thread that compares the objects scans the log at least up to this position, and checks its index.
+    // Up to this position, the thread that compares the objects also scans the log and checks the log's index.
     const indexedUntil = this.#task.work.atLeast ?? logStart;
     const bytesMax = replayAuditBatchBytesMax;
     await rebuildInBatches(log, models, { until, onBatch, categories: auditedCategories, bytesMax, indexedUntil });
@@ -185,6 +189,6 @@ function differenceOfCheckpoints(live: Checkpoint, replayed: Checkpoint | undefi
   const [one, other] = [live, replayed].map((checkpoint) =>
     Buffer.from(checkpoint === undefined ? '' : encodeCheckpoint(checkpoint)),
   );
-  const detail = differenceOfBytes(must(one, 'it is given'), must(other, 'it is given'));
+  const detail = differenceOfBytes(must(one, 'the array has two'), must(other, 'the array has two'));
   return detail === undefined ? undefined : { table: 'audit', key: 'checkpoint', detail };
 }

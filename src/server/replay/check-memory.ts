@@ -43,7 +43,10 @@ export class NotHeldError extends Error {
   }
 }
 
-/** Returns a view of the models at the same position as the thread's view of the tables. The caller must release it. */
+/**
+ * Returns a view of the models at the same position as the thread's view of the tables. The caller must release the
+ * view.
+ */
 export async function holdWith(thread: ReplayThread, live: LiveModels, signal: AbortSignal): Promise<HeldModels> {
   const { models, clock } = live;
   for (let tried = 0; tried < replayMeetingsMax; tried += 1) {
@@ -69,8 +72,8 @@ export type CheckedMemory = {
 };
 
 /**
- * Compares indexes and permission tables with the rows in slices. Releases `held` before the permission tables are
- * compared.
+ * Compares the indexes and permission tables in memory with the rows, in slices. Releases `held` before the permission
+ * tables are compared.
  *
  * `onProgress` gets the compared share of the indexes in percent.
  */
@@ -113,7 +116,8 @@ function* counted<T>(steps: Steps<T>, onStep: () => void): Steps<T> {
 }
 
 /**
- * Compares the columns with the log in slices. No view of the models is open meanwhile, so the time has no limit.
+ * Compares the columns with the log, in slices. No view of the models is open during this comparison, so its duration
+ * has no limit.
  *
  * `onProgress` gets the compared share of the log in percent.
  */
@@ -133,7 +137,10 @@ export async function checkLiveColumns(
   });
 }
 
-/** Leaves most of the time of a busy event loop to requests. */
+/**
+ * Divides a comparison into slices, and pauses between them so that a busy event loop has most of its time for
+ * requests.
+ */
 class PacedSlices {
   readonly #live: Pick<LiveModels, 'clock' | 'disk'>;
   readonly #signal: AbortSignal;
@@ -159,7 +166,7 @@ class PacedSlices {
     if (clock.monotonic() - endedMs > replayIdleTurnMs) await delay(clock, replayPauseMs, this.#signal);
     this.#signal.throwIfAborted();
     this.#begunMs = clock.monotonic();
-    if (disk.isShort()) throw new NotHeldError('the disk is nearly full');
+    if (disk.isShort()) throw new NotHeldError('the comparison was stopped: the disk is nearly full');
     if (this.#begunMs > this.#endsAt)
       throw new NotHeldError(`the comparison took longer than ${String(replayHoldMsMax / 1_000)} s`);
   }

@@ -50,7 +50,7 @@ export function isSelected(place: Place, { type = place.type, name = place.name 
   return place.type === type && place.name === name;
 }
 
-/** Collects lines of one type at a time, since the right to read is a right to a type. */
+/** Collects lines into pieces of one type each, since the right to read an object depends on its type. */
 export class Pieces {
   readonly #ports: Pick<PrintPorts, 'send'>;
   #type = '';

@@ -11,7 +11,7 @@ export class RefusedError extends Error {
   }
 }
 
-/** The caller of the replay has disconnected. */
+/** The client of the replay has disconnected, or the server stops. */
 export class StoppedError extends Error {
   constructor() {
     super('the replay was stopped');

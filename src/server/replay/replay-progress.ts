@@ -11,7 +11,7 @@ import { epochShift, logStart, type LogPosition } from '../../log/log.ts';
 import { RefusedError, StoppedError } from './replay-errors.ts';
 import type { ReplayPorts, ReplayStep, ReplayTask } from './replay-task.ts';
 
-/** The position of the last event that a fold has taken, and the number of these events. */
+/** The position of the last folded event, and the number of folded events. */
 type Folded = {
   readonly position: LogPosition;
   readonly events: number;
@@ -60,7 +60,8 @@ export class ReplayProgress {
   advance(step: ReplayStep, { done, all }: Share): void {
     this.goOn();
     const now = this.#clock.monotonic();
-    // The first report of a new step is not delayed in a long replay, since the first part of the step may be long.
+    // A new step is reported at once in a replay that has already lasted `replayReportMs`, since the first part of the
+    // step may be long.
     const since = step === this.#reported.step ? this.#reported.at : this.#begunAt;
     if (now - since < replayReportMs) return;
     this.#reported = { step, at: now };

@@ -32,8 +32,8 @@ export type ReplayTask = {
 };
 
 /**
- * Shared cells. `stop`: not 0 when the thread must end. `gate`: a state by which the server's thread and the replay
- * thread open their views of the live tables at the same position.
+ * The indexes of cells in shared memory. The stop cell is not 0 when the thread must end. The gate cell has the state
+ * by which the server's thread and the replay thread open their views of the live tables at the same position.
  */
 export const stopCell = 0;
 export const gateCell = 1;
@@ -55,7 +55,10 @@ export type ReplayStep = 'replaying' | 'writing' | 'comparing' | 'printing';
 /** A message from the thread. */
 export type ReplayMessage =
   | ThreadMessage<RefusalReason>
-  /** `percent`: the share of the step. `position`, `events`: the events that are folded. */
+  /**
+   * `percent` is the completed share of the step. `position` is that of the last folded event; `events` is the number
+   * of folded events.
+   */
   | {
       readonly kind: 'progress';
       readonly step: ReplayStep;
@@ -69,7 +72,7 @@ export type ReplayMessage =
       readonly kind: 'compared';
       readonly difference: Difference | undefined;
       readonly compared: Compared;
-      /** The types that have columns for lists of the past; of audit indexes only. */
+      /** The types that have columns for lists of the past; defined in a comparison of audit indexes only. */
       readonly columnTypes?: readonly string[];
     }
   /** Whole lines of the response, about objects of one type. The thread then waits for `more`. */

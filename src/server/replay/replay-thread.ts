@@ -10,7 +10,7 @@ import { MessageThread } from '../threads/message-thread.ts';
 import { cellCount, gate, gateCell, more, stopCell, type ReplayTask, type ReplayMessage } from './replay-task.ts';
 import { replayWorkerUrl } from './replay-worker.ts';
 
-/** Removes the files of replays in a process that was killed. The caller has locked DATA_DIR. */
+/** Removes the files that the replays of a killed process have left. The caller has locked DATA_DIR. */
 export function removeReplays(dataDir: string): void {
   rmSync(join(dataDir, replayFolder), { recursive: true, force: true });
 }

@@ -49,7 +49,7 @@ export class Replay {
         await this.#showState(models, await this.#resolve(work.until, log));
         break;
       case 'compare-audit':
-        throw new RangeError('AuditReplay compares the audit indexes');
+        throw new RangeError('Replay does not compare the audit indexes: use AuditReplay');
       case 'diff':
         await this.#showChanges(models, await this.#resolveBoth(work, log));
     }
@@ -119,7 +119,8 @@ export class Replay {
   }
 
   /**
-   * Opens the log. An embedded log shows the events at its opening, so each call opens the log again for later events.
+   * Opens the log and closes the previous handle. A handle on an embedded log shows only the events at its opening, so
+   * each call also shows later events.
    */
   async #openLog(): Promise<FoundedLog> {
     await this.#log?.close();
@@ -203,7 +204,10 @@ export class Replay {
     }
   }
 
-  /** Returns a snapshot of the live tables at the position at which the server's event loop waits for the snapshot. */
+  /**
+   * Returns a snapshot of the live tables. If they are shared, the server's event loop waits at its own position, so
+   * both have the same position.
+   */
   #meet(view: LmdbView): TablesSnapshot {
     const { work, cells } = this.#task;
     if (work.kind !== 'compare' || !work.isShared) return view.snapshot();

@@ -8,7 +8,9 @@ import { must } from '../../base/unreachable.ts';
 import type { FoundedLog } from '../../log/founded-log.ts';
 import type { EventLog, LogIdentity, LogPosition } from '../../log/log.ts';
 
-/** A fold into the tables of a replay. No types are registered: plugins' code stays in the server's thread. */
+/**
+ * A fold into the tables of a replay. No types are registered, because plugins' code runs only in the server's thread.
+ */
 export type ReplayedFold = {
   position(): LogPosition;
   /** The number of folded events. */
@@ -17,15 +19,18 @@ export type ReplayedFold = {
   rebuild(log: EventLog, options: RebuildOptions): Promise<void>;
 };
 
-/** A clock that never advances: no index function runs in a replay, so the batch size bounds the time of a batch. */
+/**
+ * A clock that never advances, so that no batch ends early because of its duration. No index function runs in a replay,
+ * so the size of a batch bounds its duration.
+ */
 const unhurried: Clock = { ...systemClock, monotonic: () => 0 };
-/** The latest acceptable time of an event: a replay accepts the time of every event. */
+/** The latest time that an event may have, so far in the future that a replay accepts the time of every event. */
 const endOfTime = Date.UTC(9_999, 11, 31);
 
 /** `tables`: the empty tables of the replay. */
 export function openReplayedFold(tables: LmdbTables, log: FoundedLog): ReplayedFold {
   const identity = (): LogIdentity => log.identity();
-  // A later `rebuild` may get another handle on the files of the log.
+  // Each call of `rebuild` gets a handle on the log, since the log may have been opened again.
   if (log.scan !== undefined) {
     const fold = new LastEvents(tables, identity);
     return {

@@ -25,12 +25,12 @@ export async function openReplayedLog({ config }: ReplayTask): Promise<FoundedLo
 async function open({ eventLog, dataDir }: ReplayTask['config']): Promise<EventLog> {
   if (eventLog.kind === 'embedded')
     return openLmdbLog({ dir: join(dataDir, 'log'), isReadOnly: true, onFatal: () => undefined });
-  // The driver is large, and most servers do not need it.
+  // The driver is large, and most servers do not need it, so it is loaded on demand.
   const { openEventStoreLog } = await import('../../log/eventstore/eventstore-log.ts');
   return openEventStoreLog({ url: eventLog.url, prefix: eventLog.prefix, clock: systemClock });
 }
 
-/** The position of the log's first event; undefined for an empty log. */
+/** Returns the position of the log's first event; undefined for an empty log. */
 export async function firstPosition(log: Pick<EventLog, 'readAll'>): Promise<LogPosition | undefined> {
   for await (const [first] of log.readAll({ after: logStart })) if (first !== undefined) return first.position;
   return undefined;

@@ -59,7 +59,7 @@ export class Replays implements Replayer {
     await this.#turns.stop();
   }
 
-  /** The reason why there can be no replay now. */
+  /** Returns the reason why no replay can start now; undefined if one can start. */
   #unavailable({ until }: ReplayRequest): string | undefined {
     const { live } = this.#options;
     if (live === undefined) return undefined;
@@ -171,7 +171,7 @@ class ReplayRun implements Run<RefusalReason> {
     }
   }
 
-  /** Holds the models and starts the comparison of memory, while the thread compares the tables. */
+  /** Holds the models and starts the comparison of the models in memory, while the thread compares the tables. */
   async #hold(): Promise<Uint8Array | undefined> {
     const { live } = this.#options;
     if (live === undefined) return undefined;

@@ -17,8 +17,8 @@ import { removeReplays } from './replay-thread.ts';
 import { Replays } from './replays.ts';
 
 /**
- * Replays for a stopped server, which has no models in memory to compare. The lock keeps other processes from its
- * files.
+ * Replays for a stopped server, which has no models in memory to compare. The lock of DATA_DIR keeps other processes
+ * from the files.
  */
 export const stoppedReplays: StoppedReplays = {
   lines: async function* (kind, body, context) {
@@ -68,7 +68,7 @@ async function locked(dataDir: string): ReturnType<typeof takeDataDir> {
   }
 }
 
-/** Refuses invalid tables: opening them could end the process. */
+/** Refuses invalid tables, because opening such tables could end the process. */
 function assertTables(dir: string, what: string): void {
   if (!isTrustworthy(dir))
     throw commandError(`the ${what} are missing or not valid: the next start rebuilds them from the log`);

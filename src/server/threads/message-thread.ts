@@ -84,8 +84,8 @@ export class MessageThread<Message> {
   }
 
   /**
-   * Waits for the end of the thread, which was asked to end. If this takes too long, the thread is ended after its
-   * current turn (`endOnRequest`).
+   * Waits until the thread has ended. The caller has already requested the end. If this takes too long, the thread is
+   * ended after its current turn (`endOnRequest`).
    */
   async end(): Promise<void> {
     const { signal } = new AbortController();

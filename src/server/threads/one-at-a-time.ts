@@ -26,12 +26,12 @@ export class OneAtATime {
   readonly #stopping = new AbortController();
   #running: Promise<void> | undefined;
 
-  /** `name`: the name of a request in messages. */
+  /** `name` is the noun for a request in messages, for example `replay`. */
   constructor(name: string) {
     this.#name = name;
   }
 
-  /** Returns the refusal of a request while another one is served. */
+  /** Returns the refusal of a new request while another request is served; otherwise undefined. */
   busy(): Refusal<'too-many-requests'> | undefined {
     if (this.#running === undefined) return undefined;
     const detail = `another ${this.#name} is running: only one runs at a time`;
@@ -57,7 +57,8 @@ export class OneAtATime {
       throw error;
     }
     const end = async (): Promise<void> => run.stop().finally(over);
-    // The response or the refusal reports an error of the run, since both await the same end.
+    // An error of the end is ignored here, because the response or the refusal awaits the same end and reports the
+    // error.
     const leave = (): void => void end().catch(() => undefined);
     ending.addEventListener('abort', leave);
     if (ending.aborted) leave();

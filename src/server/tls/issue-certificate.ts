@@ -150,7 +150,7 @@ function usage(bits: number): BitString {
   return new BitString({ valueHex: new Uint8Array([bits]).buffer, unusedBits });
 }
 
-/** Returns the digest of the public key (RFC 5280, 4.2.1.2, method 1), which only identifies the key. */
+/** Returns the SHA-1 of the public key (RFC 5280, 4.2.1.2, method 1). It identifies the key and protects nothing. */
 function keyIdentifier({ subjectPublicKeyInfo }: Certificate): ArrayBuffer {
   const key = subjectPublicKeyInfo.subjectPublicKey.valueBlock.valueHexView;
   return arrayBufferOf(createHash('sha1').update(key).digest());

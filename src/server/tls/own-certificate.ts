@@ -16,8 +16,9 @@ import type { Issued } from './issue-certificate.ts';
 const dayMs = 86_400_000;
 
 /**
- * Returns the certificate in DATA_DIR/tls, which the authority in the same folder has signed. Creates both if they are
- * missing. Replaces the certificate when it is due for renewal or when the names of the server have changed.
+ * Returns the certificate in DATA_DIR/tls, which the authority in the same folder has signed. Creates the certificate
+ * and the authority if they are missing. Replaces the certificate when it is due for renewal or when the names of the
+ * server have changed.
  *
  * @throws StartError if only the operator can fix the problem.
  */
@@ -35,7 +36,7 @@ export async function ownCertificate(
   const end = new X509Certificate(authority.certificate).validTo;
   const to = Math.min(now + certificateDays * dayMs, Date.parse(end));
   const issued = await issueCertificate(authority, { names, validity: { from: now - clockSkewMs, to } });
-  // If the process is killed between both writes, the pair is invalid, and the next start creates a new one.
+  // If the process is killed between both writes, the pair is invalid, and the next start creates a new pair.
   await writeDurably(files.key, issued.key);
   await writeDurably(files.certificate, issued.certificate);
   const made = presentIn(files);
@@ -81,7 +82,8 @@ async function authorityIn(dataDir: string, now: number): Promise<Issued> {
   if (!existsSync(files.certificate)) {
     const { makeAuthority } = await import('./issue-certificate.ts');
     const made = await makeAuthority({ from: now - clockSkewMs, to: yearsAfter(now, authorityYears) });
-    // The certificate is written last, since a client trusts the key only by its certificate.
+    // The certificate is written last: after a kill between both writes, the certificate is missing, and the next start
+    // creates a new authority.
     await writeDurably(files.key, made.key);
     await writeDurably(files.certificate, made.certificate);
     return made;
