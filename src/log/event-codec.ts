@@ -9,8 +9,9 @@ import { eventSchema, type DomainEvent, type EventMetadata, type ObjectEvent } f
  * Encodes domain events as bytes for the log, and decodes the bytes. Only this module upcasts events of old schemas.
  *
  * The data of an object event is `{"values":[…],"refs":[…],"object":{…}}`, without `refs` if the object has no
- * references. The object is the last member, so that readers slice its JSON out of the record without parsing. No
- * string inside the other members can contain the separator, because JSON escapes quotes within strings.
+ * references. The object is the last member, so that readers can slice the object's JSON out of the data without
+ * parsing. No string inside the other members can contain the separator `,"object":`, because JSON escapes quotes
+ * within strings.
  */
 
 export type DecodedEvent = {
@@ -21,7 +22,10 @@ export type DecodedEvent = {
   readonly objectStart: number;
   /** The offset at which `"resourceVersion":"…",` is inserted: directly after `"metadata":{`. -1 without an object. */
   readonly spliceAt: number;
-  /** The object's index entry for the type declaration with this fingerprint, if this process computed the entry. */
+  /**
+   * The object's index entry, if this process computed the entry. `fingerprint` identifies the declaration of the
+   * entry's type.
+   */
   readonly indexed: KnownEntry | undefined;
   /** The event's time, if this process wrote the event. */
   readonly time: string | undefined;
@@ -45,9 +49,9 @@ const separator = Buffer.from(',"object":');
 const metadataOpening = Buffer.from('"metadata":{');
 
 /**
- * The key of a property with the decoded event, on the data of events that this process appended. A subscription
- * returns the same instance of the data, so folding an own event requires no parsing. A WeakMap with as many
- * short-lived keys would cost the garbage collector more than parsing.
+ * The key of a property of an event's `data`. If this process wrote the event, the property contains the decoded event.
+ * A subscription returns the same instance of `data`, so folding an own event requires no parsing. A WeakMap with as
+ * many short-lived keys would cost the garbage collector more than parsing.
  */
 const written = Symbol('decoded');
 type Written = Uint8Array & { [written]?: DecodedEvent };
@@ -126,7 +130,7 @@ export function declaredIn(recorded: RecordedEvent): number | undefined {
 
 const correlationMember = Buffer.from(',"$correlationId":"');
 
-/** Returns the id of the request that caused the event. */
+/** Returns the correlation id of the event: the id of the request or step that began the chain of causes. */
 export function correlationIn(recorded: RecordedEvent): string {
   const known = (recorded.data as Written)[written]?.correlationId;
   if (known !== undefined) return known;
@@ -143,7 +147,7 @@ export function requestIn({ data }: RecordedEvent): string | undefined {
 
 const actorMember = Buffer.from('{"actor":"');
 
-/** Returns the user or the part of the platform that wrote the event. */
+/** Returns the actor of the event: the user, the plugin or the part of the platform that wrote the event. */
 export function actorIn(recorded: RecordedEvent): string {
   const known = (recorded.data as Written)[written]?.actor;
   if (known !== undefined) return known;

@@ -27,7 +27,7 @@ export function outlineOf(recorded: RecordedEvent): EventOutline {
   // No string in the values can contain a separator, because JSON escapes quotes within strings.
   const beforeObject = bytes.indexOf(separator);
   if (beforeObject === -1) return decoded(recorded);
-  // If the references follow at once, the values are empty: no bracket precedes the opening of the references.
+  // The values end where the references begin, or where the object begins if the event has no references.
   const beforeReferences = bytes.subarray(0, beforeObject).indexOf(references, opening.length - 1);
   const end = beforeReferences === -1 ? beforeObject : beforeReferences;
   const values = valuesIn(bytes.toString('utf8', opening.length - 1, end + 1));

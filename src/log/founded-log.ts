@@ -104,7 +104,7 @@ function platformEventOf(recorded: RecordedEvent): PlatformEvent {
  */
 export class FoundedLog implements EventLog {
   readonly #raw: EventLog;
-  /** The underlying log, if positions are not shifted. In the first epoch, the overhead of a call is one more call. */
+  /** The underlying log in the first epoch, which does not shift positions; undefined in later epochs. */
   #plain: EventLog | undefined;
   #identity: LogIdentity | undefined;
   #tree = '';
@@ -150,13 +150,13 @@ export class FoundedLog implements EventLog {
     return this.#identity;
   }
 
-  /** Returns the identity of the log. Throws until the log is founded. */
+  /** Returns the identity of the log. Throws if the log is not founded yet. */
   identity(): LogIdentity {
     if (this.#identity === undefined) throw new Error('the event log is not founded yet');
     return this.#identity;
   }
 
-  /** Returns the id of the Merkle tree over the events; empty until the log is founded. */
+  /** Returns the id of the Merkle tree over the events; empty if the log is not founded yet. */
   tree(): string {
     return this.#tree;
   }

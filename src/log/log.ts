@@ -41,7 +41,7 @@ export function streamName(value: string): StreamName {
 /** The position before the first event of any log. */
 export const logStart: LogPosition = logPosition(0n);
 
-/** The identity of a log, and its epoch. A position of an earlier epoch may be the position of another event now. */
+/** The identity of a log, and its epoch. A restored log may assign a position again; epochs distinguish the events. */
 export type LogIdentity = { readonly logId: string; readonly epoch: number };
 
 /**
@@ -82,7 +82,10 @@ export type RecordedEvent = ProposedEvent & {
   readonly stream: StreamName;
   readonly revision: StreamRevision;
   readonly position: LogPosition;
-  /** Whether this is the last event of an append. Readers use this member to avoid splitting appends into batches. */
+  /**
+   * Whether this is the last event of an append. Readers use this member so that no append is split between two
+   * batches.
+   */
   readonly endsAppend: boolean;
 };
 
@@ -99,7 +102,7 @@ export type AppendOutcome =
 /** Whether the log is available. Readers of an unavailable log retry, so no action is needed after an outage. */
 export type LogState =
   | { readonly reachable: true }
-  /** `reason` is for operators, without credentials or a stack. `sinceMs` is monotonic. */
+  /** `reason` is for operators, without credentials or a stack. `sinceMs` is the monotonic time of the change. */
   | { readonly reachable: false; readonly reason: string; readonly sinceMs: number };
 
 /** The categories of streams to read: the part of a stream's name before the colon. Undefined means all streams. */
@@ -150,7 +153,10 @@ export type BackwardReadOptions = {
   readonly turn?: () => Promise<void>;
 };
 
-/** The options of a scan. An event is valid only during `visit`, and only until `visit` reads a table. */
+/**
+ * The options of a scan. The event that `visit` receives is valid only during the call, and only until `visit` reads a
+ * table.
+ */
 export type ScanOptions = {
   /** The position before the first event (exclusive). */
   readonly after: LogPosition;
@@ -200,9 +206,9 @@ export type EventLog = {
    */
   readonly scan?: ((options: ScanOptions) => Promise<void>) | undefined;
   /**
-   * Reads the events between two positions from the newest to the oldest, in batches. The read begins at the head at
-   * the time of its start. A batch has at most `logReadAheadEventsMax` events, ends with the event that reaches
-   * `logReadAheadBytesMax`, and may split an append. The read throws if the log closes before the end.
+   * Reads the events between two positions from the newest to the oldest, in batches. Without `before`, the read begins
+   * at the head at the time of its start. A batch has at most `logReadAheadEventsMax` events, ends with the event that
+   * reaches `logReadAheadBytesMax`, and may split an append. The read throws if the log closes before the end.
    */
   readAllBackward(options: BackwardReadOptions): AsyncIterable<readonly RecordedEvent[]>;
   /**

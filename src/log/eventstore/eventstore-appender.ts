@@ -79,7 +79,7 @@ export class Appender {
   keepLast(stream: string, maxCount: number): Promise<unknown> {
     return (
       this.#client?.setStreamMetadata(stream, { maxCount }, { expectedRevision: 'no_stream' }) ??
-      Promise.reject(new Error('not connected'))
+      Promise.reject(new Error('the log is not connected'))
     );
   }
 
@@ -174,7 +174,8 @@ export class Appender {
       else this.#opened();
       return;
     }
-    // Only the first append on a new stream is certain to have this error. Later appends share the table of replies.
+    // Only the first append on a new stream is certain to have this error. The error of a later append may belong to
+    // another append in the table of replies.
     if (this.#gate === 'first' && wasNeverSent(cause)) {
       this.#settle(append, { kind: 'not-sent', fault, cause });
       this.#refuseWaiting(fault, cause);
@@ -205,7 +206,10 @@ export class Appender {
     });
   }
 
-  /** Discards the client, and waits for the end of its stream. A later error could reject appends on a new stream. */
+  /**
+   * Discards the client, and waits for the end of its stream, because a later error of that stream could reject appends
+   * on a new stream.
+   */
   async #discard(): Promise<void> {
     const client = this.#client;
     this.#client = undefined;

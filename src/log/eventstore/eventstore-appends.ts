@@ -24,11 +24,17 @@ type AppendContext = {
   readonly closing: AbortSignal;
 };
 
-/** Makes the log's appends. The reply of the server becomes an outcome, if necessary after the events are looked up. */
+/**
+ * Sends the appends of a log, and converts each reply of the server to an outcome. If the reply is not sufficient, the
+ * events of the append are looked up.
+ */
 export class Appends {
   readonly #context: AppendContext;
   readonly #inFlight = new Set<Promise<AppendOutcome>>();
-  /** The last result that required a look-up. Later results wait for it, to be returned in the order of positions. */
+  /**
+   * The last result that required a look-up. Later results wait for this result, so that results are returned in the
+   * order of positions.
+   */
   #lookedUp: Promise<unknown> | undefined;
 
   constructor(context: AppendContext) {
@@ -112,7 +118,7 @@ export class Appends {
     if (reply.kind === 'unknown') return this.#unknown(reply);
     if (fault.kind === 'too-large')
       return Promise.reject(
-        new RangeError('the limit of the server for one append must be at least 1 MiB, which is its default', {
+        new RangeError('the append is too large for the server: its limit must be at least 1 MiB, the default', {
           cause,
         }),
       );

@@ -183,7 +183,7 @@ function fileOf(option: string, path: string): Buffer {
 
 /**
  * Returns whether one of the hosts accepts TLS connections. Called if no connection without TLS has succeeded, because
- * a TLS server closes such a connection without a reason.
+ * a TLS server closes such a connection without giving a reason.
  */
 export async function wantsTls({ hosts }: EventStoreUrl, clock: Clock): Promise<boolean> {
   const answers = await Promise.all(

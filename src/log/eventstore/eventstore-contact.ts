@@ -83,7 +83,8 @@ export class Contact {
   async #refusalOf(fault: Fault): Promise<string | undefined> {
     if (fault.kind === 'refused') return fault.reason;
     if (fault.kind !== 'away' || this.#url.tls) return undefined;
-    // A TLS server closes connections without TLS, but a server that is starting closes connections too.
+    // A TLS server closes connections without TLS, and so does a server that is starting. A TLS connection
+    // distinguishes the two.
     this.#speaksTls ??= wantsTls(this.#url, this.#clock);
     if (await this.#speaksTls) return 'the server requires TLS, but the URL has tls=false';
     this.#speaksTls = undefined;

@@ -95,8 +95,8 @@ export function wasNeverSent(error: unknown): boolean {
 }
 
 /**
- * Returns whether an error is the server's reply to one append, for which the driver creates an error without a gRPC
- * status. Otherwise a stream failed.
+ * Returns whether an error is the server's reply to one append. The driver creates such an error without a gRPC status.
+ * All other errors mean that a stream failed.
  */
 export function wasReplied(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

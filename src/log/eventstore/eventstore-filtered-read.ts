@@ -46,7 +46,8 @@ export function prefixFilter(prefixes: readonly string[]): streams.ReadReq.Optio
   const filter = new streams.ReadReq.Options.FilterOptions();
   filter.setStreamIdentifier(expression);
   filter.setCount(new shared.Empty());
-  // Requests as few checkpoints as possible: they are not used, because they are ahead of the reader.
+  // Requests as few checkpoints as possible. The reader ignores them, because a checkpoint is ahead of the reader's
+  // position.
   filter.setCheckpointintervalmultiplier(1_000);
   return filter;
 }

@@ -161,8 +161,9 @@ class Reader {
   }
 
   /**
-   * Returns whether the start event still exists, on the subscription's server, after the server confirmed the
-   * subscription. Otherwise the event was deleted meanwhile, perhaps before the server located it.
+   * Waits until the server has confirmed the subscription. Then returns whether the event at the start position exists
+   * on this server. If not, the event was deleted, perhaps before the server located it. Returns the error of a failed
+   * subscription.
    */
   async #isHeld(start: LogPosition, subscription: LiveSubscription): Promise<boolean | Error> {
     while (!subscription.confirmed && subscription.ended === undefined && this.mayGoOn()) await subscription.stirred();
@@ -174,7 +175,7 @@ class Reader {
     return held && subscription.isSameServer;
   }
 
-  /** Yields the events that were received so far. */
+  /** Yields the received events that were not taken yet. */
   *#drain(subscription: LiveSubscription): Generator<readonly RecordedEvent[], void, undefined> {
     const end = this.#plan.until;
     for (let raw = subscription.take(); raw !== undefined; raw = subscription.take()) {

@@ -21,7 +21,10 @@ type Renewal = {
   readonly sentMs: number;
 };
 
-/** Limits lease streams, of which only the last event is in force, and reads EventStoreDB's time from renewals. */
+/**
+ * Limits the length of lease streams, since only the last event of a lease is in force. Reads EventStoreDB's time from
+ * renewals.
+ */
 export class Leases {
   readonly #context: LeasesContext;
   readonly #kept = new Set<StreamName>();

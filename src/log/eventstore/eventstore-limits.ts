@@ -15,7 +15,7 @@ export const logAskAgainMsMax = 2_000;
 export const logReadAttemptsMax = 3;
 /**
  * The number of attempts to find an event that must exist. A server may report a conflict before the other event is
- * readable, and a deposed leader returns old data. All attempts take three seconds.
+ * readable, and a deposed leader returns old data. All attempts together take three seconds.
  */
 export const logLookUpsMax = 7;
 /** The time for which a closing log waits for replies, and then for its connections to end. */
@@ -28,7 +28,10 @@ export const logReceivedBytesMax = 2_097_152;
 export const logHeadScanEventsMin = 8;
 /** The number of events that later calls request to find the last event of this log. */
 export const logHeadScanEventsMax = 1_024;
-/** The number of events in a lease's stream. The last event is in force; earlier events resolve unknown outcomes. */
+/**
+ * The maximum number of events in a lease's stream. The last event is in force; earlier events resolve unknown
+ * outcomes.
+ */
 export const leaseEventsMax = 16;
 /** The maximum length of the reason for an unavailable log, which is one line. */
 export const logReasonLengthMax = 200;

@@ -56,9 +56,9 @@ export class Reads {
   readonly #context: ReadContext;
   readonly #retried: RetriedReads;
   readonly #source: StreamSource;
-  /** The last event of this log that was found so far. */
+  /** The latest event of this log that a scan has found. */
   #found: LogEnd = emptyLog;
-  /** The position up to which the last event is known. A scan ends at this position. */
+  /** The commit position in $all up to which events were scanned. The next scan ends at this position. */
   #scanned = -1n;
 
   constructor(context: ReadContext) {

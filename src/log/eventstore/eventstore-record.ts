@@ -5,9 +5,9 @@ import { LogCorruptError, logPosition, streamRevision } from '../log.ts';
 import type { LogPosition, ProposedEvent, RecordedEvent, StreamName } from '../log.ts';
 
 /**
- * The format of this log's events in EventStoreDB: binary data and JSON metadata, in streams whose names have the
- * platform's prefix, so that a filter excludes all other streams. If an append has several events, the first metadata
- * member of each event is its place in the append, for example `"$append":"2/3"`. The server writes the events
+ * The format of this log's events in EventStoreDB: binary data and JSON metadata. The names of the streams begin with
+ * the platform's prefix, so that a filter excludes all other streams. If an append has several events, the first
+ * metadata member of each event is its place in the append, for example `"$append":"2/3"`. The server writes the events
  * atomically, but does not report the end of an append to readers.
  */
 const nothing = new Uint8Array();
@@ -125,7 +125,7 @@ function isJsonObject(text: Buffer): boolean {
 
 /**
  * Converts an event of the driver, which has parsed the metadata. This adapter wrote the metadata with
- * `JSON.stringify`, so that `JSON.stringify` restores the same bytes.
+ * `JSON.stringify`, so `JSON.stringify` restores the same bytes.
  */
 export function rawRecord({
   streamId,

@@ -54,8 +54,8 @@ export class RetriedReads {
   }
 
   /**
-   * Reads values. With `failures`, an internal error of the server is rethrown unchanged. Every other failure becomes
-   * an error of the log.
+   * Reads values; a stream that does not exist has none. With `failures`, an internal error of the server is rethrown
+   * unchanged. Every other failure becomes an error of the log.
    */
   async readEach<Event, Kept>(
     make: (client: LogDriver) => StreamingRead<Event>,

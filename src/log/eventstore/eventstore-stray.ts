@@ -5,8 +5,9 @@
  * - a later reply has no entry, and a socket callback throws a TypeError;
  * - an append that is still queued rejects a promise that no caller awaits.
  *
- * The process can continue after both errors: the appends in flight return `unknown`, which their ids resolve. The
- * errors are recognized by the path of the driver's file in the stack, so that this file does not import the driver.
+ * The process can continue after both errors: the appends in flight return `unknown`, and a retry with the same ids
+ * determines their outcomes. The errors are recognized by the path of the driver's file in the stack, so that this file
+ * does not import the driver.
  */
 export function isStrayAppendReply(error: unknown): boolean {
   if (!(error instanceof Error) || typeof error.stack !== 'string') return false;

@@ -163,7 +163,10 @@ export type Wanted = (stream: string) => boolean;
 export class Batches {
   readonly #wanted: Wanted;
   #seen: LogPosition;
-  /** The last event that remains in the log, which excludes events of leases, because the server may delete them. */
+  /**
+   * The last event up to `#seen` that remains in the log: no event of a lease, because the server may delete such
+   * events.
+   */
   #anchor: RecordedEvent | undefined;
   /** The events of whole appends that pass the filter and are not delivered yet. */
   #ready: RecordedEvent[] = [];
@@ -178,7 +181,7 @@ export class Batches {
     this.#wanted = wanted;
   }
 
-  /** The position of the last complete append. */
+  /** The position of the last event in the last complete append. */
   get seen(): LogPosition {
     return this.#seen;
   }

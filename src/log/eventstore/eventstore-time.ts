@@ -31,7 +31,10 @@ export class ServerTime {
     this.#offset = { least, most: Math.max(least, this.#offset.most) };
   }
 
-  /** Returns EventStoreDB's time, which is the time of the wall clock if that is within the limits. */
+  /**
+   * Returns EventStoreDB's time: the time of the wall clock, moved into the limits. Undefined before the first own
+   * append.
+   */
   now(): number | undefined {
     if (this.#offset === undefined) return undefined;
     const { least, most } = this.#offset;

@@ -32,7 +32,7 @@ const ticksPerMs = 10_000;
 /** Reads the fields of a protobuf message in order, without copying. */
 class Cursor {
   readonly bytes: Buffer;
-  /** The number of the present field. */
+  /** The number of the current field. */
   field = 0;
   /** The offset of the first byte of a field of bytes. */
   start = 0;

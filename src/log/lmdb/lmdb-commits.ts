@@ -22,14 +22,14 @@ export type CommitListener = {
 
 /**
  * Group commit, one transaction at a time. lmdb would start the next transaction while another is being written, and
- * would commit the next transaction even if the other fails. On a full disk, a large event may fail and a later small
- * event may succeed, which would leave a hole in the log. Therefore records that are added during a transaction wait
- * for the next transaction.
+ * would commit the next transaction even if the earlier transaction fails. On a full disk, a large event may fail and a
+ * later small event may succeed, which would leave a hole in the log. Therefore records that are added during a
+ * transaction wait for the next transaction.
  */
 export class LmdbCommits {
   readonly #store: LmdbStore;
   readonly #listener: CommitListener;
-  /** Whether lmdb still adds puts of this turn to the transaction. */
+  /** Whether a put in the current turn of the event loop belongs to the transaction that this turn has begun. */
   #open = false;
   /** The promises of a transaction. lmdb returns one or a few promises for all puts. */
   readonly #promises = new Set<Promise<boolean>>();

@@ -27,7 +27,7 @@ import type {
 } from '../log.ts';
 
 export type LmdbLogOptions = {
-  /** The folder, created if missing. Only one process may open the folder. */
+  /** The folder, created if missing. Only one process may open the folder for writing. */
   readonly dir: string;
   /**
    * Called once, with the reason, when a commit has failed. The state on disk is then unknown, and this process must

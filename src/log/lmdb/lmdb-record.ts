@@ -107,7 +107,10 @@ export function decodeRecord(record: Buffer, position: number): RecordedEvent {
   };
 }
 
-/** A record in a reused buffer. Getters decode members on access. `data` and `metadata` are views of the buffer. */
+/**
+ * A record in a reused buffer. Getters decode members on access. `data` and `metadata` are views of the buffer, so they
+ * are valid only until the buffer is reused.
+ */
 export class ScannedRecord implements RecordedEvent {
   readonly type: string;
   readonly stream: StreamName;

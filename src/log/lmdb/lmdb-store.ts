@@ -214,15 +214,15 @@ export function readRecord(store: LmdbStore, position: number): RecordedEvent {
 }
 
 /**
- * Verifies the index entry of a record. The index decides whether an append conflicts, and has no checksum, so every
- * read of a record from disk also checks its index entry. Without the entry of an event, a second event with the same
- * revision could be appended.
+ * Verifies the index entry of a record. The index decides whether an append conflicts, and has no checksum, so readers
+ * of ranges check the entries of all records that existed when the log was opened. Without the entry of an event, a
+ * second event with the same revision could be appended.
  */
 export function assertIndexed({ streams }: LmdbStore, stream: string, revision: number, position: number): void {
   const entry = streams.getBinaryFast([stream, revision]);
   if (entry !== undefined && readUint48(entry, 0) === position) return;
   const where = `revision ${revision.toString()} of ${stream} is at position ${position.toString()}`;
-  throw new LogCorruptError(`${where}, but the index has another position`);
+  throw new LogCorruptError(`${where}, but the index has another position or no entry`);
 }
 
 function assertRecordIndexed(store: LmdbStore, { stream, revision }: RecordedEvent, position: number): void {

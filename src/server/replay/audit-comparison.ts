@@ -31,7 +31,7 @@ export class AuditComparison {
       if (message.kind === 'failed' || message.kind === 'refused') throw new NotHeldError(message.detail);
       if (message.kind === 'progress' && !this.#thread.hasNext()) yield message;
       if (message.kind === 'compared') comparison = { columnTypes: [], ...message };
-      if (message.kind === 'done') return { ...must(comparison, 'the comparison precedes the end'), summary: message.summary };
+      if (message.kind === 'done') return { ...must(comparison, 'the comparison has ended'), summary: message.summary };
     }
   }
 }
