@@ -139,7 +139,7 @@ function hostIn(text: string): EventStoreHost {
   return { address, port: number };
 }
 
-/** Decodes the options, by their documented names. */
+/** Returns the decoded options by their documented names. */
 function optionsIn(query: string): ReadonlyMap<string, string> {
   const options = new Map<string, string>();
   if (query === '') return options;

@@ -61,7 +61,10 @@ export class Settings {
     return networks;
   }
 
-  /** Returns the absolute path of a folder that must not be in `dataDir`, to survive the loss of `dataDir`. */
+  /**
+   * Returns the absolute path of a folder that must not be in `dataDir`, because its files must survive the loss of
+   * `dataDir`.
+   */
   folderBeside(name: string, folder: string, dataDir: string): string | undefined {
     const value = this.optional(name, pathProblem);
     if (value === undefined) return undefined;

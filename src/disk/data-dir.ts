@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { messageOf } from '../base/error-message.ts';
 import { StartError } from '../base/start-error.ts';
 
-/** Linux limits a socket path to 107 bytes; a longer DATA_DIR is locked through a derived name. */
+/**
+ * Linux limits a socket path to 107 bytes. If the path in DATA_DIR is longer than `socketPathBytesMax`, the
+ * socket is in the folder for temporary files.
+ */
 const socketPathBytesMax = 100;
 
 /**
@@ -100,7 +103,7 @@ async function listen(path: string): Promise<Server | undefined> {
     });
     server.listen(path, () => {
       // Ignores errors. Other servers connect only to check the lock, and are connected even if accepting their
-      // connection fails, for example without a free file descriptor.
+      // connection fails, for example because no file descriptor is free.
       server.on('error', () => undefined);
       if (!path.startsWith('\0')) chmodSync(path, 0o600);
       resolve(server);

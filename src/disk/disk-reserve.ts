@@ -125,7 +125,8 @@ export class DiskReserve implements WriterDisk {
     } catch (error) {
       // If the reading fails, the last known free space remains in use, minus all bytes that were written since.
       const { log } = this.#options;
-      if (!this.#isMeasureFailing) log.warn('the free space of DATA_DIR cannot be read', { error: String(error) });
+      if (!this.#isMeasureFailing)
+        log.warn('cannot read the free space of DATA_DIR; retrying', { error: String(error) });
       this.#isMeasureFailing = true;
     }
     if (!this.#isStopped) this.#measureLater();

@@ -26,9 +26,9 @@ type PageRange = {
 };
 
 /**
- * Whether all pages from `from` up to `last` are free. LMDB does not write a page that the same transaction allocates
- * and frees, so a complete file may end before its last page. `root`: the root page of the table of free pages. The
- * result is false for an unreadable table.
+ * Whether all pages from `from` up to `last` are free; false if the table of free pages cannot be read. LMDB does not
+ * write a page that the same transaction allocates and frees, so a complete file may end before its last page. `root`
+ * is the root page of the table of free pages.
  */
 export function areFree(pages: PageFile, root: bigint, { from, last }: PageRange): boolean {
   let free = 0n;

@@ -2,7 +2,7 @@ import { showByteCount } from '../base/byte-count.ts';
 import { StartError } from '../base/start-error.ts';
 import { descriptorsMin, diskStartBytesMin } from '../limits/disk.ts';
 
-/** The error for a machine without a resource that only its operator can provide. */
+/** The error for a full disk or a lack of file descriptors, which only the operator can fix. */
 export class ResourceError extends StartError {
   constructor(message: string, cause?: unknown) {
     super(message, { exitCode: 1, cause });

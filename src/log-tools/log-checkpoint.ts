@@ -31,8 +31,8 @@ type LogTree = {
 
 /**
  * Verifies that a log agrees with a checkpoint, and describes the result. `log.there` is the tree of the log at the
- * size of the checkpoint, and `log.size` is the size of the whole tree. A new epoch begins a new tree with the same
- * first leaves.
+ * size of the checkpoint, and `log.size` is the size of the whole tree. The origins are not compared, because a new
+ * epoch begins a new tree with the same first leaves.
  *
  * @throws LogDiffersError if the log has fewer leaves or other leaves.
  */

@@ -162,7 +162,8 @@ async function withLogs(
     opened.push(log);
     return log;
   };
-  // Ignores errors that the driver throws where no caller can catch them. The appends in flight still get an outcome.
+  // Ignores errors that the driver throws where no caller can catch them: the appends in flight get an outcome
+  // nevertheless. Any other uncaught error ends the command.
   const onStray = (error: unknown): void => {
     if (!isStrayAppendReply(error)) ending.abort(error);
   };

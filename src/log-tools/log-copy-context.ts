@@ -15,7 +15,7 @@ export type LogCopyOptions = {
   readonly uuid: () => string;
   /** Prints one line of progress for the operator. */
   readonly print: (line: string) => void;
-  /** Stops the copy, which then throws the signal's reason. */
+  /** Stops the copy when aborted. The copy then throws the signal's reason. */
   readonly signal?: AbortSignal;
 };
 

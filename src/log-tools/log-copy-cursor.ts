@@ -16,8 +16,8 @@ export class LogCopyError extends Error {
 }
 
 /**
- * Returns whether a stream belongs to one log, and is therefore not copied: a copy has its own founding, and leases
- * belong to nodes.
+ * Returns whether the events of a stream belong to one log only, and are therefore not copied: a copy has its own
+ * founding, and leases belong to nodes.
  */
 function isOwn(stream: string): boolean {
   return stream === platformStream || stream.startsWith('lease:');

@@ -101,5 +101,5 @@ export async function finishCopy(
     return;
   const now = await retryRead(context, () => targetFounding(target, source.founding));
   if (now?.finished !== true || now.copied !== source.events)
-    throw new LogCopyError('failed', 'another process writes to the target');
+    throw new LogCopyError('failed', 'cannot finish the copy: another process writes to the target');
 }

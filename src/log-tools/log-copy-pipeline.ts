@@ -19,7 +19,7 @@ export type PipelineOptions = {
   /** The maximum number of concurrent appends, at least 1. */
   readonly inFlightMax: number;
   readonly clock: Clock;
-  /** Stops the copy, which then throws the signal's reason. */
+  /** Stops the copy when aborted. The copy then throws the signal's reason. */
   readonly signal: AbortSignal;
   /** Called with the number of further events that are known to exist in the target. */
   readonly onCopied: (events: number) => void;
@@ -33,7 +33,7 @@ type Sent = {
 };
 
 /**
- * Appends events in order, several concurrently.
+ * Appends events in order, with several concurrent appends.
  *
  * Each append uses the id of the event and expects the previous revision, so that repeated attempts create no
  * duplicates. A log usually appends events in the order in which they are sent, but does not guarantee this order. The
@@ -99,7 +99,10 @@ export class CopyPipeline {
     this.#options.onCopied(1);
   }
 
-  /** Recovers after a failure: reads the target and sends the remaining events again, until the target is available. */
+  /**
+   * Recovers after a failure: reads the target, and sends the remaining events again. Retries both while the target is
+   * unavailable.
+   */
   async #recover(): Promise<void> {
     const { signal, clock } = this.#options;
     this.#warm = false;

@@ -7,7 +7,7 @@ import { platformStream, readFounding, type Founding } from '../log/founded-log.
 import type { EventLog, ExpectedRevision } from '../log/log.ts';
 import { treeOf } from './log-tree.ts';
 
-/** The ids, the time and the cancellation for a writer of events about the log. */
+/** The dependencies of the functions that write events about the log. */
 export type EpochWriting = {
   readonly clock: Clock;
   readonly uuid: () => string;

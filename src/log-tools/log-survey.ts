@@ -68,7 +68,7 @@ export async function describeLog(
 class TreeUntil {
   readonly #tree = new LogTree();
   readonly #size: number | undefined;
-  /** The tree with the given number of leaves; undefined until that many leaves are added. */
+  /** The tree with the given number of leaves; undefined while the log has fewer leaves. */
   there: TreeSize | undefined;
 
   constructor(size: number | undefined) {
