@@ -44,7 +44,10 @@ export async function awaitPlugins({ host, readiness, clock, log, signal }: Awai
     const outcome = await Promise.race([settled, delay(clock, pluginsWaitMs, over.signal)]);
     signal?.throwIfAborted();
     if (outcome !== 'settled')
-      log.warn('no longer waiting for plugins to start', { plugins: host.starting(), waitedMs: pluginsWaitMs });
+      log.warn('no longer waiting for plugins: they continue to start', {
+        plugins: host.starting(),
+        waitedMs: pluginsWaitMs,
+      });
   } finally {
     signal?.removeEventListener('abort', giveUp);
     slowLine.cancel();

@@ -78,7 +78,7 @@ export class LogFollower {
     signal.throwIfAborted();
     this.#watchClock();
     this.#following = this.#patiently(async () => follow(log, models, signal)).catch((error: unknown) => {
-      // The log passes its own failure to its `onFatal` as soon as the reason is known.
+      // A failed log calls `onFatal` itself, as soon as the reason is known.
       if (!signal.aborted && !(error instanceof LogFailedError))
         this.#options.onFatal(error instanceof Error ? error : new Error('the read models failed', { cause: error }));
     });

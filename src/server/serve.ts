@@ -186,8 +186,8 @@ function shown(error: unknown): string {
 }
 
 /**
- * Reloads the certificate on SIGHUP. Call this function only with certificate files: without it, SIGHUP ends the
- * process.
+ * Reloads the certificate on SIGHUP. Call this function only if certificate files are set. Otherwise SIGHUP
+ * ends the process, which is the default.
  */
 function reloadOnSignal(starting: Promise<RunningServer>): void {
   process.on('SIGHUP', () => {

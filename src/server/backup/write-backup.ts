@@ -91,7 +91,10 @@ export class BackupRun {
     this.#neededBytes = this.#bytesOf(span);
     this.#assertRoom(folder, this.#neededBytes);
     if (span.number > backupsMax)
-      throw new BackupRefusedError('already-exists', `${folder} is full: choose another name`);
+      throw new BackupRefusedError(
+        'already-exists',
+        `${folder} has the maximum of ${String(backupsMax)} backups: choose another name`,
+      );
     this.isAccepted = true;
     this.#ports.post({ kind: 'accepted' });
     const added = span.first > span.last ? undefined : await this.#add(folder, chain, span);

@@ -264,7 +264,7 @@ function composeAuthenticator(parts: AccessParts, { gated, unfoldedWrites }: Aut
       clock,
       uuid: randomUUID,
       onError: (error) => {
-        log.error('could not record the use of a token', { error: String(error) });
+        log.error('could not record the last use of a token', { error: String(error) });
       },
     }),
   });

@@ -35,7 +35,10 @@ export function composeEvents(core: Core, authorize: Authorize): ComposedEvents 
     const types = audit.events.objectTypes().length;
     if (types === typeCount) return;
     typeCount = types;
-    hub.closeWhere((watched) => !watches.isCurrent(watched, allows), 'a type has its first events; open a new watch');
+    hub.closeWhere(
+      (watched) => !watches.isCurrent(watched, allows),
+      'a type has its first events; open a new watch to receive them',
+    );
   });
   return {
     routes: eventRoutes({

@@ -56,7 +56,7 @@ export function composeLevels(core: Core): NodeLevels {
       );
     },
     onError: (error) => {
-      logger.error('could not read or raise the level of the event log', { error: String(error) });
+      logger.error('could not read or raise the level of the event log; retrying', { error: String(error) });
     },
   });
   return {

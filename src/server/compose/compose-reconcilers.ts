@@ -56,11 +56,15 @@ export function composeReconcilers(core: Core): Reconcilers {
         .filter(({ serving }) => serving)
         .map(({ type }) => type),
   };
-  const collector = new Collector({ ...given, ...lookUps, onError: given.logAs('could not remove a marked object') });
+  const collector = new Collector({
+    ...given,
+    ...lookUps,
+    onError: given.logAs('could not remove a marked object; retrying'),
+  });
   const owners = new OwnerReferences({
     ...given,
     ...lookUps,
-    onError: given.logAs('could not reconcile the owner references of an object'),
+    onError: given.logAs('could not reconcile the owner references of an object; retrying'),
     withoutOwners: typesWithoutOwners,
     typeOfKind: (group, kind) => registry.byKind(group, kind)?.type,
   });
@@ -69,7 +73,7 @@ export function composeReconcilers(core: Core): Reconcilers {
     ...lookUps,
     references: core.models.references,
     domain: core.edge.domain,
-    onError: given.logAs('could not follow the deletion of a referenced object'),
+    onError: given.logAs('could not reconcile the references of an object; retrying'),
   });
   const claims = composeClaims(core, lookUps.types);
   const accounts = composeAccountReconcilers(core);
@@ -116,10 +120,10 @@ function composeAccountReconcilers(core: Core): readonly { open(): void; stop():
       ...types,
       log: eventLog,
       finalizer: bindingsFinalizer(domain),
-      onError: given.logAs('could not remove a deleted user from role bindings'),
+      onError: given.logAs('could not remove a deleted user from role bindings; retrying'),
     }),
-    new RoleHealth({ ...given, ...types, domain, onError: given.logAs('could not reconcile a role') }),
-    new Tokens({ ...given, ...types, permissions, onError: given.logAs('could not reconcile a token') }),
+    new RoleHealth({ ...given, ...types, domain, onError: given.logAs('could not reconcile a role; retrying') }),
+    new Tokens({ ...given, ...types, permissions, onError: given.logAs('could not reconcile a token; retrying') }),
   ];
 }
 
@@ -153,7 +157,7 @@ function composeClaims(core: Core, types: (key: TypeKey) => ResourceType | undef
     log,
     types,
     streamOf: claimStream,
-    onError: given.logAs('could not reconcile a claim'),
+    onError: given.logAs('could not reconcile a claim; retrying'),
     settle: async (stream, { fenceOf, cause }) => {
       const claimed = must(claimedValueOf(stream), `${stream} is a claim stream`);
       const step = { log, clock, uuid, metadata: () => metadata(cause) };

@@ -23,7 +23,7 @@ export async function applyRoles(
     );
   if (declarer.isOther(type))
     applied.catch((error: unknown) => {
-      edge.log.error('built-in roles could not be applied', { error: String(error) });
+      edge.log.error('could not apply the built-in roles: the stored roles remain', { error: String(error) });
     });
   else await applied;
 }

@@ -161,7 +161,9 @@ function composeHeads(core: Core, signer: CheckpointSigner): TreeHeads {
     uuid: randomUUID,
     metadata: () => ({ ...metadata(), verb: 'create' }),
     onError: (error) => {
-      edge.log.warn('could not append the root of the Merkle tree to the event log', { error: String(error) });
+      edge.log.warn('could not append the root of the Merkle tree to the event log; retrying', {
+        error: String(error),
+      });
     },
   });
 }

@@ -189,6 +189,6 @@ function differenceOfCheckpoints(live: Checkpoint, replayed: Checkpoint | undefi
   const [one, other] = [live, replayed].map((checkpoint) =>
     Buffer.from(checkpoint === undefined ? '' : encodeCheckpoint(checkpoint)),
   );
-  const detail = differenceOfBytes(must(one, 'the array has two'), must(other, 'the array has two'));
+  const detail = differenceOfBytes(must(one, 'the array has two elements'), must(other, 'the array has two elements'));
   return detail === undefined ? undefined : { table: 'audit', key: 'checkpoint', detail };
 }

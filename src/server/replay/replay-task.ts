@@ -56,8 +56,8 @@ export type ReplayStep = 'replaying' | 'writing' | 'comparing' | 'printing';
 export type ReplayMessage =
   | ThreadMessage<RefusalReason>
   /**
-   * `percent` is the completed share of the step. `position` is that of the last folded event; `events` is the number
-   * of folded events.
+   * `percent` is the completed share of the step. `position` is the position of the last folded event; `events` is the
+   * number of folded events.
    */
   | {
       readonly kind: 'progress';

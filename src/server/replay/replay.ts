@@ -205,8 +205,8 @@ export class Replay {
   }
 
   /**
-   * Returns a snapshot of the live tables. If they are shared, the server's event loop waits at its own position, so
-   * both have the same position.
+   * Returns a snapshot of the live tables. If this process also writes the tables, the server's event loop waits until
+   * the snapshot is open, so that the models in memory have the position of the snapshot.
    */
   #meet(view: LmdbView): TablesSnapshot {
     const { work, cells } = this.#task;

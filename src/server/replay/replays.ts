@@ -245,7 +245,7 @@ const noColumns: CheckedColumns = { difference: undefined, rows: 0, notCompared:
 
 /** Returns the read models that a replay of a stopped server does not compare. */
 function withoutPlugins(columnTypes: readonly string[]): readonly NotCompared[] {
-  const reason = 'the server is stopped: code of plugins computes the values';
+  const reason = 'the server is stopped, and only running plugins can compute the values';
   return ['index entries of rows', ...columnTypes.map((type) => `columns of ${type}`)].map((table) => ({
     table,
     reason,
