@@ -116,7 +116,7 @@ export type SubscribeOptions = {
   readonly after: LogPosition;
   readonly categories?: CategoryFilter;
   readonly signal?: AbortSignal;
-  /** Awaited between batches by a log that reads in this process. The default waits for one turn of the event loop. */
+  /** Called and awaited between batches by a log in this process. The default waits for one turn of the event loop. */
   readonly turn?: () => Promise<void>;
 };
 
@@ -149,7 +149,7 @@ export type BackwardReadOptions = {
   readonly after?: LogPosition;
   readonly categories?: CategoryFilter;
   readonly signal?: AbortSignal;
-  /** Awaited between batches by a log that reads in this process. The default waits for one turn of the event loop. */
+  /** Called and awaited between batches by a log in this process. The default waits for one turn of the event loop. */
   readonly turn?: () => Promise<void>;
 };
 

@@ -1,8 +1,8 @@
 /** The limits of this adapter, by the rules of src/limits, which has the limits that are shared with other code. */
 
 /**
- * The time limit of one append or read on a remote log. After a lost reply, the outcome of an append is determined when
- * this limit expires. The driver's own limit applies only on the server.
+ * The time limit of one append or read on a remote log. If the reply to an append is lost, the append has an unknown
+ * outcome when this limit expires. The driver's own limit applies only on the server.
  */
 export const logReplyMs = 10_000;
 /** The time for which an append waits for the connection before it is sent. After this time the writer should retry. */

@@ -37,7 +37,7 @@ export type EventStoreLogOptions = {
   /** The URL of EventStoreDB: `esdb://…` or `esdb+discover://…`. */
   readonly url: string;
   readonly clock: Clock;
-  /** The prefix of stream names in EventStoreDB, `ledgerplane-` by default. Each platform must have another prefix. */
+  /** The prefix of stream names in EventStoreDB, `ledgerplane-` by default. Each platform must have its own prefix. */
   readonly prefix?: string;
   /** Called when the availability changes, but not for the initial state. */
   readonly onState?: (state: LogState) => void;

@@ -110,7 +110,7 @@ export function assertSegments(folder: string, { manifests }: BackupChain): void
 
 /**
  * Checks that the names of a new backup's files are free. Another server with a copy of the log may write to the folder
- * at the same time; no lock works on every network file system.
+ * at the same time, and a lock cannot prevent this, because no lock works on every network file system.
  *
  * @throws BackupRefusedError
  */

@@ -43,9 +43,9 @@ export type Core = Stores & {
   /** The pending appends of this process to streams of objects. */
   readonly unsettled: Unsettled;
   readonly execute: Execute;
-  /** The measured hooks of types. */
+  /** Measures the calls of the hooks of types. */
   readonly hooks: WatchedHooks;
-  /** The measured conversions between versions of types. */
+  /** Measures the conversions between versions of types. */
   readonly conversions: WatchedConversions;
   /** The write path for the node's own writes, which retries while the log is unavailable. */
   readonly patiently: Execute;

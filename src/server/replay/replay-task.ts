@@ -23,7 +23,7 @@ export type ReplayTask = {
   readonly config: Pick<Config, 'dataDir' | 'eventLog' | 'platformDomain'>;
   /** A folder for the tables of this replay alone, which must not exist yet. */
   readonly dir: string;
-  /** The free bytes that the replay leaves on the disk. */
+  /** The number of free bytes that the replay must leave on the disk. */
   readonly reserveBytes: number;
   readonly cells: Int32Array;
   readonly work: ReplayWork;

@@ -11,7 +11,7 @@ export type ThreadMessage<Reason> =
   | { readonly kind: 'accepted' }
   | Failed;
 
-/** The messages after `accepted`. Each kind of thread declares their other members. */
+/** The messages after `accepted`. Each kind of thread declares the other members of these messages. */
 export type LaterMessage = { readonly kind: 'progress' | 'waits' | 'compared' | 'lines' | 'done' };
 
 export type Failed = {

@@ -57,8 +57,7 @@ export class OneAtATime {
       throw error;
     }
     const end = async (): Promise<void> => run.stop().finally(over);
-    // An error of the end is ignored here, because the response or the refusal awaits the same end and reports the
-    // error.
+    // An error of `end` is ignored here, because the response or the refusal calls `end` too and reports the error.
     const leave = (): void => void end().catch(() => undefined);
     ending.addEventListener('abort', leave);
     if (ending.aborted) leave();
