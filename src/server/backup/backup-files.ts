@@ -116,7 +116,7 @@ function summaryOf({ latest, backups, signature }: VerifiedBackup): string {
 
 /**
  * Runs a command and converts its error. Exit code 2: the operator must change something; 1: the backup is damaged, or
- * another failure.
+ * the command failed for another reason.
  */
 async function failing(work: () => Promise<void>): Promise<void> {
   try {
