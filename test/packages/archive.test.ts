@@ -124,7 +124,7 @@ for (const [format, make] of Object.entries(makers)) {
     [
       'a path that is too deep',
       { name: `package/${'a/'.repeat(packageDepthMax)}x`, content: 'x' },
-      `is more than ${String(packageDepthMax)} folders deep`,
+      `has more than ${String(packageDepthMax)} path segments`,
     ],
   ];
   for (const [what, member, problem] of refused) {

@@ -29,7 +29,7 @@ test('an older plugin is refused if an object is stored in a version that it doe
   t.match(await upgrade(server, 'parts', packed('2.0.0', modules.both)), { status: 200 });
   t.match(await patch(`${stable}/lamp`, { name: 'Torch' }), { status: 200 });
   const older = packed('1.5.0', modules.old);
-  const message = /parts.parts.example are stored in parts.example\/v1, which the version 1.5.0 .* does not declare/;
+  const message = /parts.parts.example are stored in parts.example\/v1, which version 1.5.0 .* does not declare/;
   for (const answer of [await upgrade(server, 'parts', older), await dryRun(server, older, 'parts')])
     t.match(answer, { status: 422, body: { errors: [{ pointer: '/file', detail: message }] } });
   t.match(await get(`${alpha}/lamp`), { body: { spec: { title: 'Torch' } } }, 'the newer plugin still runs');
@@ -46,7 +46,7 @@ test('an older folder is refused at the start in the same way, and a newer one s
   await writeParts(folder, modules.old, '1.5.0');
   const older = await newer.restart();
   const plugin = await callsTo(older).get('/apis/plugin.svc.run/v1alpha1/plugins/parts');
-  const message = /parts.parts.example are stored in parts.example\/v1, which the version 1.5.0 .* does not declare/;
+  const message = /parts.parts.example are stored in parts.example\/v1, which version 1.5.0 .* does not declare/;
   t.match(plugin.body, {
     status: { phase: 'failed', conditions: [{ type: 'Ready', reason: 'VersionsMissing', message }] },
   });

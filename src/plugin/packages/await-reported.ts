@@ -50,8 +50,8 @@ async function reported(name: string, dependencies: Awaiting, signal: AbortSigna
 }
 
 /**
- * Returns whether the leader has reported the state of the present generation, or the object is deleted. A status with
- * another `observedGeneration` is from before the install or upgrade.
+ * Returns whether the leader has reported a final phase for the present generation of the Plugin, or the Plugin is
+ * deleted. A status with another `observedGeneration` describes the plugin before the install or upgrade.
  */
 function isReported(name: string, { reader, pluginKey }: Awaiting): boolean {
   const stored = reader.get(pluginKey, name);

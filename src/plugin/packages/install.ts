@@ -23,7 +23,7 @@ import { readManifest, type PluginFolder } from '../folders/plugin-folder.ts';
 export type InstallHost = {
   /** Returns whether the plugin is in a plugin folder. Such a plugin cannot be installed from a package. */
   hasFolder(name: string): Promise<boolean>;
-  /** Returns the conflicts of the plugin with the types and routes of the present plugins. */
+  /** Returns the conflicts of the plugin's types and routes with those of the present plugins. `plugin` is its name. */
   conflicts(loaded: LoadedPlugin, plugin: string): readonly string[];
   /** Resolves when this node has reconciled the plugin, or after the timeout. */
   waitUntilReconciled(name: string, timeoutMs: number): Promise<unknown>;
@@ -46,9 +46,12 @@ export type InstallDependencies = {
   readonly pluginKey: TypeKey;
   readonly write: WritePlugin;
   readonly load: (folder: PluginFolder, manifest: Manifest) => Promise<PluginLoad>;
-  /** Returns the problems of stored objects with the plugin's types, and those of the objects that the plugin ships. */
+  /**
+   * Returns the problems that prevent an install: stored objects in API versions that the plugin does not declare, or
+   * invalid objects in the plugin's files.
+   */
   readonly objectProblems: (manifest: Manifest, loaded: LoadedPlugin) => Promise<readonly string[]>;
-  /** Compares the plugin with the present version, and checks the stored objects. */
+  /** Compares the version in the package with the present version of the plugin, and checks the stored objects. */
   readonly report: (manifest: Manifest, loaded: LoadedPlugin) => Promise<UpgradeReport>;
   /** Records the report in the status of the `Plugin` object. */
   readonly recordReport: (plugin: string, report: UpgradeReport) => Promise<void>;
@@ -56,8 +59,8 @@ export type InstallDependencies = {
 };
 
 /**
- * The caller. Objects in the package are applied with the rights of the plugin, so a user who may install plugins has,
- * in effect, all rights.
+ * The caller and the options of an install or upgrade. Objects in the package are applied with the rights of the
+ * plugin, so a user with the right to install plugins has, in effect, all rights.
  */
 export type InstallRequest = {
   readonly subject: Subject;
@@ -77,12 +80,15 @@ type Inspected = {
 type Refused = Extract<InstallOutcome, { ok: false }>;
 
 /**
- * Installs packages. All problems are found before the first write, so that a refused package adds no event and no
- * folder. To find the problems, the plugin's module must be run.
+ * Installs packages. Finds the problems of a package before the first write, so that a refused package adds no event
+ * and no folder. The plugin's module must be run for this.
  */
 export class Installer {
   readonly #dependencies: InstallDependencies;
-  /** The plugins that this node is installing or upgrading. Between nodes, the log resolves conflicts. */
+  /**
+   * The plugins that this node is installing or upgrading. If two nodes install a plugin, the expected state of the
+   * write makes one of the writes fail.
+   */
   readonly #busy = new Set<string>();
 
   constructor(dependencies: InstallDependencies) {
@@ -138,11 +144,11 @@ export class Installer {
     try {
       const manifest = await this.#manifest({ path: staged.path, name: 'package', bundled: false });
       if ('ok' in manifest) return manifest;
-      // Checks the name before the module of another plugin runs.
+      // Checks the name before the module runs, because the package may contain another plugin.
       if (expected !== undefined && manifest.name !== expected)
         return invalid(`the package contains the plugin ${manifest.name}, not ${expected}`);
       if (this.#busy.has(manifest.name))
-        return conflict(`the plugin ${manifest.name} is being installed or upgraded right now`);
+        return conflict(`the plugin ${manifest.name} is already being installed or upgraded; retry later`);
       name = manifest.name;
       this.#busy.add(name);
       const loaded = await this.#load({ path: staged.path, name, bundled: false }, manifest);
@@ -162,8 +168,8 @@ export class Installer {
   }
 
   /**
-   * Loads the plugin completely, as at a start, and refuses a module that fails to load. Then calls the plugin's
-   * `stop`, which ends the timers and listeners of the module.
+   * Loads the plugin completely, as at a start, and refuses a module that fails to load, conflicts with present
+   * plugins, or has invalid objects. Calls the plugin's `stop`, which ends the timers and listeners of the module.
    */
   async #load(folder: PluginFolder, manifest: Manifest): Promise<LoadedPlugin | Refused> {
     const load = await this.#dependencies.load(folder, manifest);
@@ -204,7 +210,11 @@ export class Installer {
       if (!(error instanceof PackageNotKeptError)) throw error;
       return {
         ok: false,
-        rejection: { reason: 'unavailable', detail: 'the event log is unavailable', retryAfterSeconds: 1 },
+        rejection: {
+          reason: 'unavailable',
+          detail: 'the package is not stored completely, because the event log is unavailable; retry later',
+          retryAfterSeconds: 1,
+        },
       };
     }
     await packages.adopt(staged, ref);
@@ -241,7 +251,9 @@ export class Installer {
   }
 }
 
-/** Returns a message about an existing plugin without a folder, with the possible actions. */
+/**
+ * Returns the message for a plugin that exists and is in no plugin folder. The message contains the possible actions.
+ */
 function presentWords(name: string, object: JsonObject): string {
   const { metadata } = object;
   if (isObject(metadata) && metadata['deletionTimestamp'] !== undefined)

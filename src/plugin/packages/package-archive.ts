@@ -10,7 +10,10 @@ import { PackageWriter } from './package-writer.ts';
 import { zipEntries } from './package-zip.ts';
 
 export type Unpacking =
-  /** `root`: the path of the folder with plugin.yaml, in the target folder. `sum`: the checksum of its contents. */
+  /**
+   * `root` is the path of the folder with plugin.yaml, within the target folder. `sum` is the checksum of this folder's
+   * contents. `entries` counts the files and folders of the archive, and `bytes` is their total unpacked size.
+   */
   | { readonly ok: true; readonly root: string; readonly sum: string; readonly entries: number; readonly bytes: number }
   | { readonly ok: false; readonly problem: string };
 
@@ -57,7 +60,7 @@ type Next =
   | { readonly kind: 'refused'; readonly problem: string }
   | { readonly kind: 'end' };
 
-/** Returns the entries one by one. An error while the archive is read becomes a refusal of the archive. */
+/** Returns a function that returns the next entry at each call. An error of the archive becomes a refusal. */
 function guarded(entries: AsyncGenerator<Unpacked, undefined>): () => Promise<Next> {
   return async () => {
     try {
@@ -80,7 +83,10 @@ function entriesOf(archive: Uint8Array, contents: PackageContents): AsyncGenerat
   return isZip ? zipEntries(archive, contents) : undefined;
 }
 
-/** Returns the path of the folder with plugin.yaml. npm and many other tools add a single root folder to an archive. */
+/**
+ * Returns the path segments of the folder with plugin.yaml, relative to `folder`: none, or the name of the only folder
+ * at the root, which npm and many other tools add to an archive. Undefined if there is no plugin.yaml.
+ */
 async function rootOf(folder: string): Promise<readonly [] | readonly [string] | undefined> {
   if (await isFile(join(folder, 'plugin.yaml'))) return [];
   const [only, ...others] = await readdir(folder);

@@ -7,7 +7,10 @@ import {
   packageUnpackedBytesMax,
 } from './package-limits.ts';
 
-/** The error of an invalid archive, which is refused as a whole. The message contains the entry's name for the user. */
+/**
+ * The error for an invalid archive, which is refused as a whole. The message is for the user, and names the invalid
+ * entry if there is one.
+ */
 export class ArchiveRefused extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -25,8 +28,9 @@ type AddedPath = {
 /** Checks the entries of an archive. Each entry is checked before its content is read. */
 export class PackageContents {
   /**
-   * The paths by case-folded path, each as first spelled, with its kind. A folder is implied if the archive contains
-   * only entries within the folder so far.
+   * The paths of the checked entries. The key is the case-folded path; `path` has the spelling of the first entry with
+   * this path. A folder is implied if the archive contains entries within the folder, but the entry of the folder
+   * itself has not been read.
    */
   readonly #paths = new Map<string, { readonly path: string; readonly kind: EntryKind; readonly isImplied: boolean }>();
   #entries = 0;
@@ -41,15 +45,15 @@ export class PackageContents {
   }
 
   /**
-   * Checks an entry. Returns the segments of the path, which is empty for the archive's root. Throws `ArchiveRefused`
-   * if the entry must not be written.
+   * Checks an entry. Returns the segments of its path, or an empty array for the archive's root. Throws
+   * `ArchiveRefused` if the entry must not be written.
    */
   admit(name: string, kind: EntryKind, size: number): readonly string[] {
     this.#entries += 1;
     if (this.#entries > packageEntriesMax)
       throw new ArchiveRefused(`the archive has more than ${String(packageEntriesMax)} files and folders`);
     const names = namesOf(name);
-    if (!Number.isSafeInteger(size) || size < 0) throw new ArchiveRefused(`${shown(name)} has no size`);
+    if (!Number.isSafeInteger(size) || size < 0) throw new ArchiveRefused(`${shown(name)} has an invalid size`);
     if (kind === 'folder' && size > 0) throw new ArchiveRefused(`${shown(name)} is a folder with content`);
     if (kind === 'file' && (names.length === 0 || name.endsWith('/')))
       throw new ArchiveRefused(`${shown(name)} is a file without a name`);
@@ -83,7 +87,7 @@ export class PackageContents {
     }
     if (present.path !== path)
       throw new ArchiveRefused(
-        `${shown(name)} and ${shown(present.path)} are the same path on file systems that ignore ` +
+        `${shown(path)} and ${shown(present.path)} are the same path on file systems that ignore ` +
           'case or Unicode normalization',
       );
     if (present.kind !== kind) throw new ArchiveRefused(`${shown(path)} is both a file and a folder`);
@@ -111,7 +115,7 @@ function namesOf(name: string): readonly string[] {
   const inner = name.replace(/^(?:\.\/)+/u, '').replace(/\/$/u, '');
   const names = inner === '' || inner === '.' ? [] : inner.split('/');
   if (names.length > packageDepthMax)
-    throw new ArchiveRefused(`${shown(name)} is more than ${String(packageDepthMax)} folders deep`);
+    throw new ArchiveRefused(`${shown(name)} has more than ${String(packageDepthMax)} path segments`);
   for (const part of names) {
     const wrong = nameProblem(part);
     if (wrong !== undefined) throw new ArchiveRefused(`${shown(name)} ${wrong}`);

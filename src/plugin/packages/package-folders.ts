@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { unpackArchive, type Unpacking } from './package-archive.ts';
 import { sumOfFolder } from './package-sum.ts';
 
-/** A package that is unpacked into a staging folder. The caller must adopt or discard the folder. */
+/**
+ * The result of unpacking a package into a staging folder. If `ok` is true, the caller must adopt or discard the
+ * folder.
+ */
 export type Staged =
   | { readonly ok: true; readonly path: string; adopt(digest: string): Promise<string>; discard(): Promise<void> }
   | { readonly ok: false; readonly problem: string };
@@ -20,9 +23,9 @@ type StagedPackage = {
 };
 
 /**
- * The unpacked packages on this node, in `<root>/<digest>`. The folders are a cache: a folder with an unexpected
- * checksum is unpacked again. A staging folder is renamed to the digest when it is complete, so that a crash leaves
- * only staging folders behind.
+ * The unpacked packages on this node, in `<root>/<digest>`. The folders are a cache: if a folder's contents do not
+ * match the stored checksum, the package is unpacked again. A package is unpacked into a staging folder, which is
+ * renamed to the digest when it is complete, so that a crash leaves no partly unpacked folder under a digest.
  */
 export class PackageFolders {
   readonly #root: string;
@@ -31,14 +34,17 @@ export class PackageFolders {
     this.#root = root;
   }
 
-  /** Creates the root folder, and removes the staging folders of an earlier process. */
+  /** Creates the root folder, and removes the staging folders that an earlier process left behind. */
   async open(): Promise<void> {
     await mkdir(this.#root, { recursive: true, mode: 0o700 });
     const left = (await readdir(this.#root)).filter((name) => name.startsWith(stagingPrefix));
     await Promise.all(left.map(async (name) => remove(join(this.#root, name))));
   }
 
-  /** Removes all files and folders in the root folder except staging folders and the packages for which `isWanted`. */
+  /**
+   * Removes everything in the root folder except the staging folders, and the folders and checksum files of the
+   * packages for which `isWanted` returns true.
+   */
   async retain(isWanted: (digest: string) => boolean): Promise<void> {
     const kept = (name: string): boolean =>
       name.startsWith(stagingPrefix) || isWanted(name.endsWith(sumSuffix) ? name.slice(0, -sumSuffix.length) : name);
@@ -74,8 +80,8 @@ export class PackageFolders {
   }
 
   /**
-   * Renames the checksum and the folder into place. After a crash between the two steps, `find` ignores the checksum
-   * without a folder.
+   * Renames the checksum file and then the folder to their final names. After a crash between the two steps, there is a
+   * checksum without a folder, for which `find` returns undefined.
    */
   async #adopt({ root, sum }: Extract<Unpacking, { ok: true }>, { staging, digest }: StagedPackage): Promise<string> {
     const path = this.#pathOf(digest);
@@ -89,7 +95,7 @@ export class PackageFolders {
   }
 
   #pathOf(digest: string): string {
-    if (!digestName.test(digest)) throw new RangeError(`${JSON.stringify(digest)} is not a digest`);
+    if (!digestName.test(digest)) throw new RangeError(`${JSON.stringify(digest)} is not a SHA-256 digest in hex`);
     return join(this.#root, digest);
   }
 }

@@ -24,14 +24,15 @@ export const packageEntryOverheadBytesMax = 2_048;
 /** The maximum size of a tarball's extended header, which contains a long path and times. */
 export const packageMetaBytesMax = 16_384;
 /**
- * The number of bytes of the archive in one event. The event in base64 with metadata is below the limit of an append.
+ * The number of bytes of the archive in one event. An event with these bytes in base64 and its metadata is smaller than
+ * the maximum size of an append.
  */
 export const packageChunkBytes = 524_288;
-/** The maximum number of chunks that are read in one batch: 6 MiB of events. */
+/** The maximum number of chunks that are read in one batch: about 6 MiB of events. */
 export const packageChunksReadMax = 8;
 /**
- * The maximum number of concurrent installs on a node, counted after the upload. An install may have the archive and
- * one unpacked file in memory. Further installs are refused with 429.
+ * The maximum number of concurrent installs on a node. An install counts from the end of its upload. It may have the
+ * archive and one unpacked file in memory. Further installs are refused with 429.
  */
 export const packageInstallsMax = 2;
 /**

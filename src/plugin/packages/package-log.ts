@@ -25,14 +25,17 @@ export type PackageLogDependencies = {
   readonly log: Pick<EventLog, 'append' | 'readStream' | 'readLast'>;
   readonly clock: Clock;
   readonly uuid: () => string;
-  /** The time of the last folded event in epoch milliseconds, because times in the log must not decrease. */
+  /** Returns the time of the last folded event in epoch milliseconds. A new event must not have an earlier time. */
   readonly lastEventTime: () => number;
 };
 
-/** The error of a write while the log is unavailable. A part of the package may be stored; a retry continues there. */
+/**
+ * The error of a write while the log is unavailable. Some chunks may be stored; a retry appends only the missing
+ * chunks.
+ */
 export class PackageNotKeptError extends Error {
   constructor(options?: ErrorOptions) {
-    super('the event log is unavailable', options);
+    super('the package is not stored completely, because the event log is unavailable; retry later', options);
     this.name = 'PackageNotKeptError';
   }
 }
@@ -46,7 +49,7 @@ type ChunkedPackage = {
   readonly count: number;
 };
 
-/** Packages in the log. Each package has one stream, named by the digest, so that equal packages are stored once. */
+/** Packages in the log. Each package has one stream, named after its digest, so that equal packages are stored once. */
 export class PackageLog {
   readonly #dependencies: PackageLogDependencies;
 
@@ -54,7 +57,10 @@ export class PackageLog {
     this.#dependencies = dependencies;
   }
 
-  /** Appends the missing chunks. Concurrent writers append identical events. */
+  /**
+   * Appends the chunks that the log does not contain. Concurrent writers of a package append the same chunks, with
+   * equal event ids.
+   */
   async write(archive: Uint8Array, { digest }: PackageRef): Promise<void> {
     const stream = streamOf(digest);
     const count = Math.ceil(archive.length / packageChunkBytes);
@@ -68,8 +74,9 @@ export class PackageLog {
   }
 
   /**
-   * Returns the archive, verified by its digest. An incomplete archive is read again, because another node may still be
-   * writing the archive.
+   * Returns the archive, and verifies its size and digest. If chunks are missing, reads again after a delay, because a
+   * follower of a replicated log may not have all events yet. Rejects with `PackageUnreadableError` if chunks remain
+   * missing or the content is unexpected.
    */
   async read({ digest, bytes }: PackageRef, signal?: AbortSignal): Promise<Uint8Array> {
     if (bytes > packageBytesMax)
@@ -126,7 +133,7 @@ export class PackageLog {
       if (outcome.ok) return;
       // A concurrent writer of the same package has already appended this chunk, with the same event id.
       if (outcome.reason === 'conflict' && outcome.actual !== 'absent' && outcome.actual >= chunk.index) return;
-      cause = outcome.reason === 'conflict' ? new Error(`${stream} has changed`) : outcome.cause;
+      cause = outcome.reason === 'conflict' ? new Error(`${stream} is not at the expected revision`) : outcome.cause;
     }
     throw new PackageNotKeptError({ cause });
   }

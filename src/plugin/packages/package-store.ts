@@ -2,7 +2,7 @@ import { isObject } from '../../base/guards.ts';
 import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
 import type { PluginFolder } from '../folders/plugin-folder.ts';
 
-/** The package of a plugin: the SHA-256 (hex) of the uploaded archive, and its size. */
+/** The reference to a plugin's package: the SHA-256 (hex) of the uploaded archive, and the archive's size in bytes. */
 export type PackageRef = {
   readonly digest: string;
   readonly bytes: number;
@@ -13,13 +13,17 @@ export type PackageStore = {
   /** Writes a package. Resolves when the package is durable in the log. A stored package is not written again. */
   keep(archive: Uint8Array): Promise<PackageRef>;
   /**
-   * Returns the folder with the unpacked files, which are read from the log if necessary. Concurrent calls share the
-   * work. Rejects with `PackageUnreadableError` if the log does not contain the whole package.
+   * Returns the folder with the unpacked files. If the folder is missing or changed, reads the package from the log and
+   * unpacks it. Concurrent calls share the work. Rejects with `PackageUnreadableError` if the package cannot be read or
+   * unpacked.
    */
   folderOf(ref: PackageRef): Promise<PluginFolder>;
 };
 
-/** The log does not contain the package, or contains different content. A retry fails with the same error. */
+/**
+ * The log does not contain the whole package, or contains different content, or the package exceeds the limits. A retry
+ * fails with the same error.
+ */
 export class PackageUnreadableError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -27,7 +31,7 @@ export class PackageUnreadableError extends Error {
   }
 }
 
-/** Returns the package that a `Plugin` object references; undefined for a plugin in a plugin folder. */
+/** Returns the reference to a package in a `Plugin` object; undefined for a plugin in a plugin folder. */
 export function packageOf(plugin: JsonObject): PackageRef | undefined {
   const spec = plugin['spec'];
   const named = isObject(spec) ? spec['package'] : undefined;
@@ -36,7 +40,7 @@ export function packageOf(plugin: JsonObject): PackageRef | undefined {
   return isDigest(digest) && typeof bytes === 'number' ? { digest, bytes } : undefined;
 }
 
-/** Returns the `Plugin` object of an installed plugin, with a reference to the package. */
+/** Returns the `Plugin` object with a reference to the package in its `spec`. */
 export function withPackage(plugin: JsonObject, { digest, bytes }: PackageRef): JsonObject {
   const spec = plugin['spec'];
   return { ...plugin, spec: { ...(isObject(spec) ? spec : {}), package: { digest, bytes } } };

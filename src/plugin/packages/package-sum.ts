@@ -4,7 +4,10 @@ import { join } from 'node:path';
 
 import { packageReadsMax } from './package-limits.ts';
 
-/** The contents of an unpacked package by path: the hash of a file (`contentOf`), or `folderContent` for a folder. */
+/**
+ * Maps the path of each entry of an unpacked package to the hash of the file (`contentOf`), to `folderContent` for a
+ * folder, or to `other` for any other kind of entry on disk.
+ */
 export type Contents = ReadonlyMap<string, string>;
 
 export const folderContent = 'folder';
@@ -13,7 +16,10 @@ export function contentOf(bytes: Uint8Array): string {
   return hash('sha256', bytes);
 }
 
-/** Returns a checksum of the path, kind and content of every file and folder, or only of those within `root`. */
+/**
+ * Returns a checksum of the path, kind and content of every file and folder. With `root`, only the entries within this
+ * folder count, with their paths relative to the folder.
+ */
 export function sumOf(contents: Contents, root?: string): string {
   const prefix = root === undefined ? '' : `${root}/`;
   const inner = [...contents]
@@ -25,7 +31,9 @@ export function sumOf(contents: Contents, root?: string): string {
   return sum.digest('hex');
 }
 
-/** Returns the checksum of the files on disk; undefined if the folder is missing or unreadable. */
+/**
+ * Returns the checksum (`sumOf`) of the entries in a folder on disk; undefined if the folder is missing or unreadable.
+ */
 export async function sumOfFolder(folder: string): Promise<string | undefined> {
   try {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });

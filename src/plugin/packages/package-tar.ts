@@ -77,7 +77,7 @@ class TarReader {
   #problem: Error | undefined;
   /** Whether the two empty blocks at the end of the tarball were read. */
   #isEnded = false;
-  /** The first block, until it is complete enough to check its format. */
+  /** The bytes that were read before the first block was complete; undefined after the format check of that block. */
   #head: Buffer | undefined = Buffer.alloc(0);
 
   constructor(contents: PackageContents) {
@@ -115,7 +115,7 @@ class TarReader {
   }
 
   #parse(chunk: Buffer): readonly Unpacked[] {
-    // Ignores padding after the end. The library needs microseconds for each block, which can amount to minutes.
+    // Ignores padding after the end, because the library would process each of its blocks.
     if (!this.#isEnded) this.#parser.write(chunk);
     return this.#takeReady();
   }

@@ -20,12 +20,12 @@ export class PackageWriter {
     this.#folder = folder;
   }
 
-  /** The entries that were added so far, by path. */
+  /** The checksums of the files that were added, and the folders that were created, by path. */
   get contents(): Contents {
     return this.#contents;
   }
 
-  /** Starts to write an entry. Resolves when the limits allow another entry. */
+  /** Starts to write an entry. Resolves when the limits allow another entry. Rejects if a write has failed. */
   async take({ names, bytes }: Unpacked): Promise<void> {
     await this.#makeFolder(bytes === undefined ? names : names.slice(0, -1));
     if (bytes === undefined) return;
@@ -59,7 +59,10 @@ export class PackageWriter {
       this.#contents.set(names.slice(0, depth).join('/'), folderContent);
   }
 
-  /** Writes a file. Never rejects. With the flag `x`, an existing path is neither followed nor overwritten. */
+  /**
+   * Writes a file. Never rejects: `take` and `end` throw the first error of a write. Because of the flag `wx`, the
+   * write fails if the path exists, so that no symbolic link is followed and no file is overwritten.
+   */
   async #write(path: string, bytes: Uint8Array): Promise<void> {
     try {
       await writeFile(path, bytes, { flag: 'wx', mode: 0o600 });

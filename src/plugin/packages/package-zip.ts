@@ -17,7 +17,8 @@ const readMethods: ReadonlySet<number> = new Set([0, 8]);
  * archive is damaged.
  */
 export async function* zipEntries(archive: Uint8Array, contents: PackageContents): AsyncGenerator<Unpacked, undefined> {
-  // The library does not decode names: it would convert backslashes, and its errors do not contain the entry's name.
+  // Disables the decoding of names by the library, which converts backslashes, and throws errors without the entry's
+  // name.
   const zip = await fromBufferPromise(Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength), {
     decodeStrings: false,
     validateEntrySizes: true,

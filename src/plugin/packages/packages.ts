@@ -8,14 +8,17 @@ export class Packages implements PackageStore {
   readonly #log: PackageLog;
   readonly #folders: PackageFolders;
   /**
-   * The packages that this process uses, by digest, which `retain` never removes. A package that fails to unpack is
-   * dropped, so that the next call retries.
+   * The folders of the packages that this process uses, by digest. `retain` never removes them. A package that cannot
+   * be unpacked is dropped from the map, so that the next call retries.
    */
   readonly #unpacked = new Map<string, Promise<PluginFolder>>();
-  /** Resolves when the current removal of folders has ended. During a removal, no folder is read or created. */
+  /**
+   * Resolves when the current removal of folders has ended. During a removal, `folderOf` and `adopt` wait, so that no
+   * package folder is read or created.
+   */
   #removal: Promise<void> = Promise.resolve();
 
-  /** `root` must not be used for any other purpose. */
+  /** `root` is the folder of the unpacked packages. It must not be used for any other purpose. */
   constructor(root: string, dependencies: PackageLogDependencies) {
     this.#log = new PackageLog(dependencies);
     this.#folders = new PackageFolders(root);
@@ -26,7 +29,10 @@ export class Packages implements PackageStore {
     await this.#folders.open();
   }
 
-  /** Removes the folders of packages that no plugin references. The packages remain in the log. */
+  /**
+   * Removes the folders of packages, except the packages with the digests in `named`, which plugins reference, and the
+   * packages that this process uses. All packages remain in the log.
+   */
   async retain(named: Iterable<string>): Promise<void> {
     const kept = new Set(named);
     this.#removal = this.#removal.then(async () =>
@@ -45,7 +51,10 @@ export class Packages implements PackageStore {
     return ref;
   }
 
-  /** Uses the staged folder as the package's folder, so that the package does not have to be unpacked again. */
+  /**
+   * Uses the staged folder as the package's folder, so that the package does not have to be unpacked again. Discards
+   * the staged folder if this process already has a folder of the package.
+   */
   async adopt(staged: Extract<Staged, { ok: true }>, { digest }: PackageRef): Promise<void> {
     if (this.#unpacked.has(digest)) {
       await staged.discard();
@@ -72,7 +81,7 @@ export class Packages implements PackageStore {
 
   async #unpack(ref: PackageRef): Promise<string> {
     const staged = await this.#folders.stage(await this.#log.read(ref));
-    // The install accepted the package, so the limits were lowered since, or the stored package is damaged.
+    // The install has unpacked the same bytes, so the limits of this server version must be lower than at the install.
     if (!staged.ok) throw new PackageUnreadableError(`the package ${ref.digest} cannot be unpacked: ${staged.problem}`);
     return staged.adopt(ref.digest);
   }

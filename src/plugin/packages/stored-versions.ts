@@ -10,8 +10,9 @@ export type StoredVersionsDependencies = {
 };
 
 /**
- * Returns the reasons why an older version of a plugin cannot replace a newer one: stored objects have a version that
- * the older one does not declare, so it could not convert them.
+ * Returns the reasons why an older version of a plugin cannot replace a newer version: for each type with stored
+ * objects in API versions that the older plugin does not declare, a message. The older plugin cannot convert these
+ * objects.
  */
 export async function storedVersionProblems(
   { types, version }: { readonly types: readonly ResourceType[]; readonly version: string | undefined },
@@ -25,8 +26,8 @@ export async function storedVersionProblems(
     const unknown = [...(await storedVersions(key))].filter((stored) => !known.includes(stored));
     if (unknown.length > 0)
       problems.push(
-        `objects of ${key} are stored in ${unknown.join(', ')}, which the version ${version} of the ` +
-          `plugin does not declare; it is older than the version ${last.version}, which wrote them`,
+        `objects of ${key} are stored in ${unknown.join(', ')}, which version ${version} of the ` +
+          `plugin does not declare; use version ${last.version} of the plugin or a newer version`,
       );
   }
   return problems;

@@ -20,13 +20,13 @@ import type { MountedMigration } from '../api/migration-mounts.ts';
 import type { TypeNames } from '../lifecycle/plugin-memory.ts';
 import { compareTypes, type RemovedType, type TypeChanges } from '../../resource/type/type-changes.ts';
 
-/** The versions of a plugin, and the types of each. */
+/** The two compared versions of a plugin, each with its types. */
 export type ComparedVersions = {
   readonly from: {
     readonly version: string | undefined;
     /** The registered types; empty if the plugin does not run. */
     readonly types: readonly ResourceType[];
-    /** The types of this and earlier versions, according to the status of the Plugin. */
+    /** The types of the present version and earlier versions, according to the status of the Plugin. */
     readonly recorded: readonly TypeNames[];
   };
   readonly to: {
@@ -141,7 +141,8 @@ export function withReport(plugin: JsonObject, report: UpgradeReport): JsonObjec
 }
 
 /**
- * Returns the removed types. If no types are registered, compares the types that this and earlier versions recorded.
+ * Returns the types that the new version removes. If the present version does not run, it has no registered types; the
+ * result is then derived from the types that the status of the Plugin records.
  */
 function removedOf({ from, to }: ComparedVersions, changes: TypeChanges): readonly RemovedType[] {
   if (from.types.length > 0) return changes.removedTypes;
