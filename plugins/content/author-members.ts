@@ -5,8 +5,8 @@ import type { Post } from './post.ts';
 export const editorialMembers = ['visible', 'deleted', 'pinned', 'priority', 'releaseSnapshot'] as const;
 
 /**
- * The values that are equivalent to a missing member. Authors may send the present values, so that they can write an
- * unchanged post.
+ * The value of each editorial member that is equivalent to a missing member. An author who writes a post back unchanged
+ * may send such a value for a member that the stored post does not have.
  */
 const neutral: Required<Pick<Post['spec'], (typeof editorialMembers)[number]>> = {
   visible: 'PUBLIC',
@@ -16,7 +16,7 @@ const neutral: Required<Pick<Post['spec'], (typeof editorialMembers)[number]>> =
   releaseSnapshot: '',
 };
 
-/** @throws 422 if the author's spec changes a member that only editors may change. */
+/** Throws a refusal (422) if the author's spec changes a member that only editors may change. */
 export function checkAuthorSpec(spec: Readonly<Record<string, unknown>>, stored: Post | undefined): void {
   const errors = editorialMembers
     .filter((member) => Object.hasOwn(spec, member))

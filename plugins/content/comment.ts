@@ -22,9 +22,7 @@ export function comment(domain: string): DefinedType<Comment> {
   return declared(domain);
 }
 
-/**
- * Returns the owner reference of a comment. A comment is owned by its post, and is deleted when the post is deleted.
- */
+/** Returns the owner reference from a comment to its post. The comment is deleted when the post is deleted. */
 export function ownedBy({ apiVersion, kind, metadata: { name, uid } }: Post): OwnerReference {
   return { apiVersion, kind, name, uid };
 }
@@ -37,7 +35,9 @@ export function stateOf({ spec }: Comment): CommentState {
   return spec.state ?? 'pending';
 }
 
-/** Returns the field selectors of the comments on a post that all visitors may read. */
+/**
+ * Returns the field selectors of the approved comments on a post, which all visitors may read if the post is public.
+ */
 export function publicCommentsOf(name: string): readonly string[] {
   return [`spec.post=${escapeSelectorValue(name)}`, 'spec.state=approved', '!metadata.deletionTimestamp'];
 }
@@ -54,7 +54,7 @@ function declared(domain: string) {
       { name: 'spec.post' },
       { name: 'spec.author' },
       { name: 'spec.state', indexFunc: ({ spec }) => spec.state ?? 'pending' },
-      // Whether the comment has an owner. The reconciler of posts selects comments without an owner.
+      // Whether the comment has an owner reference. The reconciler of posts adds the reference to comments without one.
       { name: 'owned', type: 'boolean', indexFunc: ({ metadata }) => (metadata.ownerReferences ?? []).length > 0 },
     ],
     printerColumns: [

@@ -10,12 +10,15 @@ import { comment, isOwnedBy, ownedBy, publicCommentsOf, type Comment } from './c
 import { post, type Post } from './post.ts';
 import { excerptOf, permalinkOf, readingMinutesOf } from './post-text.ts';
 
-/** The maximum number of comments that one step processes. The changes of these comments trigger the next step. */
+/**
+ * The maximum number of comments that one step processes. The changes of these comments trigger the next step, which
+ * processes more comments.
+ */
 const commentsPerStepMax = 100;
 
 /**
- * Maintains the status of a post and the owner references of its comments, one step in each call. Each write is a
- * change that triggers the next step. A finalizer blocks the removal of a post until its comments are deleted.
+ * Maintains the status of a post and the owner references of its comments. Each call takes one step; its writes trigger
+ * the next step. A finalizer blocks the removal of a post until its comments are deleted.
  */
 export function keepPosts(domain: string): ReconcilerDeclaration<never> {
   const types: Types = { posts: post(domain), comments: comment(domain), finalizer: `content.${domain}/comments` };
@@ -89,7 +92,7 @@ function shownOf({
   };
 }
 
-/** Deletes the comments on a marked post, and then removes the finalizer of the post. */
+/** Deletes the comments on a marked post. When no comments are left, removes the finalizer of the post. */
 async function release(
   object: Post,
   { posts, comments, finalizer }: Types,

@@ -3,8 +3,9 @@ import { checkAuthorSpec, editorialMembers } from './author-members.ts';
 import { post, type Post } from './post.ts';
 
 /**
- * Declares the routes for the caller's own posts (decision 6.9). Only `publish` and `unpublish` change whether a post
- * is published, so that a role can grant writing without publishing.
+ * Declares the routes for the caller's own posts (decision 6.9). A post is published and unpublished only by the
+ * actions `publish` and `unpublish`, so that a role can grant the right to write posts without the right to publish
+ * them.
  */
 export function ownPosts(domain: string): ControllerDeclaration {
   const type = post(domain);
@@ -19,7 +20,7 @@ export function ownPosts(domain: string): ControllerDeclaration {
   });
 }
 
-/** Keeps the publication time of a post that is already published. */
+/** Publishes a post. The publication time of a published post does not change. */
 function publish({ spec }: Post, { time }: RouteRequest): object {
   const publishTime = spec.publish === true ? (spec.publishTime ?? time) : time;
   return { spec: { publish: true, publishTime } };

@@ -6,9 +6,9 @@ export function permalinkOf(name: string, slug: string | undefined): string {
   return `/posts/${slug ?? name}`;
 }
 
-/** Returns the beginning of a text without markup, cut between words. */
+/** Returns the beginning of a text without markup. A longer text is cut at a space if possible, and ends with `…`. */
 export function excerptOf(content: string): string {
-  // Limits the work for a long text. The limit leaves enough characters for the excerpt after markup is removed.
+  // Processes only the beginning of a long text. Even with much markup, it contains enough characters for the excerpt.
   const text = content
     .slice(0, excerptLengthMax * 20)
     .replaceAll(/<[^<>]*>/gu, ' ')
@@ -20,7 +20,7 @@ export function excerptOf(content: string): string {
   return `${cut.slice(0, end > 0 ? end : wholeCharacters(cut))}…`;
 }
 
-/** Returns the length of the text without an incomplete surrogate pair at the end. */
+/** Returns the length of the text in UTF-16 code units, without an unpaired high surrogate at the end. */
 function wholeCharacters(text: string): number {
   const last = text.charCodeAt(text.length - 1);
   return last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length;

@@ -2,7 +2,7 @@ import { defineType, type DefinedType, type ObjectOf, type TypeName } from '../.
 
 export type Post = ObjectOf<ReturnType<typeof declared>>;
 
-/** The maximum length of the text of a post, so that the whole object is below the maximum size of objects. */
+/** The maximum length of a post's text. The limit keeps the whole object below the maximum size of objects. */
 const contentLengthMax = 524_288;
 
 const shortTextLengthMax = 8_192;
@@ -42,13 +42,13 @@ function declared(domain: string) {
       { name: 'spec.priority', type: 'number' },
       { name: 'spec.categories', multi: true, indexFunc: (object) => object.spec.categories },
     ],
-    // The status is a subresource, so that writes of authors do not change the status.
+    // The status is a subresource, so that writes to posts by authors do not change the status.
     statusSubresource: true,
     printerColumns: [
       { name: 'Title', type: 'string', pointer: '/spec/title' },
       { name: 'Owner', type: 'string', pointer: '/spec/owner' },
       { name: 'Published', type: 'boolean', pointer: '/spec/publish' },
-      // A column of the type date cannot show a time in the future, which authors may set.
+      // Has no `type: 'date'`, because kubectl cannot display a `date` in the future, which authors may set.
       { name: 'Published At', type: 'string', format: 'date-time', pointer: '/spec/publishTime', priority: 1 },
       { name: 'Comments', type: 'integer', pointer: '/status/comments', priority: 1 },
     ],

@@ -30,7 +30,7 @@ type NewComment = { readonly body: FromSchema<typeof newComment> };
 
 /**
  * Declares the routes that list the approved comments on a published post, and add a comment. The routes use the
- * plugin's rights, so that callers need no rights on comments.
+ * plugin's rights on comments, so that callers need no rights on comments.
  */
 export function publicComments(domain: string): ControllerDeclaration {
   const types: Types = { posts: post(domain), comments: comment(domain) };
@@ -73,7 +73,7 @@ async function listApproved(types: Types, request: RouteRequest): Promise<RouteR
 
 async function submit(types: Types, request: RouteRequest & NewComment): Promise<RouteResponse> {
   const { body, user, pluginClient } = request;
-  // All visitors have the same user name, so the author of a comment could not be identified.
+  // All visitors have the same user name, so a comment of a visitor would not identify its author.
   if (user.name === visitor) throw new ClientError('log in to comment', { reason: 'Forbidden', status: 403 });
   const about = await published(types, request);
   if (about.spec.allowComment === false)
@@ -85,7 +85,10 @@ async function submit(types: Types, request: RouteRequest & NewComment): Promise
   return { status: 201, body: { ...shownOf(made), state: 'pending' } };
 }
 
-/** Returns the post of a request. @throws 404 for a post that is not public, for all callers. */
+/**
+ * Returns the post that the request names. Throws a refusal (404) if the post is not public, also for callers with
+ * rights on posts.
+ */
 async function published({ posts }: Types, { params, pluginClient }: RouteRequest): Promise<Post> {
   const name = params['name'] ?? '';
   const found = await pluginClient.get(posts, name);

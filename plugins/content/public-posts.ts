@@ -11,8 +11,8 @@ import { positiveInteger } from './query.ts';
 import { badRequest, notFound } from './refusals.ts';
 
 /**
- * Declares the routes for visitors, which return only published posts. The routes use the plugin's rights, so that
- * visitors need no rights on posts. Roles grant rights on these routes, as on every API.
+ * Declares the routes for visitors, which return only published posts. The routes use the plugin's rights on posts, so
+ * that visitors need no rights on posts. Callers need rights on these routes, which roles grant.
  */
 export function publicPosts(domain: string): ControllerDeclaration {
   const type = postName(domain);
@@ -27,7 +27,9 @@ export function publicPosts(domain: string): ControllerDeclaration {
   };
 }
 
-/** The field selector of the posts for which `isPublic` is true. `!=` and `notin` also match posts without a value. */
+/**
+ * The field selector of the posts for which `isPublic` returns true. `!=` and `notin` also match posts without a value.
+ */
 const published =
   'spec.publish=true,spec.deleted!=true,spec.visible notin (INTERNAL,PRIVATE),!metadata.deletionTimestamp';
 const sizeDefault = 20;
@@ -71,7 +73,7 @@ async function countTags(type: TypeName, { pluginClient, signal }: RouteRequest)
   return { body: { total: items.length, items } };
 }
 
-/** Yields the published posts. Reads page by page, so that the memory does not depend on the number of posts. */
+/** Yields the published posts. Reads one page at a time, so that memory use does not depend on the number of posts. */
 async function* publishedPosts(type: TypeName, client: Client, signal: AbortSignal): AsyncGenerator<Post> {
   for (let page = 1; !signal.aborted; page += 1) {
     const { items } = await client.list<Post>(type, { fieldSelector: published, page, size: sizeMax });

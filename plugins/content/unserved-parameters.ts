@@ -2,15 +2,19 @@ import type { ControllerDeclaration, RouteRequest } from '../../src/plugin/api/p
 import { badRequest } from './refusals.ts';
 
 /**
- * The parameters of the generated APIs that this plugin's routes do not support. If such a parameter were ignored, the
- * result would be wrong.
+ * The query parameters that the generated APIs support and this plugin's routes do not support. The key is the
+ * normalized spelling. If a route ignored such a parameter, the result would be wrong, for example a write despite
+ * `dryRun`.
  */
 const unserved = new Map([
   ['dryrun', 'dryRun'],
   ['at', 'at'],
 ]);
 
-/** Adds a check to the routes of a controller. The check refuses these parameters, in any spelling, with 400. */
+/**
+ * Adds a check to each route of a controller: a request with a parameter of `unserved`, in any spelling, is refused
+ * (400).
+ */
 export function refusingUnserved(controller: ControllerDeclaration): ControllerDeclaration {
   const routes = controller.routes?.map((route) => ({
     ...route,

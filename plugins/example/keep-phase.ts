@@ -1,7 +1,7 @@
 import { defineReconciler } from '../../src/plugin/api/plugin.ts';
 import { widget } from './widget.ts';
 
-/** Sets the phase of a widget to the desired state. A widget without a desired state keeps its phase. */
+/** Sets `status.phase` of a widget to `spec.power`. The phase of a widget without `spec.power` does not change. */
 export const phases = defineReconciler({
   type: widget,
   reconcile: async ({ object, pluginClient }) => {

@@ -52,5 +52,5 @@ export const widget = defineType({
   ],
 });
 
-/** The TypeScript type of widgets, derived from the schema. */
+/** The TypeScript type of a widget, derived from the schema. */
 export type Widget = ObjectOf<typeof widget>;

@@ -1,6 +1,6 @@
 import type { HookViolation } from 'ledgerplane/plugin';
 
-/** Returns the problem of an address that a schema cannot find. */
+/** Checks an address for problems that the schema cannot detect. Returns at most one problem. */
 export function addressProblems(pointer: string, address: string): readonly HookViolation[] {
   const problem = problemOf(address);
   return problem === undefined ? [] : [{ pointer, detail: problem }];

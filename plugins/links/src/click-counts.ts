@@ -5,13 +5,17 @@ import { link } from './link.ts';
 const roundMs = 1_000;
 const linksMax = 10_000;
 
-/** The clicks of a link that its status does not contain yet, and the last caller's client, which writes them. */
+/**
+ * The number of clicks of one link that its status does not contain yet. `client` and `log` belong to the request of
+ * the last click, and are used to write the number.
+ */
 type Waiting = { clicks: number; client: Client; log: PluginLogger };
 
 /**
- * Counts in memory, and adds the counts to the links once a second: a thousand clicks of a link in a second are one
- * event. Each node counts its own clicks. The version of the link that a node has read is a precondition of its write,
- * so no node overwrites the count of another. A server that ends loses the clicks of its last second.
+ * Counts clicks in memory, and adds the counts to the links once a second, so that a thousand clicks of a link in a
+ * second become one event. Each node counts its own clicks. The version of the link that a node has read is a
+ * precondition of its write, so no node overwrites the count of another node. A server that stops loses the clicks that
+ * it has not written.
  */
 export class ClickCounts {
   readonly #waiting = new Map<string, Waiting>();
@@ -19,7 +23,7 @@ export class ClickCounts {
 
   add(name: string, { client, log }: { readonly client: Client; readonly log: PluginLogger }): void {
     const waiting = this.#waiting.get(name);
-    // Clicks of further links are not counted in this second, so that memory is bounded.
+    // Ignores the clicks of further links until the next round has written the counts, so that the memory is limited.
     if (waiting === undefined && this.#waiting.size >= linksMax) return;
     this.#waiting.set(name, { clicks: (waiting?.clicks ?? 0) + 1, client, log });
     this.#timer ??= setTimeout(() => void this.#round(), roundMs);
@@ -46,8 +50,12 @@ export class ClickCounts {
         await client.patchStatus(link, name, { status }, { uid, resourceVersion });
       }
     } catch (error) {
-      // Mostly another node's write in between. The next round reads the link again.
-      log.debug('clicks are written later', { link: name, clicks, error: String(error) });
+      // Usually, another node has changed the link since it was read. The next round reads the link again.
+      log.debug('could not write the clicks of a link; the next round retries', {
+        link: name,
+        clicks,
+        error: String(error),
+      });
       return;
     }
     const left = (this.#waiting.get(name)?.clicks ?? 0) - clicks;

@@ -3,7 +3,7 @@ import { defineReconciler, escapeSelectorValue } from 'ledgerplane/plugin';
 import { linkGroup } from './link-group.ts';
 import { link, type Link } from './link.ts';
 
-/** Keeps the number of links in the status of their group. */
+/** Writes the number of links in a group to the status of the group. */
 export const countLinks = defineReconciler({
   name: 'count-links',
   type: linkGroup,

@@ -4,7 +4,10 @@ import { link } from './link.ts';
 
 const atOnce = 8;
 
-/** Only the slug is checked here. The type checks the rest of each link, so that one bad link refuses only itself. */
+/**
+ * The schema of a request. It checks only the slug of each link. The type checks the other members when the link is
+ * created, so that an invalid link does not make the whole import fail.
+ */
 const importBody = {
   type: 'object',
   required: ['groupName', 'links'],
@@ -50,7 +53,7 @@ export const importLinks: ControllerDeclaration = {
   ],
 };
 
-/** The name of a link is its slug, so that the same import can be sent again. */
+/** Uses the slug as the name of the new link, so that a repeated import reports `exists` for this link. */
 async function outcomeOf(client: Client, groupName: string, spec: Import['links'][number]): Promise<Outcome> {
   const { slug } = spec;
   try {

@@ -2,7 +2,7 @@ import type { VersionConversion, VersionDeclaration } from 'ledgerplane/plugin';
 
 import { periodRule, sharedMembers, status } from './link-members.ts';
 
-/** The first version of a link, which stored links may still have. It is not served any more. */
+/** The first version of the type, in which links may still be stored. The server does not serve this version. */
 export const v1alpha1: VersionDeclaration = {
   name: 'v1alpha1',
   served: false,
@@ -26,7 +26,7 @@ export const v1alpha1: VersionDeclaration = {
   ],
 };
 
-/** For links that were last written in v1alpha1. */
+/** Converts links that are stored in v1alpha1. */
 export const urlToTarget: VersionConversion = {
   from: 'v1alpha1',
   to: 'v1beta1',

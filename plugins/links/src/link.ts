@@ -4,14 +4,14 @@ import { addressProblems } from './address-problems.ts';
 import { periodRule, sharedMembers, status } from './link-members.ts';
 import { urlToTarget, v1alpha1 } from './link-v1alpha1.ts';
 
-/** Keeps the slug of a deleted link reserved; `retireLinks` removes it. */
+/** The finalizer of links. It keeps the slug of a deleted link reserved until `retireLinks` removes the finalizer. */
 export const retiring = 'links.example.com/retiring';
 
 export function lowerCase(tags: readonly string[]): readonly string[] {
   return tags.map((tag) => tag.toLowerCase());
 }
 
-/** A link in a group. GET /apis/api.links.example.com/v1alpha1/go/{slug} redirects to its address. */
+/** A link in a group. GET /apis/api.links.example.com/v1alpha1/go/{slug} redirects to the link's address. */
 export const link = defineType({
   group: 'links.example.com',
   version: 'v1beta1',

@@ -2,7 +2,7 @@ import type { MigrationDeclaration } from 'ledgerplane/plugin';
 
 import { link, lowerCase, type Link } from './link.ts';
 
-/** From 2.0.0 on, tags are in lower case. */
+/** Converts the tags of stored links to lower case, which version 2.0.0 of the plugin introduced. */
 const lowerTags: MigrationDeclaration = {
   id: 'lower-tags',
   type: link,
@@ -10,10 +10,10 @@ const lowerTags: MigrationDeclaration = {
     spec.tags === undefined ? undefined : { ...object, spec: { ...spec, tags: lowerCase(spec.tags) } },
 };
 
-/** A link before 3.0.0, which may have no title. */
+/** A link that was stored before version 3.0.0 of the plugin, possibly without a title. */
 type Untitled = Omit<Link, 'spec'> & { readonly spec: Omit<Link['spec'], 'title'> & { readonly title?: string } };
 
-/** From 3.0.0 on, a link has a title. The slug is a title that people recognize. */
+/** Version 3.0.0 of the plugin requires a title. A link without a title receives its slug as the title. */
 const fillTitle: MigrationDeclaration = {
   id: 'fill-title',
   type: link,

@@ -2,7 +2,7 @@ import { ownObjects } from 'ledgerplane/plugin';
 
 import { link } from './link.ts';
 
-/** /apis/uc.api.links.example.com/v1beta1/links: the links with the caller as their owner. */
+/** Declares the routes for the caller's own links, at /apis/uc.api.links.example.com/v1beta1/links. */
 export const ownLinks = ownObjects({
   type: link,
   apiVersion: 'uc.api.links.example.com/v1beta1',

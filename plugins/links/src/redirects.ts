@@ -15,7 +15,7 @@ export function redirects(counts: ClickCounts): ControllerDeclaration {
         summary: 'Redirects to the address of a link',
         responses: {
           302: { description: 'The address, in the header Location' },
-          410: { description: 'Deleted or over' },
+          410: { description: 'The link is deleted or no longer valid' },
         },
         handler: async ({ params: { slug }, pluginClient, time, log }) => {
           const { items } = await pluginClient.list(link, { fieldSelector: `spec.slug=${escapeSelectorValue(slug)}` });
@@ -25,10 +25,10 @@ export function redirects(counts: ClickCounts): ControllerDeclaration {
           const { metadata, spec } = found;
           const now = Date.parse(time);
           if (spec.validFrom !== undefined && now < Date.parse(spec.validFrom))
-            throw new ClientError(`there is no link ${slug} yet`, { reason: 'NotFound', status: 404 });
+            throw new ClientError(`the link ${slug} is not valid yet`, { reason: 'NotFound', status: 404 });
           const isOver = spec.validUntil !== undefined && now >= Date.parse(spec.validUntil);
           if (isOver || metadata.deletionTimestamp !== undefined)
-            return { status: 410, body: { detail: `the link ${slug} is gone` } };
+            return { status: 410, body: { detail: `the link ${slug} is deleted or no longer valid` } };
           counts.add(metadata.name, { client: pluginClient, log });
           return { status: 302, headers: { location: spec.target, 'cache-control': 'no-store' } };
         },

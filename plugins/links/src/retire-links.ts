@@ -2,7 +2,10 @@ import { defineReconciler } from 'ledgerplane/plugin';
 
 import { link, retiring } from './link.ts';
 
-/** Removes a deleted link once its `goneSeconds` have passed. Until then its slug answers 410, and is not free. */
+/**
+ * Removes the finalizer of a deleted link when `goneSeconds` have passed since the deletion. Until then, the redirect
+ * responds with 410, and no other link can have this slug.
+ */
 export const retireLinks = defineReconciler({
   name: 'retire-links',
   type: link,
