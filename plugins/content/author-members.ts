@@ -5,8 +5,8 @@ import type { Post } from './post.ts';
 export const editorialMembers = ['visible', 'deleted', 'pinned', 'priority', 'releaseSnapshot'] as const;
 
 /**
- * The value of each editorial member that is equivalent to a missing member. An author who writes a post back unchanged
- * may send such a value for a member that the stored post does not have.
+ * The value of each editorial member that has the same meaning as a missing member. If the stored post lacks the
+ * member, an author may send this value.
  */
 const neutral: Required<Pick<Post['spec'], (typeof editorialMembers)[number]>> = {
   visible: 'PUBLIC',

@@ -5,10 +5,11 @@ import { readingsOf } from './resource-entry.ts';
 import type { NonResourceRule, ResourceRule, Rule } from './rule.ts';
 
 /**
- * Returns the first of `rules` that `held` does not cover (decision 6.7). A rule is split into atoms (verb × group ×
- * resource × name), and one held rule must cover each atom as a whole. If no rule is returned, `held` covers all of
- * them. A returned rule may still be covered by several held rules together; refusing it is safe. A rule that takes too
- * long to compare is also returned.
+ * Returns the first of `rules` that `held` does not cover (decision 6.7); undefined if `held` covers all of them. A
+ * rule is split into atoms, which are the combinations of its verbs, groups, resources and names. The rule is covered
+ * if each atom is covered by a single rule in `held`. The check errs on the safe side: an atom that only several rules
+ * in `held` cover together counts as not covered. If the limit of comparisons is reached, the current rule and all
+ * later rules count as not covered.
  */
 export function lacking(rules: readonly Rule[], held: readonly Rule[]): Rule | undefined {
   const known = new Set(held);
@@ -24,7 +25,10 @@ type Owner = {
   readonly groups: ReadonlySet<string>;
   readonly names: Names | undefined;
 };
-/** `exact` contains all entries, including patterns, since each entry covers itself. */
+/**
+ * The entries of `resourceNames` of a rule. `exact` contains all entries, including patterns, since each entry covers
+ * itself.
+ */
 type Names = {
   readonly exact: ReadonlySet<string>;
   readonly patterns: readonly string[];
@@ -35,7 +39,7 @@ type PathOwner = {
 };
 
 class Owners {
-  /** The held rules by each entry of their `resources`. */
+  /** The held rules that have an entry in `resources`, by this entry. */
   readonly #byResource = new Map<string, Owner[]>();
   readonly #paths: readonly PathOwner[];
   /** The number of comparisons that are still allowed. */
@@ -103,8 +107,8 @@ class Owners {
   }
 
   /**
-   * Returns the owners that pass the test. After the limit of comparisons, returns none, so the compared rule is not
-   * covered.
+   * Returns the owners for which `isOne` returns true. When the limit of comparisons is reached, returns none, so that
+   * the compared rule counts as not covered.
    */
   #those<T>(owners: readonly T[], isOne: (owner: T) => boolean): readonly T[] {
     return this.#countComparisons(owners.length) ? owners.filter(isOne) : [];

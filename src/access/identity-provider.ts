@@ -5,13 +5,13 @@ export type OidcSettings = {
   readonly audience: string;
   /** The claim with the user's name. */
   readonly usernameClaim: string;
-  /** The URL of the provider's keys; if undefined, it is read from the discovery document. */
+  /** The URL of the provider's keys; if undefined, the server reads this URL from the provider's discovery document. */
   readonly jwksUrl: string | undefined;
 };
 
 /**
  * Whether responses from this URL can be trusted: the URL uses HTTPS or names this machine. URLs with credentials are
- * refused, since they could appear in logs.
+ * refused, since the credentials could appear in logs. URLs with a fragment are also refused.
  */
 export function isTrustedUrl(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : undefined;

@@ -20,7 +20,7 @@ function fits(name: string, { start, end }: Parts): boolean {
   return name.length >= start.length + end.length && name.startsWith(start) && name.endsWith(end);
 }
 
-/** The names of one rule, prepared for comparisons. */
+/** The entries of `resourceNames` of one rule, prepared for comparisons. */
 export class NameSet {
   readonly #exact: ReadonlySet<string>;
   readonly #patterns: readonly Parts[];

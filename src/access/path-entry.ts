@@ -1,6 +1,7 @@
 /**
  * Entries of `nonResourceURLs`: a path, `<p>/*` for all paths under p, or `*` for every path. A `*` elsewhere is a
- * literal character. An entry matches when it equals one of the request's texts.
+ * literal character. An entry matches a request when it equals one of the texts that `pathTexts` returns for the
+ * request.
  */
 
 type PathRequest = {
@@ -10,9 +11,10 @@ type PathRequest = {
 };
 
 /**
- * Returns the texts of a path, with which entries are compared. `depthMax` is the number of levels of the deepest
- * wildcard entry; it bounds the cost of a long path. For a GET of a discovery path, the result also contains the root
- * path, since a subject that may read the root may read all of discovery.
+ * Returns the texts of all entries that match a request: its path, `*`, and `<p>/*` for each parent path p. Parents
+ * deeper than `depthMax`, the maximum `wildcardDepth` of the entries, are left out, so that long paths do not cost
+ * more. For a GET of a discovery path, the result also contains the root path, because the right to read the root path
+ * includes all of discovery.
  */
 export function pathTexts(request: PathRequest, depthMax: number): readonly string[] {
   const { verb, path, segments } = request;
@@ -38,7 +40,7 @@ function isDiscovery(segments: readonly string[]): boolean {
   );
 }
 
-/** Returns the number of slashes before the slash of `/*`; -1 for an entry without `/*`. */
+/** Returns the number of slashes before the slash of the final `/*`; -1 for an entry that does not end with `/*`. */
 export function wildcardDepth(entry: string): number {
   return entry.endsWith('/*') ? entry.split('/').length - 2 : -1;
 }

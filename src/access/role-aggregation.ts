@@ -55,7 +55,7 @@ export function changedRoles(known: Roles<Role>, changed: ChangedRole): Roles<Ro
   };
 }
 
-/** The rules of a super administrator, whatever rules the Role object contains. */
+/** The rules that `super-role` grants, independent of the rules in its Role object. */
 export const everything: readonly Rule[] = [
   { kind: 'resource', apiGroups: ['*'], resources: ['*'], resourceNames: undefined, verbs: ['*'] },
   { kind: 'non-resource', nonResourceURLs: ['*'], verbs: ['*'] },

@@ -28,20 +28,26 @@ export type Candidate = {
   readonly plugin: string | undefined;
 };
 
-/** The rules of one group by text: most decisions need one look-up. */
+/** The resource rules of a role for one API group. Most decisions need only one look-up in `byText`. */
 type GroupTable = {
-  /** The rules by entry. An entry that names a plugin is also stored under the part after the plugin's name. */
+  /**
+   * The rules by their entries of `resources`. An entry that may begin with a plugin's name, such as `P/R`, is also
+   * stored under the part after the first slash.
+   */
   readonly byText: Map<string, Candidate[]>;
   /** Rules with the entry `*`, which matches every resource. */
   readonly forAny: Candidate[];
-  // Whether an entry has the form `*/S` or `R/*`.
+  // Whether a rule has an entry of the form `*/S` or `R/*`.
   hasPatterns: boolean;
 };
 
-/** One role's rules, indexed: a decision reads only candidate rules, and does not parse entries. */
+/**
+ * The rules of one role, indexed, so that a decision reads only the rules with a matching group and resource, and does
+ * not parse entries.
+ */
 export class RoleTable {
   readonly role: Role;
-  /** The number of levels of the deepest wildcard entry; -1 without a wildcard entry. */
+  /** The maximum `wildcardDepth` of the role's `nonResourceURLs`; -1 without a wildcard entry. */
   readonly pathDepth: number;
   readonly #groups = new Map<string, GroupTable>();
   readonly #anyGroup: GroupTable | undefined;
@@ -87,8 +93,8 @@ export class RoleTable {
   }
 
   /**
-   * Returns the first rule that allows the request. `text`: the request's `resourceText`. Usually the role has no rule
-   * for the group; the search then allocates nothing.
+   * Returns the first rule that allows the request. `text` is the request's `resourceText`. In the usual case, the role
+   * has no rule for the group; the search then allocates no memory.
    */
   findResource(decision: RuleDecision, text: string): Grant | undefined {
     const own = this.#groups.get(decision.request.group);
@@ -98,7 +104,7 @@ export class RoleTable {
     return first?.grant;
   }
 
-  /** Returns the first rule that allows the request. `texts`: the request's `pathTexts`. */
+  /** Returns the first rule that allows the request. `texts` are the request's `pathTexts`. */
   findPath(request: NonResourceRequest, texts: readonly string[]): Grant | undefined {
     if (this.#paths.size === 0) return undefined;
     let first: ReadyRule | undefined;
@@ -143,14 +149,17 @@ function collect(
 
 const none: readonly Candidate[] = [];
 
-/** Whether the candidate names no plugin. Used for patterns, which an entry that names a plugin cannot contain. */
+/**
+ * Whether the rule applies to the types and routes of all plugins. Filters the candidates that `resourcePatterns`
+ * finds, because a `*` in an entry with a plugin's name is not a wildcard.
+ */
 function isOfAnyPlugin({ plugin }: Candidate): boolean {
   return plugin === undefined;
 }
 
 /**
- * One decision. `owner` is the plugin of the request's type or route; null: not looked up yet. The plugin is looked up
- * at most once, and only if a rule names a plugin.
+ * One decision. `owner` is the plugin that declares the type or route of the request, and null before it is looked up.
+ * It is looked up at most once, and only if a matching entry names a plugin.
  */
 export type RuleDecision = {
   readonly request: ResourceRequest;
@@ -187,8 +196,8 @@ function earlier(
 }
 
 /**
- * Returns the plugin that must own the type or route for the rule to apply; undefined if the rule names no plugin, or
- * allows the request for no plugin.
+ * Returns the plugin that must own the type or route of the request, so that the rule allows the request. Returns
+ * undefined if the entry names no plugin, or if the rule does not allow the request's verb or name.
  */
 export function pluginNeeded({ ready, plugin }: Candidate, request: ResourceRequest): string | undefined {
   return plugin !== undefined && allows(ready, request) ? plugin : undefined;

@@ -1,7 +1,7 @@
 import type { Violation } from '../../resource/type/resource-type.ts';
 import type { JsonSchema, RouteHandler, RouteMethod, SocketHandler } from './plugin.ts';
 
-/** A declared schema and its check, which returns all violations. The compiled check never throws. */
+/** A declared schema and its compiled check. The check returns all violations of a value, and never throws. */
 export type ValueSchema = {
   readonly schema: JsonSchema;
   readonly violations: (value: unknown) => readonly Violation[];
@@ -36,7 +36,10 @@ export type Endpoints = {
   readonly sockets: readonly SocketEndpoint[];
 };
 
-/** The registry of custom APIs. `announce` and `mount` throw, and change nothing, if a path cannot be served. */
+/**
+ * The registry of plugins' routes and WebSocket endpoints. If a path cannot be served, `announce` and `mount` throw and
+ * change nothing.
+ */
 export type RouteMounts = {
   /** Announces the paths of a plugin. An announced path returns 503 until it is mounted. */
   announce(plugin: string, endpoints: Endpoints): void;

@@ -10,7 +10,8 @@ export type MountedMigration = {
 };
 
 /**
- * `waiting`: an earlier migration of the same type is not done. `failing`: every object was visited, and some fail.
+ * `waiting`: an earlier migration of the same type is not done. `failing`: every object was visited, and the migration
+ * fails for some of them.
  */
 export const migrationPhases = ['waiting', 'running', 'failing', 'done'] as const;
 export type MigrationPhase = (typeof migrationPhases)[number];
@@ -21,19 +22,22 @@ export type MigrationProgress = {
   /** The plural and group of the type. */
   readonly type: string;
   readonly phase: MigrationPhase;
-  /** The stored objects of the type when the migration began. */
+  /** The number of stored objects of the type when the migration began. */
   readonly objects: number;
-  /** The objects that were visited, those of them that were changed, and those that fail. */
+  /** The number of visited objects; how many of them were changed; and for how many the migration fails. */
   readonly visited: number;
   readonly changed: number;
   readonly failed: number;
 };
 
-/** A progress in the status of the Plugin object, from which the next leader continues. */
+/** The progress of a migration as stored in the status of the Plugin object, from which the next leader continues. */
 export type MigrationRecord = MigrationProgress & {
-  /** Every object up to this name was visited; absent before the first, and after the last. */
+  /**
+   * The name of the last visited object, in the order of names. Absent before the first object is visited, and after
+   * the last.
+   */
   readonly after?: string | undefined;
-  /** The event that started the version of the plugin, which the events of the migration name as their cause. */
+  /** The event that started this version of the plugin. The events of the migration name it as their cause. */
   readonly cause?: CausingEvent | undefined;
 };
 
@@ -43,14 +47,17 @@ export type MigrationRecords = {
   write(plugin: string, records: readonly MigrationRecord[]): Promise<boolean>;
 };
 
-/** The first failing object of a migration, in the order of names. */
+/**
+ * The failures of a migration. `count` is the number of failing objects; the other members describe the first of them
+ * in the order of names.
+ */
 export type MigrationFailure = {
   readonly id: string;
   readonly type: string;
   readonly count: number;
   readonly name: string;
   readonly problem: string;
-  /** The stack of the error that the step threw. */
+  /** The stack of the error that `up` threw; undefined if it threw no error with a stack. */
   readonly trace: string | undefined;
   /** The later migrations of the type, which wait for this one. */
   readonly waiting: readonly string[];

@@ -47,12 +47,15 @@ function inVersion(resolved: ResolveFnOutput, parent: string | undefined): Resol
   return url === undefined ? resolved : { ...resolved, url };
 }
 
-/** The query parameter of a module's URL with the version of the plugin's files and the depth of its folder. */
+/**
+ * The name of a query parameter in a module's URL. Its value contains the version of the plugin's files, and the depth
+ * of the plugin's folder in the file system.
+ */
 export const versionMember = 'plugin-files';
 
 /**
- * Returns `url` with the version of the importing module `parent`. Returns undefined if `parent` has no version, or if
- * `url` is not a file to be versioned in the plugin's folder.
+ * Returns `url` with the version that the URL of the importing module `parent` has. Returns undefined if `parent` has
+ * no version, or if `url` is not reloaded: it is outside of the plugin's folder, in `node_modules`, or has a query.
  */
 export function versioned(url: string, parent: string): string | undefined {
   const version = URL.canParse(parent) ? new URL(parent).searchParams.get(versionMember) : null;

@@ -1,8 +1,8 @@
-/** The log lines of plugins that this node still stores. */
+/** The log lines of plugins on this node. Each plugin has a limited number of stored lines; older lines are dropped. */
 export type PluginLogLines = {
   /**
-   * Returns the lines of a plugin after the cursor, oldest first. Returns all lines without a cursor, or with a cursor
-   * from another start of this node. Undefined: the plugin has logged nothing.
+   * Returns the lines of a plugin after the cursor, oldest first. Returns all stored lines if there is no cursor, or if
+   * the cursor is from an earlier start of this node. Returns undefined if the plugin has logged nothing.
    */
   read(plugin: string, after: string | undefined): PluginLogPage | undefined;
 };

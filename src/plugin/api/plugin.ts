@@ -1,6 +1,7 @@
 /**
- * The only module that plugin code imports (`ledgerplane/plugin`). It exports types, functions that check declarations
- * at compile time, and the error that plugins may throw. The platform validates a plugin's export before use.
+ * The only module of the platform that plugin code imports (`ledgerplane/plugin`). It exports types, functions that
+ * check declarations at compile time, helpers for routes, and the error that plugins may throw. The platform validates
+ * a plugin's export before use.
  */
 import type { PluginLogger } from './public/logger.ts';
 import type { MigrationDeclaration } from './public/migration.ts';
@@ -62,7 +63,10 @@ export type PluginDefinition = {
   readonly routes?: readonly RouteDeclaration[];
   readonly sockets?: readonly SocketDeclaration[];
   readonly reconcilers?: readonly ReconcilerDeclaration<never>[];
-  /** Steps that bring stored objects into the form of this version, in the order in which they run. */
+  /**
+   * Steps that convert stored objects to the form that this version of the plugin expects, in the order in which they
+   * run.
+   */
   readonly migrations?: readonly MigrationDeclaration[];
   /**
    * Called when the plugin stops, after its routes, sockets, types and reconcilers are removed. End timers and remove
@@ -115,8 +119,8 @@ type SchemaDeclaration<Schema extends JsonSchema, Plural extends string, Index e
 };
 
 /**
- * Declares a reconciler. The TypeScript types of its objects and of watched objects are derived from `type`. Where
- * `type` has only names, use `defineReconciler<MyObject>`.
+ * Declares a reconciler. The TypeScript types of its objects and of watched objects are derived from `type`, which is
+ * usually a result of `defineType`. If `type` contains only the names of the type, use `defineReconciler<MyObject>`.
  */
 export function defineReconciler<T = PluginObject, const Watched extends readonly unknown[] = readonly unknown[]>(
   declaration: Omit<ReconcilerDeclaration<T>, 'type' | 'watches'> & {
@@ -129,8 +133,8 @@ export function defineReconciler(declaration: ReconcilerDeclaration<never>): Rec
 }
 
 /**
- * Declares a route. The parameters in the path, `request.query` and `request.body` give the types of `params`, `query`
- * and `body` of the request.
+ * Declares a route. The types of `params`, `query` and `body` of the handler's request are derived from the parameters
+ * in `path`, and from the declared schemas `request.query` and `request.body`.
  */
 export function defineRoute<
   const Path extends string,

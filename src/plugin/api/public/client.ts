@@ -25,8 +25,8 @@ export type ClientListQuery<Fields extends string = string> = {
 
 /**
  * Calls the generated API in-process. A call has the rights of the caller (`client`) or of the plugin (`pluginClient`),
- * and rejects with a `ClientError` where HTTP would return an error. If `type` is a result of `defineType`, a call
- * takes and returns objects with the TypeScript type of the declaration, and selects and sorts by its indexes.
+ * and rejects with a `ClientError` where HTTP would return an error. If `type` is a result of `defineType`, objects
+ * have the TypeScript type of the declaration, and `fieldSelector` and `sort` accept only the declared indexes.
  */
 export type Client = {
   get<T = PluginObject>(type: TypeName & Typed<T>, name: string): Promise<T | undefined>;
@@ -57,13 +57,16 @@ export type Client = {
     patch: StatusPatch<NoInfer<T>>,
     preconditions?: ClientPreconditions,
   ): Promise<T>;
-  /** Returns the object, which is marked for deletion. */
+  /**
+   * Returns the last state of the object, which has a `deletionTimestamp`. The object exists until it has no
+   * finalizers.
+   */
   delete<T = PluginObject>(type: TypeName & Typed<T>, name: string, preconditions?: ClientPreconditions): Promise<T>;
 };
 
 /**
- * If the object no longer has this uid and version, the call is refused with `Conflict`. The uid and version in the
- * body's `metadata` are checked in addition.
+ * The expected uid and version. If the object has another uid or version, the call is refused with `Conflict`. The uid
+ * and version in the body's `metadata` are checked in addition.
  */
 export type ClientPreconditions = {
   readonly uid?: string;
@@ -75,7 +78,7 @@ export type ClientErrorMembers = {
   readonly reason: string;
   /** The HTTP status of the reason. */
   readonly status: number;
-  /** The invalid values, by JSON pointer. */
+  /** The invalid values, each as a JSON pointer with a message. */
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
   readonly retryAfterSeconds?: number;
 };

@@ -29,22 +29,26 @@ export type VersionDeclaration = {
   readonly schema?: JsonSchema;
   /** Whether clients may use the version; true by default. Stored objects may have a version that is not served. */
   readonly served?: boolean;
-  /** Adds a warning to the responses of the version: this text, or for `true` a text with the preferred version. */
+  /**
+   * Adds a warning to responses in this version. The warning is this text, or for `true` a text that names the
+   * preferred version.
+   */
   readonly deprecated?: boolean | string;
   /** The columns of the version's tables; by default those of the type. */
   readonly printerColumns?: TypeDeclaration['printerColumns'];
   /**
-   * Members of sample objects, for example `{ spec: { title: 'Lamp' } }`. At the start, they are converted to other
-   * versions and back. Required for each version if `convert` is declared.
+   * Members of sample objects, for example `{ spec: { title: 'Lamp' } }`. When the plugin starts, the server converts
+   * the samples to the other versions and back, to test the conversions. Required for each version if `convert` is
+   * declared.
    */
   readonly examples?: readonly Readonly<Record<string, unknown>>[];
 };
 
 /**
- * Converts objects between two neighbouring versions. Both functions are synchronous and pure, and never throw for a
- * valid object; the object is frozen. They return the whole object. The annotations are the only metadata that they may
- * change. Converting an object and converting it back must give the same object: values that the other version lacks
- * can be kept in annotations.
+ * Converts objects between two neighbouring versions. `up` and `down` must be synchronous and pure, must not throw for
+ * a valid object, and must return the whole object. Their argument is frozen. They may change no metadata except the
+ * annotations. An object that is converted and converted back must be equal to the original; values that the other
+ * version lacks can be kept in annotations.
  */
 export type VersionConversion = {
   /** The older version. */
@@ -57,11 +61,13 @@ export type VersionConversion = {
 
 export type TypeDeclaration<T = PluginObject> = {
   readonly group: string;
-  /** The preferred version: objects are stored, indexed and given to hooks in this version. */
+  /**
+   * The preferred version. Objects are stored and indexed in this version, and hooks receive objects in this version.
+   */
   readonly version: string;
-  /** All versions, oldest first, with the preferred one. Absent for a type with one version. */
+  /** All versions, including the preferred version, oldest first. Absent for a type with one version. */
   readonly versions?: readonly VersionDeclaration[];
-  /** The conversions between neighbours. Without a conversion, only `apiVersion` is exchanged. */
+  /** The conversions between neighbouring versions. If two neighbours have no conversion, only `apiVersion` changes. */
   readonly convert?: readonly VersionConversion[];
   readonly kind: string;
   readonly singular: string;
@@ -88,10 +94,10 @@ export type TypeDeclaration<T = PluginObject> = {
   /** The categories of the type. `kubectl get <category>` lists the objects of all types in a category. */
   readonly categories?: readonly string[];
   /**
-   * Adds the subresource `/scale`, which tools for any type with replicas read and write. The members are JSON
-   * pointers: `specReplicas`, below `/spec`, points to the desired number of replicas; `statusReplicas`, below
-   * `/status`, points to the observed number; `labelSelector`, below `/spec` or `/status`, points to a label selector
-   * as text.
+   * Adds the subresource `/scale`, which generic tools such as `kubectl scale` use to read and write the number of
+   * replicas. The members are JSON pointers: `specReplicas`, below `/spec`, points to the desired number of replicas;
+   * `statusReplicas`, below `/status`, points to the observed number; `labelSelector`, below `/spec` or `/status`,
+   * points to a label selector as text.
    */
   readonly scale?: {
     readonly specReplicas: string;
@@ -99,21 +105,26 @@ export type TypeDeclaration<T = PluginObject> = {
     readonly labelSelector?: string;
   };
   readonly hooks?: TypeHooks<T>;
-  /** Fields that contain the name, or the names, of objects of another type. */
+  /** The fields that contain the name, or an array of names, of other objects. */
   readonly references?: readonly DeclaredReference[];
 };
 
 /** A field that contains the name of an object, or an array of names. */
 export type DeclaredReference = {
-  /** The dotted path of the field, such as `spec.groupName`: a string or an array of strings in the schema. */
+  /**
+   * The dotted path of the field, such as `spec.groupName`. In the schema, the field must be a string or an array of
+   * strings.
+   */
   readonly field: string;
   /** The type of the named objects, as `<plural>.<group>`. */
   readonly to: string;
-  /** Whether a write that names a missing object is refused. An object that is being deleted counts as missing. */
+  /**
+   * Whether a write that names a missing object is refused. An object that is marked for deletion counts as missing.
+   */
   readonly onMissing: 'refuse' | 'allow';
   /**
-   * The effect when an object that other objects name is deleted. `refuse`: the deletion is refused. `cascade`: the
-   * other objects are deleted too. `clear`: their references are removed. `orphan`: their references remain.
+   * The effect of deleting an object on the objects that name it. `refuse`: the deletion is refused. `cascade`: the
+   * objects that name it are deleted too. `clear`: their references are removed. `orphan`: their references remain.
    */
   readonly onDelete: 'refuse' | 'orphan' | 'cascade' | 'clear';
 };
@@ -137,23 +148,29 @@ export type HookViolation = {
 type Synchronous = { readonly then?: never };
 
 /**
- * Functions that take part in every decision about a write of the type's objects. They are synchronous and pure: the
- * result depends on the arguments only, and the objects are frozen. A hook that throws refuses the write. Other
- * requests wait while it runs.
+ * Functions that the server calls for every write to the type's objects. They must be synchronous and pure: the result
+ * must depend only on the arguments, and the objects are frozen. If a hook throws, the write is refused. Other requests
+ * wait while a hook runs.
  */
 export type TypeHooks<T = PluginObject> = {
   /**
-   * Returns the object completed, or nothing. Runs after the schema's defaults and before its validation, so the object
-   * may lack anything. `apiVersion`, `kind` and metadata that the server manages must not change.
+   * Returns the object with added or changed members, or undefined to leave it unchanged. Runs after the schema's
+   * defaults are filled in and before the object is validated, so any member may be missing. `apiVersion`, `kind` and
+   * the metadata that the server manages must not change.
    */
   default?(object: T, context: HookContext): (object & Synchronous) | undefined;
-  /** Returns the violations of a valid object, or nothing. `old`: the stored object; undefined on a create. */
+  /**
+   * Returns the violations in an object that is valid according to the schema, or undefined if there are none. `old` is
+   * the stored object; undefined on a create.
+   */
   validate?(object: T, old: T | undefined, context: HookContext): readonly HookViolation[] | undefined;
   /** Returns the reasons why the object must not be deleted; undefined or an empty array if there are none. */
   validateDelete?(object: T, context: HookContext): readonly HookViolation[] | undefined;
 };
 
-/** The hooks of a type with a known schema: a misspelt member in a completed object is an error. */
+/**
+ * The hooks of a type with a known schema. The compiler reports misspelt members in the object that `default` returns.
+ */
 export type SchemaHooks<T> = Omit<TypeHooks<T>, 'default'> & {
   default?(object: T, context: HookContext): (NewObject<T> & Synchronous) | undefined;
 };

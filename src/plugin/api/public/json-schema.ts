@@ -1,4 +1,7 @@
-/** The types of JSON Schema. An editor completes them in a literal; the server refuses other names at the start. */
+/**
+ * The types of JSON Schema. An editor completes them in a literal. The server refuses other names when the plugin
+ * starts.
+ */
 type TypeWord = 'string' | 'number' | 'integer' | 'boolean' | 'object' | 'array' | 'null' | (string & AnyValue);
 // eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- `string` alone absorbs the literals
 type AnyValue = NonNullable<unknown>;
@@ -17,8 +20,8 @@ type SchemaRule = {
 };
 
 /**
- * JSON Schema 2020-12. The keywords are listed so that an editor completes them in a literal. The server refuses
- * unknown keywords at the start of the plugin, except for those that begin with `x-`.
+ * JSON Schema 2020-12. The keywords are listed so that an editor completes them in a literal. When the plugin starts,
+ * the server refuses unknown keywords, except for those that begin with `x-`.
  */
 export type JsonSchema = {
   readonly type?: TypeWord | readonly TypeWord[];

@@ -30,7 +30,7 @@ export type PluginObject<Spec = Record<string, unknown>, Status = Record<string,
   readonly status?: Status;
 };
 
-/** The name of a type in a client's calls. */
+/** Identifies a type in the calls of a `Client`. */
 export type TypeName = {
   readonly group: string;
   readonly version: string;

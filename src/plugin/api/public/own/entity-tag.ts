@@ -5,7 +5,7 @@ import { valuesOf } from './parameters.ts';
 
 type Versioned = { readonly metadata: Pick<ObjectMetadata, 'version'> };
 
-/** Returns a response with the object and its `ETag`, for requests with `If-Match`. */
+/** Returns a response with the object and its `ETag`, which clients can send in `If-Match` of a later request. */
 export function objectResponse(body: Versioned): RouteResponse {
   return { headers: { etag: etagOf(body) }, body };
 }
