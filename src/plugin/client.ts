@@ -31,7 +31,7 @@ export type ClientDependencies = {
   readonly registry: TypeRegistry;
   readonly reader: ObjectReader;
   readonly execute: Execute;
-  /** Returns the reason and the HTTP status of a refusal, from the HTTP layer's table. */
+  /** Returns the reason and the HTTP status that the HTTP layer uses for a refusal. */
   readonly refusalOf: (reason: RejectionReason) => { readonly word: string; readonly status: number };
 };
 
@@ -41,19 +41,19 @@ export type ClientBinding = {
     request: ResourceRequest,
   ) => { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
   readonly subject: Subject;
-  /**
-   * Returns the cause of a write that begins now: the cause of the request that the client currently serves, if any.
-   */
+  /** Returns the cause of a write that begins now: while the client serves a request, the cause of the request. */
   readonly cause: () => Omit<Cause, 'verb' | 'actor'>;
   /** The event that triggered the reconcile step that uses this client. */
   readonly causedBy?: CausingEvent | undefined;
   /** The subject that rate limits charge; the default is `subject`. */
   readonly chargedTo?: Subject;
-  /** The address of `chargedTo`, which remains set after the cause no longer contains the address. */
+  /**
+   * The network address of `chargedTo`, for rate limits. It remains set when `cause` no longer contains the address.
+   */
   readonly chargedFrom?: string;
 };
 
-/** Creates a client of the generated API in-process. Authorization, writes and refusals are the same as over HTTP. */
+/** Creates an in-process client of the generated API. Authorization, writes and refusals are the same as over HTTP. */
 export function createClient(dependencies: ClientDependencies, binding: ClientBinding): Client {
   const client = new BoundClient(dependencies, binding);
   return {
@@ -111,7 +111,8 @@ export function authorizePlugin(registry: TypeRegistry, plugin: string): ClientB
 }
 
 /**
- * Refuses every call once `isOver` returns true, because an outdated reconcile step could conflict with a newer one.
+ * Refuses every call after `isOver` returns true, because the writes of an outdated reconcile step could conflict with
+ * the writes of a newer step.
  */
 export function authorizeUntil(
   isOver: () => boolean,
@@ -186,7 +187,7 @@ class BoundClient {
     return asPluginObject<T>(outcome.bytes);
   }
 
-  /** Returns the command. Refuses a value that is not JSON, which a plugin may pass. */
+  /** Returns the command. A plugin may pass any value; a value that is not JSON is refused. */
   #made(command: () => Command): Command {
     try {
       return command();

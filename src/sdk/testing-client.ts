@@ -1,6 +1,8 @@
 import { connect, type RemoteClient } from '../client/client.ts';
 
-/** A request. The body is sent as JSON, unless it is text, bytes or form data, or `headers` has a content type. */
+/**
+ * A request. The body is sent as JSON, unless it is text, bytes or form data. `headers` can replace the content type.
+ */
 export type TestRequest = {
   readonly method?: string;
   readonly body?: unknown;
@@ -15,7 +17,10 @@ export type TestCaller = {
    * JSON.
    */
   readonly fetch: TestFetch;
-  /** A client (`ledgerplane/client`) over HTTP, with the methods of the `client` of a route, watches and informers. */
+  /**
+   * A client over HTTP (`ledgerplane/client`). It has the methods of the `client` of a route, and also watches and
+   * informers.
+   */
   readonly client: RemoteClient;
 };
 

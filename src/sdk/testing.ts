@@ -44,8 +44,8 @@ export type PluginTest = TestCaller & {
   /** Creates the user if necessary, assigns the roles to the user, and returns a caller that acts as the user. */
   readonly as: (user: string, rights?: { readonly roles?: readonly string[] }) => Promise<TestCaller>;
   /**
-   * Resolves when every reconciler is idle: no object waits for a step, and the last step of no object failed. Objects
-   * whose step returned `again` are ignored until the step is due. After the time limit, rejects with the failing
+   * Resolves when every reconciler is idle: no object waits for a step, and no object's last step failed. An object
+   * with the outcome `again` is ignored until its next step is due. Rejects after the time limit, with the failing
    * reconcilers.
    */
   readonly settled: () => Promise<void>;
@@ -127,7 +127,7 @@ async function configOf(options: PluginTestOptions, place: string, password: str
   return decoded.config;
 }
 
-/** The place of the tested plugin's folder. */
+/** Returns the path at which the tested plugin's folder is linked. */
 function linkOf({ folder, bundled }: PluginTestOptions, place: string): string {
   return join(place, bundled === 'itself' ? 'bundled' : 'plugins', basename(pathOf(folder)));
 }
@@ -176,7 +176,7 @@ async function untilStarted(
         why = 'no Plugin object exists: plugin.yaml has no readable name',
       } = statusIn(await (await fetch(`/apis/plugin.${domain}/v1alpha1/plugins/${name}`)).json());
       if (phase === 'started' && (version === undefined || running === version)) break;
-      // The folder of another version is found a little later.
+      // The server finds the folder of the other version a little later.
       const isReplaced = version !== undefined && why.startsWith('FolderMissing');
       if (['failed', 'stopped', 'absent'].includes(phase) && !isReplaced)
         throw new Error(`the plugin ${name} is ${phase}: ${why}`);
@@ -222,7 +222,7 @@ async function upgrade(
   const [before, after] = [await manifestOf(options.folder), await manifestOf(folder)];
   if (after.name !== before.name) throw new Error(`the folder contains the plugin ${after.name}, not ${before.name}`);
   await symlink(pathOf(folder), join(place, 'next'));
-  // One step, so that the plugin has one of its folders at any time.
+  // Replaces the link in one step, so that the plugin always has a folder.
   await rename(join(place, 'next'), linkOf(options, place));
   const version = after.version === undefined ? {} : { version: after.version };
   await untilStarted(admin, domain, [after.name], { limitMs, ...version });
@@ -232,13 +232,14 @@ async function upgrade(
       .of(after.name)
       .failures.map(
         ({ id, type, count, name, problem }) =>
-          `the migration ${id} fails for ${String(count)} of ${type}, the first is ${name}: it ${problem}`,
+          `the migration ${id} fails for ${String(count)} objects of ${type}, the first is ${name}: it ${problem}`,
       ),
     ...upgrades.checks
       .of(after.name)
       .map(
         ({ type, count, first: { name, pointer, detail } }) =>
-          `${String(count)} of ${type} break the schema, the first is ${name}: ${`${pointer} ${detail}`.trim()}`,
+          `${String(count)} objects of ${type} break the schema, ` +
+          `the first is ${name}: ${`${pointer} ${detail}`.trim()}`,
       ),
   ];
   if (problems.length > 0) throw new Error(problems.join('; '));

@@ -31,7 +31,7 @@ test('each violation of a manifest is reported with its place, the value and the
     ],
     [`${whole.replace('name: x', 'nmae: x')}spec: {}`, /metadata\.nmae: is not known; did you mean "name"\?/u],
     [`${whole.replace('Plugin', 'Plgin')}spec: {}`, 'kind: must be Plugin, is "Plgin"'],
-    [`${whole}spec: {}\n---\n${whole}spec: {}`, 'must contain one document, an object; contains 2'],
+    [`${whole}spec: {}\n---\n${whole}spec: {}`, 'must contain exactly one YAML document, contains 2'],
     ['- a', 'must contain an object, is ["a"]'],
     [`${whole}spec: {a: b`, /at line 4, column/u],
   ];

@@ -1,6 +1,7 @@
 /**
- * `ledgerplane/plugin` in the process of a check: the same module, whose functions also record the place of each call.
- * So a problem of a declaration has a file and a line.
+ * The module that a plugin imports as `ledgerplane/plugin` during a check. It has the same exports as the real module,
+ * but the functions that declare something also record the place of the call, so that a problem of a declaration can be
+ * reported with a file and a line.
  */
 import { recordPlace } from './declared-places.ts';
 

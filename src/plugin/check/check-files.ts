@@ -26,7 +26,7 @@ type CheckedManifest = {
   readonly problems: readonly PluginProblem[];
 };
 
-/** Returns the manifest, undefined if it is invalid, and the problems of the manifest. */
+/** Reads and checks plugin.yaml. If it is invalid, `manifest` is undefined. */
 export async function checkManifest(folder: PluginFolder, { domain, version }: Platform): Promise<CheckedManifest> {
   const file = await readManifest(folder);
   if (!file.ok) return { manifest: undefined, problems: [{ file: manifestFile, line: undefined, text: file.problem }] };
@@ -41,7 +41,7 @@ export async function checkManifest(folder: PluginFolder, { domain, version }: P
     ...(unfit === undefined ? [] : [`spec.requires: ${unfit}`]),
     ...(packed === undefined || manifest.version === undefined || packed === manifest.version
       ? []
-      : [`spec.version: is ${manifest.version}, and the version in package.json is ${packed}: use the same`]),
+      : [`spec.version: is ${manifest.version}, and the version in package.json is ${packed}: use the same version`]),
   ];
   return { manifest, problems: problems.map((problem) => inManifest(problem, lines)) };
 }
@@ -51,7 +51,7 @@ type CheckedObjects = {
   readonly problems: readonly PluginProblem[];
 };
 
-/** Returns the objects that the plugin ships, and their problems that can be found without their types. */
+/** Returns the objects that the plugin ships, and the problems that can be found without the types of the objects. */
 export async function checkObjectFiles(folder: PluginFolder, plugin: string, domain: string): Promise<CheckedObjects> {
   const files = await readObjectFiles(folder);
   const lines = new Map(files.map(({ path, file }) => [path, file.ok ? yamlLines(file.text) : undefined]));
@@ -75,8 +75,8 @@ export async function checkObjectFiles(folder: PluginFolder, plugin: string, dom
 }
 
 /**
- * Converts a problem of the manifest. The text begins with the path of a member, as in `spec.version: …`, unless the
- * YAML itself is invalid.
+ * Converts the text of a problem in plugin.yaml to a problem with a line. The text begins with the path of a member, as
+ * in `spec.version: …`, unless the YAML itself is invalid.
  */
 function inManifest(problem: string, lines: YamlLines): PluginProblem {
   const member = /^([A-Za-z][\w.]*): /u.exec(problem)?.[1];
@@ -85,8 +85,8 @@ function inManifest(problem: string, lines: YamlLines): PluginProblem {
 }
 
 /**
- * Converts a problem of the object files. The text begins with the path and the number of the document, or only with
- * the path if the YAML itself is invalid.
+ * Converts the text of a problem in an object file to a problem with a line. The text begins with the path of the file
+ * and the number of the document, or only with the path if the YAML itself is invalid.
  */
 function inObjectFile(problem: string, lines: ReadonlyMap<string, YamlLines | undefined>): PluginProblem {
   const file = [...lines.keys()].find((path) => problem.startsWith(path));

@@ -18,7 +18,7 @@ import { declaringStack } from './declared-places.ts';
 import { functionStack } from './function-place.ts';
 import type { PluginProblem } from './plugin-problem.ts';
 
-/** The valid parts of a plugin's module. */
+/** The valid parts of a plugin's module, and the problems of the others. */
 export type CheckedModule = {
   readonly types: readonly ResourceType[];
   /** Undefined: the definition is invalid, so its types and routes are unknown. */
@@ -49,7 +49,7 @@ export async function checkModule(module: Module): Promise<CheckedModule> {
     return failed({
       file: 'plugin.yaml',
       line: undefined,
-      text: `${main.problem}; if it is a compiled file, compile the plugin first`,
+      text: `${main.problem}; if spec.main names a compiled file, compile the plugin first`,
     });
   try {
     const context = { name: manifest.name, domain, log: unheard };
@@ -145,8 +145,9 @@ function ownersOf(types: readonly ResourceType[], group: string, version: string
 }
 
 /**
- * Returns the innermost part of the definition with a recorded place that a problem's text names at its start, as in
- * `reconcilers[0].type: …` or `controllers[0].routes[1].summary: …`; the whole definition if there is none.
+ * Returns the part of the definition to which a problem belongs. The problem's text may begin with the path of a part,
+ * as in `reconcilers[0].type: …` or `controllers[0].routes[1].summary: …`. Returns the innermost part on this path with
+ * a recorded place, or the whole definition if there is none.
  */
 function namedIn(text: string, exported: unknown): unknown {
   const [path = ''] = /^(?:[a-z]+\[[0-9]+\]\.?)+/u.exec(text) ?? [];

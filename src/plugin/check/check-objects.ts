@@ -17,8 +17,8 @@ export type ObjectsCheck = {
 };
 
 /**
- * Returns the problems of the objects according to their types, which belong to the plugin or the platform. Types of
- * other plugins are unknown here, unless their group is one of the plugin's groups.
+ * Checks the objects against their types, if these belong to the plugin or the platform, and returns the problems. An
+ * object of an unknown type is a problem if no other plugin can have the type (see `missingType`).
  */
 export function checkObjects(objects: readonly FiledObject[], check: ObjectsCheck): readonly PluginProblem[] {
   const types = [...check.types, ...platformResourceTypes(check.domain)];

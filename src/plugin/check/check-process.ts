@@ -14,13 +14,16 @@ import { checkReferences } from './check-references.ts';
 import { checkRoles } from './check-roles.ts';
 import type { PluginProblem } from './plugin-problem.ts';
 
-/** The argument of the process. */
+/** The argument of the process that runs a check. */
 export type CheckStart = {
   readonly checkOf: PluginFolder;
   readonly platform: Platform;
 };
 
-/** A message of the process: the problems found so far, or the step that begins. */
+/**
+ * A message of the process: the problems that one step of the check has found; `begins` before the plugin's module
+ * runs; or `ended` when the check is complete.
+ */
 export type CheckMessage = { readonly problems: readonly PluginProblem[] } | 'begins' | 'ended';
 
 export const checkProcessUrl: string = import.meta.url;
@@ -47,7 +50,7 @@ async function check(folder: PluginFolder, platform: Platform): Promise<void> {
   send({ problems: module.problems });
   if (module.definition === undefined) return;
   const { types, definition: endpoints } = module;
-  // Each object and rule of a refused type would be a further problem, and hide the one to correct.
+  // If a type is invalid, each of its objects and rules would be reported too, and hide the problem of the type.
   if (types.length < endpoints.types.length) return;
   send({ problems: checkObjects(files.objects, { plugin, domain, types }) });
   send({ problems: checkReferences(files.objects, types) });

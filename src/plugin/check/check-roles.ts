@@ -16,11 +16,16 @@ export type RolesCheck = {
   readonly endpoints: Endpoints;
   /** The names of roles that exist in addition to the roles of the plugin. */
   readonly otherRoles: readonly string[];
-  /** Whether roles of other plugins may be included. */
+  /**
+   * Whether the plugin depends on other plugins. Its roles may then include roles of these plugins, which are unknown
+   * here.
+   */
   readonly hasDependencies: boolean;
 };
 
-/** Returns the problems of the roles that the plugin ships, in addition to violations of the schema of roles. */
+/**
+ * Returns the problems of the roles that the plugin ships. `checkObjects` finds the violations of the schema of roles.
+ */
 export function checkRoles(objects: readonly FiledObject[], check: RolesCheck): readonly PluginProblem[] {
   const roles = objects.filter(({ object }) => object['kind'] === 'Role' && object['apiVersion'] === 'v1alpha1');
   const names = new Set([...check.otherRoles, ...roles.flatMap(({ object }) => nameOf(object) ?? [])]);
@@ -48,9 +53,9 @@ function annotationProblems(
 }
 
 /**
- * Returns the problems of the role's rules. A rule for a group of this plugin must name one of its types or routes,
- * because no other plugin can add a type or route to the group. A group of the platform or of another plugin may have
- * the resource.
+ * Returns the problems of the role's rules. A rule for a group of this plugin must name one of the plugin's types or
+ * routes, because no other plugin can add a type or route to the group. Other rules are not checked, because a group of
+ * the platform or of another plugin may have the resource.
  */
 function ruleProblems({ file, object, lineOf }: FiledObject, targets: RuleTargets): readonly PluginProblem[] {
   const rules = isList(object['rules']) ? object['rules'] : [];

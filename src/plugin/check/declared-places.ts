@@ -1,6 +1,6 @@
 /**
- * The stacks of the calls that declare types, reconcilers and the definition, by the declared object. Only a check
- * records them, in its own process.
+ * The stacks of the calls that declare types, reconcilers, routes and the definition. The key is the declared object.
+ * Stacks are recorded only during a check, in the check's own process.
  */
 const stacks = new WeakMap<object, string>();
 

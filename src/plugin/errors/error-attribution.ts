@@ -50,7 +50,10 @@ export class CodeFolders {
     listener(this.all());
   }
 
-  /** Returns the position in the plugin's code at which an error was thrown. The last loaded folder has priority. */
+  /**
+   * Returns the place in the plugin's code at which an error was thrown (`placeInStack`). If several folders of the
+   * plugin have a frame in the stack, the folder that was loaded last is used.
+   */
   placeOf(name: string, stack: string): string {
     return placeInStack(
       stack,

@@ -2,8 +2,9 @@
 const frame = '\n    at ';
 
 /**
- * Returns the fields of a log line with the stacks of errors as text: JSON would show an Error as an empty object.
- * `inSources` replaces the places in a stack.
+ * Returns the fields of a log line with errors as objects that contain the stack, because JSON would show an `Error` as
+ * an empty object. `inSources` replaces the places in compiled files, in the text of a stack, by the places in the
+ * sources.
  */
 export function loggedFields(
   fields: Readonly<Record<string, unknown>>,

@@ -15,8 +15,8 @@ type Listening = {
 };
 
 /**
- * Records which plugin adds a listener to `process`, by the stack of the call. A listener that outlives its plugin is
- * then logged with the plugin's name.
+ * Records which plugin adds a listener to `process`, by the stack of the call. If a listener remains after its plugin
+ * has stopped, a warning names the plugin.
  */
 export class ProcessListeners {
   readonly #process: Emitter;

@@ -21,9 +21,9 @@ type Entry = {
 const cache = new Map<string, Entry>();
 
 /**
- * Returns the place in the author's source, by the source map `<file>.map` beside a compiled file, which TypeScript
- * writes with the option `sourceMap`. Returns undefined if the map is not readable or is too large, or if the source is
- * outside of `folder`, the real path of the plugin's folder.
+ * Returns the place in the author's source that corresponds to a place in a compiled file. Uses the source map
+ * `<file>.map` beside the compiled file, which TypeScript writes with the option `sourceMap`. Returns undefined if the
+ * map is not readable or is too large, or if the source is outside of `folder`, the real path of the plugin's folder.
  */
 export function sourcePlace({ path, line, column }: SourcePlace, folder: string): SourcePlace | undefined {
   if (!path.startsWith(folder + sep)) return undefined;

@@ -29,8 +29,9 @@ export async function thrownPlace(error: unknown, { folder, main }: CodePlace): 
 }
 
 /**
- * Returns the position for a stack, in the form ` (at <file>:<line>)`. `folders` contains the real paths of all folders
- * from which the plugin's code was run; the first folder with a frame in the stack is used.
+ * Returns the place of a stack's first frame in the plugin's code, in the form ` (at <file>:<line>)`, or an empty
+ * string. `folders` contains the real paths of all folders from which the plugin's code was run. If several of them
+ * have frames in the stack, the first of these folders is used.
  */
 export function placeInStack(stack: string, folders: readonly string[]): string {
   const text = decoded(withSourcePlaces(stack, folders));
@@ -57,7 +58,8 @@ const sourceLengthMax = 80;
 
 /**
  * Finds the location in the text of an error. The text of a syntax error starts with the location and the underlined
- * source line; the text of any other error contains the location in a stack frame.
+ * source line; the text of any other error contains the location in a stack frame. `root` is the path of the plugin's
+ * folder and a separator, or empty if the text contains paths relative to this folder.
  */
 function placeIn(text: string, root: string): SourceLocation | undefined {
   const [first = '', source = '', underline = ''] = text.split('\n', 3);
@@ -73,7 +75,7 @@ function placeIn(text: string, root: string): SourceLocation | undefined {
 }
 
 function placeOfFrame(text: string, root: string): SourceLocation | undefined {
-  // The error's message may contain a path in the plugin's folder without a line number.
+  // Tries all lines, because the error's message may contain a path in the plugin's folder without a line number.
   for (const frame of text.split('\n').filter((each) => each.includes(root))) {
     const [, path, line] = /^([^?:]+)(?:\?[^:]*)?:(\d+)/u.exec(frame.slice(frame.indexOf(root) + root.length)) ?? [];
     if (path !== undefined && line !== undefined) return { path, line, source: undefined };
@@ -124,8 +126,8 @@ function messageOf(error: Error): string | undefined {
 }
 
 /**
- * Returns the standard error of a process that parses the plugin's code without running the code; undefined if the
- * process fails. The start of the process dominates the duration.
+ * Returns the standard error of a process that parses the plugin's code without running it; undefined if the process
+ * fails.
  */
 async function checked(args: readonly string[]): Promise<string | undefined> {
   const options = { timeout: syntaxCheckMs, env: {}, windowsHide: true } as const;

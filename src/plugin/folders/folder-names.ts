@@ -8,7 +8,10 @@ export type DeclaredFolder = {
   readonly declared: string;
 };
 
-/** A folder with an assigned plugin name. `refused` is set if another folder has the same declared name. */
+/**
+ * A folder with an assigned plugin name. `refused` is set if another folder already has the name that this folder
+ * declares.
+ */
 export type NamedFolder<Declared> = {
   readonly of: Declared;
   readonly refused: Failure | undefined;
@@ -16,14 +19,18 @@ export type NamedFolder<Declared> = {
 
 export type FolderNames<Declared> = {
   readonly names: ReadonlyMap<string, NamedFolder<Declared>>;
-  /** Folders without a plugin name. `twin` is the folder that has the declared name. */
+  /**
+   * Folders without a plugin name. `twin` is the path of the folder that has the declared name; undefined if there is
+   * none.
+   */
   readonly unnamed: readonly { readonly of: Declared; readonly twin: string | undefined }[];
 };
 
 /**
  * Assigns plugin names to folders. If several folders declare the same name, a bundled plugin has priority, then the
- * folder that is itself called by that name, then the folder found first. As a result, the replacement of a renamed
- * folder gets the plugin name. The remaining folders are reported under the names of the folders, if those are free.
+ * folder with this name as its own name, then the folder that was found first. So a new folder that replaces a renamed
+ * folder gets the plugin name. A folder that does not get its declared name is reported under its own name, if this
+ * name is valid and free.
  */
 export function nameFolders<Declared extends DeclaredFolder>(folders: Iterable<Declared>): FolderNames<Declared> {
   const names = new Map<string, NamedFolder<Declared>>();

@@ -23,7 +23,10 @@ export type FilesScan = {
   readonly signature: string;
 };
 
-/** Folders that are not scanned: the plugin's dependencies and tests. */
+/**
+ * The folders that are not scanned: dependencies and tests. Folders with a name that begins with a dot are also
+ * skipped.
+ */
 const foldersLeftOut = new Set(['node_modules', 'test', 'tests']);
 
 const codeExtensions = new Set(['.js', '.mjs', '.cjs', '.json']);

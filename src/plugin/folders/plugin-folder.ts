@@ -9,7 +9,10 @@ import { pluginManifestBytesMax, pluginObjectFileBytesMax } from '../../limits/p
 import { jsonDepthMax } from '../../limits/requests.ts';
 import { unlessTransient } from './transient-errors.ts';
 
-/** A plugin's folder. The folder may be reached through a link; links in the folder must not lead out of the folder. */
+/**
+ * A plugin's folder. The folder may be reached through a symbolic link, but the platform refuses a manifest, object
+ * file or main module that is a symbolic link.
+ */
 export type PluginFolder = {
   readonly path: string;
   readonly name: string;
@@ -47,7 +50,7 @@ export async function readPackageVersion(folder: PluginFolder): Promise<string |
   return typeof version === 'string' ? version : undefined;
 }
 
-/** The folders with shipped objects: of the source layout, and of a packed plugin. */
+/** The folders with shipped objects: in the source layout, and in a packed plugin. */
 export const objectFolders = [join('src', 'main', 'resources', 'extensions'), 'extensions'];
 const objectFileExtensions = new Set(['.yaml', '.yml']);
 

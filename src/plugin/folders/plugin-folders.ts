@@ -24,7 +24,7 @@ export type PluginFoldersDependencies = {
 
 /**
  * The folder of a plugin. `digest` is the digest of the folder's files, and undefined without a plugin.yaml. `refused`
- * is set if another folder has the plugin's name.
+ * is set if another folder already has the name that this folder declares.
  */
 export type FoundFolder = {
   readonly folder: PluginFolder;
@@ -157,8 +157,8 @@ export class PluginFolders {
   }
 
   /**
-   * Returns the folders in `root`, and an empty list if `root` is missing. Returns undefined if `root` is unreadable,
-   * which is logged once.
+   * Returns the folders in `root`, or an empty list if `root` is missing. Returns undefined if `root` is unreadable.
+   * The first of several consecutive errors is logged.
    */
   async #read(root: string, isBundled: boolean): Promise<readonly PluginFolder[] | undefined> {
     try {

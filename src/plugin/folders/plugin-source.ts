@@ -13,7 +13,10 @@ export type PluginSourceDependencies = {
 const missingFolder =
   'no folder of PLUGINS_DIRS contains this plugin: restore the folder of the plugin, or uninstall the plugin';
 
-/** Finds the plugin's present files. Reads the manifest again if the files changed. */
+/**
+ * Finds the plugin's present files, and reads the manifest again if the files changed. Returns a failure if there are
+ * no files, or if the manifest is unreadable or has another plugin name.
+ */
 export async function refreshFiles(
   plugin: HostedPlugin,
   ref: PackageRef | undefined,

@@ -23,7 +23,10 @@ export class DesiredStates {
     this.#plugins = plugins;
   }
 
-  /** Returns whether the Plugin object enables the plugin. Without an object, `enabled` of the manifest applies. */
+  /**
+   * Returns whether the plugin is enabled: not disabled by the operator on this node, and enabled by the Plugin object,
+   * or without an object, by `enabled` in the manifest.
+   */
   isEnabled(plugin: HostedPlugin): boolean {
     if (this.#disabledPlugins.has(plugin.name)) return false;
     const desired = this.#objects.desired(plugin.name);
@@ -52,7 +55,7 @@ export class DesiredStates {
     return verdict.kind === 'ready' ? { kind: 'run' } : verdict;
   }
 
-  /** Records the present desired state in `plugin`, and returns this state. */
+  /** Records in `plugin` which version of the Plugin object was seen, and returns the desired state in this object. */
   observe(plugin: HostedPlugin): DesiredPlugin | undefined {
     const desired = this.#objects.desired(plugin.name);
     plugin.observe({ seen: seenOf(desired), uid: desired?.uid, generation: desired?.generation });
@@ -64,7 +67,10 @@ export class DesiredStates {
     return uid !== undefined && desired.uid !== uid;
   }
 
-  /** Returns whether the plugin's object was deleted, or the plugin has neither an object nor a folder. */
+  /**
+   * Returns whether the plugin's object was deleted, possibly with a new object of the same name, or the plugin has
+   * neither an object nor a folder.
+   */
   #isDeleted(plugin: HostedPlugin, desired: DesiredPlugin | undefined): boolean {
     return desired === undefined ? plugin.hadObject || plugin.folder === undefined : this.isAnother(plugin, desired);
   }

@@ -103,7 +103,7 @@ export class PluginHost {
     return [...this.#plugins.values()].map(activityOf);
   }
 
-  /** Returns the state of a plugin with types and routes that are not served on this node. */
+  /** Returns the state of a plugin that does not serve its types and routes; undefined for other plugins. */
   idleOf(name: string): IdlePlugin | undefined {
     const plugin = this.#plugins.get(name);
     return plugin === undefined ? undefined : describeUnavailable(name, plugin.phase);
@@ -159,7 +159,7 @@ export class PluginHost {
     await loadTogether(wanted, { step: this.#step, registry, clock, signal });
   }
 
-  /** Reconciles every plugin, once the read models have caught up and the platform's types have their indexes. */
+  /** Reconciles every plugin. Call `start` when the read models have caught up and have the platform's indexes. */
   async start(): Promise<void> {
     const { changes, leadership, reconcilers, migrations, unique, checks, disabledPlugins, log } = this.#dependencies;
     await this.#opening;
@@ -219,7 +219,7 @@ export class PluginHost {
   }
 
   /**
-   * Resolves when every plugin is reconciled, so that all changes of Plugin objects folded by now have taken effect.
+   * Resolves when every plugin is reconciled, so that all changes of Plugin objects before the call have taken effect.
    */
   settled(): Promise<void> {
     return this.#queue.settled();

@@ -27,8 +27,8 @@ export type PluginFiles = {
 };
 
 /**
- * The plugin folder. `digest` is undefined if the folder contains no plugin. `refused` is set if another folder has the
- * plugin's name.
+ * The plugin folder. `digest` is undefined if the folder contains no plugin. `refused` is set if another folder already
+ * has the name that this folder declares.
  */
 type Placement = {
   readonly folder: PluginFolder;
@@ -146,7 +146,9 @@ export class HostedPlugin {
     return folder === undefined || digest === undefined ? undefined : { folder, digest };
   }
 
-  /** The reason why the folder is refused; set if another folder has the plugin's name. */
+  /**
+   * The reason why the folder is refused: another folder already has the name that it declares. Undefined if accepted.
+   */
   get refused(): Failure | undefined {
     return this.#placement?.refused;
   }
@@ -217,7 +219,8 @@ export class HostedPlugin {
   }
 
   /**
-   * Records the files for which this node, as the leader, last updated the Plugin object; undefined for a new leader.
+   * Records the digest of the files for which this node, as the leader, last updated the Plugin object. Undefined for a
+   * node that has just become the leader.
    */
   recordEnsured(digest: string | undefined): void {
     this.#ensuredDigest = digest;

@@ -23,7 +23,6 @@ export class HostedPlugins {
     this.#isOpen = isOpen;
   }
 
-  /** The plugins by name. */
   get all(): ReadonlyMap<string, HostedPlugin> {
     return this.#all;
   }

@@ -16,7 +16,7 @@ import type { PluginLogger } from '../api/plugin.ts';
 import type { ReconcilerMounts } from '../api/reconciler-mounts.ts';
 import type { TypeRegistry } from '../registry/type-registry.ts';
 
-/** Returns the reasons why this version of a plugin cannot replace a newer one. */
+/** Returns the reasons why the given version of a plugin cannot replace a newer version; empty if there are none. */
 export type StoredVersionProblems = (plugin: {
   readonly types: readonly ResourceType[];
   readonly version: string | undefined;
@@ -40,7 +40,7 @@ export type IncarnationDependencies = {
   readonly closeWatches: (type: TypeKey) => void;
   /** If undefined, declarations are not recorded, and every node may write objects. */
   readonly declarer?: TypeDeclarer;
-  /** Returns the reasons why stored objects have versions that this older version lacks; none if undefined. */
+  /** Finds the reasons why older files cannot replace newer files. If undefined, older files are always accepted. */
   readonly storedVersionProblems?: StoredVersionProblems;
   /** Reports the `process` listeners that a stopped plugin did not remove. */
   readonly reportLeftListeners: (plugin: string) => void;
@@ -60,15 +60,15 @@ export type Loaded = {
 };
 
 /**
- * One load of a plugin and all of its registrations, from `registerTypes` to `release`. No other object refers to the
- * loaded code.
+ * One load of a plugin's code with all of its registrations, from `registerTypes` to `release`. No other object refers
+ * to the loaded code.
  */
 export class Incarnation {
   readonly is: Loaded;
   readonly #dependencies: IncarnationDependencies;
   readonly #registered: ResourceType[] = [];
   areIndexesBuilt = false;
-  /** The missing index values by type. A type without missing values has no entry. */
+  /** The stored objects for which an index function fails, by type. A type without such objects has no entry. */
   readonly unindexed = new Map<TypeKey, Unindexed>();
 
   constructor(loaded: Loaded, dependencies: IncarnationDependencies) {
@@ -116,7 +116,10 @@ export class Incarnation {
     return undefined;
   }
 
-  /** Builds the indexes of all types. `onPercent` receives the progress over all types. */
+  /**
+   * Builds the indexes of all types, and then records the declarations of the types. `onPercent` receives the progress
+   * over all types. Fails if the stored objects have versions that these older files do not declare.
+   */
   async buildIndexes(onPercent: (percent: number) => void): Promise<Failure | undefined> {
     const count = this.#registered.length;
     try {
@@ -137,8 +140,8 @@ export class Incarnation {
   }
 
   /**
-   * Refuses the older files of a folder like an older package, which the installation refuses. The declarations stay
-   * those of the newer files.
+   * Refuses older files in a plugin folder in the same cases in which an install refuses an older package. The
+   * declarations of the newer files then remain in force.
    */
   async #olderThanObjects(): Promise<Failure | undefined> {
     const { manifest } = this.is;
@@ -153,8 +156,8 @@ export class Incarnation {
   }
 
   /**
-   * Records the declarations of the plugin's types if necessary, and returns whether they are in force. If they are
-   * not, the objects that the plugin ships are not applied.
+   * Records the declarations of the plugin's types if necessary, and returns whether these declarations are in force.
+   * If they are not in force, the objects that the plugin ships are not applied.
    */
   async hasOwnDeclarations(): Promise<boolean> {
     const { declarer } = this.#dependencies;
@@ -174,7 +177,10 @@ export class Incarnation {
     ]);
   }
 
-  /** `cause`: the event that started this code, if any. */
+  /**
+   * Serves the types and routes, and starts the migrations and reconcilers. `cause` is the event that made this code
+   * start, if any.
+   */
   serve(cause: CausingEvent | undefined): void {
     const {
       plugin,

@@ -28,7 +28,10 @@ export const packageWaitMs = 2_000;
 export const syntaxCheckMs = 3_000;
 /** The maximum number of files of a plugin that the process reads to find the line of a syntax error. */
 export const syntaxCheckedFilesMax = 1_000;
-/** The time for which loaded plugins wait for slower plugins at the start, to register types in the same order. */
+/**
+ * The time for which loaded plugins wait for slower plugins at the start, so that types are registered in the order of
+ * discovery.
+ */
 export const loadTogetherMs = 2_000;
 /**
  * The maximum size of a source map, because a map is parsed in one turn, and the maximum number of cached maps. For a

@@ -1,7 +1,7 @@
 /**
  * The lifecycle of a plugin on one node, as a table without side effects. The host compares the actual state with the
- * desired state (from the `Plugin` object, the files and the dependencies), and performs the act of the resulting
- * event. An interrupted step is repeated; no step depends on earlier steps.
+ * desired state (from the `Plugin` object, the files and the dependencies), looks up the transition for the resulting
+ * event, and performs its act. An interrupted step is repeated; no step depends on earlier steps.
  */
 export const lifeStates = [
   'discovered',
@@ -73,7 +73,9 @@ const release: Transition = { to: 'stopping', act: 'release' };
 const erase: Transition = { to: 'uninstalling', act: 'erase' };
 const forget: Transition = { to: 'discovered', act: 'forget' };
 
-/** While a plugin stops, all events are ignored: the desired state is checked again after its release. */
+/**
+ * While a plugin stops, no event except `released` has an effect. The desired state is checked again after the release.
+ */
 const untilReleased = stay('stopping');
 
 export const life: Readonly<Record<LifeState, Readonly<Record<LifeEvent, Transition>>>> = {

@@ -10,7 +10,7 @@ export type PluginActivity = {
   readonly failure: Failure | undefined;
 };
 
-/** A placeholder in the registry's list of expected plugins, until the discovery is complete. */
+/** An entry in the registry's list of expected plugins, for all plugins that are not discovered yet. */
 export const undiscovered = '';
 
 /** Returns the plugins that are not reconciled yet, with their present activities. */

@@ -19,7 +19,7 @@ export type TypeNames = TypeName & {
 /**
  * The objects and types that a plugin has created, recorded in the status of the Plugin object. Later versions and the
  * uninstall read the record after the plugin's files were removed. `applied` is undefined if the status was written by
- * a platform version that did not record `applied`. `createdOnce` lists the starter content that was created or
+ * a platform version that did not record `applied`. `createdOnce` lists the starter content that was created or already
  * existed; undefined if the plugin has never shipped starter content.
  */
 export type PluginMemory = {

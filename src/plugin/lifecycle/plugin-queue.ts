@@ -44,7 +44,7 @@ export class PluginQueue {
   }
 
   /**
-   * Resolves when every plugin is reconciled, so that all changes of Plugin objects folded by now have taken effect.
+   * Resolves when every plugin is reconciled, so that all changes of Plugin objects before the call have taken effect.
    */
   async settled(): Promise<void> {
     for (let running = this.#running(); running.length > 0; running = this.#running()) await Promise.all(running);
@@ -56,7 +56,7 @@ export class PluginQueue {
     );
   }
 
-  /** Enqueues a plugin. `cause` is the event of the Plugin object that is the reason, if any. */
+  /** Enqueues a plugin. `cause` is the event of the Plugin object that is the reason for the reconciliation, if any. */
   enqueue(plugin: HostedPlugin, cause?: CausingEvent): void {
     if (!this.#isOpen) return;
     plugin.module.wake();

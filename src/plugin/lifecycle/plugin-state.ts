@@ -111,8 +111,8 @@ export function codeOf(state: PluginState): PluginCode | undefined {
 }
 
 /**
- * Returns the dependencies of the code until its release is complete. The present manifest may declare other
- * dependencies.
+ * Returns the names of the plugins on which the registered code depends, also while its registrations are being
+ * removed. The present manifest may declare other dependencies.
  */
 export function runsOn(state: PluginState): ReadonlySet<string> {
   if (state.phase === 'stopping') return state.runsOn;

@@ -1,7 +1,10 @@
 import type { CausingEvent } from '../../command/event.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 
-/** The reconciliation of one plugin. At most one run is in progress; a request during a run causes another pass. */
+/**
+ * The reconciliation of one plugin. At most one run is in progress. A run has one or more passes; a request during a
+ * run causes another pass.
+ */
 export class Reconciliation {
   #running: Promise<void> | undefined;
   #isRequested = false;

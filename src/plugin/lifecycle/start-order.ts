@@ -5,8 +5,8 @@ export type Dependent = {
 };
 
 /**
- * Sorts plugins so that each plugin follows its dependencies. `cyclic` contains the plugins that depend directly or
- * indirectly on a cycle, which are last in `order`, with the cycle.
+ * Sorts plugins so that each plugin follows its dependencies. The plugins that depend directly or indirectly on a cycle
+ * are last in `order`. `cyclic` maps each of them to a path of dependencies that ends with the cycle.
  */
 export function startOrder(plugins: readonly Dependent[]): {
   readonly order: readonly string[];

@@ -23,7 +23,7 @@ type SchemaMembers = {
   readonly place: SchemaPlace;
 };
 
-/** Decodes the custom APIs in a plugin's export. Adds the problems of the APIs to `problems`. */
+/** Decodes the controllers, routes and sockets in a plugin's export. Adds the problems that it finds to `problems`. */
 export function decodeEndpoints(exported: Readonly<Record<string, unknown>>, problems: string[]): DecodedEndpoints {
   const ignoredControllers: string[] = [];
   const sources: SchemaMembers[] = [];

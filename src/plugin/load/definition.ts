@@ -57,7 +57,7 @@ function decodeStop(exported: Readonly<Record<string, unknown>>, problems: strin
   return undefined;
 }
 
-/** A plugin with types in a group, and the types of the plugin by plural. */
+/** A plugin with types in a version of an API group, and these types by plural. */
 export type GroupOwner = {
   readonly plugin: string;
   readonly types: ReadonlyMap<string, Pick<ResourceType, 'scale'>>;
@@ -69,8 +69,8 @@ export type EndpointDeclarer = {
 };
 
 /**
- * Returns the reasons why a plugin's custom APIs cannot be served. `ownersOf` returns the plugins with types in a group
- * and version.
+ * Returns the reasons why a plugin's routes and sockets cannot be served. `ownersOf` returns the plugins with types in
+ * a group and version.
  */
 export function endpointProblems(
   { routes, sockets }: Endpoints,
@@ -109,7 +109,9 @@ function servedGroup(group: string): string {
   return group.replace(/^(?:console\.|uc\.)?api\./u, '');
 }
 
-/** Subresources that are reserved even if a type does not have them, because a later version of the type may. */
+/**
+ * Subresources that are reserved even if a type does not have them, because a later version of the type may have them.
+ */
 const reservedSubresources: ReadonlySet<string> = new Set(['history', 'restore', 'scale', 'status']);
 
 /**

@@ -45,7 +45,9 @@ export class LoadMarks {
     this.#log = log;
   }
 
-  /** Writes the marker. Call `begin` in the turn before the module runs. Returns the reason if it must not run. */
+  /**
+   * Writes the marker. Call `begin` in the turn before the module runs. Returns the reason if the module must not run.
+   */
   begin({ plugin, digest, generation = null }: Load): Failure | undefined {
     const before = this.#read(plugin);
     const isSame = before?.digest === digest && !isOther(before.generation, generation);
@@ -66,7 +68,7 @@ export class LoadMarks {
     try {
       rmSync(this.#pathOf(plugin), { force: true });
     } catch (error) {
-      this.#log.warn('cannot remove the load mark of a plugin', { plugin, error: String(error) });
+      this.#log.warn('cannot remove the marker file of a plugin after its load', { plugin, error: String(error) });
     }
   }
 
@@ -95,7 +97,7 @@ export class LoadMarks {
       writeFileSync(draft, JSON.stringify(mark), { mode: 0o600 });
       renameSync(draft, this.#pathOf(plugin));
     } catch (error) {
-      this.#log.warn('loading a plugin without a load mark: cannot write the mark', { plugin, error: String(error) });
+      this.#log.warn('cannot write the marker file of a plugin; loading without it', { plugin, error: String(error) });
     }
   }
 
@@ -105,7 +107,7 @@ export class LoadMarks {
   }
 }
 
-/** Returns whether two generations differ; false if one is unknown, as before the read models are open. */
+/** Returns whether two generations differ; false if one is unknown because the read models were not open. */
 function isOther(before: JsonValue, now: JsonValue): boolean {
   return before !== null && now !== null && before !== now;
 }

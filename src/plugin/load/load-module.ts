@@ -22,9 +22,9 @@ export type ModuleRequest = {
 };
 
 /**
- * Imports a plugin's module. Exceptions, rejections and promises that never settle are returned as results; only code
- * that blocks the thread is not handled. A module is run once for each version, but a default export that is a function
- * is called at every start. Node cannot unload modules, so each loaded version stays in memory until the process ends.
+ * Imports a plugin's module. Exceptions, rejections and promises that never settle are returned as results; code that
+ * blocks the thread is not handled. A module is run once for each version, but a default export that is a function is
+ * called at every start. Node cannot unload modules, so each loaded version stays in memory until the process ends.
  */
 export async function loadModule(
   { path, folder, context, version }: ModuleRequest,

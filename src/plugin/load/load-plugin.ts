@@ -28,8 +28,8 @@ export type PluginLoad =
   { readonly ok: true; readonly loaded: LoadedPlugin } | { readonly ok: false; readonly failure: Failure };
 
 /**
- * The origin of the files. The module of an upload is first tried in a separate process. For installed files (`kept`),
- * a marker file exists while the module loads.
+ * The origin of the files. The module of an upload is first tried in a separate process. For files of installed plugins
+ * and plugin folders (`kept`), a marker file exists while the module loads.
  */
 export type LoadOrigin =
   | { readonly kind: 'upload' }
@@ -94,7 +94,7 @@ function declaredBy({ manifest: { version = '0.0.0' }, origin }: LoadRequest): D
     : { version, source: 'package' };
 }
 
-/** Returns the type for a trial, without a declaration. Objects of the type are checked, but not written. */
+/** Returns the type of an upload, without its declaration. Objects of the type are then checked, but not written. */
 function tried(type: ResourceType): ResourceType {
   return { ...type, declaration: undefined };
 }

@@ -52,7 +52,9 @@ function checkLoaded(exported: unknown, { name, domain }: Pick<TrialStart, 'name
   return checked.ok ? void Promise.resolve(checked.definition.stop?.()).catch(describe) : undefined;
 }
 
-/** Reads the members of the thrown value that the server reads to report an error. */
+/**
+ * Reads the members of a thrown value that the server reads to report an error, because they may block the process too.
+ */
 function readThrown(error: unknown): unknown {
   return [describe(error), error instanceof Error && error.stack];
 }

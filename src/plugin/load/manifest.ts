@@ -26,7 +26,7 @@ export type Manifest = {
   readonly object: JsonObject;
 };
 
-/** The owner of the platform's types and roles. A plugin of this name would own these types and roles. */
+/** The name under which the platform owns its types and roles. A plugin must not have this name. */
 const platformName = 'platform';
 
 export type DecodedManifest =
@@ -42,7 +42,7 @@ export function decodeManifest(text: string, domain: string): DecodedManifest {
     return {
       ok: false,
       name: undefined,
-      problems: [`must contain one document, an object; contains ${String(yaml.documents.length)}`],
+      problems: [`must contain exactly one YAML document, contains ${String(yaml.documents.length)}`],
     };
   if (!isObject(document))
     return { ok: false, name: undefined, problems: [`must contain an object, is ${shortJson(document)}`] };
@@ -169,7 +169,10 @@ function misspeltMetadata({ metadata }: JsonObject): readonly string[] {
   return isObject(metadata) ? misspelt(metadata, 'metadata', metadataMembers) : [];
 }
 
-/** Returns the problems of unknown members that resemble a known one. Other programs may use other unknown members. */
+/**
+ * Returns the problems of unknown members that resemble a known member, and are probably misspelt. Other unknown
+ * members are allowed, because other programs may use them.
+ */
 function misspelt(object: JsonObject, at: string, known: readonly string[]): readonly string[] {
   return Object.keys(object).flatMap((member) => {
     const near = known.includes(member) ? undefined : nearWord(member, known);

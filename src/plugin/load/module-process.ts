@@ -6,7 +6,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { systemClock } from '../../base/clock.ts';
 import { trialHeapMebibytesMax } from '../../limits/plugins.ts';
 
-/** Starts the file at `url`, which calls `runInProcess`, in a process that may run a plugin's module. */
+/** Starts the file at `url` in a new process, in which a plugin's module may run. The file must call `runInProcess`. */
 export function forkModuleProcess(url: string, start: unknown): ChildProcess {
   return fork(fileURLToPath(url), [JSON.stringify(start)], {
     execArgv: [`--max-old-space-size=${String(trialHeapMebibytesMax)}`],
@@ -26,8 +26,8 @@ type Main<Start> = {
 };
 
 /**
- * Calls `run` if the calling file is the main file of a process that `forkModuleProcess` started; the file is imported
- * by other code as well. The process ends when its parent disconnects, and at the latest after `limitMs`.
+ * Calls `run` if the calling file is the main file of a process that `forkModuleProcess` started, and not if other code
+ * imports the file. The process ends when its parent disconnects, and at the latest after `limitMs`.
  */
 export async function runInProcess<Start>({ url, limitMs, isStart, run }: Main<Start>): Promise<void> {
   const watchdog = `watchdog of ${url}`;

@@ -61,7 +61,10 @@ export class PluginLoads {
     return loading;
   }
 
-  /** Waits for the module, and returns its code or its failure; undefined if the plugin is enqueued again before. */
+  /**
+   * Waits for the module. Returns its code or its failure; undefined if the plugin is enqueued again before the load
+   * ends.
+   */
   async take(plugin: HostedPlugin): Promise<TakenModule | undefined> {
     const loading = this.begin(plugin);
     if (loading === undefined) return undefined;

@@ -43,7 +43,7 @@ export type Application = {
   readonly subject: Subject;
   readonly plugin: string;
   readonly origin: WriteContext['origin'];
-  /** The cause of the request. The default contains the subject as the actor. */
+  /** The cause of the write. By default, it has the subject as the actor, and a new request id. */
   readonly cause?: Cause;
   /**
    * The expected state. 'absent': the object must not exist; if another writer creates it first, the write is refused
@@ -54,7 +54,7 @@ export type Application = {
   readonly decides?: string;
   /** If true, the write is checked but not made. */
   readonly dryRun?: boolean;
-  /** Whether the object is one of an installed plugin's files. */
+  /** Whether the object is from the files of a plugin. */
   readonly isShipped?: true;
 };
 
@@ -113,8 +113,8 @@ function unexpectedly(
 }
 
 /**
- * The origin of an object, according to its last applied state. `foreign`: no plugin applied the object. `changed`:
- * users have changed the object since it was applied.
+ * The origin of an object, according to its last applied state. `foreign`: no plugin has applied the object. `ours`: a
+ * plugin has applied the object, and users have not changed it. `changed`: users have changed the object since then.
  */
 export type AppliedState = 'absent' | 'foreign' | 'ours' | 'changed';
 
@@ -227,7 +227,7 @@ function waitBeforeRetryMs(rejection: Rejection, { dryRun = false }: Application
     case 'not-found':
       return 50;
     case 'unavailable':
-      // A check of a new version of a type is refused as long as the log declares the present version.
+      // A dry run in a new version of a type is refused until the declaration of this version is in force.
       return dryRun ? undefined : rejection.retryAfterSeconds * 1_000;
     case 'too-many-requests':
       return rejection.retryAfterSeconds * 1_000;

@@ -13,8 +13,8 @@ export type ShippedDecision = {
 };
 
 /**
- * Decides the creation of a plugin's object by its type alone, without a server: schema, rules, conversion and hooks.
- * `type` is one of the served versions.
+ * Decides whether a plugin's object is valid according to its type: schema, rules, conversion and hooks. Needs no
+ * server and no other object. `type` is one of the served versions of the type.
  */
 export function decideShipped(
   object: JsonObject,

@@ -26,7 +26,7 @@ import { migrationRecordsIn, migrationRecordsJson } from './migration-records.ts
 
 const subject: PlatformSubject = { kind: 'platform', part: 'plugins' };
 
-/** Returns the finalizer of `Plugin` objects, with which a deleted object exists until the plugin is uninstalled. */
+/** Returns the finalizer of `Plugin` objects. It keeps a deleted object until the plugin is uninstalled. */
 export function uninstallFinalizer(domain: string): string {
   return `plugin.${domain}/uninstall`;
 }
@@ -151,7 +151,7 @@ export class PluginObjects {
     return migrationRecordsIn(this.#object(name) ?? {});
   }
 
-  /** Replaces the records of migrations. Returns whether they are written, or the object was deleted. */
+  /** Replaces the records of migrations. Returns true if the records are written, or if the object was deleted. */
   async recordMigrations(name: string, records: readonly MigrationRecord[]): Promise<boolean> {
     const before = this.#object(name);
     const migrations = migrationRecordsJson(records);
@@ -203,7 +203,7 @@ export class PluginObjects {
     return false;
   }
 
-  /** Writes to the object only if it has this uid. */
+  /** Writes to the object. If `uid` is defined, an object with another uid is not changed. */
   async #write(
     name: string,
     document: JsonObject,

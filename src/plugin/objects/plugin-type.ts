@@ -20,8 +20,8 @@ export function pluginKeyOf(domain: string): TypeKey {
 }
 
 /**
- * Declares the platform's type Plugin. The `spec` is from `plugin.yaml`, except `enabled`, which users set. The host
- * writes the status.
+ * Declares the platform's type Plugin. The `spec` has the contents of `plugin.yaml`, and members that users set
+ * (`enabled` and `deleteData`) or that an install sets (`package`). The host writes the status.
  */
 export function pluginTypeDeclaration(domain: string): TypeDeclaration<never> {
   return {
@@ -86,7 +86,7 @@ const specSchema = {
   },
 };
 
-/** Objects by type. */
+/** The schema of a list of objects that is grouped by type. */
 const objectRefs = {
   type: 'array',
   items: {

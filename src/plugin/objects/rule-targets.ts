@@ -12,7 +12,9 @@ export type RuleTarget = {
   readonly name: string;
 };
 
-/** A part of a rule that names nothing. `pointer` is the JSON pointer within the rule. */
+/**
+ * A part of a rule that names no existing plugin, group, type or route. `pointer` is the JSON pointer within the rule.
+ */
 export type UnmatchedPart = {
   readonly pointer: string;
   readonly text: string;
@@ -33,7 +35,7 @@ export function targetsOfType({ group, plural }: Pick<ResourceType, 'group' | 'p
 export function targetOfPath(path: string, plugin: string): RuleTarget | undefined {
   const [, apis, group = '', , resource, , subresource] = path.split('/');
   if (apis !== 'apis' || resource === undefined) return undefined;
-  // A parameter in the place of the resource matches any.
+  // A parameter in the place of the resource or subresource matches any name.
   const parts = [resource, subresource].filter((part) => part !== undefined);
   return { plugin, group, name: parts.map((part) => (part.startsWith('{') ? '*' : part)).join('/') };
 }
@@ -62,7 +64,7 @@ export class RuleTargets {
     const missing = rule.apiGroups.flatMap((group, index) =>
       this.hasGroups([group]) ? [] : [{ pointer: `/apiGroups/${String(index)}`, text: this.#groupText(group) }],
     );
-    // A missing group may have the resources.
+    // If a group is missing, the resources are not checked, because the missing group may have them.
     if (missing.length > 0 || rule.apiGroups.length === 0) return missing;
     const targets = rule.apiGroups.includes('*')
       ? [...this.#byGroup.values()].flat()
@@ -85,11 +87,11 @@ export class RuleTargets {
       return `${entry}: no type or route belongs to a plugin ${first}${nearOnly(first, [...this.#plugins].sort())}`;
     const all = [...new Set(targets.map(({ name }) => name))].sort();
     const within = groups.map((group) => (group === '' ? 'the core group' : group)).join(', ');
-    return `${entry} of ${within} names no type and no route; they have ${shown(all)}`;
+    return `${entry} of ${within} names no type and no route; known names: ${shown(all)}`;
   }
 }
 
-/** Returns the similar word among the known ones, but not their list. */
+/** Returns a hint with a similar known word, if there is one. Omits the list of all known words. */
 function nearOnly(word: string, known: readonly string[]): string {
   const hint = otherWords(word, known);
   return hint.startsWith('; did') ? hint : '';

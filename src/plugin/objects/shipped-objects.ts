@@ -13,7 +13,7 @@ export type ShippedObject = {
   readonly kind: string;
   readonly name: string;
   readonly object: JsonObject;
-  /** Starter content: created when the plugin first ships it, and left to the users from then on. */
+  /** Whether the object is starter content: the plugin creates it once, and users may then change or delete it. */
   readonly isCreatedOnce: boolean;
 };
 
@@ -100,8 +100,8 @@ function namingProblem(document: JsonObject, name: string, { plugin, domain }: R
 }
 
 /**
- * Returns whether the object is created only once. Any other value is a problem: the plugin would otherwise merge an
- * object whose annotation is misspelt.
+ * Returns whether the object is created only once, or a problem if the annotation has an invalid value. A misspelt
+ * value would otherwise make the plugin overwrite starter content.
  */
 function createOnceOf(metadata: JsonValue | undefined, domain: string): boolean | string {
   const annotations = isObject(metadata) ? metadata['annotations'] : undefined;

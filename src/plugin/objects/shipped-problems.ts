@@ -63,8 +63,9 @@ function missingType({ file, apiVersion, kind }: ShippedObject, types: readonly 
 }
 
 /**
- * The server accepts no write of a type that differs from its declaration in the log, as types of a new version do
- * before the upgrade. Objects of the plugin's own types are therefore decided by their types alone, too.
+ * Decides the creation of an object of one of the plugin's own types, by the type alone. A dry run is not sufficient
+ * for these objects: before an upgrade, the server refuses every write to a type that differs from its declaration in
+ * the log.
  */
 function decidedAlone(
   object: JsonObject,
@@ -84,7 +85,7 @@ function decidedAlone(
 type Checked = {
   readonly plugin: string;
   readonly type: ResourceType;
-  /** The objects that exist once the plugin has started, as targets of references. */
+  /** The keys of the objects that exist when the plugin has started, as targets of references. */
   readonly created: ReadonlySet<string>;
 };
 

@@ -5,7 +5,7 @@ import { endpointProblems, type EndpointDeclarer, type GroupOwner } from '../loa
 import type { Endpoints } from '../api/endpoints.ts';
 import type { TypeRegistry } from './type-registry.ts';
 
-/** The plugin of each route, by method and path shape. */
+/** Maps the shape of each route and socket (`shapesOf`) to the plugin that declares it. */
 export type RouteOwners = Map<string, string>;
 
 /**

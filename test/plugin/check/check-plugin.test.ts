@@ -94,11 +94,11 @@ test('problems of plugin.yaml have their line', async (t) => {
   t.match(await check(t, { 'plugin.yaml': `${manifest}  requires: '>=9.0.0'\n` }), [
     /^plugin\.yaml:8: spec\.requires: requires platform >=9\.0\.0; the version of this platform is 0\.1\.0$/u,
   ]);
-  t.match(await check(t, { 'package.json': '{"version":"1.0.1"}' }), [/^plugin\.yaml:6: .*use the same$/u]);
+  t.match(await check(t, { 'package.json': '{"version":"1.0.1"}' }), [/^plugin\.yaml:6: .*use the same version$/u]);
   t.match(await check(t, { 'plugin.yaml': 'a: [' }), [/^plugin\.yaml:1: /u]);
   t.match(await check(t, { 'plugin.yaml': undefined }), [/^plugin\.yaml: plugin\.yaml does not exist$/u]);
   t.match(await check(t, { 'main.mjs': undefined }), [
-    /^plugin\.yaml: .*"main\.mjs" does not exist; if it is a compiled file/u,
+    /^plugin\.yaml: .*"main\.mjs" does not exist; if spec\.main names a compiled file/u,
   ]);
 });
 

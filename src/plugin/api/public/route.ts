@@ -59,7 +59,10 @@ export type RouteDeclaration = {
    * is refused with 422.
    */
   readonly request?: {
-    /** The JSON Schemas of query parameters. The values are strings. Other parameters are not checked. */
+    /**
+     * The JSON Schemas of query parameters, by name. They check the values as strings. Other parameters are not
+     * checked.
+     */
     readonly query?: Readonly<Record<string, JsonSchema>>;
     readonly body?: JsonSchema;
   };

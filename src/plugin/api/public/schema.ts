@@ -21,7 +21,8 @@ export type FromSchema<Schema> = Schema extends { readonly const: infer Value }
 type NullOf<Schema> = Schema extends { readonly nullable: true } ? null : never;
 
 /**
- * The TypeScript type of a schema's `type` keyword. Several names result in a union, a non-literal name in `unknown`.
+ * The TypeScript type of a schema's `type` keyword. Several names result in a union; a name that is not a literal
+ * results in `unknown`.
  */
 type OfType<Name, Schema> = string extends Name
   ? unknown

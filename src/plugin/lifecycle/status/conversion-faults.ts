@@ -1,6 +1,9 @@
 import type { TypeRegistry } from '../../registry/type-registry.ts';
 
-/** Notifies of plugins with an object that could not be converted, at the first such object of each type. */
+/**
+ * Calls the listeners with the name of a plugin when an object of one of its types could not be converted. Calls them
+ * once for each type, at the first such object.
+ */
 export function conversionFaults(registry: Pick<TypeRegistry, 'subscribe' | 'all'>): {
   subscribe(listener: (plugin: string) => void): () => void;
 } {

@@ -87,7 +87,7 @@ function loadedNotices(
     notices.push({
       type: 'ObjectsUnconverted',
       reason: 'ConversionFailing',
-      message: `objects are shown in the version in which they are stored: ${unconverted.join('; ')}`,
+      message: `objects that cannot be converted are shown in their stored version: ${unconverted.join('; ')}`,
     });
   return notices;
 }
@@ -172,7 +172,7 @@ function ruleNotices(unmatched: readonly string[]): readonly Notice[] {
       type: 'RulesUnmatched',
       reason: 'UnknownNames',
       message:
-        `rules of roles have no effect while no plugin has what they name: ` +
+        `rules of roles have no effect until a plugin declares the types or routes that they name: ` +
         `${unmatched.slice(0, rulesShownMax).join('; ')}${more > 0 ? `; and ${String(more)} more` : ''}`,
     },
   ];
@@ -200,6 +200,6 @@ function failureText(
   placeOf: Running['placeOf'],
 ): string {
   const objects = count === 1 ? '1 object fails' : `${String(count)} objects fail`;
-  const held = waiting.length === 0 ? '' : `; ${waiting.join(', ')} waits for it`;
+  const held = waiting.length === 0 ? '' : `; waiting for this migration: ${waiting.join(', ')}`;
   return `${id}: ${objects} in ${type}, the first is ${JSON.stringify(name)}: ${problem}${placeOf(trace)}${held}`;
 }

@@ -43,7 +43,10 @@ export type PluginReport = {
   readonly progress?: number | undefined;
   /** Whether the plugin's module is still loading. */
   readonly isLoading?: boolean;
-  /** The generation of the observed object; undefined while another version still runs. */
+  /**
+   * The generation of the Plugin object that the report describes. Undefined while the plugin must stop but still runs,
+   * so that the status keeps the previous `observedGeneration`.
+   */
   readonly generation?: JsonValue | undefined;
 };
 

@@ -26,7 +26,7 @@ export class RoleRules {
     this.#dependencies = dependencies;
   }
 
-  /** Returns the rules of the plugin's roles that name nothing, each as a text. */
+  /** Returns the rules of the plugin's roles that name no existing type or route, each as a text. */
   unmatched(plugin: HostedPlugin): readonly string[] {
     const found = unmatchedOf(plugin, this.#targets());
     this.#last.set(plugin, found.join());

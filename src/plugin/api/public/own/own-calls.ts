@@ -21,7 +21,10 @@ export function untyped({ group, version, plural }: TypeName): TypeName {
   return { group, version, plural };
 }
 
-/** The maximum number of attempts. Each attempt follows a change by another writer, so that more are unlikely. */
+/**
+ * The maximum number of attempts of a write. An attempt is repeated only after another writer has changed the object,
+ * so more attempts are hardly ever necessary.
+ */
 const attemptsMax = 8;
 
 /** @throws 404 if the object does not exist or belongs to another user. */
@@ -36,9 +39,9 @@ export async function readOwn<T extends AnyObject>(call: OwnCall<T>): Promise<T>
 }
 
 /**
- * Checks that the caller owns the object, and writes only if the object is still at the checked version, so that an
- * object whose owner changes meanwhile is not written. After a change by another writer, the ownership is checked
- * again. A conflict at an unchanged version is caused by the preconditions of the caller.
+ * Checks that the caller owns the object, and writes only if the object still has the checked version, so that the
+ * write fails if the owner changes in between. After a conflict, reads and checks the object again. If the version has
+ * not changed since the previous conflict, the caller's own preconditions caused the conflict, and the error is thrown.
  */
 export async function writeOwn<T extends AnyObject>(
   call: OwnCall<T>,

@@ -3,9 +3,9 @@ import { isObject } from '../../../../base/guards.ts';
 export type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the metadata to write, without finalizers and owner references of the user. The object is written with the
- * plugin's rights, but its owner must not be able to block the deletion of the object (finalizers) or of other objects
- * (owner references).
+ * Returns the metadata to write: the metadata of the request, in which `kept` replaces finalizers and owner references.
+ * A user's object is written with the plugin's rights, but the user must not be able to block the deletion of the
+ * object (finalizers) or of other objects (owner references).
  */
 export function ownMetadata({ metadata }: Members, kept: Members): { readonly metadata?: unknown } {
   if (!isObject(metadata)) return metadata === undefined ? {} : { metadata };
@@ -21,7 +21,7 @@ export function ownSpec(spec: unknown, names: readonly string[], kept: Members):
   return isObject(spec) ? { ...omit(spec, names), ...kept } : spec;
 }
 
-/** Returns the part of a merge patch that states the expected version of the object. */
+/** Returns the expected version in the body of a request, as a part of a merge patch. */
 export function expectedVersion(body: unknown): Members {
   if (!isObject(body) || !isObject(body['metadata'])) return {};
   const { version, resourceVersion } = body['metadata'];

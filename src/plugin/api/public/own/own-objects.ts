@@ -21,9 +21,15 @@ export type OwnObjects<T extends AnyObject> = {
   readonly verbs?: readonly OwnVerb[];
   /** Members of `spec` that the owner cannot change. The routes ignore them in requests, and keep the stored values. */
   readonly kept?: readonly (string & keyof T['spec'])[];
-  /** Checks a spec before a write; throws a `ClientError` to refuse it. `stored` is undefined for a new object. */
+  /**
+   * Checks the `spec` of a request before the write. Throws a `ClientError` to refuse the write. `stored` is undefined
+   * for a new object.
+   */
   readonly check?: (spec: Members, stored: T | undefined) => void;
-  /** Functions of `PUT …/{name}/<action>`. Each returns the merge patch to apply to the object. */
+  /**
+   * The actions, by name, each served at `PUT …/{name}/<action>`. A function returns the merge patch to apply to the
+   * object.
+   */
   readonly actions?: Readonly<Record<string, (object: T, request: RouteRequest) => object>>;
 };
 
@@ -72,10 +78,10 @@ const routesOfVerbs: Readonly<
 /** All visitors have the same user name, so that a visitor's object would belong to all visitors. */
 function refuseVisitor({ user }: RouteRequest, plural: string): void {
   if (user.name !== 'system:anonymous') return;
-  throw new ClientError(`a visitor has no ${plural}`, { reason: 'Forbidden', status: 403 });
+  throw new ClientError(`${plural} belong to users: log in first`, { reason: 'Forbidden', status: 403 });
 }
 
-/** The body may contain the expected version: `{metadata: {version, resourceVersion}}`. */
+/** Applies an action. The request's body may contain the expected version: `{metadata: {version, resourceVersion}}`. */
 async function runAction<T extends AnyObject>(
   own: Own<T>,
   act: (object: T, request: RouteRequest) => object,

@@ -33,8 +33,8 @@ export function readPageParameters(query: RouteRequest['query']): PageParameters
 }
 
 /**
- * Refuses the parameters of the generated APIs that a custom route does not support: with such a parameter ignored, the
- * response would be wrong.
+ * Refuses the parameters of the generated APIs that a custom route does not support. If a route ignored such a
+ * parameter, the response would be wrong.
  *
  * @throws 400
  */
