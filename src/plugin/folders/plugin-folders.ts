@@ -255,7 +255,7 @@ export class PluginFolders {
 
   async #inTurn(work: () => Promise<void>): Promise<void> {
     this.#work = this.#work.then(work).catch((error: unknown) => {
-      this.#dependencies.log.error('could not scan the plugin folders', { error: describe(error) });
+      this.#dependencies.log.error('could not scan the plugin folders; retrying', { error: describe(error) });
     });
     return this.#work;
   }

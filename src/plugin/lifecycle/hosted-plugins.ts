@@ -45,7 +45,10 @@ export class HostedPlugins {
     plugin.place(this.#folders.get(plugin.name));
   }
 
-  /** Removes a plugin. If the plugin had an object, which was deleted, the plugin's folder is ignored from now on. */
+  /**
+   * Removes a plugin. If its Plugin object was deleted (`hadObject`), the plugin's folder is ignored until its files
+   * change.
+   */
   remove(name: string, hadObject: boolean): void {
     this.#all.delete(name);
     if (hadObject) this.#folders.leaveOut(name);

@@ -229,13 +229,13 @@ export class Incarnation {
     const { clock, log } = this.#dependencies;
     await new Promise<void>((resolve) => {
       const timer = clock.after(pluginStopMs, () => {
-        log.error('a plugin did not stop in time', { plugin, limitMs: pluginStopMs });
+        log.error('the stop function of a plugin did not return in time', { plugin, limitMs: pluginStopMs });
         resolve();
       });
       Promise.resolve()
         .then(stop)
         .catch((error: unknown) => {
-          log.error('a plugin failed to stop', { plugin, error: describe(error) });
+          log.error('the stop function of a plugin threw an error', { plugin, error: describe(error) });
         })
         .finally(() => {
           timer.cancel();

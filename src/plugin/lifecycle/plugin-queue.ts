@@ -75,7 +75,10 @@ export class PluginQueue {
         this.#dependencies.place(plugin);
         await this.#dependencies.step.reconcile(plugin);
       } catch (error) {
-        this.#dependencies.log.error('could not reconcile a plugin', { plugin: plugin.name, error: describe(error) });
+        this.#dependencies.log.error('could not reconcile a plugin; retrying', {
+          plugin: plugin.name,
+          error: describe(error),
+        });
         // The retry after the first error is immediate, to report the failure. The retry after the second is delayed.
         if (hasThrown) this.#dependencies.step.reconcileLater(plugin);
         else {
@@ -91,8 +94,8 @@ export class PluginQueue {
   }
 
   /**
-   * Enqueues the dependents, the dependencies that wait to stop, the plugins whose conflict may be resolved now, and
-   * plugins with roles that name types or routes of this plugin.
+   * Enqueues the dependents, the dependencies that wait to stop, the plugins with a conflict that may be resolved now,
+   * and the plugins with roles that name types or routes of this plugin.
    */
   #notifyPlugins(plugin: HostedPlugin): void {
     const before = this.#reported.get(plugin);

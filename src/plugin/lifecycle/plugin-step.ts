@@ -194,7 +194,7 @@ export class PluginStep {
     );
     if (dependents.length > 0) {
       plugin.change({ type: 'leave', isLeaving: true });
-      // Notifies the dependents only once, because each dependent notifies this plugin of its progress.
+      // Notifies the dependents once. Later, each dependent notifies this plugin of its progress.
       if (!wasLeaving) dependents.forEach(enqueue);
       return false;
     }

@@ -17,6 +17,6 @@ export function asJsonObject(value: unknown): JsonObject {
   const text = JSON.stringify(value) as string | undefined;
   const decoded = text === undefined ? undefined : decodeJson(Buffer.from(text), { depthMax: jsonDepthMax });
   if (decoded?.ok !== true || !isObject(decoded.value))
-    throw new TypeError(decoded?.ok === false ? decoded.problem.detail : 'must be an object');
+    throw new TypeError(decoded?.ok === false ? decoded.problem.detail : 'the value must be a JSON object');
   return decoded.value;
 }

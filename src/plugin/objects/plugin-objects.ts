@@ -220,7 +220,7 @@ export class PluginObjects {
     return execute(this.#type, command, platformContext(subject, { verb: 'patch', requestId: uuid() }, causedBy));
   }
 
-  /** Returns whether a write is done. The write of an object that was deleted meanwhile is done too. */
+  /** Returns whether a write is done. A write to an object that was deleted in the meantime also counts as done. */
   #isDone(name: string, outcome: WriteOutcome): boolean {
     if (outcome.ok || outcome.rejection.reason === 'not-found') return true;
     this.#log.error('could not write a Plugin object', { plugin: name, detail: rejectionText(outcome.rejection) });

@@ -184,7 +184,7 @@ function migrationNotices({ running, failures }: MigrationState, placeOf: Runnin
     notices.push({
       type: 'Migrating',
       reason: 'Running',
-      message: running.map(({ id, type }) => `${id} changes the objects of ${type}`).join('; '),
+      message: running.map(({ id, type }) => `the migration ${id} changes the objects of ${type}`).join('; '),
     });
   if (failures.length > 0)
     notices.push({

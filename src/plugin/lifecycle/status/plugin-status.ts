@@ -60,7 +60,7 @@ const ready: Readonly<
     message: 'building the indexes and applying the objects of the plugin',
   },
   started: { status: 'True', reason: 'Started', message: 'the types and routes of the plugin are served' },
-  stopping: { status: 'False', reason: 'Stopping', message: 'removing the registrations of the plugin' },
+  stopping: { status: 'False', reason: 'Stopping', message: 'removing the types and routes of the plugin' },
   stopped: { status: 'False', reason: 'Disabled', message: 'spec.enabled is false' },
   failed: { status: 'False', reason: 'Failed', message: 'the plugin failed to start' },
   uninstalling: { status: 'False', reason: 'Uninstalling', message: 'removing the objects of the plugin' },

@@ -89,7 +89,7 @@ export class StatusReporter {
       reported = reported
         .then(async () => this.report(plugin))
         .catch((error: unknown) => {
-          log.error('could not report the state of a plugin', { plugin: plugin.name, error: describe(error) });
+          log.error('could not write the status of a plugin', { plugin: plugin.name, error: describe(error) });
         });
       timer = clock.after(progressReportMs, report);
     };
