@@ -1,4 +1,4 @@
-/** The log lines of plugins on this node. Each plugin has a limited number of stored lines; older lines are dropped. */
+/** The last log lines of each plugin on this node. Their total size is limited: older lines are dropped. */
 export type PluginLogLines = {
   /**
    * Returns the lines of a plugin after the cursor, oldest first. Returns all stored lines if there is no cursor, or if

@@ -47,7 +47,7 @@ export class HostedPlugins {
 
   /**
    * Removes a plugin. If its Plugin object was deleted (`hadObject`), the plugin's folder is ignored until its files
-   * change.
+   * change or the plugin is requested again.
    */
   remove(name: string, hadObject: boolean): void {
     this.#all.delete(name);
