@@ -37,8 +37,8 @@ type FoldProgress = {
 };
 
 /**
- * The indexes over the whole log that audit requests read. The fold of these indexes is independent of that of the
- * object read model, with its own checkpoint, so no write waits for the indexes. All parts show the same position.
+ * The indexes over the whole log that audit requests read. They are folded separately from the object read model and
+ * have their own checkpoint, so that no write waits for them. All parts show the same position.
  */
 export class AuditModels implements Fold, AuditProgress {
   readonly categories = auditedCategories;
@@ -51,9 +51,9 @@ export class AuditModels implements Fold, AuditProgress {
   readonly #listeners = new Set<(batch: readonly RecordedEvent[]) => void>();
   #position: LogPosition;
   #events: number;
-  /** The events since the last commit; undefined while there are none. */
+  /** The batch of events since the last commit; undefined if there are none. */
   #open: OpenBatch | undefined;
-  /** Ends the wait in `rest`; undefined while nothing waits there. */
+  /** Ends the wait in `rest`; undefined while `rest` does not wait. */
   #endRest: (() => void) | undefined;
   #unavailable: string | undefined = 'the audit indexes are not open yet';
   #readAgain: () => void = () => undefined;
@@ -89,7 +89,7 @@ export class AuditModels implements Fold, AuditProgress {
     return this.#unavailable;
   }
 
-  /** `reason`: the reason to refuse requests that need the indexes; undefined once the indexes follow the log. */
+  /** `reason`: the reason to refuse requests that need the indexes; undefined when the indexes follow the log. */
   setUnavailable(reason: string | undefined): void {
     this.#unavailable = reason;
   }
@@ -111,8 +111,8 @@ export class AuditModels implements Fold, AuditProgress {
   }
 
   /**
-   * Waits before the next batch, unless a request waits for a position. One commit of many events costs less for each
-   * event than many commits.
+   * Waits before the next batch, unless a request waits for a position. Meanwhile events accumulate: one commit of many
+   * events costs less than many commits of few events.
    */
   async rest(signal: AbortSignal): Promise<void> {
     if (signal.aborted || this.#waiters.size > 0) return;
@@ -129,7 +129,7 @@ export class AuditModels implements Fold, AuditProgress {
     });
   }
 
-  /** Calls `listener` with each batch after its commit, in the same turn. `listener` must not throw. */
+  /** Calls `listener` with each batch after `apply` has committed it, in the same turn. `listener` must not throw. */
   subscribe(listener: (batch: readonly RecordedEvent[]) => void): () => void {
     this.#listeners.add(listener);
     return () => {
@@ -150,8 +150,8 @@ export class AuditModels implements Fold, AuditProgress {
   }
 
   /**
-   * Adds an event to the open batch, which must end with a whole append at the next `commit`. Returns the estimated
-   * bytes of the open batch in memory. An exception discards the open batch.
+   * Adds an event to the open batch. When `commit` is called, the open batch must consist of whole appends. Returns the
+   * estimated bytes of the open batch in memory. An exception discards the open batch.
    */
   add(recorded: RecordedEvent): number {
     const open = (this.#open ??= { ...noEvents, shift: epochShift(this.#identity().epoch) });
@@ -168,7 +168,7 @@ export class AuditModels implements Fold, AuditProgress {
     return open.bytes;
   }
 
-  /** The position of the last event, and the number of all events, with the open batch. */
+  /** The position of the last event and the number of all events, including the open batch. */
   progress(): FoldProgress {
     const { position = this.#position, events = 0 } = this.#open ?? {};
     return { position, events: this.#events + events };
@@ -200,7 +200,7 @@ export class AuditModels implements Fold, AuditProgress {
 }
 
 type OpenBatch = {
-  /** The offset of positions in the epoch. */
+  /** The offset that the epoch adds to positions (`epochShift`). */
   readonly shift: bigint;
   /** The estimated bytes in memory. */
   bytes: number;

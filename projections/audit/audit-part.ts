@@ -2,7 +2,7 @@ import type { Database } from 'lmdb';
 
 import type { RecordedEvent } from '../../src/log/log.ts';
 
-/** A table of a part. Only `write` of the part may write it. */
+/** A table of a part. Only the part's `write` method may write the table. */
 export type Table<Value, Key extends string | number | Uint8Array> = Database<Value, Key>;
 
 /** Opens named databases of the audit models' LMDB environment. */
@@ -12,18 +12,24 @@ export type AuditEnvironment = {
   openBinaryTable<Value>(name: string, options: TableOptions): Table<Value, Uint8Array>;
 };
 
-/** The encoding of the values. Keys are in lmdb's ordered-binary format, unsigned 32-bit numbers, or plain bytes. */
+/**
+ * The encoding of the values. The method that opens the table determines the encoding of the keys: lmdb's
+ * ordered-binary format, unsigned 32-bit numbers, or plain bytes.
+ */
 export type TableOptions = { readonly encoding: 'binary' | 'string' | 'ordered-binary' };
 
 /**
- * One index over the events of the log. Events are added to an open batch of whole appends, which one transaction
- * writes. The index stores positions within the epoch
- * (`position - epochShift(epoch)`): a new epoch rebuilds all tables.
+ * One index over the events of the log. Events are added to an open batch of whole appends, and one transaction writes
+ * the batch. The index may store positions within the epoch (`position - epochShift(epoch)`), because a new epoch
+ * rebuilds all tables.
  */
 export type AuditPart = {
   /** The prefix of the names of the part's tables; unique among the parts. */
   readonly name: string;
-  /** The format of the part's tables. If a new version raises it, the next start rebuilds the tables of all parts. */
+  /**
+   * The format of the part's tables. If it differs from the stored format, the next start rebuilds the tables of all
+   * parts.
+   */
   readonly format: number;
   /** Opens the part's tables. Call this method exactly once, before any other method. */
   open(environment: AuditEnvironment): void;

@@ -6,7 +6,7 @@ import type { AuditEnvironment, AuditPart, TableOptions } from './audit-part.ts'
 
 const databasesMax = 32;
 
-/** A table of a part, by the name of its database, and the encoding of its keys. */
+/** A table of a part: the name of the part, the name of the database, and the encoding of the keys. */
 export type AuditTableName = {
   readonly part: string;
   readonly name: string;
@@ -53,7 +53,7 @@ export class AuditTables {
     });
   }
 
-  /** Clears all tables: the next fold begins at the start of the log. */
+  /** Clears all tables, so that the next fold begins at the start of the log. */
   clear(): void {
     this.#clear(this.#meta.get('formats'));
   }

@@ -5,7 +5,7 @@ import { holdTransaction, openReadOnly } from '../lmdb-read-only.ts';
 import type { AuditTableName } from './audit-tables.ts';
 import { columnsTable, typesIn } from './columns/column-tables.ts';
 
-/** A text, an unsigned 32-bit number or plain bytes, by the encoding of the table's keys. */
+/** A text, an unsigned 32-bit number or plain bytes, depending on the encoding of the table's keys. */
 export type AuditKey = string | number | Uint8Array;
 type AuditEntry = {
   readonly key: AuditKey;
@@ -17,19 +17,22 @@ export type AuditSnapshot = {
   checkpoint(): Checkpoint | undefined;
   /** The stored format number of each part of the audit models, by the part's name. */
   formats(): ReadonlyMap<string, number>;
-  /** The types that have columns for lists of the past, if `columnsTable` is one of the tables. */
+  /**
+   * The keys of the types with stored columns, which serve lists at past positions. Empty if the view was opened
+   * without `columnsTable`.
+   */
   columnTypes(): readonly string[];
   /** The entries of a table, in the order of the keys. Each value is a copy of the stored bytes. */
   entries(name: string): Iterable<AuditEntry>;
   release(): void;
 };
 
-/** A table with the options of `get`, which lmdb's own types lack. */
+/** A table with the options of `get`, which lmdb's own type declarations lack. */
 type Readable = Database<Buffer, AuditKey> & {
   get(key: AuditKey, options: { readonly transaction: Transaction }): Buffer | undefined;
 };
 
-/** A second handle on audit tables that another thread may write; it reads the stored bytes. */
+/** A second handle on audit tables that another thread may write. It reads the stored bytes. */
 export class AuditView {
   readonly #root: RootDatabase;
   readonly #meta: Readable;
@@ -57,11 +60,11 @@ export class AuditView {
     };
   }
 
-  /** The number of entries in all tables, at present. */
+  /** The present number of entries in the tables of this view. */
   size(): number {
     let sum = 0;
     for (const table of this.#tables.values()) {
-      // lmdb's types lack the members of the result.
+      // lmdb's type declarations lack the members of the result.
       const { entryCount = 0 }: { readonly entryCount?: number } = table.getStats();
       sum += entryCount;
     }

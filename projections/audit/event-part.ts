@@ -11,8 +11,8 @@ import { ObjectCursor } from './object-cursor.ts';
 import { Postings } from './postings.ts';
 
 /**
- * The first character of a term, by its field. Types of objects and categories have different characters, so that the
- * types of objects can be enumerated.
+ * The first character of a term. A term is a key of this index: a character for the field, and a value of the field.
+ * Types of objects and categories have different characters, so that the types of objects can be enumerated.
  */
 const objectType = 't';
 const category = 'c';
@@ -36,9 +36,9 @@ type EventPartOptions = {
 };
 
 /**
- * The positions of events by type, name, actor and user: the index of the audit stream. The positions of an object's
- * events are in the version index: an entry in this index for each object's name would cost more than all other
- * entries.
+ * The index of the audit stream: the positions of events by type, name, actor and `onBehalfOf`. The positions of an
+ * object's events come from the version index, because an entry in this index for each object's name would cost more
+ * than all other entries.
  */
 export class EventPart implements AuditPart, EventIndex {
   readonly name = 'events';
@@ -46,7 +46,7 @@ export class EventPart implements AuditPart, EventIndex {
   readonly #versions: VersionReader;
   readonly #identity: EventPartOptions['identity'];
   #postings: Postings | undefined;
-  /** The types of objects as of the last commit; undefined until `#knownTypes` reads the types from the tables. */
+  /** The types of objects in the last commit; undefined until `#knownTypes` reads the types from the tables. */
   #types: Set<string> | undefined;
   /** The types of objects in the open batch. */
   readonly #newTypes = new Set<string>();
@@ -143,8 +143,8 @@ export class EventPart implements AuditPart, EventIndex {
   }
 
   /**
-   * The nearest position of an event. Searches the positions of all types and categories: they are few, and each event
-   * has a type or a category.
+   * The first position of an event at `within` or after it, in the given order. Searches the positions of all types and
+   * categories: they are few, and each event has a type or a category.
    */
   #nearest(within: number, order: PositionOrder): LogPosition | undefined {
     const postings = this.#opened();
@@ -157,7 +157,8 @@ export class EventPart implements AuditPart, EventIndex {
   }
 
   /**
-   * Returns undefined for a condition with too many names: looking up all names takes longer than reading the events.
+   * Returns cursors over the events that meet the condition. Returns undefined for a condition with too many names:
+   * looking up all names takes longer than reading the events.
    */
   #cursorsOf({ field, values }: EventClause, walk: Walk): readonly PositionCursor[] | undefined {
     const postings = this.#opened();
@@ -180,8 +181,8 @@ export class EventPart implements AuditPart, EventIndex {
   }
 
   /**
-   * The position within the epoch, as a number. A position of EventStoreDB is an offset in its files: far less than
-   * 2^53.
+   * The position within the epoch, as an exact number: even a position of EventStoreDB, which is an offset in its
+   * files, is far less than 2^53.
    */
   #within(position: LogPosition): number {
     const shift = this.#shift();
@@ -197,7 +198,10 @@ export class EventPart implements AuditPart, EventIndex {
   }
 }
 
-/** The characters of the terms of a field. A type in a condition is a type of objects or a category of streams. */
+/**
+ * By the field of a condition: the first characters of the terms to search. A condition on `type` names a type of
+ * objects or a category of streams.
+ */
 const termsOfField = {
   type: [objectType, category],
   actor: [actor],

@@ -7,9 +7,9 @@ type ObjectPlace = {
   readonly type: TypeKey;
   readonly name: string;
   readonly order: PositionOrder;
-  /** The last position of the cursor. */
+  /** The position after which the cursor ignores events. */
   readonly head: LogPosition;
-  /** The offset of positions in the epoch. */
+  /** The offset that the epoch adds to positions (`epochShift`). */
   readonly shift: bigint;
 };
 

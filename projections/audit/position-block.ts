@@ -25,7 +25,7 @@ export function extended(block: Uint8Array, end: BlockEnd, numbers: readonly num
   let [at, { last }] = [block.length, end];
   for (const [index, number] of numbers.entries()) {
     if (number <= last && end.count + index > 0)
-      throw new RangeError(`position ${String(number)} is not after position ${String(last)}`);
+      throw new RangeError(`cannot append position ${String(number)} to a block that ends with ${String(last)}`);
     at = writeVarint(bytes, at, number - last);
     last = number;
   }
@@ -37,7 +37,7 @@ export function firstIn(block: Uint8Array): number {
   return new VarintReader(block).next();
 }
 
-/** The number at an index, which counts from 0; undefined behind the end of the block. */
+/** The number at an index, which counts from 0; undefined after the end of the block. */
 export function numberAt(block: Uint8Array, index: number): number | undefined {
   const reader = new VarintReader(block);
   let number = 0;

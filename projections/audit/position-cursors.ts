@@ -3,9 +3,9 @@ export type PositionOrder = 'oldest' | 'newest';
 
 /** A sequence of positions in one order. Each position is a whole number, within the epoch. */
 export type PositionCursor = {
-  /** An upper bound of the number of positions: an intersection begins with the cursor of the lowest size. */
+  /** An upper bound of the number of positions. An intersection seeks first in the cursor with the lowest size. */
   readonly size: number;
-  /** The first position at `from` or behind it, in the cursor's order; undefined after the last one. */
+  /** The first position at `from` or after it, in the cursor's order; undefined if there is none. */
   seek(from: number): number | undefined;
 };
 
@@ -25,7 +25,10 @@ export function unionOf(cursors: readonly PositionCursor[], order: PositionOrder
   };
 }
 
-/** A step of an intersection: `at` is the next common position if `found`, else the place of the next step. */
+/**
+ * The result of a step of an intersection. `at` is the next common position if `found`; otherwise the position from
+ * which the next step continues.
+ */
 export type Step = {
   readonly found: boolean;
   readonly at: number;

@@ -1,14 +1,14 @@
 import { VarintReader, varintBytesMax, writeVarint } from './varint.ts';
 
 /**
- * Ascending positions as bytes: the first position, then the difference of each position to the previous position. A
- * position of a dense log takes one byte, a position of EventStoreDB takes two or three.
+ * Ascending positions as bytes: the first position, then the difference of each position to the previous position. In a
+ * log without large gaps, a position takes one byte; a position of EventStoreDB takes two or three.
  */
 
 /** The number of positions in a full block. Decoding a block takes a microsecond. */
 const blockEntriesMax = 256;
 
-/** The last positions of a term, which are in no block yet, and the number of the positions before them. */
+/** The last positions of a term, which are not in a full block yet, and the number of the positions before them. */
 export class Tail {
   /** The number of positions in full blocks. */
   readonly #sealed: number;
@@ -40,7 +40,7 @@ export class Tail {
   add(position: number): boolean {
     if (this.#count > 0 && position === this.#last) return false;
     if (this.#count > 0 && position < this.#last)
-      throw new RangeError(`position ${String(position)} is before ${String(this.#last)}`);
+      throw new RangeError(`cannot add position ${String(position)} after position ${String(this.#last)}`);
     if (this.#length + varintBytesMax > this.#bytes.length) this.#grow();
     this.#length = writeVarint(this.#bytes, this.#length, this.#count === 0 ? position : position - this.#last);
     if (this.#count === 0) this.#first = position;
@@ -49,7 +49,7 @@ export class Tail {
     return true;
   }
 
-  /** The empty tail that follows, once the positions of this tail are in a block. */
+  /** Returns the empty tail that replaces this tail after its positions are stored as a full block. */
   next(): Tail {
     return new Tail(this.total);
   }

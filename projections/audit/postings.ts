@@ -21,12 +21,12 @@ const addedTermBytes = 256;
 const addedPositionBytes = 8;
 
 /**
- * Ascending positions by term, for example by the type of an event's object. A term is a character, which names a
- * field, and a value of the field. `flush` belongs to the caller's transaction; `cursor` reads the last commit.
+ * Ascending positions by term, for example by the type of an event's object. A term consists of a character that names
+ * a field, and a value of the field. Call `flush` in a transaction. `cursor` reads the last commit.
  */
 export class Postings {
   readonly #tables: PostingTables;
-  /** The most recently used tails, oldest first. */
+  /** The most recently written tails by key, in the order of their writes. */
   readonly #kept = new Map<string, Tail>();
   /** The positions of the open batch, by field and value. Two maps, because a joined text costs more than a look-up. */
   readonly #added = new Map<string, Map<string, number[]>>();
@@ -75,7 +75,10 @@ export class Postings {
     return new TermCursor({ blocks: this.#tables.blocks, key, order }, row);
   }
 
-  /** The terms with a prefix, sorted. A term of more than 300 characters is not among them. */
+  /**
+   * The keys (`keyOf`) of the terms with a prefix, sorted. A term of more than 300 characters, or with NUL, is listed
+   * as its hash.
+   */
   terms(prefix: string): readonly string[] {
     return [...this.#tables.tails.getKeys({ start: prefix, end: `${prefix}\uffff` })];
   }
@@ -111,7 +114,7 @@ function keyOf(term: string): string {
   return `${term.slice(0, 1)}\u0001${createHash('sha256').update(term).digest('hex')}`;
 }
 
-/** The key of a block. The blocks of a term are in the order of their first positions. */
+/** Returns the key of a block. The keys of a term's blocks sort in the order of the blocks' first positions. */
 function blockKey(key: string, first: number): Buffer {
   const length = Buffer.byteLength(key);
   const bytes = Buffer.alloc(length + 9);
@@ -128,8 +131,8 @@ type Place = {
 };
 
 /**
- * The positions of one term as of the creation of the cursor. This state stays readable: blocks never change, and later
- * blocks begin at the tail or behind it.
+ * The positions of one term at the creation of the cursor. Later commits do not affect the cursor: it copies the tail,
+ * blocks never change, and later blocks begin at the first position of this tail or after it.
  */
 class TermCursor implements PositionCursor {
   readonly size: number;
@@ -177,7 +180,7 @@ class TermCursor implements PositionCursor {
   }
 }
 
-/** The first position at `from` or behind it in the given order. */
+/** The first position at `from` or after it in the given order. */
 function found(positions: readonly number[], from: number, order: PositionOrder): number | undefined {
   let [low, high] = [0, positions.length];
   const limit = order === 'oldest' ? from : from + 1;

@@ -22,9 +22,10 @@ type OpenBlock = Entries & { readonly number: number };
 const addedBytes = 32;
 
 /**
- * The time index: the time and position of each event that is later than all events before it. An event that is more
- * than a minute ahead of a later event has the time of a wrong clock, so the index removes it (consistency protocol,
- * 8). `log-times.ts` finds one time by the same rule without an index.
+ * The time index. It has the time and position of each event with a later time than all events before it. If the time
+ * of an event is more than a minute ahead of the time of a later event, it comes from a wrong clock, and the index
+ * removes its entry (consistency protocol, 8). `replay/log-times.ts` finds the position at one time by the same rule,
+ * without an index.
  */
 export class TimePart implements AuditPart, LogTimes {
   readonly name = 'times';
@@ -36,10 +37,10 @@ export class TimePart implements AuditPart, LogTimes {
   #firsts!: Table<Buffer, number>;
   /** The last block; undefined until `#opened` reads the block from the table. */
   #open: OpenBlock | undefined;
-  /** The times and positions of the open batch: of events with equal consecutive times, those of the first one. */
+  /** The times and positions of the open batch. Of consecutive events with the same time, only the first is added. */
   #added: Entries = { times: [], positions: [] };
   #lastStamp = '';
-  /** The minute of the last time: most events are of the same minute as the event before. */
+  /** The minute of the last parsed time, since most events are of the same minute as the previous event. */
   #minute = { text: noMinute, ms: NaN };
 
   constructor(identity: () => Pick<LogIdentity, 'epoch'>) {
@@ -70,7 +71,7 @@ export class TimePart implements AuditPart, LogTimes {
   }
 
   committed(): void {
-    // Nothing waits for the commit.
+    // `write` has changed the memory of this part already.
   }
 
   rolledBack(): void {
@@ -169,13 +170,13 @@ export class TimePart implements AuditPart, LogTimes {
   }
 }
 
-/** The text of a time up to the seconds. */
+/** The length of a time's text up to the seconds. */
 const minuteLength = '2026-01-01T00:00:'.length;
 /** No stamp begins with this text. */
 const noMinute = '-';
 const zero = 0x30;
 
-/** The seconds and milliseconds at the end of a stamp; NaN if it has another form. */
+/** The seconds and milliseconds at the end of a stamp, in milliseconds; NaN if the stamp has another format. */
 function millisecondsIn(stamp: string): number {
   const digit = (at: number, most = 9): number => {
     const value = stamp.charCodeAt(minuteLength + at) - zero;

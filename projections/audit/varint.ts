@@ -11,7 +11,7 @@ const more = 0x80;
 export const varintBytesMax = 8;
 
 /**
- * Writes `value` at `offset`, and returns the offset behind it.
+ * Writes `value` at `offset`, and returns the offset after the written bytes.
  *
  * @throws RangeError unless `value` is a whole number from 0 to 2^53 - 1.
  */

@@ -23,7 +23,7 @@ const empty = new Uint8Array();
 type Blocks = Table<Buffer, Uint8Array>;
 /** lmdb's types omit the result: true if the entry was written. */
 type CreatingTable = { putSync(key: Uint8Array, value: Buffer, options: { readonly noOverwrite: true }): unknown };
-/** Consecutive events of one stream. */
+/** Consecutive events of one stream: the first revision, and the position of each event within the epoch. */
 type Run = {
   readonly first: number;
   readonly positions: number[];
@@ -41,9 +41,9 @@ type VersionPartOptions = {
 
 /**
  * The version index: the positions of each object's events, in blocks of 256 revisions (`position-block.ts`). The key
- * of a block is the first eight bytes of the stream's digest, which is shorter than a name. The keys of later blocks
- * also contain the number of the block. If two streams have the same eight bytes, the later one has its whole digest as
- * the key.
+ * of a block is the first eight bytes of the stream's digest, which are shorter than the object's name. The keys of
+ * later blocks also contain the number of the block. If two streams have the same eight bytes, the later stream has its
+ * whole digest as the key.
  */
 export class VersionPart implements AuditPart, VersionReader {
   readonly name = 'versions';
@@ -51,7 +51,7 @@ export class VersionPart implements AuditPart, VersionReader {
   readonly #identity: VersionPartOptions['identity'];
   readonly #digest: (stream: string) => Buffer;
   #blocks!: Blocks;
-  /** The blocks of the streams with their whole digest as the key. */
+  /** The blocks of the streams that have their whole digest as the key. */
   #clashing!: Blocks;
   /** The first eight bytes of the digests in `#clashing`, in hexadecimal digits. */
   readonly #clashes = new Set<string>();
@@ -136,7 +136,7 @@ export class VersionPart implements AuditPart, VersionReader {
     }
   }
 
-  /** Writes the first block of a new stream: its key is the whole digest if another stream has the same short key. */
+  /** Writes the first block of a new stream. The key is the whole digest if another stream has the same short key. */
   #begin(stream: string, positions: readonly number[]): BlockKey {
     const digest = this.#digest(stream);
     const block = extended(empty, endOf(empty), positions);
@@ -173,11 +173,11 @@ class BlockKey {
   /** The bytes of a block, which are valid until the next read of a block. */
   block(number: number): Uint8Array | undefined {
     const bytes = this.#table.getBinaryFast(this.#of(number));
-    // lmdb returns a longer buffer, and sets the `length` of the buffer to that of the value.
+    // lmdb returns a larger buffer, and sets the buffer's `length` to the length of the value.
     return bytes?.subarray(0, bytes.length);
   }
 
-  /** Writes the first block; false if it exists. */
+  /** Writes the first block. Returns false, without a write, if the first block exists. */
   create(block: Buffer): boolean {
     const table: CreatingTable = this.#table;
     return table.putSync(this.#of(0), block, { noOverwrite: true }) === true;

@@ -1,14 +1,17 @@
 import type { IntentEvent } from '../../src/command/event.ts';
 import { LogCorruptError, type LogPosition, type RecordedEvent } from '../../src/log/log.ts';
 
-/** A folded intent (consistency protocol, 9). */
+/**
+ * An announced write or deletion that strict references concern (consistency protocol, 9), from an event of the log.
+ */
 export type Intent = {
-  /** The stream of the intent, and its revision in the stream. */
+  /** The stream of the intent, and the intent's revision in this stream. */
   readonly stream: string;
   readonly revision: number;
   readonly position: LogPosition;
+  /** An event of the object after this revision ends the intent. */
   readonly through: number;
-  /** The objects that the write will name; empty for a deletion. */
+  /** The objects (`<type>/<name>`) that the write will name; empty for a deletion. */
   readonly targets: readonly string[];
 };
 
@@ -17,7 +20,7 @@ export type IntentWriter = {
   withdrawIntent(intent: Pick<Intent, 'stream' | 'revision'>): void;
 };
 
-/** The categories of the streams with intents, by the kind of event. */
+/** The category of the stream of each type of event. */
 const categoryOf: Readonly<Record<Exclude<IntentEvent['type'], 'IntentWithdrawn'>, string>> = {
   ReferencesIntended: 'ref:',
   DeletionIntended: 'closing:',

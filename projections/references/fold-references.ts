@@ -20,8 +20,8 @@ type Folded = {
 };
 
 /**
- * Writes the references of an object after an event, and drops the intents that the event ends. Objects that never had
- * references need no access to the table.
+ * Writes the references of an object after an event, and drops the intents that the event ends. An object without
+ * references before and after the event needs no access to the table of references.
  */
 export function foldReferences(
   event: ObjectEvent,

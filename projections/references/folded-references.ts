@@ -68,7 +68,9 @@ export class FoldedReferences implements ReferenceReader {
     return row === undefined ? undefined : isMarkedIn(row);
   }
 
-  /** Whether the append of an intent may still succeed. */
+  /**
+   * Whether the append that an intent announces may still succeed, since the object has no revision after `through`.
+   */
   #isPossible({ object, through }: PendingIntent): boolean {
     const [type, name] = splitTargetKey(object);
     const row = this.#tables.rowFast(type, name);
@@ -77,7 +79,10 @@ export class FoldedReferences implements ReferenceReader {
   }
 }
 
-/** The uid of a stored object. It precedes every member of a client, so the object need not be parsed. */
+/**
+ * Returns the uid of a stored object without parsing the object. In the JSON, the uid precedes all texts of clients
+ * except the name, which cannot contain quotes.
+ */
 function uidIn(row: Buffer): string {
   const { bytes } = storedOf(row);
   const json = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

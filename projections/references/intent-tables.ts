@@ -3,18 +3,22 @@ import { logPosition } from '../../src/log/log.ts';
 import type { Intent, IntentWriter } from './fold-intent.ts';
 import { range, type TextTable } from './reference-tables.ts';
 
-/** The streams of the intents of the object `<type>/<name>`: to name other objects, and to be deleted. */
+/**
+ * The streams of an object's intents (`<type>/<name>`): the intents to name other objects, and those to delete the
+ * object.
+ */
 export function intentStreams(object: string): readonly [string, string] {
   return [`ref:${object}`, `closing:${object}`];
 }
 
 /**
- * The intents whose appends may be pending (consistency protocol, 9), in the table of references:
+ * The intents with appends that may be pending (consistency protocol, 9), in the table of references:
  *
  * - `intent <stream> <revision>` → `<through> <position>`, and the targets, each after a space;
  * - `named <target> <stream> <revision>` → `<through> <position>`.
  *
- * Names, and keys of types, contain no space. An event of the object that an intent concerns drops the intent.
+ * Names, and keys of types, contain no space. An event of the intent's object after the revision `through` drops the
+ * intent.
  */
 export class IntentTables implements IntentWriter {
   readonly #table: TextTable;
@@ -23,7 +27,7 @@ export class IntentTables implements IntentWriter {
    * a commit, these are the streams with intents.
    */
   readonly #streams = new Set<string>();
-  /** The streams whose last intent the open transaction drops. The transaction may be rolled back. */
+  /** The streams from which the open transaction drops the last intent. The transaction may be rolled back. */
   readonly #emptied = new Set<string>();
 
   constructor(table: TextTable) {
@@ -36,7 +40,7 @@ export class IntentTables implements IntentWriter {
     return this.#streams.size;
   }
 
-  /** Call it after the table is cleared. */
+  /** Call this method after the table was cleared. */
   clear(): void {
     this.#streams.clear();
   }
@@ -67,7 +71,7 @@ export class IntentTables implements IntentWriter {
     if ([...this.#ofStream(intent.stream)].length === 0) this.#emptied.add(intent.stream);
   }
 
-  /** Drops the intents that an event of the object `<type>/<name>` at `revision` ends. */
+  /** Drops the intents of the object `<type>/<name>` that the object's event at `revision` ends. */
   drop(object: string, revision: number): void {
     if (this.#streams.size === 0) return;
     for (const stream of intentStreams(object)) if (this.#streams.has(stream)) this.#end(stream, revision);

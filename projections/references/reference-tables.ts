@@ -8,7 +8,6 @@ type Range = {
   readonly limit: number;
 };
 
-/** A table of texts. */
 export type TextTable = {
   get(key: string): string | undefined;
   getRange(range: Range): Iterable<{ readonly key: string; readonly value: string }>;
@@ -21,7 +20,7 @@ export type TextTable = {
  * The references of objects in both directions, as one table:
  *
  * - `from <type>/<name>` → the references of the object, as JSON;
- * - `to <target> <field> <type>/<name>` → the uid of the target at the decision, or an empty text.
+ * - `to <target> <field> <type>/<name>` → the uid of the target when the reference was decided; empty without a target.
  *
  * Names, fields and keys of types contain no space.
  */

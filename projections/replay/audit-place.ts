@@ -12,7 +12,7 @@ type EventAt = (within: number) => Promise<RecordedEvent | undefined>;
 
 type Place = Pick<Difference, 'table' | 'key'>;
 
-/** Names a different entry of the audit tables in the terms of events, objects and leaves. */
+/** Describes the place of an entry of the audit tables that differs, in terms of events, objects and leaves. */
 export async function differenceAt(entry: DifferentEntry, eventAt: EventAt): Promise<Difference> {
   return { ...(await placeOf(entry, eventAt)), detail: entry.detail };
 }
@@ -42,7 +42,7 @@ async function placeOf(entry: DifferentEntry, eventAt: EventAt): Promise<Place> 
   }
 }
 
-/** A row has 16 hashes: the leaf or node with the first different byte. */
+/** Returns the leaf or node with the first different byte. A row of the tree has 16 hashes. */
 async function treePlace(entry: DifferentEntry, eventAt: EventAt): Promise<string> {
   const { key, live, replayed } = entry;
   const { level, row, width } = rowPlace(Number(key));

@@ -16,7 +16,7 @@ type CheckPorts = {
   /** Converts a position of the log to a position within the epoch. `inLog` converts back. */
   readonly within: (position: LogPosition) => number;
   readonly inLog: (within: number) => LogPosition;
-  /** Called with the share of the log that was compared. */
+  /** Called with the percentage of the log that is compared. */
   readonly onProgress: (percent: number) => void;
 };
 
@@ -29,8 +29,8 @@ export type CheckedColumns = {
 
 /**
  * Compares the columns with the log. The values of each event are computed again, by the functions that the fold uses,
- * and encoded: the stored segments must have these bytes. An event without a row must leave the values of its object as
- * they were. A snapshot must have the bytes that the segments before it give.
+ * and encoded: the stored segments must have these bytes. If an event has no row, it must not have changed the values
+ * of its object. A snapshot must have the bytes that follow from the segments before it.
  */
 export async function checkColumns({ columns, others }: ComparedTypes, ports: CheckPorts): Promise<CheckedColumns> {
   const notCompared = others.map(({ type, reason }) => ({ table: `columns of ${type}`, reason }));
@@ -76,7 +76,7 @@ class ColumnCheck {
   readonly #ports: CheckPorts;
   readonly #stored: StoredRows;
   #snapshotRows = 0;
-  /** The number of objects after the events so far. */
+  /** The number of objects after the compared events. */
   #objects = 0;
   #isDropped = false;
 
@@ -141,7 +141,7 @@ class ColumnCheck {
     };
   }
 
-  /** Whether the event leaves the values of its object as they were after its previous event. */
+  /** Whether the values of the event's object are the same as after the previous event of this object. */
   async #isUnchanged(event: RecordedEvent, { entry, position }: ChangedValues): Promise<boolean> {
     if (entry === undefined || event.revision === 0) return false;
     const from = streamRevision(event.revision - 1);
@@ -180,8 +180,8 @@ class ColumnCheck {
   }
 
   /**
-   * Returns a difference if two names have the same ordinal. Ordinals from the count on belong to names that were added
-   * after the comparison began, and are not compared.
+   * Returns a difference if two names have the same ordinal. Ordinals from `ordinals` on belong to names that were
+   * added after the comparison began, and are not compared.
    */
   *#namesProblem(): Steps<Difference | undefined> {
     const { ordinals, names } = this.#columns;

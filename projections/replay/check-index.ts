@@ -13,9 +13,9 @@ import { decodeRow, entryOfRow, sourceOfRow } from '../row.ts';
 
 export type CheckedIndex = {
   readonly type: ResourceType;
-  /** The orders to check, which do not change during the check. */
+  /** The orders to check. They do not change during the check. */
   readonly orders: OrdersView;
-  /** The row at the same position of the log; valid until the next call. */
+  /** Returns the row of an object at the log position of the orders. The row is valid until the next call. */
   readonly row: (name: string) => Buffer | undefined;
 };
 
@@ -58,7 +58,10 @@ export function* checkIndex(checked: CheckedIndex): Found {
   );
 }
 
-/** The steps of `checkIndex` without a difference: one for each object, and one for each posting of each order. */
+/**
+ * The number of steps of `checkIndex` if there is no difference: one for each object, and one for each posting of each
+ * order.
+ */
 export function stepsOfCheck({ orders: { byDefault, byIndex, byLabel } }: CheckedIndex): number {
   const sequences = [byDefault, byLabel, ...byIndex, ...byIndex.slice(0, 1)];
   return sequences.reduce((sum, { size }) => sum + size, 0);
@@ -90,7 +93,7 @@ function differenceOfEntry(checked: CheckedIndex, ordinal: number, wanted: Posti
   wanted.labels += Object.keys(entry.labels).length;
   for (const [index, keys] of entry.keys.entries()) {
     const column = rows.columns[index];
-    // Names and creation times are compared above.
+    // The row was found by its name, and the creation times are compared above.
     if (column !== undefined && !rows.isOfRow(column) && !deepEqual(column.keys(ordinal), keys))
       return { table: tableOf(type, index), key: name, detail: 'the values in the index are not those of the object' };
     const postings = orders.multi[index] === true ? Math.max(1, keys.length) : 1;

@@ -14,8 +14,8 @@ type CheckedPermissions = {
 };
 
 /**
- * The first difference between the live permission tables and fresh tables, which are loaded from the objects. Both
- * follow the same feed and change in the same turn, so both have the same position at each step.
+ * Returns the first difference between the live permission tables and fresh tables, which are loaded from the objects.
+ * Both follow the same feed and change in the same turn, so both have the same position at each step.
  */
 export async function checkPermissions(
   { live, reader, feed, domain }: CheckedPermissions,
@@ -59,7 +59,7 @@ function* differenceOf(live: Entries, fresh: Entries): Steps<Omit<Difference, 't
       return { key, detail: 'the table in memory differs from the objects' };
     yield;
   }
-  // In the turn of the last step, every live entry is also in the fresh table, which can only have more.
+  // In the turn of the last step, every live entry is also in the fresh table, which can only have additional entries.
   if (live.size === fresh.size) return undefined;
   for (const key of fresh.keys()) {
     if (live.get(key) === undefined) return { key, detail: 'the table in memory lacks entries of the objects' };
@@ -68,7 +68,7 @@ function* differenceOf(live: Entries, fresh: Entries): Steps<Omit<Difference, 't
   return undefined;
 }
 
-/** Sets and maps as JSON, independent of the order of insertion. */
+/** Returns sets and maps as JSON, independent of the order of insertion. */
 function plain(value: unknown): unknown {
   if (value instanceof Set) return [...value].map(String).sort();
   if (value instanceof Map) return Object.fromEntries([...value].map(([key, inner]) => [String(key), plain(inner)]));

@@ -4,10 +4,13 @@ import type { AuditTableName } from '../audit/audit-tables.ts';
 import { differenceOfBytes, differenceOfPresence, type Sides } from './differing-bytes.ts';
 import { mergedBy } from './merge-entries.ts';
 
-/** By part of the audit models: the number of entries compared so far. */
+/** By part of the audit models: the number of compared entries. */
 export type CountedParts = Record<string, number>;
 
-/** The first entry that differs, in the terms of the tables (`audit-place.ts` names it for a reader). */
+/**
+ * The first entry that differs, with the table and key that store it. `audit-place.ts` describes the entry for
+ * operators.
+ */
 export type DifferentEntry = Sides & {
   /** The name of the table's database. */
   readonly table: string;

@@ -7,7 +7,7 @@ import { differenceOfBytes, differenceOfPresence, hashesOf, placeOf, type Sides 
 import { firstPointer } from './first-pointer.ts';
 import { merged } from './merge-entries.ts';
 
-/** By table: the number of entries compared so far. */
+/** By table: the number of compared entries. */
 export type CountedTables = Record<ViewedTable, number>;
 
 export function noTables(): CountedTables {
@@ -75,7 +75,10 @@ function differenceOfRows(live: Buffer, replayed: Buffer): string | undefined {
   return `${placeOf(found, expected)} of the row${member}; ${hashesOf(found, expected)}`;
 }
 
-/** Returns the row without its index entry, with the event's object as the response: a fold without types writes so. */
+/**
+ * Returns the row in the form that a fold without types writes: without index entry, with the event's object as
+ * response.
+ */
 function withoutEntry(row: Buffer): Buffer {
   const none = new Uint8Array(0);
   return encodeRow({

@@ -18,7 +18,7 @@ export function differenceOfBytes(live: Buffer, replayed: Buffer): string | unde
 }
 
 export function placeOf(live: Buffer, replayed: Buffer): string {
-  return `the contents differ from byte ${String(firstDifferentByte(live, replayed))}`;
+  return `the contents first differ at byte ${String(firstDifferentByte(live, replayed))}`;
 }
 
 export function firstDifferentByte(live: Buffer, replayed: Buffer): number {

@@ -8,12 +8,12 @@ import type { LmdbTables } from '../lmdb-tables.ts';
 import type { ObjectIndexes } from '../object-indexes.ts';
 import type { CheckedIndex } from './check-index.ts';
 
-/** The read models of one moment: their state at `position`, at the end of one turn of the event loop. */
+/** The read models in their state in one turn of the event loop, which is the state at `position`. */
 export type HeldModels = {
   readonly position: LogPosition;
   /** The ready indexes, each with the rows of its type. */
   readonly indexes: readonly CheckedIndex[];
-  /** The first difference between members that the models keep in memory and the tables. */
+  /** The first difference between the values that the models keep in memory and the values in the tables. */
   readonly difference: Difference | undefined;
   release(): void;
 };

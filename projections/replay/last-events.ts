@@ -140,7 +140,7 @@ export class LastEvents {
       for (const [type, declared] of this.#declared) writer.putDeclared(type, declared);
       if (this.#levelRaised !== undefined) writer.putLevel(this.#levelRaised);
       const [position, events] = [this.#position, this.#events];
-      // `time` is 0: the latest time depends on the clock of the folding node, and is not compared.
+      // `time` is 0, because the latest time depends on the clock of the folding node and is not compared.
       if (events > 0) writer.putCheckpoint({ ...this.#identity(), position, eventId, events, time: 0 });
     });
     for (const table of [this.#lasts, this.#heads, this.#onceUnique, this.#declared]) table.clear();
@@ -153,7 +153,7 @@ export class LastEvents {
     const { values, hasObject } = outlineOf(recorded);
     const declared = declaredIn(recorded);
     if (recorded.type === 'ObjectDeleted') this.#dropSecrets(recorded);
-    // `#lastOf` comes after all reads of the event, because it may read a table.
+    // `#lastOf` comes after all reads of the event: it may read a table, and the event is then no longer valid.
     const last = this.#lastOf(recorded);
     const { type, name, isLive: wasLive } = last;
     assertFollows(recorded, last.revision);

@@ -14,9 +14,9 @@ type TimeSearch = {
 };
 
 /**
- * The last position of the log at a time: up to this position, no counted event is later than the time. `logStart` if
- * there is no such position. An event that is more than a minute ahead of a later event does not count, since a wrong
- * clock stamped it (consistency protocol, 8). So the function reads all later events.
+ * Returns the last position of the log at a time: up to this position, no counted event is later than the time. Returns
+ * `logStart` if there is no such position. An event that is more than a minute ahead of a later event does not count,
+ * since a wrong clock stamped it (consistency protocol, 8). So the function reads all events up to `until`.
  */
 export async function positionAt(
   log: Pick<EventLog, 'readAll'>,
@@ -37,8 +37,9 @@ export async function positionAt(
 }
 
 /**
- * Finds the first event after the time that counts. An event does not count if the time of a later event is more than
- * `clockDifferenceMsMax` earlier, because the clock of its node was wrong. `audit/time-part.ts` has the same rule.
+ * Finds the first counted event with a later time. An event does not count if the time of a later event is more than
+ * `clockDifferenceMsMax` earlier, because the clock of the event's node was wrong. `audit/time-part.ts` has the same
+ * rule.
  */
 class LaterEvents {
   readonly #timeMs: number;

@@ -9,7 +9,7 @@ export type Merged<Key> = {
   readonly right: Buffer | undefined;
 };
 
-/** The entries of both sides by key. Each side must be sorted by `compare`, the bytes of texts by default. */
+/** Merges the entries of both sides by key. Each side must be sorted by the bytes of its keys. */
 export function merged(
   left: Iterable<KeyedEntry<string>>,
   right: Iterable<KeyedEntry<string>>,

@@ -2,7 +2,8 @@ import type { Intent, IntentWriter } from '../references/fold-intent.ts';
 import { intentStreams } from '../references/intent-tables.ts';
 
 /**
- * The intents whose appends may be pending, in memory. Contains the same intents as `IntentTables` after each event.
+ * The intents with appends that may be pending, in memory. Contains the same intents as `IntentTables` after each
+ * event.
  */
 export class PendingIntents implements IntentWriter {
   readonly #byStream = new Map<string, Map<number, Intent>>();
@@ -19,7 +20,7 @@ export class PendingIntents implements IntentWriter {
     if (intents?.size === 0) this.#byStream.delete(stream);
   }
 
-  /** Drops the intents that an event of the object `<type>/<name>` at `revision` ends. */
+  /** Drops the intents of the object `<type>/<name>` that the object's event at `revision` ends. */
   drop(object: string, revision: number): void {
     if (this.#byStream.size === 0) return;
     for (const stream of intentStreams(object)) {
@@ -30,7 +31,7 @@ export class PendingIntents implements IntentWriter {
     }
   }
 
-  /** Replaces the intents of an earlier call. */
+  /** Writes the present intents. They replace the intents that an earlier call has written. */
   write(writer: IntentWriter): void {
     for (const intent of this.#written) writer.withdrawIntent(intent);
     this.#written = [...this.#byStream.values()].flatMap((intents) => [...intents.values()]);

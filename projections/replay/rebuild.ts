@@ -2,7 +2,7 @@ import type { EventLog, LogPosition, RecordedEvent } from '../../src/log/log.ts'
 import { foldedCategories } from '../fold-event.ts';
 import { FoldError, type Fold } from '../runner.ts';
 
-/** The share of a step of the work that is done. */
+/** The progress of one step of the work: the number of finished items, and the number of all items. */
 export type Share = {
   readonly done: number;
   readonly all: number;
@@ -21,7 +21,7 @@ export type RebuildOptions = {
   readonly onBatch: (written?: Share) => void | Promise<void>;
 };
 
-/** Folds the log's events from the fold's position on, in batches of the log's size. */
+/** Folds the log's events after the fold's position, in the batches that the log returns. */
 export async function rebuild(
   log: Pick<EventLog, 'readAll'>,
   fold: Pick<Fold, 'position' | 'apply'>,

@@ -3,7 +3,7 @@ import { logPosition, type EventLog, type LogPosition } from '../../src/log/log.
 /** A log in local files. */
 export type ScannedLog = Pick<EventLog, 'readAt'> & { scan: NonNullable<EventLog['scan']> };
 
-/** Returns the log if it is in local files. */
+/** Returns the log if it is in local files; otherwise undefined. */
 export function scannedLog(log: Pick<EventLog, 'readAt' | 'scan'>): ScannedLog | undefined {
   const { scan } = log;
   if (scan === undefined) return undefined;

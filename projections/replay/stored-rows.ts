@@ -7,14 +7,14 @@ import { Segment, valuesAt } from '../audit/columns/segment/segment.ts';
 import type { ChangedValues } from '../audit/columns/type-columns.ts';
 import { differenceOfBytes } from './differing-bytes.ts';
 
-/** The rows of a full segment, or the rows in memory, which follow all full segments (`bytes` is undefined). */
+/** The rows of a full segment, or the rows in memory, which follow all full segments and have no `bytes`. */
 type Part = {
   readonly label: string;
   readonly positions: ArrayLike<number>;
   readonly bytes: Buffer | undefined;
 };
 
-/** A row that the log gives. `ordinal` is undefined if its name has no number yet. */
+/** A row that follows from the log. `ordinal` is undefined if the name has no ordinal. */
 type ExpectedRow = {
   readonly position: number;
   readonly name: string;
@@ -34,14 +34,14 @@ type SealedRows = {
   readonly through: number;
 };
 
-/** The stored changes of a type's columns in the order of the log, beside the rows that the log gives. */
+/** The stored changes of a type's columns in the order of the log, with the rows that follow from the log. */
 export class StoredRows {
   readonly #columns: ComparedColumns;
   readonly #inLog: (within: number) => bigint;
   /** The number of the next part to load. */
   #next = 0;
   #part: Part | undefined;
-  /** The rows that the log gives, for the first rows of the part. */
+  /** The rows that follow from the log, for the first rows of the part. */
   #expected: ExpectedRow[] = [];
   #rows = 0;
   #sealed = { changed: 0, through: 0 };
@@ -57,12 +57,12 @@ export class StoredRows {
     return this.#rows;
   }
 
-  /** The rows in the compared full segments since the last snapshot, and the position of the last row. */
+  /** Of the compared full segments: the number of rows since the last snapshot, and the position of the last row. */
   get sealed(): SealedRows {
     return this.#sealed;
   }
 
-  /** The difference of a stored row before `position` that no event has given; undefined if there is none. */
+  /** Returns a difference if a stored row before `position` follows from no event of the log; otherwise undefined. */
   before(position: number): Difference | undefined {
     const unreadable = this.#part === undefined ? this.#load() : undefined;
     if (unreadable !== undefined) return unreadable;
@@ -77,7 +77,7 @@ export class StoredRows {
     return this.#part?.positions[this.#expected.length] === position;
   }
 
-  /** Adds the row that an event gives. Call this method only if `isNext` is true for the position of the event. */
+  /** Adds the row of an event. Call this method only if `isNext` is true for the position of the event. */
   expect({ position, name, entry }: ChangedValues): void {
     this.#expected.push({ position, name, entry, ordinal: this.#columns.ordinal(name) });
   }
@@ -132,7 +132,7 @@ export class StoredRows {
   *#segmentProblem(bytes: Buffer, rows: readonly ExpectedRow[], label: string): Steps<Difference | undefined> {
     const { layout } = this.#columns;
     const unnumbered = rows.find(({ ordinal }) => ordinal === undefined);
-    if (unnumbered !== undefined) return this.#at(unnumbered, 'the name has no number');
+    if (unnumbered !== undefined) return this.#at(unnumbered, 'the name has no ordinal');
     const numbered = rows.map((row) => ({ ...row, ordinal: row.ordinal ?? 0 }));
     const expected = yield* encodeSegment(numbered, layout);
     if (bytes.equals(expected)) return undefined;
@@ -155,7 +155,7 @@ export class StoredRows {
     for (const [index, row] of rows.entries()) {
       const latest = this.#columns.latest[index];
       const isOfName = latest?.name === undefined || latest.name === row.name;
-      if (!isOfName) return this.#at(row, 'the row in memory is of another object');
+      if (!isOfName) return this.#at(row, 'the row in memory belongs to another object');
       const { entry, ordinal = row.ordinal } = latest ?? {};
       const values = this.#columns.layout.map(({ valuesOf }) => (entry === undefined ? [] : valuesOf(entry)));
       const found = this.#rowProblem(row, { ordinal, isAlive: entry !== undefined, values });
@@ -168,7 +168,10 @@ export class StoredRows {
   #rowProblem(row: ExpectedRow, stored: StoredRow): Difference | undefined {
     if (stored.ordinal !== row.ordinal) return this.#at(row, 'the row belongs to another name');
     if (stored.isAlive !== (row.entry !== undefined))
-      return this.#at(row, stored.isAlive ? 'the row has an object that was deleted' : 'the row lacks the object');
+      return this.#at(
+        row,
+        stored.isAlive ? 'the row has an object that was deleted' : 'the row lacks the object, which exists',
+      );
     const { layout, type } = this.#columns;
     const differing = layout.findIndex(({ valuesOf }, place) => {
       const expected = row.entry === undefined ? [] : valuesOf(row.entry);
@@ -210,7 +213,7 @@ function areEqual(one: readonly IndexKey[], other: readonly IndexKey[]): boolean
   return one.length === other.length && one.every((value, index) => value === other[index]);
 }
 
-/** The result of reading a segment; undefined if its bytes are not those of a segment. */
+/** Returns the result of reading a segment; undefined if its bytes are not those of a segment. */
 function readable<T>(read: () => T): T | undefined {
   try {
     return read();

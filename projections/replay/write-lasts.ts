@@ -18,17 +18,17 @@ export type Last = {
   readonly name: string;
   revision: StreamRevision | undefined;
   position: LogPosition;
-  /** The revision of the declaration that decided the event, if the object is live. */
+  /** The revision of the declaration under which the event was decided, if the object is live. */
   declared: number | undefined;
   isLive: boolean;
   /** Whether the table of deleted names has the name. */
   readonly isGone: boolean;
-  /** Whether the table of references has references of the object. */
+  /** Whether the table of references contains references from the object to others. */
   readonly hadReferences: boolean;
 };
 
 export type WritePorts = {
-  /** The log that the events are from. */
+  /** The log from which the events were read. */
   readonly log: Pick<EventLog, 'readAt'>;
   readonly tables: Pick<LmdbTables, 'commit'>;
   /** Called between transactions; it may throw to end the work. */
@@ -65,7 +65,7 @@ export async function writeLasts(
   await write();
 }
 
-/** The estimated bytes in memory of a deleted name. */
+/** The estimated bytes in memory of a name. */
 const nameBytes = 64;
 
 async function rowOf(

@@ -121,7 +121,7 @@ const cases: readonly (readonly [what: string, change: (tables: Tables) => void,
       const { key, value } = segment(tables, changeKind, 1);
       tables.get('segments').put(key, Buffer.concat([value, Buffer.from([7])]));
     },
-    { table: columns, key: 'segment 1', detail: /the contents differ from byte \d+; SHA-256/u },
+    { table: columns, key: 'segment 1', detail: /the contents first differ at byte \d+; SHA-256/u },
   ],
   [
     'a segment that is cut short',
@@ -144,7 +144,7 @@ const cases: readonly (readonly [what: string, change: (tables: Tables) => void,
       const { key, value } = segment(tables, chunkKind, 1);
       tables.get('segments').put(key, flipLast(value));
     },
-    { table: columns, key: /the snapshot at position \d+/u, detail: /segment \d+: the contents differ from byte/u },
+    { table: columns, key: /the snapshot at position \d+/u, detail: /segment \d+: the contents first differ at byte/u },
   ],
   [
     'a missing snapshot',
@@ -213,7 +213,7 @@ test('rows in memory are compared, and a type without its plugin is named', asyn
   t.ok(inMemory > 0 && rows > inMemory, `${String(inMemory)} of ${String(rows)} rows are in memory`);
   await stage.declare(type.key, undefined);
   await settled();
-  const reason = 'its plugin is not started: code of plugins computes the values';
+  const reason = 'its plugin, which computes the values, is not started';
   const notCompared = [{ table: columns, reason }];
   t.strictSame(await stage.compare(), { difference: undefined, rows: 0, notCompared });
   await stage.close();

@@ -75,7 +75,7 @@ test('columns without their plugin are reported, by a server and by the command'
   const without = await startTestServer({ dataDir: server.dataDir, environment: { PLUGINS_DISABLED: 'example' } });
   t.teardown(async () => without.close());
   const notCompared = [
-    { table: `columns of ${widgets}`, reason: 'its plugin is not started: code of plugins computes the values' },
+    { table: `columns of ${widgets}`, reason: 'its plugin, which computes the values, is not started' },
   ];
   t.match((await replay(without)).last, { kind: 'Result', equal: true, compared: { columns: 0 }, notCompared });
 });

@@ -57,7 +57,7 @@ const removed: Change = (entries) => {
   entries.remove(entries.keys().at(-1) ?? '');
 };
 
-const differs = String.raw`the contents differ from byte \d+; SHA-256 [0-9a-f]{64} live, [0-9a-f]{64} replayed`;
+const differs = String.raw`the contents first differ at byte \d+; SHA-256 [0-9a-f]{64} live, [0-9a-f]{64} replayed`;
 const lacks = 'the entry follows from the log, but is missing in the live read model';
 const cases: readonly (readonly [table: Omit<TamperedTable, 'folder'>, change: Change, found: string])[] = [
   [

@@ -36,7 +36,7 @@ const cases: readonly (readonly [what: string, table: string, change: (entries: 
       const answer = Buffer.from(Buffer.from(decoded.answer).toString().replace('the widget b', 'the widget x'));
       rows.put(row, encodeRow({ ...decoded, answer }));
     },
-    /rows \S+\/b: the contents differ from byte \d+ of the row, at \/spec\/title; SHA-256 [0-9a-f]{64} live/u,
+    /rows \S+\/b: the contents first differ at byte \d+ of the row, at \/spec\/title; SHA-256 [0-9a-f]{64} live/u,
   ],
   [
     'a removed row',
@@ -86,7 +86,7 @@ const cases: readonly (readonly [what: string, table: string, change: (entries: 
     (meta) => {
       meta.put('level', Buffer.from('1'));
     },
-    /meta level: the contents differ from byte 0; SHA-256/u,
+    /meta level: the contents first differ at byte 0; SHA-256/u,
   ],
 ];
 

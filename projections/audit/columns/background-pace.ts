@@ -1,10 +1,12 @@
 import type { Clock } from '../../../src/base/clock.ts';
 import type { Slices } from '../../../src/base/slices.ts';
 
-/** Ends background work after the tables were cleared, or when the server stops. */
+/** Thrown to end background work after the tables were cleared, or when the server stops. */
 export class StaleWorkError extends Error {}
 
-/** The length of a slice. It is shorter than a slice of a request, because requests run at the same time. */
+/**
+ * The length of a slice. It is shorter than a slice of a request, because requests have to wait for background work.
+ */
 const workMs = 2;
 
 /** Divides background work into short slices. `end` makes waiting work throw StaleWorkError. */

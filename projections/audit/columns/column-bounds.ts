@@ -6,7 +6,7 @@ import {
   columnSegmentRowsMax,
 } from '../../../src/limits/columns.ts';
 
-/** Sizes of columns; tests use smaller ones. */
+/** The limits of a type's columns. Tests use lower limits. */
 export type ColumnBounds = {
   readonly segmentRows: number;
   readonly segmentBytes: number;

@@ -22,7 +22,7 @@ type Page = {
   readonly options: ListAtOptions;
 };
 
-/** Chooses the objects of a list by columns, and reads the objects of the list's page from the log. */
+/** Serves lists at past positions: selects the objects by columns, and reads the objects of the page from the log. */
 export class ColumnLists implements ListsAt {
   readonly #columns: ColumnListsDependencies['columns'];
   readonly #objects: ObjectsAt;
@@ -41,7 +41,10 @@ export class ColumnLists implements ListsAt {
     return result === undefined ? undefined : this.#page(result, { type, names: result.names, options });
   }
 
-  /** Runs the query on the columns as of the turn in which it begins. Undefined while the columns are incomplete. */
+  /**
+   * Runs the query on the state of the columns in the turn in which the query begins. Undefined while the columns are
+   * incomplete.
+   */
   async #chosen(type: ResourceType, query: ListQuery, options: ListAtOptions): Promise<QueryResult | undefined> {
     const columns = this.#columns;
     return this.#turns.run(options, function* () {

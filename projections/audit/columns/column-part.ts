@@ -39,11 +39,12 @@ type ColumnDependencies = {
 };
 
 /**
- * The values of objects by column, for lists as of a position. A type gets columns with the first such list.
+ * The columns: the indexed values of objects at every position, for lists at past positions. A type gets columns with
+ * the first such list.
  *
- * The object read model computes new values. This part keeps new values in memory, and writes them in the background
- * after the audit models have folded their events. After a crash or under another declaration, values are missing: the
- * part reads them from the log.
+ * The object read model computes the values of each new event. This part keeps these values in memory. It writes them
+ * in the background after the audit models have folded the same events. After a crash, or under another declaration of
+ * a type, values are missing, and the part reads them from the log.
  */
 export class ColumnPart implements AuditPart {
   readonly name = 'columns';
@@ -54,7 +55,10 @@ export class ColumnPart implements AuditPart {
   readonly #bounds: ColumnBounds;
   #opened: { readonly tables: ColumnTables; readonly types: KeptTypes } | undefined;
   #following: { readonly worker: ColumnWorker; readonly feed: ColumnSources['feed']; leave(): void } | undefined;
-  /** The position of the audit models within the epoch: `#written` in the open batch, `#folded` after its commit. */
+  /**
+   * Positions within the epoch: of the last event in the open batch, and of the last event that the audit models
+   * committed.
+   */
   #written = 0;
   #folded = 0;
   readonly #waiting = new Set<() => void>();
@@ -139,8 +143,9 @@ export class ColumnPart implements AuditPart {
   }
 
   /**
-   * The objects of a list at a folded position, by the columns as of this turn. Undefined while the columns of the type
-   * are incomplete. The steps throw NotServedError if the columns are dropped before the last step.
+   * Returns the steps that compute a list at a folded position, from the state of the columns in this turn. Undefined
+   * while the columns of the type are incomplete. The steps throw NotServedError if the columns are dropped before the
+   * last step.
    */
   query(type: ResourceType, position: LogPosition, query: ListQuery): Steps<QueryResult> | undefined {
     const within = this.#within(position);
@@ -148,14 +153,14 @@ export class ColumnPart implements AuditPart {
     return held === undefined ? undefined : answered(held, within, query);
   }
 
-  /** The columns of all types in this turn, for a comparison with the log. Before `start` the result has no type. */
+  /** The columns of all types in this turn, for a comparison with the log. Before `start`, the result is empty. */
   hold(): ComparedTypes {
     const feed = this.#following?.feed;
     return feed === undefined ? { columns: [], others: [] } : this.#types.hold(this.#within(feed.position()));
   }
 
   /**
-   * Resolves once the columns of a type are complete, after `timeoutMs`, or when `signal` aborts. The first call for a
+   * Resolves when the columns of a type are complete, after `timeoutMs`, or when `signal` aborts. The first call for a
    * type begins to read its columns from the log.
    */
   async ready(type: ResourceType, timeoutMs: number, signal: AbortSignal): Promise<void> {
@@ -182,7 +187,7 @@ export class ColumnPart implements AuditPart {
   #within(position: LogPosition): number {
     if (position === 0n) return 0;
     const within = Number(position - epochShift(this.#identity().epoch));
-    if (!Number.isSafeInteger(within)) throw new RangeError(`the position ${position.toString()} is too large`);
+    if (!Number.isSafeInteger(within)) throw new RangeError(`columns cannot store position ${position.toString()}`);
     return within;
   }
 }

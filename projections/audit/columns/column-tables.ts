@@ -3,7 +3,7 @@ import { typeKey, type TypeKey } from '../../../src/resource/type/index-entry.ts
 import type { AuditEnvironment, Table } from '../audit-part.ts';
 import type { AuditTableName } from '../audit-tables.ts';
 
-/** The columns of one type under one declaration of its indexes. Positions are within the epoch. */
+/** The stored state of one type's columns under one declaration of its indexes. Positions are within the epoch. */
 export type ColumnsRecord = {
   /** The number of the columns in the keys of their segments. No other columns ever have this number. */
   readonly id: number;
@@ -37,8 +37,8 @@ const chunkKind = 1;
 /** Names, segments and snapshots of all types, in the tables of the part. */
 export class ColumnTables {
   /**
-   * A type's number and a name → the ordinal of the name. Entries are never removed: a new object may have the name of
-   * a deleted one.
+   * A type's number and an object's name → the ordinal, which stands for the name in segments. Entries are never
+   * removed, because a new object may have the name of a deleted one.
    */
   readonly #names: Table<Buffer, Uint8Array>;
   readonly #segments: Table<Buffer, Uint8Array>;
@@ -52,7 +52,7 @@ export class ColumnTables {
     this.#meta = environment.openTable('meta', { encoding: 'string' });
   }
 
-  /** Runs `write` in one transaction, visible to every read after the return. An exception rolls it back. */
+  /** Runs `write` in one transaction, which is visible to every later read. An exception rolls back the transaction. */
   commit(write: () => void): void {
     this.#meta.transactionSync(write);
     this.#meta.resetReadTxn();
@@ -102,7 +102,7 @@ export class ColumnTables {
     return isDone;
   }
 
-  /** Takes a new number, which no type and no columns have had. Call this method inside `commit`. */
+  /** Returns a new number, which no type and no columns had before. Call this method inside `commit`. */
   nextId(): number {
     const id = Number(this.#meta.get('next') ?? '1');
     this.#meta.putSync('next', String(id + 1));
@@ -129,7 +129,7 @@ export class ColumnTables {
     return ordinals;
   }
 
-  /** The ordinal of a name; undefined if it has none yet. */
+  /** The ordinal of a name; undefined if the name has none. */
   ordinal(type: TypeKey, name: string): number | undefined {
     const [id] = numbersIn(this.#meta.get(`names:${type}`));
     return id === undefined ? undefined : this.#names.get(nameKey(id, name))?.readUInt32LE(0);
@@ -156,7 +156,7 @@ export class ColumnTables {
   }
 
   /**
-   * A segment of changes, valid until the next read of a table in this turn.
+   * Returns a segment of changes. The bytes are valid only in this turn, and only until the next read of a table.
    *
    * @throws NotServedError if the columns were dropped.
    */
@@ -195,7 +195,7 @@ export class ColumnTables {
   }
 
   /**
-   * A segment of a snapshot, valid until the next read of a table in this turn.
+   * Returns a segment of a snapshot. The bytes are valid only in this turn, and only until the next read of a table.
    *
    * @throws NotServedError if the columns were dropped.
    */
@@ -212,7 +212,7 @@ export class ColumnTables {
   #segment(type: TypeKey, key: Buffer): Buffer {
     const bytes = this.#segments.getBinaryFast(key);
     if (bytes === undefined) throw new NotServedError(type);
-    // lmdb returns a longer buffer, and sets the `length` of the buffer to that of the value.
+    // lmdb returns a larger buffer, and sets the buffer's `length` to the length of the value.
     return bytes.subarray(0, bytes.length);
   }
 }
@@ -229,7 +229,7 @@ export const columnsTable: AuditTableName = { part: 'columns', name: 'columns:me
 const dropPrefix = 'drop:';
 const typePrefix = 'type:';
 
-/** The types with columns, by the keys of the table `meta`. */
+/** The types with columns, from the keys of the table `meta`. */
 export function typesIn(keys: Iterable<string>): readonly TypeKey[] {
   return [...keys].filter((key) => key.startsWith(typePrefix)).map((key) => typeKey(key.slice(typePrefix.length)));
 }
@@ -238,7 +238,7 @@ function nameKey(id: number, name: string): Buffer {
   return Buffer.concat([keyOf(id), Buffer.from(name, 'latin1')]);
 }
 
-/** The numbers in a text that spaces separate; without a text, no numbers. */
+/** The numbers in a text, which are separated by spaces; empty without a text. */
 function numbersIn(text: string | undefined): readonly number[] {
   return text === undefined ? [] : text.split(' ').map(Number);
 }
@@ -256,7 +256,7 @@ function keyOf(id: number, kind?: number, number?: number): Buffer {
 function positionKey(id: number, position: number): Buffer {
   const key = Buffer.allocUnsafe(12);
   key.writeUInt32BE(id);
-  // The bytes of doubles >= 0 have the order of their values.
+  // The big-endian bytes of doubles >= 0 sort in the order of the doubles.
   key.writeDoubleBE(position, 4);
   return key;
 }

@@ -53,7 +53,7 @@ export class ColumnWorker {
     this.#running = this.#run();
   }
 
-  /** Makes the worker look for work. */
+  /** Makes the worker check for work. */
   wake(): void {
     this.#isWoken = true;
     this.#wake();
@@ -92,7 +92,7 @@ export class ColumnWorker {
     }
   }
 
-  /** Performs one task, and reports an error. Returns whether there may be more tasks. */
+  /** Performs one task, and reports an error if the task fails. Returns whether there may be more tasks. */
   async #attempt(): Promise<boolean> {
     const { onError, clock } = this.#work;
     const { signal } = this.#stopping;
@@ -201,13 +201,14 @@ export class ColumnWorker {
       const values = valuesOfEvent(event, columns.type, position);
       if (values !== undefined) columns.add(values);
       while (columns.isFull() && !(await inSlices(columns.seal(durable()), pace))) await this.#untilFolded();
-      // With this snapshot, a list at any position reads only the changes since the nearest earlier snapshot.
+      // Snapshots are written during the read too, so that a list at any position later reads only the changes since
+      // the nearest earlier snapshot.
       if (columns.needsSnapshot()) await inSlices(columns.snapshot(), pace);
       if (pace.isOver()) await pace.next();
     }
   }
 
-  /** Waits for the next batch of the audit models, which are behind. */
+  /** Waits until the audit models, which have not folded the events of the full segment yet, commit another batch. */
   async #untilFolded(): Promise<void> {
     [this.#isWoken, this.#isHeldUp] = [false, true];
     await this.#woken();

@@ -3,7 +3,10 @@ import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
 import type { ColumnLayout } from './segment/column-layout.ts';
 import type { Segments } from './segment/segment.ts';
 
-/** A row in memory. `name` is undefined for a deletion that was read from the tables. */
+/**
+ * A row in memory: the values of an object after a change. `entry` is undefined for a deletion. `name` is undefined for
+ * a deletion that was read from the tables. `ordinal` is undefined until the name has an ordinal.
+ */
 export type LatestRow = {
   readonly position: number;
   readonly name: string | undefined;
@@ -17,7 +20,7 @@ type NumberedName = {
 };
 
 /**
- * The columns of a type as of one turn, for a comparison with the log. Positions are within the epoch. A read of
+ * The state of a type's columns in one turn, for a comparison with the log. Positions are within the epoch. A read of
  * dropped columns throws NotServedError.
  */
 export type ComparedColumns = {
@@ -46,9 +49,9 @@ export type ComparedColumns = {
   /** The number of rows in full segments since the last snapshot, and the position of the last row in full segments. */
   readonly changed: number;
   readonly sealedThrough: number;
-  /** Whether the columns are still those of the type: others may have replaced them. */
+  /** Whether these are still the columns of the type. Other columns may have replaced them. */
   readonly isCurrent: () => boolean;
-  /** The number of ordinals. The ordinals are the numbers below it. */
+  /** The number of ordinals. The ordinals are the whole numbers from 0 to this number (exclusive). */
   readonly ordinals: number;
   readonly ordinal: (name: string) => number | undefined;
   /** Up to `limit` names after a name, with their ordinals. An ordinal is undefined in a damaged entry. */

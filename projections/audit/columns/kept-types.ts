@@ -23,14 +23,14 @@ type NotCompared = {
 };
 
 /**
- * The columns of registered types. A type gets columns with the first request for a list of the past, and keeps them
- * over restarts. Columns of all types would make each write slower.
+ * The columns of registered types. A type gets columns with the first request for a list at a past position, and keeps
+ * them over restarts. Columns of all types would make each write slower.
  */
 export class KeptTypes {
   readonly #tables: ColumnTables;
   readonly #bounds: ColumnBounds;
   readonly #byKey = new Map<TypeKey, KeptType>();
-  /** The registered types without a request so far. */
+  /** The registered types for which no list at a past position was requested yet. */
   readonly #unused = new Map<TypeKey, ResourceType>();
   /** The registered and requested types with columns that are not opened yet. */
   readonly #opening = new Map<TypeKey, ResourceType>();
@@ -80,7 +80,7 @@ export class KeptTypes {
     this.#retired.push(kept.columns);
   }
 
-  /** The columns of all types as of this turn, for a comparison. `position`: that of the last folded event. */
+  /** The columns of all types in this turn, for a comparison. `position`: the position of the last folded event. */
   hold(position: number): ComparedTypes {
     const columns: ComparedColumns[] = [];
     const others: NotCompared[] = [];
@@ -91,12 +91,15 @@ export class KeptTypes {
         columns.push(kept.columns.hold());
       } else if (kept !== undefined || this.#opening.has(type))
         others.push({ type, reason: 'its columns are being read from the log' });
-      else others.push({ type, reason: 'its plugin is not started: code of plugins computes the values' });
+      else others.push({ type, reason: 'its plugin, which computes the values, is not started' });
     }
     return { columns, others };
   }
 
-  /** Takes the next removed columns to write. Write them before `openNext`: their type may be registered again. */
+  /**
+   * Removes and returns the next columns of a removed type, which must be written. Write them before calling
+   * `openNext`, because the type may be registered again.
+   */
   retired(): TypeColumns | undefined {
     return this.#retired.shift();
   }
@@ -114,7 +117,7 @@ export class KeptTypes {
     return true;
   }
 
-  /** Discards all columns: the worker opens them again. Call this method after the tables were cleared. */
+  /** Discards all columns, so that the worker opens them again. Call this method after the tables were cleared. */
   reopen(): void {
     for (const { columns } of this.#byKey.values()) this.#opening.set(columns.type.key, columns.type);
     this.#byKey.clear();
@@ -133,7 +136,7 @@ export class KeptTypes {
       return false;
     }
     kept.columns.add(values);
-    // The worker could not write these rows for long. They are dropped, since the log has the changes too.
+    // The worker could not write these rows in time. They are dropped, because they can be read from the log again.
     if (kept.columns.bytes > this.#bounds.heldBytes) {
       this.#byKey.delete(change.type);
       this.register(kept.columns.type);

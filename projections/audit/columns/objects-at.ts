@@ -10,7 +10,7 @@ type ObjectsAtDependencies = {
   readonly versions: Pick<VersionReader, 'lastAt'>;
 };
 
-/** Objects as they were at a position, from their streams in the log. */
+/** Reads objects in their state at a past position, from their streams in the log. */
 export class ObjectsAt {
   readonly #log: ObjectsAtDependencies['log'];
   readonly #versions: ObjectsAtDependencies['versions'];
@@ -21,19 +21,20 @@ export class ObjectsAt {
   }
 
   /**
-   * The JSON of an object that existed at the position, as a response showed the object then, in the preferred version.
+   * Returns the JSON of an object that existed at the position. It has the form of a response at that time, in the
+   * preferred version of the type.
    *
    * @throws UnreadableLogError if the log cannot be read now.
    */
   async read(type: ResourceType, name: string, position: LogPosition): Promise<Buffer> {
     const revision = this.#versions.lastAt(type.key, name, position);
-    if (revision === undefined) throw new UnreadableLogError(`no event of ${name} is folded`);
+    if (revision === undefined) throw new UnreadableLogError(`the version index has no event of ${name}`);
     const stream = streamName(`object:${type.key}/${name}`);
     const [event] = await this.#log.readStream(stream, { from: revision, limit: 1 }).catch(refused);
     if (event?.revision !== revision)
       throw new UnreadableLogError(`the log lacks revision ${String(revision)} of ${stream}`);
     const answer = objectAnswer(event, event.position);
-    if (answer === undefined) throw new Error(`invariant broken: ${name} is in a column and has no object`);
+    if (answer === undefined) throw new Error(`invariant violated: ${stream} is in the columns but has no object`);
     return Buffer.from(pastAnswer(answer, type.preferred ?? type));
   }
 }

@@ -15,7 +15,7 @@ export type SnapshotSource = {
 
 const rowsPerStep = 64;
 
-/** Yields the encoded segments of a snapshot, in order, and undefined for a pause. */
+/** Yields the encoded segments of a snapshot, in order, and undefined where other work may run. */
 export function* snapshotChunks(
   source: SnapshotSource,
   bounds: ColumnBounds,
@@ -31,8 +31,9 @@ export function* snapshotChunks(
 }
 
 /**
- * Yields the rows of all objects after the changes, each object once, in no order, and undefined for a pause. Without
- * an order, each segment is read at most twice, even if consecutive changes affect distant objects.
+ * Yields the rows of all objects after the changes, each object once, in no particular order, and undefined where other
+ * work may run. Without an order, each segment is read at most twice, even if consecutive changes affect distant
+ * objects.
  */
 export function* snapshotRows({ layout, before, changes }: SnapshotSource): Generator<ValueRow | undefined, undefined> {
   const latest = new LatestRows();
@@ -54,7 +55,7 @@ export function* snapshotRows({ layout, before, changes }: SnapshotSource): Gene
   }
 }
 
-/** A copy of a segment, which stays valid over a pause. */
+/** Returns a copy of a segment, so that the segment stays valid while other work runs. */
 function copyOf(segments: Segments, number: number, layout: readonly ColumnLayout[]): Segment {
   return new Segment(Buffer.from(segments.read(number)), layout);
 }

@@ -12,7 +12,10 @@ import { bytesOf } from './row-chunk.ts';
 import { entryAt, Segment } from './segment/segment.ts';
 import { snapshotChunks, type SnapshotSource } from './snapshot-builder.ts';
 
-/** New values of an object. `objects`: the change of the number of objects. Positions are within the epoch. */
+/**
+ * New values of an object; `entry` is undefined after a deletion. `objects`: the change of the number of objects.
+ * Positions are within the epoch.
+ */
 export type ChangedValues = {
   readonly position: number;
   readonly name: string;
@@ -42,7 +45,7 @@ export class TypeColumns {
   #bytes = 0;
   /** The position up to which no change of the type is missing. */
   #through: number;
-  /** The number of objects after all rows. */
+  /** The number of objects after the changes in all rows. */
   #objects: number;
 
   constructor(type: ResourceType, tables: ColumnTables, bounds: ColumnBounds) {
@@ -124,7 +127,7 @@ export class TypeColumns {
     return this.#record.changed > Math.max(this.#objects, this.#bounds.changesMin);
   }
 
-  /** Writes a snapshot of the objects after the full segments. */
+  /** Writes a snapshot of the objects in their state after the full segments. */
   *snapshot(): Steps<undefined> {
     const { id, sealed, sealedThrough: position } = this.#record;
     const before = this.#tables.snapshot(id, Infinity);
@@ -138,7 +141,7 @@ export class TypeColumns {
     });
   }
 
-  /** The source of the snapshot after `before`, with the changes up to the full segment before number `until`. */
+  /** The source of the snapshot after `before`, with the changes in the full segments below number `until`. */
   #snapshotSource(before: SnapshotRecord | undefined, until: number): SnapshotSource {
     const { id } = this.#record;
     const { key } = this.type;
@@ -159,9 +162,7 @@ export class TypeColumns {
     });
   }
 
-  /**
-   * The columns for a query at a position, as of this turn. Run the steps, then run the query.
-   */
+  /** Returns steps that prepare the columns, in their state in this turn, for a query at a position. */
   held(position: number): Steps<HeldColumns> {
     const { id, sealed } = this.#record;
     const { key } = this.type;
@@ -177,7 +178,10 @@ export class TypeColumns {
     });
   }
 
-  /** The columns as of this turn, for a comparison with the log. They stay readable until the columns are dropped. */
+  /**
+   * The state of the columns in this turn, for a comparison with the log. It stays readable until the columns are
+   * dropped.
+   */
   hold(): ComparedColumns {
     const { id, sealed, open, changed, sealedThrough } = this.#record;
     const { key } = this.type;
@@ -265,7 +269,7 @@ export class TypeColumns {
     this.#bytes += row.bytes;
   }
 
-  /** Loads the rows of the segment that is not full from the tables. */
+  /** Loads the rows of the incomplete segment from the tables. */
   #load(): void {
     const { id, sealed, open } = this.#record;
     const bytes = this.#tables.changes(this.type.key, id, sealed);

@@ -6,7 +6,10 @@ import type { Segment, SegmentColumn } from '../segment/segment.ts';
 
 type IdRange = readonly [low: number, high: number];
 
-/** A requirement as ranges of ids in a dictionary. `negated`: a row must have no id in the ranges. */
+/**
+ * A requirement of a selection, as ranges of ids in the dictionary of a column's keys. A row meets the condition if it
+ * has an id in one of the ranges, or, if `negated`, has none.
+ */
 type ColumnCondition = {
   readonly column: number;
   readonly negated: boolean;
@@ -77,7 +80,7 @@ function after(keys: KeyDictionary, key: IndexKey): number {
   return low < keys.size && keys.key(low) === key ? low + 1 : low;
 }
 
-/** The first id of a key that neither is before `prefix` nor starts with it. */
+/** Returns the id of the first key that is after `prefix` and after all keys that start with `prefix`. */
 function beyondPrefix(keys: KeyDictionary, prefix: string): number {
   let low = keys.lower(prefix);
   let high = keys.size;
@@ -90,8 +93,8 @@ function beyondPrefix(keys: KeyDictionary, prefix: string): number {
 }
 
 /**
- * Sets `holding` to 0 for each row that does not meet all conditions. `holding` has 1 for each row that is still
- * selected.
+ * Sets `holding` to 0 for each row that does not meet all conditions. Before the call, `holding` has 1 for each row to
+ * check.
  */
 export function keepHolding(segment: Segment, conditions: readonly ColumnCondition[], holding: Uint8Array): void {
   for (const { column, negated, ranges } of conditions) {

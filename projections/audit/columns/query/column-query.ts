@@ -14,11 +14,11 @@ export type HeldColumns = {
   readonly layout: readonly ColumnLayout[];
   /** The last snapshot at or before the position. It has each object once. */
   readonly snapshot: Segments;
-  /** The changes after the snapshot, in the order of the log. Changes after the position may follow. */
+  /** The changes after the snapshot, in the order of the log. May include changes after the position. */
   readonly changes: Segments;
 };
 
-/** The result of a query as of a position within the epoch. */
+/** Returns the result of a query on the objects at a position within the epoch. */
 export function* queryColumns(held: HeldColumns, position: number, query: ListQuery): Steps<QueryResult> {
   const { window } = query;
   const matches = yield* matchesAt(held, position, query);
@@ -57,8 +57,8 @@ function* windowOf(order: MatchOrder, window: Window): Steps<SelectedPage> {
 
 /**
  * Returns the latest row of each object up to the position, if this row meets all conditions. Reads the changes from
- * the last one backwards, then the snapshot. The first row of an object is thus its latest one, so each segment is read
- * once.
+ * the last one backwards, then the snapshot. So the first row that is read of an object is the latest one, and each
+ * segment is read once.
  */
 function* matchesAt(held: HeldColumns, position: number, { selection, sort }: ListQuery): Steps<Matches> {
   const { layout, snapshot, changes } = held;
@@ -106,13 +106,13 @@ class Scratch {
   }
 }
 
-/** Sets 1 for each of the first rows that has an object and is the latest row of the object. */
+/** Sets `found` to 1 for each of its rows that has an object (no deletion) and is the latest row of this object. */
 function markLatest(found: Uint8Array, { alive, ordinals }: Segment, seen: SeenOrdinals): void {
   for (let row = found.length - 1; row >= 0; row--)
     if (seen.add(ordinals.at(row)) && alive.at(row) === 1) found[row] = 1;
 }
 
-/** Sets 1 for each row of a snapshot whose object has no later change. */
+/** Sets `found` to 1 for each row of a snapshot, unless the row's object has a later change. */
 function markUnseen(found: Uint8Array, { alive, ordinals }: Segment, seen: SeenOrdinals): void {
   for (let row = 0; row < found.length; row++) {
     if (alive.at(row) === 1 && !seen.has(ordinals.at(row))) found[row] = 1;

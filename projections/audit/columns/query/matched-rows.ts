@@ -8,11 +8,14 @@ import type { ColumnLayout } from '../segment/column-layout.ts';
 import { Segment, type SegmentColumn, type Segments } from '../segment/segment.ts';
 import { Numbers } from './numbers.ts';
 
-/** The places of the columns of the name and the creation time, which are equal for all types. */
+/** The places of the columns of the name and the creation time, which are the same for all types. */
 const nameColumn = 0;
 const createdColumn = 1;
 
-/** The sort key of each match: `missing` for a match without a value. */
+/**
+ * One sort key of the query, with the key of each match in `keys`. `missing` stands for the key of a match without a
+ * value.
+ */
 type KeyOrder = SortKey & {
   readonly keys: Numbers | string[];
   readonly missing: IndexKey;
@@ -26,7 +29,7 @@ type SelectedRows = {
 
 /**
  * The rows that a query selects, over several segments. A match is the number of a selected row. For most objects, only
- * the sort keys are in memory; their names stay in the segments.
+ * the sort keys are in memory, and the names stay in the segments.
  */
 export class Matches {
   readonly sort: readonly KeyOrder[];
@@ -75,7 +78,7 @@ export class Matches {
 
   #partOf(match: number): Part {
     const last = lastThat((part) => (this.#parts[part]?.first ?? Infinity) <= match);
-    return must(last === undefined ? undefined : this.#parts[last], 'a match is of a segment');
+    return must(last === undefined ? undefined : this.#parts[last], 'each match is in a segment');
   }
 }
 

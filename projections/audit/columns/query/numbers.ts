@@ -1,7 +1,7 @@
 /** The count of numbers in a page. */
 const pageSize = 4_096;
 
-/** A growing list of numbers, outside of the heap. Pages grow it without copies, which would be garbage. */
+/** A growing list of numbers outside of the JavaScript heap. It grows by pages, because copies would become garbage. */
 export class Numbers {
   readonly #pages: Float64Array[] = [];
   #length = 0;

@@ -11,7 +11,10 @@ export type Asker = {
   readonly signal: AbortSignal;
 };
 
-/** Limits the number of concurrent queries, and so their memory. Running queries share a part of each turn. */
+/**
+ * Limits the number of concurrent queries, and so their memory. Together, the running queries use about `listTurnMs` of
+ * each turn.
+ */
 export class QueryTurns {
   readonly #clock: Clock;
   readonly #turns: EventLoopTurns;

@@ -3,7 +3,7 @@ import { strideMax, type Steps } from '../../../../src/base/steps.ts';
 /** Returns a negative number if `a` is before `b`. Never returns 0 for two different numbers. */
 type Compare = (a: number, b: number) => number;
 
-/** The maximum size of a part that `sort` of the engine sorts at once. */
+/** The maximum size of a part that is sorted at once, with the `sort` of the JavaScript engine. */
 const sortedAtOnce = 256;
 
 /** Sorts `order` until its places from `from` to `to` (exclusive) are final. */
@@ -26,7 +26,10 @@ export function* sortWindow(order: Uint32Array, from: number, to: number, compar
   }
 }
 
-/** Partitions a part: no number before the returned place is after the pivot. Neither side is empty. */
+/**
+ * Partitions a part at the returned place: no number before this place sorts after the pivot, and no number from this
+ * place on sorts before the pivot. Neither side is empty.
+ */
 function* partition(order: Uint32Array, low: number, high: number, compare: Compare): Steps<number> {
   const pivot = order[low + (mixed(low + high) % (high - 1 - low))] ?? 0;
   let left = low - 1;

@@ -11,7 +11,7 @@ export type ColumnLayout = {
   readonly valuesOf: (entry: IndexEntry) => readonly IndexKey[];
 };
 
-/** The layouts of a type's columns: a column for each index at its place, then a column of the labels as terms. */
+/** The layouts of a type's columns: a column for each index at its place, then a column of the labels (`labelTerm`). */
 export function layoutOf(definitions: readonly IndexDefinition[]): readonly ColumnLayout[] {
   const columns = definitions.map(({ name, type, multi }, index): ColumnLayout => {
     // These two columns use the object's own name and creation time, as the live indexes and the default order do.

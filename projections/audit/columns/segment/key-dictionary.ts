@@ -2,8 +2,8 @@ import type { Steps } from '../../../../src/base/steps.ts';
 import type { IndexKey } from '../../../../src/resource/type/index-entry.ts';
 
 /**
- * The distinct keys of a column, ascending: a key's place is its id. The keys of one index are texts or numbers, never
- * both.
+ * The distinct keys of a column, in ascending order. The id of a key is its place in this order. The keys of one index
+ * are texts or numbers, never both.
  *
  * Encoding: the count (`u32`), then the keys. Numbers are `f64` each. For texts: the end offset of each text, relative
  * to the first text (`u32`, little endian), the encoding of each text (`u8`: 0 for Latin-1, 1 for UTF-16), and the

@@ -15,8 +15,8 @@ export type ValueRow = {
 
 /**
  * Rows by column, little-endian: the number of blocks (`u32`), the end of each block (`u32`), and the blocks. The
- * blocks are: the ordinals; the positions (`f64` of the first, then the distances to it); 1 for each row with an
- * object; one block for each column.
+ * blocks are: the ordinals; the positions (`f64` of the first, then the distances to it); for each row 1 if it has an
+ * object, 0 for a deletion; one block for each column.
  *
  * The block of a column starts with its dictionary. In a single-valued column, the id of each row follows; a row
  * without a value has the dictionary's size as its id. In a multi-valued column, the number of values of each row
@@ -66,7 +66,10 @@ function* encodeColumn(rows: readonly ValueRow[], { isText, multi, valuesOf }: C
   return Buffer.concat([dictionary, packIntegers(single)]);
 }
 
-/** The keys in the order of `<`. The engine sorts texts in this order without a comparator, several times as fast. */
+/**
+ * The keys in the order of `<`. The engine sorts texts in this order without a comparator, and is then several times as
+ * fast.
+ */
 function sorted(keys: readonly IndexKey[]): readonly IndexKey[] {
   return typeof keys[0] === 'string' ? keys.toSorted() : [...Float64Array.from(keys, Number).sort()];
 }

@@ -16,11 +16,14 @@ export type SegmentColumn = {
   readonly ids: PackedIntegers;
 };
 
-/** The places of the rows' first values among the values of all rows. */
+/**
+ * For each row, the place of its first value among the values of all rows. At the number of rows: the number of values.
+ */
 type RowStarts = { at(row: number): number | undefined };
 
 /**
- * Encoded segments, numbered from 0. The bytes of `read` are valid until the next call of `read`, within the same turn.
+ * Encoded segments, numbered from 0. The bytes that `read` returns are valid only in the same turn, and only until the
+ * next call of `read`.
  */
 export type Segments = {
   readonly count: number;
