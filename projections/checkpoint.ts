@@ -1,10 +1,10 @@
 import { logPosition, type LogIdentity, type LogPosition } from '../src/log/log.ts';
 
-/** The log, and the position up to which the tables are folded. */
+/** The identity of the folded log, and the position up to which its events are folded into the tables. */
 export type Checkpoint = LogIdentity & {
   readonly position: LogPosition;
   readonly eventId: string;
-  /** The number of folded events, and the latest time of these events in epoch milliseconds. */
+  /** The number of folded events, and the latest accepted time of these events (`EventTimes`) in epoch milliseconds. */
   readonly events: number;
   readonly time: number;
 };

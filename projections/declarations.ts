@@ -36,7 +36,7 @@ export class Declarations implements DeclarationReader, DeclarationFeed {
     return this.#known.declared.get(type);
   }
 
-  /** The references to objects of a type, in the latest declarations. */
+  /** The references to objects of `type` in the latest declarations of all types. */
   referencesTo(type: TypeKey): readonly ReferenceFrom[] {
     return this.#referencesTo.get(type) ?? noReferences;
   }
@@ -94,10 +94,15 @@ export type Written = {
   readonly row: { readonly declared: number | undefined } | undefined;
 };
 
-/** The changes of one batch, which may still be rolled back. */
+/**
+ * The changes of the declarations by one batch of events. `Declarations.keep` applies them after the commit of the
+ * batch.
+ */
 export class DeclarationsBatch {
   readonly declared = new Map<TypeKey, Declared>();
-  /** The indexes of each type that were ever unique. Contains only types to which the batch adds an index. */
+  /**
+   * By type: the names of the indexes that are or were unique. Contains only the types for which the batch adds a name.
+   */
   readonly onceUnique = new Map<TypeKey, ReadonlySet<string>>();
   readonly late: LateWrite[] = [];
   readonly #known: DeclarationTables;
@@ -141,8 +146,8 @@ export class DeclarationsBatch {
 
   enforce(type: TypeKey, { declared, late, indexes }: UniquenessEvent): void {
     const standing = this.#standing(type);
-    // An event was appended between the state on which the enforcement is based and the enforcement itself. This event
-    // may have added an object with unclaimed values.
+    // The enforcement is based on an outdated state: after the check of the values, a later declaration or a late write
+    // was folded. An object may then have an unclaimed value, so the enforcement is ignored.
     if (standing?.revision !== declared || standing.late !== late) return;
     const enforced = indexes.flatMap((index) => {
       const since = standing.since[index];
@@ -152,8 +157,9 @@ export class DeclarationsBatch {
   }
 
   /**
-   * Whether the type has no declaration, or its latest declaration decided the event. Such an event changes no state
-   * here, since no index is newer than the declaration. Nearly all events are of this kind.
+   * Whether the type has no declaration, or the event was decided under the latest one. `declared`: the revision of the
+   * event's declaration; undefined if the event was decided without a declaration. Nearly all events are current. They
+   * change nothing here, since no index is newer than the latest declaration.
    */
   isCurrent(type: TypeKey, declared: number | undefined): boolean {
     const standing = this.#standing(type);

@@ -5,8 +5,8 @@ const stampForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u;
 const none = '1970-01-01T00:00:00.000Z';
 
 /**
- * The latest time of all folded events. A time too far in the future comes from a wrong clock and is ignored: otherwise
- * all later events would adopt that time (consistency protocol, 8).
+ * The latest time of all folded events. A time too far in the future comes from a wrong clock and is ignored, because
+ * otherwise all later events would get that time (consistency protocol, 8).
  */
 export class EventTimes {
   readonly #latest: () => number;
@@ -21,7 +21,10 @@ export class EventTimes {
     this.#last = new Date(lastMs).toISOString();
   }
 
-  /** Returns 0 if the latest time was accepted while this node's clock was wrong, and is now too far in the future. */
+  /**
+   * Returns the latest time in epoch milliseconds. Returns 0 if this time is too far in the future now, because it was
+   * accepted while this node's clock was wrong.
+   */
   lastMs(): number {
     return this.#lastMs > this.#latest() ? 0 : this.#lastMs;
   }
@@ -43,7 +46,7 @@ export class EventTimes {
   }
 }
 
-/** The event times of one batch, which may still be rolled back. */
+/** The times of one batch of events. `EventTimes.keep` applies them after the commit of the batch. */
 class BatchTimes {
   last: string;
   stray: string | undefined;
@@ -56,8 +59,8 @@ class BatchTimes {
   }
 
   /**
-   * Takes the time of an event into account. Times of the same format and length compare like strings. This program
-   * writes only this format; all other formats are ignored.
+   * Takes the time of an event into account. Only times in the format of `stampForm`, the one that this program writes,
+   * are used; they sort as strings. Times in other formats are ignored.
    */
   take(recorded: RecordedEvent): void {
     const stamp = stampOf(recorded);

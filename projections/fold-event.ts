@@ -25,7 +25,7 @@ export type Rows = {
   deletedAt(type: TypeKey, name: string): StreamRevision | undefined;
 } & StreamRows;
 
-/** The part of the tables that the fold reads for a stream without objects. */
+/** The part of the tables that the fold reads for an event of a stream without objects. */
 export type StreamRows = {
   /** Whether the type has no objects. */
   isEmpty(type: TypeKey): boolean;
@@ -34,7 +34,6 @@ export type StreamRows = {
 
 const unindexed = { after: undefined, entry: new Uint8Array(0) };
 
-/** The context of a fold. */
 export type FoldContext = {
   readonly rows: Rows;
   readonly type: (key: TypeKey) => ResourceType | undefined;
@@ -47,8 +46,9 @@ export type FoldContext = {
 export const foldedCategories = ['object', 'secret', 'platform', 'guard', 'type', 'unique', 'ref', 'closing'];
 
 /**
- * The events without an effect on the read models. The claim of a guard needs no effect: its holder waits until the
- * claim is folded, and with it all earlier events. Only the audit indexes use events of trees and keys.
+ * The events that change no read model, except for the last revision of their stream. A guard needs no more: a writer
+ * that appends `ValueClaimed` to a guard's stream only waits until this event and all earlier events are folded. The
+ * events about trees and keys are for the audit indexes and for verifiers.
  */
 const withoutEffect: ReadonlySet<DomainEvent['type']> = new Set([
   'CopyFinished',
@@ -62,8 +62,8 @@ const withoutEffect: ReadonlySet<DomainEvent['type']> = new Set([
 /**
  * Writes the effects of one event and returns the change of an object; undefined if no object changed.
  *
- * @throws LogCorruptError for an event with an effect that does not belong to its stream, and for an event that does
- * not follow the previous one of its stream; LogReplacedError if a new epoch has begun.
+ * @throws LogCorruptError if the event has an effect but is in the wrong stream, or if the event does not follow the
+ * previous one of its stream; LogReplacedError if a new epoch has begun.
  */
 export function foldEvent(recorded: RecordedEvent, writer: Writer, known: FoldContext): Change | undefined {
   if (isOfObject(recorded)) return foldObject(recorded, writer, known);
@@ -132,10 +132,16 @@ export function assertFollows({ stream, revision, position }: RecordedEvent, bef
   throw new LogCorruptError(`${stream} has ${found}, but ${wanted} was expected`);
 }
 
-/** Throws if a new epoch has begun. The log may then lack events that were folded, so the fold must start again. */
+/**
+ * Throws if a new epoch has begun, or if the log now has another id. The log may then lack events that were folded, so
+ * the fold must start again.
+ */
 function assertSameEpoch({ logId, epoch }: LogIdentity, known: LogIdentity): void {
   if (epoch > known.epoch || (epoch === known.epoch && logId !== known.logId))
-    throw new LogReplacedError(`epoch ${String(epoch)} has begun, but this node follows epoch ${String(known.epoch)}`);
+    throw new LogReplacedError(
+      `epoch ${String(epoch)} of log ${logId} has begun, but this node follows epoch ${String(known.epoch)} of log ` +
+        known.logId,
+    );
 }
 
 function typeOfStream(recorded: RecordedEvent, category: string): TypeKey {
@@ -153,7 +159,10 @@ function uidOf(recorded: RecordedEvent): string {
   return nameIn(recorded, 'secret:');
 }
 
-/** Folds an event of an object. Returns undefined for a fence on a name without an object. */
+/**
+ * Folds an event of an object and returns the object's change. Returns undefined for a fence on a name without an
+ * object.
+ */
 function foldObject(recorded: RecordedEvent, writer: Writer, known: FoldContext): Change | undefined {
   const { revision, position } = recorded;
   const { type: key, name } = objectStream(recorded);
@@ -167,7 +176,7 @@ function foldObject(recorded: RecordedEvent, writer: Writer, known: FoldContext)
   const previous = known.rows.row(key, name);
   assertFollows(recorded, previous === undefined ? known.rows.deletedAt(key, name) : revisionOf(previous));
   known.declarations.recordValues(key, event.values);
-  // Like a deletion, a fence on a free name only moves the revision of the name.
+  // A fence on a name without an object is recorded like a deletion: the name's next event must follow this revision.
   if (event.type === 'ObjectDeleted' || event.object === undefined) writer.putDeleted(key, name, revision);
   foldReferences(event, { type: key, name, revision, previous }, writer);
   if (event.object === undefined) return undefined;
@@ -189,7 +198,10 @@ function foldObject(recorded: RecordedEvent, writer: Writer, known: FoldContext)
   return type === undefined ? withLateEntries(change, { object: event.object, previous, known }) : change;
 }
 
-/** The row after an event, without index entry, as in a replay, and the references. Undefined without an object. */
+/**
+ * Returns the object's row after an event, and the object's references. The row has no index entry, as in a replay.
+ * Returns undefined if the event contains no object.
+ */
 export function rowAfter(recorded: RecordedEvent): RowAfter | undefined {
   const decoded = decodeEvent(recorded);
   const { event } = decoded;
@@ -211,7 +223,7 @@ export function recordWrite(
   { type, ...stored }: Stored,
   declarations: DeclarationsBatch,
 ): void {
-  // An object that is removed by a later event of the same append is never visible.
+  // A later event of the same append deletes the object, so the state between the two events is never visible.
   if (!endsAppend || declarations.isCurrent(type, stored.declared)) return;
   declarations.recordWrite(type, { ...stored, isFence: event === 'NameFenced' });
 }
@@ -250,7 +262,10 @@ function stateBefore(
   };
 }
 
-/** Returns the entry that the write path computed under the current declaration; otherwise computes the entry. */
+/**
+ * Returns the object's index entry: the one in the event, if the write path computed it under the current declaration;
+ * otherwise a new one.
+ */
 function indexed(
   decoded: DecodedEvent,
   object: ResourceObject,

@@ -2,18 +2,18 @@ import { must } from '../src/base/unreachable.ts';
 import { answerStart } from './row.ts';
 
 const comma = 0x2c;
-/** The number of bytes of the first buffer for each expected response. Most objects are smaller. */
+/** The number of bytes that the first buffer reserves for each expected response. Most responses are smaller. */
 const answerBytesExpected = 1_024;
 
 /**
- * The responses of rows, joined with commas in one buffer. Each row is copied when it is added, so rows may be in
- * shared memory. One buffer is used because a million separate buffers would make a garbage collection take tenths of a
- * second.
+ * The response JSON of several rows, joined with commas in one buffer. Each row is copied when it is added, so a row
+ * may be in a buffer that the next read overwrites. One buffer is used because a million separate buffers would make a
+ * garbage collection take tenths of a second.
  */
 export class JoinedAnswers {
   #bytes: Buffer;
   #length = 0;
-  /** The offset of each response. */
+  /** The offset in `#bytes` at which each response starts. */
   readonly #starts: number[] = [];
 
   constructor(expected: number) {

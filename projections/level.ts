@@ -38,7 +38,7 @@ export class Level implements LevelReader {
   }
 }
 
-/** The change of the level by one batch, which may still be rolled back. */
+/** The level after one batch of events. `Level.keep` applies it after the commit of the batch. */
 export class LevelBatch {
   level: number;
   readonly #before: number;
@@ -48,7 +48,10 @@ export class LevelBatch {
     this.level = before;
   }
 
-  /** Raises the level. Throws if this version cannot read the level, since later events may then have any form. */
+  /**
+   * Raises the level. Throws if this version of the program cannot read the level, since later events may then have any
+   * form.
+   */
   raise(level: number): void {
     assertReadable(level);
     this.level = Math.max(this.level, level);

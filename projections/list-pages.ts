@@ -24,7 +24,7 @@ import type { Choice, QueryResult } from './index/index-choice.ts';
 import { JoinedAnswers } from './joined-answers.ts';
 import type { LmdbTables, Snapshot } from './lmdb-tables.ts';
 
-/** A query that was started in this turn, with the position of the read model in this turn. */
+/** A query, with the position of the read model in the turn in which the query was started. */
 export type Listing = {
   readonly type: TypeKey;
   readonly choice: Choice;
@@ -39,14 +39,14 @@ type Pinned = {
 type ReadRow = (name: string) => Buffer | undefined;
 
 /**
- * Joins the rows of a query into the items of a list. A short page is joined at once, a long page slice by slice from a
- * snapshot. All lists that take several turns share a part of each turn.
+ * Joins the rows of a query into the items of a list. A short page is joined at once, a long page in slices from a
+ * snapshot. Together, the lists that need several turns use about `listTurnMs` of each turn.
  */
 export class ListPages {
   readonly #tables: LmdbTables;
   readonly #clock: Clock;
   readonly #turns: EventLoopTurns;
-  /** The number of snapshots of lists and initial watch states that are still being read. */
+  /** The number of snapshots that are in use by lists and by initial states of watches. */
   #held = 0;
 
   constructor(tables: LmdbTables, clock: Clock) {
@@ -71,7 +71,8 @@ export class ListPages {
             })),
       );
     }
-    // The snapshot is taken in this turn, so it has the same state as the orders of the query.
+    // The snapshot is taken in the turn in which the query was started, so it has the same state as the query's
+    // indexes.
     const snapshot = this.#tables.snapshot();
     return {
       rest: async (signal) => this.#rest({ type, choice, position }, snapshot, signal),
@@ -83,7 +84,8 @@ export class ListPages {
   }
 
   /**
-   * Returns the objects in batches, in the state of this turn, even if selecting and reading take several turns.
+   * Returns the objects in batches, in their state at the time of the call, even if selecting and reading take several
+   * turns.
    *
    * @throws SnapshotsExhaustedError if `snapshotsMax` snapshots are in use.
    */
@@ -152,7 +154,8 @@ export class ListPages {
   async *#readSlices<T>({ type, names, snapshot }: Pinned, read: (answers: JoinedAnswers) => T): AsyncGenerator<T> {
     try {
       for (let start = 0; start < names.length;) {
-        // Yields before each slice, since a fast reader would otherwise block the event loop until the last slice.
+        // Yields before each further slice, since a fast reader would otherwise block the event loop until the last
+        // slice.
         if (start > 0) await this.#turns.next();
         const answers = this.#slice(names, start, (name) => snapshot.rowFast(type, name));
         start += answers.count;
@@ -163,7 +166,10 @@ export class ListPages {
     }
   }
 
-  /** Joins at least one row. Ends by time too, since the system may read rows from disk. */
+  /**
+   * Joins the rows of one slice: at least one row, at most `listSliceObjectsMax`. The slice ends earlier when it has
+   * `listSliceBytesMax` bytes, or when its time is over, since the system may have to read rows from disk.
+   */
   #slice(names: readonly string[], start: number, read: ReadRow): JoinedAnswers {
     const end = Math.min(names.length, start + listSliceObjectsMax);
     const answers = new JoinedAnswers(end - start);
@@ -177,8 +183,8 @@ export class ListPages {
   }
 
   /**
-   * Limits the time of a snapshot, since LMDB reuses no pages while a stalled reader has a snapshot. After the limit,
-   * the snapshot is released and the list fails.
+   * Limits the time for which a list uses a snapshot: LMDB cannot reuse freed pages meanwhile, and the reader may
+   * stall. When the time is over, the snapshot is released, and the next read from it fails.
    *
    * @throws SnapshotsExhaustedError if `snapshotsMax` snapshots are in use; `snapshot` is then released.
    */
@@ -199,7 +205,7 @@ export class ListPages {
     const timer = this.#clock.after(snapshotHoldMsMax, release);
     return {
       rowFast: (type, name) => {
-        if (!held) throw new Error('the list took too long to read: its snapshot was released');
+        if (!held) throw new Error('could not read the rest of the list: the time limit of its snapshot has passed');
         return snapshot.rowFast(type, name);
       },
       release,

@@ -1,11 +1,13 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
 /**
- * Whether LMDB's file ends with the last committed transaction, according to the lock file. The lock file is shared
- * memory of the process and the kernel, so it records the last commit even after a kill. An earlier copy of the data
- * file, written over the original, ends with an earlier transaction and may mix pages of several transactions.
+ * Whether the newest transaction in LMDB's data file is the last committed one according to the lock file. Processes
+ * map the lock file into memory, so the kernel keeps the record of the last commit even if the process is killed. If an
+ * older copy of the data file was written over the original, its newest transaction is older, and its pages may come
+ * from several transactions.
  *
- * The layout is that of LMDB on Linux (`mdb.c`: MDB_txbody and MDB_meta; the library's page header has 24 bytes).
+ * The offsets follow LMDB's structures on Linux (`mdb.c`: MDB_txbody and MDB_meta; the page header of the `lmdb`
+ * package has 24 bytes).
  */
 export function endsAsCommitted(path: string): boolean {
   const lock = bytesOf(`${path}-lock`, lockBytes);
@@ -36,7 +38,10 @@ function transactionAt(data: Buffer, offset: number): bigint | undefined {
   return data.readBigUInt64LE(offset + at.transaction);
 }
 
-/** The first `count` bytes of a file, or fewer if it is shorter. Undefined if it is too short for a lock header. */
+/**
+ * The first `count` bytes of a file, or the whole file if it is shorter. Undefined if the file cannot be read, or is
+ * shorter than a lock header.
+ */
 function bytesOf(path: string, count: number): Buffer | undefined {
   let file: number | undefined;
   try {

@@ -25,7 +25,7 @@ export function openReadOnly(dir: string, databases: number): RootDatabase {
 }
 
 export function holdTransaction(root: RootDatabase): HeldTransaction {
-  // Without this call, lmdb may reuse a read transaction of an earlier turn.
+  // Without this call, lmdb may reuse a read transaction of an earlier turn, which does not include later commits.
   root.resetReadTxn();
   const transaction: Transaction = root.useReadTransaction();
   let isHeld = true;

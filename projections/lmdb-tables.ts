@@ -19,22 +19,25 @@ export type Snapshot = {
   release(): void;
 };
 
-/** The types of the library lack these options. */
+/** The type declarations of the `lmdb` package lack these options. */
 type ReadOptions = { readonly transaction: Transaction };
 type Rows = Database<Buffer, string> & { getBinaryFast(key: string, options?: ReadOptions): Buffer | undefined };
 
 export type Writer = IntentWriter & {
-  /** `recreated`: whether a deleted object had the name before. */
+  /** `recreated`: whether the name has an entry in the table of deleted names. The entry is then removed. */
   putRow(type: TypeKey, name: string, row: Buffer, options: { readonly recreated: boolean }): void;
-  /** Records a deletion. The next object of this name continues the numbering of its stream after `revision`. */
+  /**
+   * Removes the object's row, if any, and records the name's last revision. An object that is created later with this
+   * name continues after `revision`.
+   */
   putDeleted(type: TypeKey, name: string, revision: StreamRevision): void;
   /** Replaces the references of an object. */
   putReferences(type: TypeKey, name: string, refs: readonly HeldReference[]): void;
-  /** Drops the intents that an event of the object at `revision` ends. */
+  /** Drops the intents (`fold-intent.ts`) of the object that its event at `revision` ends. */
   dropIntents(type: TypeKey, name: string, revision: StreamRevision): void;
   putPasswordHash(uid: string, revision: StreamRevision, hash: string): void;
   putTokenDigest(uid: string, digest: string): void;
-  /** Deletes the secrets of a deleted object. */
+  /** Deletes the password hashes and the token digest of a deleted object. */
   dropSecrets(uid: string): void;
   /** Sets the last folded revision of a stream without objects. */
   putHead(stream: StreamName, revision: StreamRevision): void;
@@ -49,15 +52,19 @@ export class LmdbTables {
   readonly #environment: LmdbEnvironment;
   /** `<type>/<name>` → row. Contains only existing objects. */
   readonly #rows: Rows;
-  /** The same table as `#rows`, opened with values in a shared buffer. */
+  /** The same table as `#rows`, opened so that the values are views of lmdb's shared read buffer. */
   readonly #scans: Database<Buffer, string>;
   /** `<type>/<name>` → last revision, for names without an object. `#rows` and `#deleted` have no key in common. */
   readonly #deleted: Database<number, string>;
   /** Stream → last revision, for streams without objects. The fold detects gaps with this table. */
   readonly #heads: Database<number, string>;
-  /** `<uid>/<revision>` → a password hash; `<uid>` → the digest of the latest token. No API reads this table. */
+  /**
+   * `<uid>/<revision>` → a password hash; `<uid>` → the digest of the latest token. No response contains these values.
+   */
   readonly #secrets: Database<string, string>;
-  /** The checkpoint, the log's level, and by type the latest declaration and the indexes that were ever unique. */
+  /**
+   * The checkpoint, the log's level, and for each type its latest declaration and the indexes that are or were unique.
+   */
   readonly #meta: Database<string, string>;
   readonly #references: Database<string, string>;
   readonly references: ReferenceTables;
@@ -99,7 +106,7 @@ export class LmdbTables {
     return this.#byType(declaredPrefix).map(([type, text]) => [type, JSON.parse(text) as Declared]);
   }
 
-  /** The indexes of each type that were ever unique. */
+  /** By type: the names of the indexes that are or were unique. */
   onceUnique(): readonly (readonly [TypeKey, readonly string[]])[] {
     return this.#byType(uniquePrefix).map(([type, text]) => [type, JSON.parse(text) as readonly string[]]);
   }
@@ -159,7 +166,7 @@ export class LmdbTables {
       if (!read(value, key.slice(prefix.length))) return;
   }
 
-  /** Up to `limit` names of a type's objects, in the order of the names, from the first after `after`. */
+  /** Up to `limit` names of a type's objects, in the order of the names, starting with the first name after `after`. */
   names(type: TypeKey, { after, limit }: NameRange): readonly string[] {
     const prefix = `${type}/`;
     const start = after === undefined ? prefix : `${prefix}${after}\u0001`;
@@ -205,7 +212,7 @@ export class LmdbTables {
     this.intents.clear();
   }
 
-  /** Flushes the tables, so that they are also valid after a reboot. */
+  /** Closes the tables and flushes them, so that they remain valid after a reboot. */
   async close(): Promise<void> {
     await this.#environment.close();
   }
@@ -261,9 +268,9 @@ export class LmdbTables {
 }
 
 /**
- * Returns a value in lmdb's shared read buffer with its true length. lmdb sets the `length` of one large buffer instead
- * of slicing it. Since Node 22, `Buffer.concat`, `copy` and `from` ignore this `length` and would copy other rows after
- * the value. So no other code may receive lmdb's buffer.
+ * Returns the value in lmdb's shared read buffer as a view of the value's true length. lmdb sets the `length` of one
+ * large buffer instead of slicing it. Since Node 22, `Buffer.concat`, `copy` and `from` ignore this `length` and would
+ * also copy the bytes after the value. So no other code may receive lmdb's buffer.
  */
 function sharedValue(bytes: Buffer): Buffer {
   return bytes.subarray(0, bytes.length);

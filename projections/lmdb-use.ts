@@ -4,10 +4,10 @@ import { endsAsCommitted } from './lmdb-committed.ts';
 
 /**
  * Decides whether existing tables are valid. Tables are written without flushing. After an unclean end they are valid
- * only in the same file, without a reboot of the machine in between, and while no process writes them. A copy of a file
- * that is being modified has pages of different moments, and LMDB aborts the process when it reads such a copy. An old
- * copy over the file is invalid too: it ends with an earlier transaction than the last committed one. After an orderly
- * close, copies of the tables are valid too.
+ * only if three conditions hold: the file is the original and not a copy, the machine has not rebooted since, and no
+ * other process writes the file. A copy of a file that is being modified has pages of different moments, and LMDB
+ * aborts the process when it reads such a copy. An older copy that was written over the file is invalid too: its newest
+ * transaction is older than the last committed one. After an orderly close, copies of the tables are valid too.
  */
 
 const tablesFormat = 6;
@@ -16,7 +16,10 @@ export const tablesFile = 'tables.mdb';
 
 type Process = {
   readonly pid: number;
-  /** The start of the process in ticks of the kernel, because process ids are reused. */
+  /**
+   * The start time of the process in kernel ticks since boot. It identifies the process, because process ids are
+   * reused.
+   */
   readonly started: string;
 };
 
@@ -25,7 +28,9 @@ type Use = {
   /** Whether the process has closed the tables in an orderly way. */
   readonly clean: boolean;
   readonly boot: string;
-  /** The ids of the tables' file and of the mark file. A copy of the mark file has another id. */
+  /**
+   * `fileId` of the tables' file, and of this mark file when it was written. A copy of the mark file has another id.
+   */
   readonly file: string;
   readonly self: string;
   readonly process: Process;
@@ -42,7 +47,8 @@ export function isTrustworthy(dir: string): boolean {
 
 /** Marks the folder as in use by this process, or as closed in an orderly way. */
 export function markUse(dir: string, { clean }: { readonly clean: boolean }): void {
-  // Writes a new file and renames it. If the disk is full, the old mark remains: an empty mark would cause a rebuild.
+  // Writes a new file and renames it, so that the old mark remains if the disk is full. An empty mark would cause a
+  // rebuild.
   const next = join(dir, `${mark}.next`);
   rmSync(next, { force: true });
   writeFileSync(next, '', { mode: 0o600 });
@@ -60,7 +66,7 @@ export function markUse(dir: string, { clean }: { readonly clean: boolean }): vo
   renameSync(next, join(dir, mark));
 }
 
-/** Deletes the read models, which are then rebuilt from the log. */
+/** Deletes the tables in `dir`, which are then rebuilt from the log. */
 export function discard(dir: string): void {
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -85,15 +91,18 @@ function bootId(): string | undefined {
   return textOf('/proc/sys/kernel/random/boot_id')?.trim();
 }
 
-/** The id of a file, which a move keeps and a copy changes: inode numbers are reused, but birth times are not. */
+/**
+ * An id of a file that a move keeps and that a copy does not have. It includes the birth time, because inode numbers
+ * are reused.
+ */
 function fileId(path: string): string | undefined {
   const { ino, birthtimeNs } = statSync(path, { bigint: true, throwIfNoEntry: false }) ?? {};
   return ino === undefined ? undefined : `${String(ino)} ${String(birthtimeNs)}`;
 }
 
 /**
- * Whether another process uses the tables. The caller has locked the folder, so such a process must have opened the
- * folder by another path.
+ * Whether another process uses the tables, or the mark names no process. The caller has locked the folder, so such a
+ * process must have opened the folder by another path.
  */
 function isElsewhere(other: Partial<Process> | undefined): boolean {
   const { pid, started } = other ?? {};
@@ -101,10 +110,11 @@ function isElsewhere(other: Partial<Process> | undefined): boolean {
   return pid !== process.pid && startOf(pid) === started;
 }
 
-/** The start time of a process; undefined if the process does not run or is a zombie. */
+/** The start time of a process in kernel ticks since boot; undefined if the process does not run or is a zombie. */
 function startOf(pid: number): string | undefined {
   const stat = textOf(`/proc/${String(pid)}/stat`);
-  // The second field is the program's name in parentheses. The name may contain any characters.
+  // The second field is the program's name in parentheses and may contain any characters, so the fields after the last
+  // parenthesis are read.
   const [state, ...fields] = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
   return state === 'Z' || state === 'X' ? undefined : fields[18];
 }

@@ -3,7 +3,7 @@ import type { Database, RootDatabase, Transaction } from 'lmdb';
 import { decodeCheckpoint, type Checkpoint } from './checkpoint.ts';
 import { holdTransaction, openReadOnly } from './lmdb-read-only.ts';
 
-/** The tables in the order of their comparison, smallest first. */
+/** The tables in the order in which they are compared, smallest first. */
 export const viewedTables = ['meta', 'gone', 'heads', 'secrets', 'references', 'rows'] as const;
 export type ViewedTable = (typeof viewedTables)[number];
 
@@ -22,13 +22,13 @@ export type TablesSnapshot = {
   release(): void;
 };
 
-/** The types of the library lack this option. */
+/** The type declarations of the `lmdb` package lack this option. */
 type Readable = Database<Buffer, string> & {
   get(key: string, options: { readonly transaction: Transaction }): Buffer | undefined;
 };
 
 /**
- * A second handle on tables that another thread may write. Reads the stored bytes. A snapshot prevents LMDB from
+ * A second handle on tables that another thread may write. It reads the stored bytes. A snapshot prevents LMDB from
  * reusing freed pages, so release the snapshot after a comparison.
  */
 export class LmdbView {

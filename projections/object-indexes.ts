@@ -18,7 +18,10 @@ export type ReadyIndex = {
   readonly index: TypeIndex;
 };
 
-/** Reports the number of stored objects that lists by an index omit, because the index function fails for them. */
+/**
+ * Called after the build of a type's indexes with the stored objects for which an index function fails. Lists by that
+ * index omit these objects.
+ */
 export type OnUnindexed = (type: ResourceType, unindexed: Unindexed) => void;
 
 type Dependencies = {
@@ -37,7 +40,7 @@ export class ObjectIndexes {
   readonly #tables: LmdbTables;
   readonly #clock: Clock;
   readonly #onUnindexed: OnUnindexed | undefined;
-  /** The indexes of each type that were requested. A ready index contains exactly the rows of its type. */
+  /** The indexes of the types for which `build` was called. A ready index contains exactly the rows of its type. */
   readonly #indexes = new Map<TypeKey, Indexed>();
 
   constructor({ tables, clock, onUnindexed }: Dependencies) {
@@ -53,7 +56,10 @@ export class ObjectIndexes {
     return indexed.index;
   }
 
-  /** The name of the object with a unique value; undefined if no object has the value, or the indexes are not ready. */
+  /**
+   * The name of the object with a unique value. Undefined if no object has the value, or if the indexes are not ready
+   * or belong to another declaration of the type.
+   */
   holderOf(type: Pick<ResourceType, 'key' | 'fingerprint'>, index: number, key: IndexKey): string | undefined {
     const indexed = this.#indexes.get(type.key);
     return indexed?.state === 'ready' && indexed.type.fingerprint === type.fingerprint

@@ -41,12 +41,15 @@ import { storedOf } from './row.ts';
 
 export type ObjectModelDependencies = {
   readonly tables: LmdbTables;
-  /** The identity of the folded log. Called only once an event is folded. */
+  /**
+   * Returns the identity of the folded log. The constructor does not call this function, so the log may be founded
+   * later.
+   */
   readonly identity: () => LogIdentity;
   readonly types: (key: TypeKey) => ResourceType | undefined;
   readonly clock: Clock;
   readonly onUnindexed?: OnUnindexed;
-  /** The latest acceptable time of an event. */
+  /** Returns the latest acceptable time of an event, in epoch milliseconds. */
   readonly latestTime?: () => number;
 };
 
@@ -115,7 +118,8 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   }
 
   /**
-   * The latest time among the last folded events that was ignored because of a wrong clock; undefined if all were used.
+   * The latest event time that the last folded batch ignored because it is too far in the future, in epoch
+   * milliseconds; undefined if no time was ignored.
    */
   strayTime(): number | undefined {
     return this.#times.strayMs();
@@ -147,7 +151,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   }
 
   get(type: TypeKey, name: string): StoredObject | undefined {
-    // No object has a longer name, and LMDB accepts no longer key.
+    // No object has a longer name, and LMDB rejects longer keys.
     const row = name.length > nameLengthMax ? undefined : this.#tables.row(type, name);
     return row === undefined ? undefined : storedOf(row);
   }
@@ -183,8 +187,8 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   }
 
   /**
-   * Up to `limit` names of a type's objects, in the order of the names, from the first after `after`. The type need not
-   * be registered, and its indexes need not be built.
+   * Up to `limit` names of a type's objects, in the order of the names, starting with the first name after `after`. The
+   * type need not be registered, and its indexes need not be built.
    */
   namesOf(type: TypeKey, range: NameRange): readonly string[] {
     return this.#tables.names(type, range);
@@ -215,7 +219,8 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     let folded = 0;
     this.#tables.commit((writer: Writer) => {
       for (const recorded of batch) {
-        // Runs before the fold, since it rejects events of later versions, which this version would misread.
+        // Runs before the fold: reading the time throws for an event of a later version, which this version would
+        // misread.
         times.take(recorded);
         const change = foldEvent(recorded, writer, known);
         if (change !== undefined) changes.push(change);
@@ -245,7 +250,9 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return folded;
   }
 
-  /** Holds the state of this turn for a comparison over several turns. Call `release` afterwards. */
+  /**
+   * Holds the present state of the models, so that it can be compared over several turns. Call `release` afterwards.
+   */
   hold(): HeldModels {
     const { declarations, level } = this;
     const models = { declarations, level, position: () => this.position(), folded: () => this.folded() };
@@ -257,7 +264,10 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return this.#indexes.states().building;
   }
 
-  /** Builds the indexes of a type from its rows. Resolves with the missing values once lists can use the indexes. */
+  /**
+   * Builds the indexes of a type from its rows. Resolves when lists can use the indexes or the build was cancelled,
+   * with the objects for which an index function fails.
+   */
   buildIndexes(type: ResourceType, onProgress?: BuildProgress): Promise<Unindexed> {
     return this.#indexes.build(type, onProgress);
   }

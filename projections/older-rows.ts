@@ -9,7 +9,7 @@ import { declaredOf, decodeRow, sourceOfRow } from './row.ts';
 const rowsPerTurn = 4_096;
 const namesPerPage = 64;
 
-/** Finds the objects of a type that an older declaration decided. The rows record the declaration. */
+/** Finds the objects of a type that were last written under an older declaration. Each row records its declaration. */
 export class OlderRows implements OlderReader {
   readonly #tables: Pick<LmdbTables, 'scan' | 'row'>;
 
@@ -30,7 +30,9 @@ export class OlderRows implements OlderReader {
     return { names, next: scanned === rowsPerTurn || names.length === namesPerPage ? last : undefined };
   }
 
-  /** The `apiVersion` of each version in which objects of the type are stored. Yields after a part of the rows. */
+  /**
+   * The `apiVersion` of each version in which objects of the type are stored. Yields after every `rowsPerTurn` rows.
+   */
   *storedVersions(type: TypeKey): Steps<ReadonlySet<string>> {
     const found = new Set<string>();
     for (let after: string | undefined, last: string | undefined; ; after = last) {

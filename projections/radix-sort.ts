@@ -1,6 +1,6 @@
 import { inStrides, type Steps } from '../src/base/steps.ts';
 
-/** Ordinals with their keys. Each key consists of two words of 32 bits. */
+/** Numbers (`order`), each with a key of 64 bits: the upper 32 bits in `high` and the lower 32 bits in `low`. */
 export type RadixKeys = {
   readonly high: Uint32Array;
   readonly low: Uint32Array;

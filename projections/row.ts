@@ -7,14 +7,14 @@ import type { StoredObject } from '../src/read/objects.ts';
  *   0  u8    format (4)
  *   1  u8    flags: 1 deletion requested, 2 has finalizers, 4 has references
  *   2  u32   revision
- *   6  u128  position, above 2⁶⁴ from a log's second epoch on
- *  22  u32   length of the index entry; 0 if the type was not registered at the time
- *  26  u32   the revision of the declaration that decided the object's last event, plus 1; 0: none
- *  30  u32   length of the source; 0 if it equals the response
+ *   6  u128  position; exceeds 64 bits from a log's third epoch on (`epochShift`)
+ *  22  u32   length of the index entry; 0 if the type was not registered when the row was written
+ *  26  u32   the revision of the declaration under which the object's last event was decided, plus 1; 0: none
+ *  30  u32   length of the source; 0 if the source equals the response
  *  34  …     the index entry (entry-codec.ts), then the source, then the response
  *
- * The source is the object as its event has it, with its resourceVersion. It differs from the response if the event has
- * another version of the type or lacks defaults.
+ * The source is the object as its last event contains it, with the resourceVersion added. The source differs from the
+ * response if the event contains the object in another version of the type, or without defaults.
  *
  * All numbers are little-endian.
  */
@@ -32,13 +32,16 @@ export type Row = {
   readonly position: LogPosition;
   readonly deletionRequested: boolean;
   readonly finalizers: boolean;
-  /** Whether the table of references has references of the object. */
+  /** Whether the table of references contains references from the object to others. */
   readonly references?: boolean;
-  /** The revision of the type's declaration that decided the object's last event; undefined if none decided it. */
+  /**
+   * The revision of the type's declaration under which the object's last event was decided; undefined if there was
+   * none.
+   */
   readonly declared: number | undefined;
   /** The bytes of the index entry; empty if the row has none. */
   readonly entry: Uint8Array;
-  /** The object as its event has it; empty if it equals the answer. */
+  /** The object as its last event contains it; empty if it equals the response. */
   readonly source: Uint8Array;
   readonly answer: Uint8Array;
 };
@@ -122,14 +125,17 @@ function sourceStart(bytes: Buffer): number {
   return headerBytes + bytes.readUInt32LE(entryLengthAt);
 }
 
-/** The object as its event has it, with its resourceVersion. */
+/** Returns the object as its last event contains it, with the resourceVersion added. */
 export function sourceOfRow(bytes: Buffer): Buffer {
   const answerAt = answerStart(bytes);
   const sourceAt = sourceStart(bytes);
   return bytes.subarray(sourceAt === answerAt ? answerAt : sourceAt, sourceAt === answerAt ? bytes.length : answerAt);
 }
 
-/** The parts of a row for an object: the response by the type's present declaration, and the source if it differs. */
+/**
+ * Returns two members of an object's row: the response in the form of the type's present declaration, and the source.
+ * The source is empty if both arguments are the same array.
+ */
 export function formOf(source: Uint8Array, answer: Uint8Array): Pick<Row, 'source' | 'answer'> {
   return { answer, source: answer === source ? noBytes : source };
 }

@@ -10,7 +10,9 @@ import {
   type RecordedEvent,
 } from '../src/log/log.ts';
 
-/** The fold that the runner drives. It commits a batch with its checkpoint, and publishes in the same turn. */
+/**
+ * The fold that the runner drives. It commits a batch with its checkpoint, and publishes the changes in the same turn.
+ */
 export type Fold = {
   /** The categories of streams to fold. A category is the part of a stream's name before the colon. */
   readonly categories: readonly string[];
@@ -18,19 +20,26 @@ export type Fold = {
   readonly sliceEventsMax: number;
   /** The position of the last folded event. Initially `logStart`. */
   position(): LogPosition;
-  /** The log and the event of the checkpoint, which are verified against the log before any event is folded. */
+  /**
+   * The checkpoint of the last commit; undefined before the first one. `verifyCheckpoint` compares it with the log
+   * before any event is folded.
+   */
   checkpoint(): (LogIdentity & { readonly position: LogPosition; readonly eventId: string }) | undefined;
   identity(): LogIdentity;
   /** Deletes all folded contents. */
   clear(): void;
   /**
-   * Folds whole appends of a batch in one transaction until its time slice is over, but at least the first append.
-   * Returns the number of folded events. The function is synchronous, so that no reader sees a partial batch.
+   * Folds whole appends of a batch in one transaction. May stop before the end of the batch when a time slice is over,
+   * but folds at least the first append. Returns the number of folded events. The function is synchronous, so that no
+   * reader sees a partial batch.
    */
   apply(batch: readonly RecordedEvent[]): number;
 };
 
-/** The read models belong to another log, or to a longer version of it. Only the operator can decide which is valid. */
+/**
+ * The read models were folded from another log, or from events that this log lacks. Only the operator can decide
+ * whether the log or the read models are valid.
+ */
 export class CheckpointMismatchError extends Error {
   constructor(detail: string) {
     super(`the read models do not belong to this log: ${detail}`);
@@ -46,13 +55,19 @@ export class FoldError extends Error {
   }
 }
 
-/** The progress of a catch-up: percent of the log's length at the start, and the number of folded events. */
+/**
+ * The progress of a catch-up. `percent`: the position of the last folded event, in percent of the head of the log when
+ * the current pass began. `folded`: the number of events that this catch-up has folded.
+ */
 export type Progress = {
   readonly percent: number;
   readonly folded: number;
 };
 
-/** Folds all events, including events that are appended in the meantime, until few events remain. */
+/**
+ * Folds all events up to the head of the log. Makes further passes for the events that are appended in the meantime,
+ * until a pass folds fewer than `logReadAheadEventsMax` events.
+ */
 export async function catchUp(
   log: EventLog,
   fold: Fold,
@@ -72,8 +87,8 @@ export async function catchUp(
 
 /**
  * Folds each new event as it becomes durable. Resolves when `signal` aborts, and rejects when the log or a fold fails.
- * With `rest`, each batch waits one turn, so that other folds of the same events run first, and `rest` is awaited after
- * the batch.
+ * With `rest`, each batch is folded one turn later, so that other folds of the same events run first, and `rest` is
+ * awaited after the batch.
  */
 export async function follow(
   log: EventLog,
@@ -97,7 +112,9 @@ async function applySlices(fold: Fold, batch: readonly RecordedEvent[], pace: 'y
   }
 }
 
-/** The end of a slice of whole appends. A slice has at most `eventsMax` events, unless a single append has more. */
+/**
+ * Returns the end of a slice of whole appends. A slice has at most `eventsMax` events, unless a single append has more.
+ */
 function sliceEnd(batch: readonly RecordedEvent[], start: number, eventsMax: number): number {
   const most = start + eventsMax;
   if (most >= batch.length) return batch.length;
@@ -123,7 +140,8 @@ function percentOf(fold: Fold, head: LogPosition): number {
 /**
  * Verifies that the read models belong to this log (consistency protocol, 5). Clears them if a new epoch has started.
  *
- * @throws CheckpointMismatchError if they belong to another log, or to a longer version of it.
+ * @throws CheckpointMismatchError if the read models were folded from another log or a later epoch, or if the log lacks
+ * their last event.
  */
 export async function verifyCheckpoint(log: EventLog, fold: Fold): Promise<void> {
   const checkpoint = fold.checkpoint();

@@ -12,7 +12,7 @@ export class EntryCorruptError extends Error {
 
 const writer = new EntryWriter();
 
-/** `isWhole`: false if an index function failed for the object, which then has no value in this index. */
+/** `isWhole`: false if an index function failed for the object, so that the entry has no value for this index. */
 export function encodeEntry(entry: IndexEntry, fingerprint: string, isWhole = true): Buffer {
   return writer.encode(entry, isWhole ? stampOf(fingerprint) : partial(stampOf(fingerprint)));
 }
@@ -50,7 +50,10 @@ function stampOf(fingerprint: string): number {
  * than it saves.
  */
 const sharedMax = 4_096;
-/** Longer blocks are not shared. With `sharedMax`, this limits the memory that a hostile type can use in a decoder. */
+/**
+ * Longer blocks are not shared. Together with `sharedMax`, this limits the memory that the entries of a hostile type
+ * can use in a decoder.
+ */
 const sharedBytesMax = 512;
 
 const noKeys: readonly IndexKey[] = Object.freeze([]);
@@ -87,7 +90,7 @@ class Shared<T> {
  */
 export class EntryDecoder {
   readonly #labels = new Shared<Readonly<Record<string, string>>>();
-  /** The cache of keys of each index. */
+  /** By index: the cache of the keys. */
   readonly #keys: Shared<readonly IndexKey[]>[] = [];
   readonly #texts = new Shared<string>();
   readonly #f64 = new Float64Array(1);
@@ -101,7 +104,7 @@ export class EntryDecoder {
   #text = '';
   #at = 0;
 
-  /** Throws `EntryCorruptError` for anything that `encodeEntry` did not write. */
+  /** Throws `EntryCorruptError` if the record is not well-formed. */
   decode(record: Buffer): IndexEntry {
     this.#record = record;
     this.#text = record.toString('latin1');
@@ -234,7 +237,7 @@ export class EntryDecoder {
     let value = 0;
     for (let shift = 0; shift < 28; shift += 7) {
       const byte = this.#text.charCodeAt(this.#at++);
-      // After the end of the record, `byte` is NaN. Both branches then end the loop.
+      // After the end of the record, `byte` is NaN. The loop then runs to its end, and the error below is thrown.
       if (byte < 0x80) return value | (byte << shift);
       value |= (byte & 0x7f) << shift;
     }

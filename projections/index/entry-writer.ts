@@ -1,7 +1,7 @@
 import type { IndexEntry, IndexKey } from '../../src/resource/type/index-entry.ts';
 
 /**
- * Encodes index entries. Each entry is stored beside its row, so that a start need not parse a million objects.
+ * Encodes index entries. Each entry is stored in its object's row, so that a start need not parse a million objects.
  *
  *   0  u32  stamp of the indexes' fingerprint, to detect entries of other declarations without decoding
  *   4  f64  created

@@ -11,7 +11,9 @@ export type Content = Omit<Row, 'entry'>;
 type Contained = {
   /** The object of the event. */
   readonly written: ResourceObject;
-  /** The object in the preferred version with defaults: the same reference if the event has it so. */
+  /**
+   * The object in the preferred version with defaults; the same reference as `written` if the event contains this form.
+   */
   readonly object: ResourceObject;
 };
 
@@ -38,8 +40,9 @@ function answerOf({ metadata, ...object }: ResourceObject, resourceVersion: stri
 }
 
 /**
- * Returns the object of an event by the present declaration of its type: in the preferred version, with defaults. An
- * object that this process decided by this declaration is in this form. The same holds without a type: it is not known.
+ * Returns the object of an event in the form of the type's present declaration: in the preferred version, with
+ * defaults. Returns the event's object unchanged if this process decided the event under this declaration, because the
+ * object then has this form, or if the type is not registered.
  */
 export function presentObject(
   written: ResourceObject,

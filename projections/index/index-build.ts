@@ -12,7 +12,8 @@ import { decodeRow, encodeRow, formOf, sourceOfRow } from '../row.ts';
 import { buildTypeIndex, type TypeIndex } from './type-index.ts';
 
 /**
- * Records the changes of objects that an index build has already read. All later objects are read after their change.
+ * Records the changes of objects that an index build has already read. The changes of other objects need no record,
+ * because the build reads these objects later.
  */
 export class IndexCatchUp {
   /**
@@ -40,7 +41,8 @@ export class IndexCatchUp {
   }
 
   /**
-   * Applies recorded changes until `isOver`. Returns whether all are applied, which is true for the rest of the turn.
+   * Applies recorded changes until `isOver` returns true. Returns whether all changes are applied; a result of true is
+   * valid only in this turn.
    */
   applyTo(index: TypeIndex, isOver: () => boolean): boolean {
     for (const [name, after] of this.#missed) {
@@ -59,22 +61,22 @@ const sliceRows = listSliceObjectsMax * 4;
 type Stale = {
   readonly entry: IndexEntry;
   readonly isWhole: boolean;
-  /** The response by the present declaration; undefined if it equals the source. */
+  /** The response in the form of the present declaration; undefined if it equals the source. */
   readonly answer: Buffer | undefined;
 };
 
 export type Build = {
   readonly slices: Slices;
   readonly catchUp: IndexCatchUp;
-  /** The counters of failed index functions, which the build increments. */
+  /** The stored objects for which an index function fails. The build changes the members. */
   readonly unindexed: { -readonly [Member in keyof Unindexed]: Unindexed[Member] };
   readonly onProgress?: BuildProgress | undefined;
   /**
-   * Returns the number of rows of the other types with ready indexes. This number is subtracted from the
-   * number of all rows to estimate the total for the progress.
+   * Returns the number of rows of the other types with ready indexes. The build subtracts this number from the number
+   * of all rows to estimate the total for the progress.
    */
   readonly others: () => number;
-  /** Returns false once the type is stopped or a new build of the type has started. */
+  /** Returns false if the type was stopped or a new build of the type has started. */
   readonly isWanted: () => boolean;
 };
 
@@ -122,7 +124,10 @@ type ReadSlice = {
   readonly stale: readonly Stale[];
 };
 
-/** Reads one slice, which ends by rows or by time, since an index function may take a millisecond for an object. */
+/**
+ * Reads one slice of at most `sliceRows` rows. Time also ends a slice, since an index function may take a millisecond
+ * for an object.
+ */
 function readSlice(
   type: ResourceType,
   tables: LmdbTables,
@@ -146,7 +151,10 @@ function readSlice(
   return { entries, stale };
 }
 
-/** Replaces the rows of an earlier declaration: the next start uses the stored responses and entries. */
+/**
+ * Replaces rows that were written under an earlier declaration, so that the next start can use the stored responses and
+ * entries.
+ */
 function refresh(type: ResourceType, tables: LmdbTables, stale: readonly Stale[]): void {
   tables.commit((writer) => {
     for (const { entry, isWhole, answer } of stale) {

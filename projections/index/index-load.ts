@@ -68,7 +68,8 @@ type KeyTable = {
 };
 
 /**
- * The maximum number of distinct texts for which the texts are sorted, and the objects then distributed to the texts.
+ * If an index has at most this many distinct texts, only these texts are sorted, and the objects are then distributed
+ * to them.
  */
 const fewKeysMax = 4_096;
 
@@ -139,7 +140,7 @@ class Due {
   #next = strideMax;
 
   /**
-   * Returns whether a yield is due, and then schedules the next one. `done`: the number of postings processed so far.
+   * Returns whether a yield is due, and then schedules the next one. `done`: the number of postings that are processed.
    */
   isPast(done: number): boolean {
     if (done < this.#next) return false;

@@ -3,14 +3,14 @@ import { IndexRows } from './index-rows.ts';
 import { greatestMark, leastMark, type OrderView } from './order-view.ts';
 import { OrderedSequence } from './ordered-sequence.ts';
 
-/** The rows of one type and all their orders, as writes update them. */
+/** The rows of one type and all their orders. Writes update them. */
 export type Orders = {
   readonly rows: IndexRows;
   /** The order by creation time, newest first, then by name. */
   readonly byDefault: OrderedSequence;
   /** The order of each index: ascending, objects without a value last. */
   readonly byIndex: readonly OrderedSequence[];
-  /** Whether each index may have several postings for one object. */
+  /** By index: whether an object may have several postings. */
   readonly multi: readonly boolean[];
   /** The order by label terms. Objects without labels have no posting. */
   readonly byLabel: OrderedSequence;
@@ -38,7 +38,10 @@ export function labelTerm(key: string, value: string): string {
   return `${key}\0${value}`;
 }
 
-/** The posting of the key at `place` among the `count` keys of an object. */
+/**
+ * Returns the posting of one of an object's keys: the ordinal, with marks if the key is the least or the greatest one.
+ * `place`: the place of the key among the `count` keys of the object.
+ */
 export function markedPosting(ordinal: number, place: number, count: number): number {
   return ordinal | (place === 0 ? leastMark : 0) | (place === count - 1 ? greatestMark : 0);
 }

@@ -9,7 +9,7 @@ import { ordinalMask, type OrderView } from './order-view.ts';
 /** The objects that a query selects, before sorting. */
 export type Selected =
   | { readonly kind: 'all' }
-  /** The postings from rank `low` to `high` in `sequence`, with each object once: a part of the requested order. */
+  /** The postings from rank `low` to `high` (exclusive) in `sequence`: each object once, in the requested order. */
   | { readonly kind: 'range'; readonly sequence: OrderView; readonly low: number; readonly high: number }
   | { readonly kind: 'bits'; readonly bits: Bits; readonly total: number }
   /** Few objects, which are sorted directly. */
@@ -21,7 +21,8 @@ type Range = {
 };
 
 /**
- * One requirement as ranges of ranks in its order. `negated`: the requirement selects all ranks outside of the ranges.
+ * One requirement as ranges of ranks in the order of its index or of the labels. `negated`: the requirement selects all
+ * objects without a posting in the ranges.
  */
 type Condition = {
   readonly sequence: OrderView;
@@ -62,8 +63,8 @@ function* allHolding(orders: OrdersView, driver: Condition, others: readonly Con
 }
 
 function* everything({ rows, byDefault }: OrdersView, conditions: number): Steps<Bits> {
-  // Reads the rows directly. This is valid only in the turn in which the view was opened, and while no other view
-  // retains removed rows.
+  // Reads the rows directly, which is faster. This is valid only before the first `yield`, that is, in the turn in
+  // which the view was opened, and only while no other view retains removed rows.
   if (conditions <= conditionsPerStep && rows.views.retired === 0) return rows.live();
   const bits = emptyBits(rows.capacity);
   yield* marked(bits, { sequence: byDefault, ranges: [{ low: 0, high: byDefault.size }] });

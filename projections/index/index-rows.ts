@@ -111,7 +111,7 @@ export class IndexRows {
     return ownName < name ? -1 : ownName > name ? 1 : 0;
   }
 
-  /** The ordinals of all objects. Call this method only while no row is retired. */
+  /** The ordinals of all objects. Call this method only while no removed row is retained for an open view. */
   live(): Bits {
     const bits = emptyBits(this.#capacity).fill(0xffffffff);
     const beyond = this.#capacity & 31;

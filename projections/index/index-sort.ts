@@ -67,12 +67,13 @@ function* isSortedText(ordinals: Uint32Array, { textOf }: Texts): Steps<boolean>
 }
 
 /**
- * The maximum length that is sorted by comparison, which is cheaper than counting digits and needs no further array.
+ * Runs of at most this length are sorted by comparison, which is cheaper than counting digits and needs no further
+ * array.
  */
 const comparedMax = 64;
 const fewMax = 8;
 
-/** Sorts ordinals whose texts are equal up to `depth`. Each recursion is at least four characters deeper. */
+/** Sorts ordinals with texts that are equal up to offset `depth`. Each recursion is at least four characters deeper. */
 function* sortRun(texts: Texts, run: Uint32Array, depth: number): Steps<undefined> {
   if (run.length <= comparedMax) {
     sortByComparison(texts, run);
@@ -104,7 +105,7 @@ type EqualStart = {
   readonly isWhole: boolean;
 };
 
-/** Sorts ordinals with equal texts up to `depth`. Continues at `depth`, unless the whole texts are equal. */
+/** Sorts ordinals with texts that are equal up to `depth`. Continues at `depth`, unless the whole texts are equal. */
 function* sortEqualStart(texts: Texts, run: Uint32Array, { depth, isWhole }: EqualStart): Steps<undefined> {
   if (yield* areEqual(texts, run)) yield* sortByNumbers(run, { first: () => 0, second: rankIn(texts) });
   else if (isWhole) yield* sortRun(texts, run, depth);
@@ -208,7 +209,7 @@ type PackedTexts = RadixKeys & {
   readonly ended: (low: number) => boolean;
 };
 
-/** Packs eight characters from `depth` on into two words, or only four characters if one of them needs two bytes. */
+/** Packs eight characters from `depth` on into two words; only four if a character needs more than one byte. */
 function* packed(texts: Texts, order: Uint32Array, depth: number): Steps<PackedTexts> {
   const keys = blankKeys(order);
   const narrow = { isWhole: true };

@@ -19,12 +19,12 @@ export class IndexViews {
   readonly #retired = new Fifo<Retired>();
   readonly #free: (ordinal: number) => void;
 
-  /** `free` is called with each retired row once no open view may read the row. */
+  /** `free` is called with the ordinal of each retired row when no open view may read the row. */
   constructor(free: (ordinal: number) => void) {
     this.#free = free;
   }
 
-  /** The number of views opened so far. These views do not read data that is created from now on. */
+  /** The number of views that were opened since the start. These views do not read data that is created from now on. */
   get opened(): number {
     return this.#opened;
   }
@@ -33,7 +33,7 @@ export class IndexViews {
     return this.#newest > 0;
   }
 
-  /** The number of retired rows that an open view may still read. */
+  /** The number of retired rows that an open view may read. */
   get retired(): number {
     return this.#retired.length;
   }

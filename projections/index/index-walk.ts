@@ -25,7 +25,7 @@ export type Slice = {
 /** The number of spans in one step. A span is at most one chunk, and eight chunks have a few thousand postings. */
 const spansPerStep = 8;
 
-/** Calls `visit` with each span until it returns false. */
+/** Calls `visit` with each span until `visit` returns false. */
 export function* inSpans(spans: Iterable<Span>, visit: (span: Span) => unknown): Steps<undefined> {
   let visited = 0;
   for (const span of spans) {
@@ -71,7 +71,7 @@ function hitsInSpan({ mark, bits }: Walk, { chunk: { ordinals }, from, to }: Spa
   return count;
 }
 
-/** Finds the rank of the hit after `before` other hits, starting at the nearer end. */
+/** Finds the rank of the hit that has `before` hits ahead of it, starting at the nearer end. */
 export function* rankOfHit(walk: CountedWalk, before: number): Steps<number> {
   return before <= walk.total / 2
     ? yield* rankForward(walk, before)
@@ -79,7 +79,8 @@ export function* rankOfHit(walk: CountedWalk, before: number): Steps<number> {
 }
 
 /**
- * Finds the rank of the hit after `before` other hits, starting at the low end. Returns `high` if there are fewer hits.
+ * Finds the rank of the hit that has `before` hits ahead of it, starting at the low end. Returns `high` if there are
+ * fewer hits.
  */
 export function* rankForward(walk: Walk, before: number): Steps<number> {
   if (isWhole(walk)) return Math.min(walk.high, walk.low + before);
@@ -102,7 +103,7 @@ export function* rankForward(walk: Walk, before: number): Steps<number> {
   return rank;
 }
 
-/** Finds the rank of the hit before `after` other hits, starting at the high end. */
+/** Finds the rank of the hit that has `after` hits behind it, starting at the high end. */
 function* rankBackward(walk: Walk, after: number): Steps<number> {
   if (isWhole(walk)) return walk.high - 1 - after;
   let rest = after;

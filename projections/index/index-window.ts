@@ -18,9 +18,9 @@ import {
 import { greatestMark, leastMark, ordinalMask } from './order-view.ts';
 
 /**
- * The order of selected objects, read by window. With no sort key, or one ascending key, the window is a walk along the
- * order of this key. In all other cases, objects with an equal first key form groups, each sorted by the remaining
- * keys.
+ * The order of selected objects, which are read in windows. With no sort key, or one ascending key, a window is a walk
+ * along the order of this key. In all other cases, objects with an equal first key form groups, and each group is
+ * sorted by the remaining keys.
  */
 export type Ordering = { readonly orders: OrdersView; readonly sort: readonly SortKey[] };
 
@@ -57,7 +57,8 @@ export function* countUpTo(ordering: Ordering, selected: Selected, place: OrderP
 function* countInWalk(ordering: Ordering, walk: CountedWalk, place: OrderPlace): Steps<number> {
   const { sequence } = walk;
   const [first, ...rest] = ordering.sort;
-  // Without a sort, all postings of the walk have the same key: that of the default order or that of the requirement.
+  // Without a sort, all postings of the walk have the same key: the key of the default order, or that of the
+  // requirement.
   if (first === undefined)
     return walk.total === 0 ? 0 : yield* hitsBefore(walk, sequence.after(sequence.keyAt(walk.low), place));
   if (first.nulls !== undefined) return yield* countInParts(ordering, walk, { place, first });
@@ -147,8 +148,8 @@ function* walkSlice(ordering: Ordering, walk: CountedWalk, slice: Slice): Steps<
 type Parts = { readonly usual: Ordering; readonly present: CountedWalk; readonly absent: CountedWalk };
 
 /**
- * Splits the walk into objects with a value and objects without one. Used if the sort key states the end at which the
- * objects without a value are (`nulls`).
+ * Splits the walk into objects with a value and objects without one. Used if the sort key has `nulls`, which places the
+ * objects without a value at one end.
  */
 function* partsOf({ orders, sort }: Ordering, walk: CountedWalk, first: SortKey): Steps<Parts> {
   const { sequence, low, high, bits, total } = walk;
@@ -252,7 +253,7 @@ function* appendGroup({ orders, sort }: Ordering, group: number[], { found, take
   yield* append(found, isInOrder ? group : yield* sliceOf(rest, { kind: 'listed', ordinals: group }, slice), take);
 }
 
-/** Adds elements to `found` until it has `take` elements. */
+/** Adds elements to `found` until `found` has `take` elements. */
 function* append(found: number[], more: readonly number[], take: number): Steps<undefined> {
   yield* inStrides(Math.min(more.length, take - found.length), (from, to) => {
     for (let index = from; index < to; index++) found.push(more[index] ?? 0);

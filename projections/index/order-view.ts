@@ -3,28 +3,32 @@ import type { KeyColumn } from './index-columns.ts';
 import type { IndexRows, Tie } from './index-rows.ts';
 
 /**
- * A chunk of one order of a type's objects. The order is ascending by key, then by the tie-break. The place of a
- * posting is its rank, so the size of a range of keys is a subtraction.
+ * A chunk of one order of a type's objects. The order is ascending by key, then by the tie-break. The rank of a posting
+ * is its place in the order, so the size of a range of keys is the difference of two ranks.
  *
- * An object has one posting, or one for each key in a multi-valued order. In a multi-valued order, the postings of the
- * least and the greatest key of an object are marked, so that a walk in either direction finds each object once.
+ * A posting is the entry of an object in an order. An object has one posting, or in a multi-valued order one for each
+ * key. In a multi-valued order, the postings of the least and the greatest key of an object are marked, so that a walk
+ * in either direction finds each object once.
  */
 export type Chunk = {
   /** The postings in order; only the first `length` elements are used. */
   readonly ordinals: Uint32Array;
-  /** The keys of the postings, if an object may have several. Undefined if the column contains the keys. */
+  /**
+   * The keys of the postings, if an object may have several postings. Otherwise undefined, because the keys are in a
+   * column or are all equal.
+   */
   readonly keys: IndexKey[] | undefined;
   length: number;
   /** The key of the last posting. A search over chunks reads no other key. */
   last: IndexKey;
   /**
-   * The number of views opened before the chunk was created. Only later views may read this chunk, so a write copies it
-   * only if a later view is open.
+   * The number of views that were opened before the chunk was created. Only later views may read this chunk, so a write
+   * copies the chunk only if a later view is open.
    */
   readonly made: number;
 };
 
-/** A posting is an ordinal, combined with one or both of these marks. */
+/** A posting is an ordinal, combined with none, one or both of these marks. */
 export const leastMark = 0x40000000;
 export const greatestMark = 0x20000000;
 export const ordinalMask = 0x1fffffff;
@@ -57,7 +61,7 @@ type PlaceInChunk = {
   readonly offset: number;
 };
 
-/** Reads an order. Its data does not change while a view of the index is open. */
+/** Reads an order. While a view of the index is open, writes do not change the data that this object reads. */
 export class OrderView {
   readonly #rows: IndexRows;
   readonly #column: KeyColumn | undefined;

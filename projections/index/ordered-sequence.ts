@@ -6,7 +6,8 @@ import { ordinalMask, OrderView, type Chunk, type IsBefore, type OrderState, typ
 
 export const chunkPostingsMax = 512;
 /**
- * The postings of a loaded chunk. It is nearly full, so that the first writes after a load do not split every chunk.
+ * The number of postings in a chunk after a load. The chunk has some space left, so that the first writes after a load
+ * do not split every chunk.
  */
 const loadedPostings = 448;
 
@@ -24,7 +25,7 @@ export class OrderedSequence {
   readonly #keyed: boolean;
   #state: OrderState = { chunks: [], size: 0, starts: undefined };
   #view: OrderView;
-  /** The number of views opened before `#state` was created. */
+  /** The number of views that were opened before `#state` was created. */
   #made: number;
 
   constructor(rows: IndexRows, source: KeySource) {
@@ -90,7 +91,7 @@ export class OrderedSequence {
     return (at, chunk, offset) => this.#view.compare(at, { chunk, offset }, probe) < 0;
   }
 
-  /** Returns the state for writing. Replaces the state by a copy first if an open view reads it. */
+  /** Returns the state for writing. If an open view reads the state, replaces it by a copy first. */
   #written(): OrderState {
     if (this.#rows.views.see(this.#made)) this.#become({ ...this.#state, chunks: [...this.#state.chunks] });
     this.#state.starts = undefined;
@@ -103,7 +104,7 @@ export class OrderedSequence {
     this.#made = this.#rows.views.opened;
   }
 
-  /** Returns the chunk at this place for writing. Replaces the chunk by a copy first if an open view reads it. */
+  /** Returns the chunk at this place for writing. If an open view reads the chunk, replaces it by a copy first. */
   #own(place: number): Chunk {
     const chunk = this.#state.chunks[place];
     if (chunk === undefined) throw new RangeError(`an order has no chunk at ${String(place)}`);

@@ -69,7 +69,7 @@ export class TypeIndex {
     return atOnce(chosen(viewOf(this.#orders), query));
   }
 
-  /** Starts a query over the current state that runs over several turns. */
+  /** Starts a query that may run over several turns, and that reads the present state of the index. */
   begin(query: ListQuery): Choice {
     const { views } = this.#orders.rows;
     const view = views.open();

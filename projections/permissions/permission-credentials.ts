@@ -3,7 +3,8 @@ import { deepEqual } from '../../src/base/json.ts';
 import type { TableContents } from './table-contents.ts';
 
 /**
- * The users, tokens and sessions. Each `put` returns the name of the user whose credential changed or ended, if any.
+ * The users, tokens and sessions. Each `put` method returns the name of the credential's user if it changes or ends an
+ * existing record; otherwise undefined.
  */
 export class Credentials {
   readonly #users = new Map<string, UserRecord>();

@@ -10,7 +10,10 @@ type RoleSetDependencies = {
   readonly remembered: Remembered;
 };
 
-/** A set of roles that one or more users have. Its rights are computed on first use and after a change of a role. */
+/**
+ * A set of roles that one or more users have. Its rights are computed on first use, and again after one of its roles
+ * changed.
+ */
 export class RoleSet {
   /** The bound roles, sorted, without the roles that every user has. */
   readonly bound: readonly string[];
@@ -47,7 +50,7 @@ export class RoleSet {
 
   /**
    * Returns the rights of a token that is limited to `roles`, and caches them. Roles outside this set have no effect,
-   * unless the set makes its user a super administrator, who has every role.
+   * unless the set makes its user a super administrator: a super administrator has every role.
    */
   restrictedTo(roles: readonly string[]): Rights {
     const whole = this.rights();

@@ -44,7 +44,7 @@ type RoleWithTable = {
 /** The rights of one set of roles, in the current state of the roles. */
 export class HeldRights implements Rights {
   readonly isSuperAdministrator: boolean;
-  /** All names in the closure, including roles that do not exist. */
+  /** All role names in the closure of the set (`closureOf`), including roles that do not exist. */
   readonly visited: ReadonlySet<string>;
   readonly #tables: readonly RoleTable[];
   readonly #remembered: Remembered;
@@ -138,7 +138,7 @@ function grantOfEverything({ kind }: ApiRequest): Grant | undefined {
   return rule === undefined ? undefined : { role: superRole, rule };
 }
 
-/** The rights of the platform, and of plugins that act without a caller, which do not depend on roles. */
+/** The rights of the platform, and of plugins that act without a caller. These rights do not depend on roles. */
 export const unboundedRights: Rights = {
   isSuperAdministrator: true,
   roles: new Set([superRole]),

@@ -24,8 +24,8 @@ class KnownRole {
 
 /**
  * All roles, their aggregation, and the version of the last change of each role. A cached closure is valid if none of
- * its roles has changed since. So after a change only the changed role is prepared again, and no search for the
- * closures that contain it is necessary.
+ * its roles has changed since it was cached. So after a change only the changed role is prepared again, and no search
+ * for the closures that contain this role is necessary.
  */
 export class KnownRoles implements Roles<KnownRole> {
   readonly #roles = new Map<string, KnownRole>();

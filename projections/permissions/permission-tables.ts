@@ -42,8 +42,8 @@ const all: Pick<ListQuery, 'selection' | 'sort'> = { selection: { labels: [], fi
 
 /**
  * Roles, bindings, users, tokens and sessions in memory, prepared for decisions. The tables are loaded from the object
- * read model. After that, its feed updates them in the turn of each commit, so that no request is authorized by an
- * earlier state.
+ * read model. After that, the change feed of the object read model updates them in the turn of each commit, so that no
+ * request is authorized by an earlier state.
  */
 export class PermissionTables implements PermissionReader {
   readonly #reader: ObjectReader;
