@@ -20,7 +20,7 @@ export type ControllerOptions = {
   /** The name in metrics. */
   readonly name: string;
   readonly bound: ReconcileSlots;
-  /** The plugin that uses a share of the slots. The default is the platform. */
+  /** The plugin of the controller, which uses its share of the slots; undefined for a controller of the platform. */
   readonly plugin?: string;
   /** The maximum number of concurrent steps. */
   readonly concurrency: number;
@@ -39,7 +39,8 @@ export type ControllerOptions = {
    */
   readonly onError: (error: unknown, key: string, attempts: number) => void;
   /**
-   * Called when a step has exceeded its time limit and still runs. No other step of its key starts until the step ends.
+   * Called when a step has exceeded its time limit and still runs, or has not ended when a stop gives up waiting. No
+   * other step of its key starts until the step ends.
    */
   readonly onStuck?: (key: string) => void;
   /** Called when a step of a key succeeds after a failure, or when a stuck step ends. */

@@ -38,7 +38,7 @@ export class Controller implements Measured {
   #workers = 0;
   /** The number of steps in `#steps` that have exceeded their time limit. */
   #stuck = 0;
-  /** The number of calls of `enqueueAll` whose keys are still being read. */
+  /** The number of calls of `enqueueAll` that are still reading their keys. */
   #lists = 0;
 
   constructor(options: ControllerOptions) {
@@ -57,7 +57,7 @@ export class Controller implements Measured {
     ];
   }
 
-  /** Whether an enqueued key currently leads to a step. */
+  /** Whether an enqueued key leads to a step at present. */
   get isActive(): boolean {
     return this.#isOpen && !this.#isStopped && this.#options.leadership.isLeader();
   }
@@ -92,8 +92,8 @@ export class Controller implements Measured {
   }
 
   /**
-   * Makes a step of the key start after this call, if this node is the leader. Otherwise the key is dropped, since the
-   * next leader enqueues all keys. The step receives the last `cause` since the previous step.
+   * Enqueues the key, so that a step of the key starts after this call. If this node is not the leader, drops the key,
+   * because the next leader enqueues all keys. The step receives the last `cause` of the calls since the previous step.
    */
   enqueue(key: string, cause?: CausingEvent): void {
     if (!this.isActive) return;
@@ -102,7 +102,7 @@ export class Controller implements Measured {
     this.#employ();
   }
 
-  /** Enqueues the key after a delay. For a delayed key, the shorter delay applies, and its step may request another. */
+  /** Enqueues the key after a delay. If the key is delayed already, the earlier of the two times applies. */
   enqueueAfter(key: string, delayMs: number, cause?: CausingEvent): void {
     if (this.isActive) this.#delayed.add(key, delayMs, cause);
   }
@@ -112,7 +112,9 @@ export class Controller implements Measured {
     if (this.isActive) void this.#read({ keys, cause }, 1);
   }
 
-  /** Resolves when no key waits for a step or has a running step, or on a stop. Delayed keys are ignored. */
+  /**
+   * Resolves when no key waits, no list is being read, and only stuck steps run; or on a stop. Ignores delayed keys.
+   */
   async idle(): Promise<void> {
     await Promise.resolve();
     if (this.#isIdle()) return;

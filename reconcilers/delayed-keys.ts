@@ -84,7 +84,7 @@ export class DelayedKeys {
     this.#timer = undefined;
     const now = this.#clock.monotonic();
     const slices = new Slices(this.#clock);
-    // Very many keys may be due at the same time, so the remaining keys wait for another turn.
+    // Very many keys may be due at the same time. When the slice is over, the remaining keys wait for another turn.
     for (let first = this.#heap[0]; first !== undefined && first.dueMs <= now; first = this.#heap[0]) {
       if (slices.isOver()) break;
       this.#pop();

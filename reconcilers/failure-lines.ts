@@ -15,7 +15,10 @@ type FailedStep = {
 export class FailureLines {
   readonly #clock: Clock;
   readonly #write: (message: string, fields: Fields) => void;
-  /** The number of lines that were written and suppressed in the current second. */
+  /**
+   * `lines`: the number of lines written in the second that began at `sinceMs`. `leftOut`: the number of lines that were
+   * suppressed after the last written line.
+   */
   #currentSecond = { sinceMs: -Infinity, lines: 0, leftOut: 0 };
   /** The time of each key's last line, with the number of consecutive failures at that time. The latest key is last. */
   readonly #keys = new Map<string, { readonly atMs: number; readonly attempts: number }>();

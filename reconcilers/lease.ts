@@ -13,7 +13,7 @@ import {
   type StreamRevision,
 } from '../src/log/log.ts';
 
-/** Leadership that can be started and stopped. */
+/** The leadership of a node, with an election that can be started and stopped. */
 export type Elector = Leadership & {
   start(): void;
   /** Stops the election and gives up leadership. */
@@ -44,7 +44,10 @@ export type LeaseDependencies = {
 const stream = streamName('lease:reconcilers');
 const subject: Subject = { kind: 'platform', part: 'lease' };
 
-/** The lease as this node last read it, and the time on this node's clock since when the lease has not changed. */
+/**
+ * The last event of the lease stream, and the time on this node's monotonic clock at which this node first read this
+ * event.
+ */
 type Seen = {
   readonly last: RecordedEvent | undefined;
   readonly sinceMs: number;
@@ -52,7 +55,7 @@ type Seen = {
 
 /**
  * The leader lease (consistency protocol, 6). A candidate acquires the lease after its release, or if the lease has not
- * changed for a whole lease time of the candidate's clock. The holder renews the lease, and stops being the leader one
+ * changed for a whole lease time on the candidate's clock. The holder renews the lease, and stops being the leader one
  * lease time after it sent the last acknowledged renewal. Two nodes can both believe to be the leader only if their
  * clocks run at different speeds, for example after a suspension. So the lease is an optimization: all work of a leader
  * must be harmless if a deposed leader performs it.
@@ -61,7 +64,7 @@ export class LeaseElector implements Elector {
   readonly #dependencies: LeaseDependencies;
   readonly #listeners = new Set<(leads: boolean) => void>();
   readonly #stopping = serviceController();
-  /** Aborts all calls of the log. */
+  /** Aborts at the end of `stop`: ends the retries of appends. */
   readonly #given = serviceController();
   /** This node is the leader until this time on the monotonic clock. */
   #untilMs = -Infinity;
@@ -112,7 +115,10 @@ export class LeaseElector implements Elector {
     }
   }
 
-  /** Waits until the lease is free, then acquires it. Returns its revision; undefined if the node stops first. */
+  /**
+   * Waits until the lease is free, then acquires it. Returns the revision of the append; undefined if the node stops
+   * first.
+   */
   async #acquireLease(): Promise<StreamRevision | undefined> {
     const { clock } = this.#dependencies;
     let seen: Seen | undefined;
@@ -143,8 +149,9 @@ export class LeaseElector implements Elector {
   }
 
   /**
-   * Appends a renewal, which holds the lease for one lease time after it was sent. Returns the revision of the renewal;
-   * undefined if another node has appended first.
+   * Appends an event that acquires or renews the lease. This node then holds the lease for one lease time after the
+   * append was sent. Returns the revision of the event; undefined if another node has appended first, or if `stop`
+   * ended the retries.
    */
   async #appendHeld(expected: ExpectedRevision): Promise<StreamRevision | undefined> {
     const sentMs = this.#dependencies.clock.monotonic();
@@ -155,7 +162,7 @@ export class LeaseElector implements Elector {
 
   /**
    * Appends the event. Retries at the same revision until the outcome is known. Returns the revision; undefined if
-   * another event has this revision.
+   * another event has this revision, or if `stop` ended the retries.
    */
   async #append(event: LeaseEvent, expected: ExpectedRevision): Promise<StreamRevision | undefined> {
     const { log, clock, uuid } = this.#dependencies;

@@ -64,9 +64,9 @@ export class OwnerGraph {
   }
 
   /**
-   * The dependents of an owner. A dependent of an unregistered type does not block the owner: nothing can release the
-   * dependent while the plugin of the type is stopped. A reference with the uid of the owner and another name is
-   * ignored.
+   * The dependents of an owner. A dependent of an unregistered type does not block the owner, because nothing can
+   * release the dependent while the plugin of its type is stopped. A reference with the uid of the owner and another
+   * name is ignored.
    */
   *dependentsOf(owner: ResourceObject): Generator<Dependent | undefined, void, undefined> {
     const { uid } = owner.metadata;

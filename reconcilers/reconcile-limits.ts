@@ -14,7 +14,7 @@ export const reconcileTurnMs = 2;
 export const reconcileTurnStepsMax = 512;
 /** The duration of a step after which its slot is available for another key. */
 export const reconcileStepMs = 60_000;
-/** The number of steps past their time limit from which a controller starts no further steps. */
+/** A controller starts no further steps while this many of its steps have exceeded their time limit. */
 export const reconcileStuckMax = 64;
 /** The shortest and the longest delay before a failed key is retried. The delay doubles with each failure. */
 export const reconcileRetryMsMin = 10;
@@ -31,8 +31,8 @@ export const reconcileFailingAttempts = 8;
 /** The maximum number of failing names that are recorded with their errors. */
 export const reconcileFailingNamesMax = 16;
 /**
- * The delay after which all names are reconciled because `names` has failed for a change. One reconciliation covers all
- * such changes.
+ * If the function `names` of a watch fails for a change, all names are reconciled after this delay. One reconciliation
+ * covers all such changes.
  */
 export const reconcileAllAfterMs = 5_000;
 /** The maximum length of an error in a log line, in characters. */
@@ -69,10 +69,10 @@ export const reconcileImmediateMax = 100;
 export const reconcileSpinMs = 60_000;
 /** The maximum number of spinning names that a reconciler records. Further names are slowed down as well. */
 export const reconcileSpinningNamesMax = 1_024;
-/** The number of steps in a chain of events, and of objects written by a step, that are compared with later steps. */
+/** The maximum number of earlier steps with which a step is compared, and of objects that a step wrote. */
 export const reconcilePathStepsMax = 8;
 export const reconcileWrittenObjectsMax = 16;
-/** The maximum number of steps whose writes are attributed to them. */
+/** The maximum number of recorded steps to which changes are attributed. */
 export const reconcileTracedStepsMax = 1_024;
 /** The maximum number of differing fields in a condition. */
 export const reconcileFieldsShownMax = 8;

@@ -26,8 +26,8 @@ export type Measured = {
 
 /**
  * The limits that all controllers share: the number of concurrent steps, and their time in one turn of the event loop.
- * Each plugin has a share of the steps, and so have all plugins together. So a plugin blocks neither the controllers of
- * the platform nor those of another plugin.
+ * The steps of each plugin have a limit, and so have the steps of all plugins together. So a plugin blocks neither the
+ * controllers of the platform nor those of another plugin.
  */
 export class ReconcileSlots {
   readonly #clock: Clock;
@@ -44,7 +44,7 @@ export class ReconcileSlots {
     this.#clock = clock;
   }
 
-  /** Runs `task` once a slot is free. If a plugin is given, the slot belongs to its share. */
+  /** Runs `task` when a slot is free. If a plugin is given, the slot counts against the plugin's limit. */
   async run(plugin: string | undefined, task: () => Promise<void>): Promise<void> {
     if (plugin === undefined) return this.#all.add(task);
     const share = this.#shares.get(plugin) ?? new PQueue({ concurrency: reconcileSlotsPerPluginMax });

@@ -1,9 +1,12 @@
 import type { CausingEvent } from '../src/command/event.ts';
 
-/** A term of leadership on this node. At its end, everything except running steps is dropped. */
+/**
+ * A term of this node as the leader, with the number of consecutive failures by key. At its end, everything except
+ * running steps is dropped.
+ */
 export type Term = { readonly failures: Map<string, number> };
 
-/** A running step. No other step of its key starts until it ends. */
+/** A running step. No other step of the same key starts until this step ends. */
 export class ReconcileStep {
   readonly key: string;
   readonly term: Term;

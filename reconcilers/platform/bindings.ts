@@ -31,13 +31,13 @@ export type BindingsDependencies = PlatformDependencies & {
  *
  * A binding refers to a user only by name, so a later user of this name would get the roles. A finalizer therefore
  * keeps a marked user until no binding names it; only then can the name be reused. If somebody removed the finalizer,
- * bindings last written before the deletion are corrected too, even if a new user of the name exists. A binding that
- * was written for a name without a user remains, since it may be intended for a future user. A name `oidc:…` remains
- * too, since it has no User object.
+ * the bindings that were last written before the deletion are corrected too, even if a new user of the name exists. A
+ * binding that was written for a name without a user remains, since it may be intended for a future user. A name
+ * `oidc:…` remains too, since it has no User object.
  *
  * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6): the write requires the
  * state of the binding that the step read, and a mark is permanent. The finalizer is removed when no binding is found.
- * A binding that another node has just written is handled like one that is written a moment later.
+ * If another node writes a binding at the same time, the binding is treated as if it was written after the removal.
  */
 export class Bindings extends PlatformReconciler {
   readonly #dependencies: BindingsDependencies;
@@ -74,7 +74,7 @@ export class Bindings extends PlatformReconciler {
     for (const user of userNames(storedObject(binding))) yield this.#isDeleted(user) ? user : undefined;
   }
 
-  /** Whether no unmarked user of this name exists. */
+  /** Whether the user of this name was deleted or is marked. False for a name that never had a user. */
   #isDeleted(user: string): boolean {
     if (nameProblem(user) !== undefined) return false;
     const head = this.#dependencies.reader.head(this.#dependencies.users.key, user);
@@ -85,8 +85,8 @@ export class Bindings extends PlatformReconciler {
   }
 
   /**
-   * Whether the user was created after the binding, so the binding may refer to an earlier user. Times never decrease
-   * within the folded events.
+   * Whether the user was not created before the binding, so that the binding may refer to an earlier user of the name.
+   * Times never decrease within the folded events.
    */
   #isYounger(user: string, { metadata }: ResourceObject): boolean {
     const made =
@@ -116,7 +116,7 @@ export class Bindings extends PlatformReconciler {
         others.length === 0 ? await writes.delete(binding) : await writes.patch(binding, { subjects: others });
       if (outcome.type !== 'settled') return outcome;
     }
-    // Another binding may exist, or another writer was faster. The user may be removed once no binding names it.
+    // Another binding may exist, or another writer was faster. The user may be removed when no binding names it.
     return bound.length > 0 ? again(0) : settled;
   }
 
@@ -155,7 +155,7 @@ export class Bindings extends PlatformReconciler {
   *#someOf(user: string, counts: (binding: Read) => boolean): Steps<readonly Read[]> {
     const { reader, roleBindings } = this.#dependencies;
     const bound = bindFields([{ field: 'subjects.name', operator: 'in', values: [user] }], roleBindings.indexes);
-    if (!bound.ok) throw new Error(`${roleBindings.key}: ${bound.problem}`);
+    if (!bound.ok) throw new Error(`could not select ${roleBindings.key} by user: ${bound.problem}`);
     const found: Read[] = [];
     for (const name of namesOf(reader, roleBindings, bound.requirements)) {
       const read = readObject(reader, roleBindings, name);

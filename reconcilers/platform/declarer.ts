@@ -53,7 +53,10 @@ export class Declarer {
   readonly #stopping = serviceController();
   readonly #unsubscribe: readonly (() => void)[];
   readonly #timers = new Map<TypeKey, Timer>();
-  /** The last type of each key that `declare` was asked for. A plugin that is starting does not serve its types yet. */
+  /**
+   * By key: the last type with which `declare` was called. While a plugin starts, `served` does not contain its types
+   * yet.
+   */
   readonly #asked = new Map<TypeKey, ResourceType>();
   /** The revision of the last reported declaration of each type that differs from this node's declaration. */
   readonly #reportedRevisions = new Map<TypeKey, number>();
@@ -75,8 +78,8 @@ export class Declarer {
   }
 
   /**
-   * Resolves once this node has folded its declaration of each type from the log, or has found that it must not declare
-   * the type.
+   * Resolves when, for each type, this node has folded its declaration from the log or does not declare the type now,
+   * for example because it is not the leader.
    */
   async declare(types: readonly ResourceType[]): Promise<void> {
     for (const type of types) this.#asked.set(type.key, type);
@@ -88,7 +91,7 @@ export class Declarer {
     return this.#otherOf(type) !== undefined;
   }
 
-  /** Resolves once this node's declaration is in force, which may be immediately. */
+  /** Resolves when this node's declaration is in force, which may be immediately. */
   async waitUntilOwn(type: ResourceType): Promise<void> {
     if (!this.isOther(type)) return;
     await new Promise<void>((resolve) => {
@@ -190,7 +193,10 @@ export class Declarer {
     return 'again';
   }
 
-  /** Whether this node may replace the declaration in force. A node with an older plugin folder may not. */
+  /**
+   * Whether this node may replace the declaration in force: not if the node's plugin folder has an older version of the
+   * plugin.
+   */
   #mayReplace({ declaration, source }: ResourceType, standing: Declaration): boolean {
     if (source !== 'folder' || this.#dependencies.isAlone || standing.plugin !== declaration?.plugin) return true;
     return semver.compare(declaration.version, standing.version) >= 0;

@@ -19,7 +19,10 @@ export type OwnerState =
 export type Dependent = {
   /** Whether the dependent blocks the deletion of its owner. */
   readonly blocks: boolean;
-  /** Whether the dependent waits, directly or indirectly, for the deletion of its own owner, so both form a cycle. */
+  /**
+   * Whether the dependent waits, directly or indirectly, for the deletion of its own owner, so that both are in a
+   * cycle.
+   */
   readonly isCaught: boolean;
 };
 
@@ -76,8 +79,8 @@ type OwnerWithState = {
 };
 
 /**
- * The owners with their states, each uid once. If only one of two references to a uid has the right name, it determines
- * the state.
+ * The owners with their states, each uid once. If two references have the same uid and only one has the right name,
+ * this one determines the state.
  */
 function ownersOf({ object, stateOf }: World): readonly OwnerWithState[] {
   const states = new Map<string, OwnerState>();

@@ -80,7 +80,8 @@ export class Heartbeat {
   }
 
   /**
-   * Appends one event. `again`: an earlier append with unknown outcome succeeded, so this event needs another revision.
+   * Appends one event. Returns `again` if an earlier append with unknown outcome succeeded, so that this event needs
+   * another revision. Returns `lost` if the append failed or its outcome is unknown.
    */
   async #appendEvent(event: NodeEvent): Promise<'appended' | 'again' | 'lost'> {
     const { log, uuid, metadata } = this.#dependencies;

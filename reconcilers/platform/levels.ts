@@ -50,8 +50,8 @@ export class Levels {
   }
 
   /**
-   * Raises the level on a single node, and resolves once this node has folded the highest level that it can read. Does
-   * nothing if other nodes exist.
+   * Raises the level on a single node. Resolves when this node has folded the highest level that it can read. Does
+   * nothing if other nodes may write to the log.
    */
   async open(): Promise<void> {
     const { isAlone, level, reads } = this.#dependencies;
@@ -72,7 +72,8 @@ export class Levels {
   }
 
   /**
-   * Runs until the log has the level that this node can read. Heartbeats from before an outage of the log are ignored.
+   * Runs until the log has the highest level that this node can read. Heartbeats from before an outage of the log are
+   * ignored.
    */
   async #raiseWhenReady(signal: AbortSignal): Promise<void> {
     const { clock, level, reads, onError } = this.#dependencies;
@@ -87,7 +88,10 @@ export class Levels {
     }
   }
 
-  /** Raises the level if all live nodes can read a higher one. Returns whether this node can read no higher level. */
+  /**
+   * Raises the level if all live nodes can read a higher one. Returns whether the log has the highest level that this
+   * node can read.
+   */
   async #raiseIfCommon(nodes: LiveNodes): Promise<boolean> {
     const { level, reads } = this.#dependencies;
     const live = nodes.all();

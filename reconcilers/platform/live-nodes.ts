@@ -16,16 +16,16 @@ export type LiveNode = {
   /** The highest level that the node can read. */
   readonly reads: number;
   /**
-   * The position up to which the node is drained: it has no pending append that a declaration replaced at or before
-   * this position decided. Undefined if the version of the node does not report the position.
+   * The position up to which the node is drained: the node has no pending append that was decided under a declaration
+   * that was replaced at or before this position. Undefined if the version of the node does not report the position.
    */
   readonly drained: LogPosition | undefined;
 };
 
 /**
  * The heartbeats of nodes, as this node receives them (consistency protocol, 7). A node is live if its last heartbeat
- * arrived within one lease time. The set is known after this node has listened for one lease time, as long as it
- * receives its own heartbeats: the earlier heartbeats of other nodes have then arrived too.
+ * arrived within one lease time. The set is known after this node has listened for one lease time and one heartbeat
+ * interval, as long as it receives its own heartbeats: the earlier heartbeats of other nodes have then arrived too.
  */
 export class LiveNodes {
   readonly #dependencies: LiveNodesDependencies;
@@ -37,7 +37,9 @@ export class LiveNodes {
     this.#sinceMs = dependencies.clock.monotonic();
   }
 
-  /** Returns all live nodes, and forgets the others. Undefined while the set of live nodes is not known. */
+  /**
+   * Returns all live nodes, and drops the records of the others. Undefined while the set of live nodes is not known.
+   */
   all(): readonly LiveNode[] | undefined {
     const { clock, node } = this.#dependencies;
     const now = clock.monotonic();

@@ -26,8 +26,8 @@ export type OwnerReferencesDependencies = PlatformDependencies &
   };
 
 /**
- * The key of the member in the JSON of an object. JSON has only one spelling of this key. An occurrence in another part
- * of an object has no effect except for an unnecessary check.
+ * The key of the member in the JSON of an object. Stored JSON spells this key in only one way. An occurrence in another
+ * part of an object has no effect except for an unnecessary check.
  */
 const mention = Buffer.from('"ownerReferences":');
 
@@ -42,7 +42,7 @@ type PlannedStep = {
  *
  * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). Each step is appended
  * at the revision of the object on which it was decided, and relies on permanent facts. First, the writer of an owner
- * reference has read the uid in an earlier event. If the owner does not exist once the dependent is folded, the owner
+ * reference has read the uid in an earlier event. If the owner does not exist when the dependent is folded, the owner
  * was deleted, and its uid is never used again. Second, a mark is permanent, and a marked object gets no new finalizer.
  * Only one decision relies on an absence: that a marked owner has no dependents left. If another node has just created
  * a dependent, a later step finds that the owner is deleted, as for a dependent that is created after the deletion.

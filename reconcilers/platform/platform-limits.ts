@@ -20,7 +20,10 @@ export const forbiddenRetryMs = 60_000;
  */
 export const claimConcurrencyMax = 16;
 export const claimSweepPerSecondMax = 1_000;
-/** The interval of sweeps through new claims, since no change enqueues the claim of a failed write. */
+/**
+ * The interval of sweeps through new claims. Sweeps are necessary because no change enqueues the claim of a failed
+ * write.
+ */
 export const claimSweepMs = 600_000;
 /** The maximum number of tokens, roles and users processed concurrently. */
 export const accountConcurrencyMax = 8;

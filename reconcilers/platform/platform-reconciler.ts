@@ -37,7 +37,7 @@ export abstract class PlatformReconciler {
       reconcile: (key, { cause }) => this.reconcile(key, cause),
       onError,
       onStuck: (key) => {
-        this.report(new Error('the step does not end'), key);
+        this.report(new Error('the step has not ended in time'), key);
       },
     });
     this.#subscriptions = [
@@ -52,7 +52,9 @@ export abstract class PlatformReconciler {
     this.#controller.open();
   }
 
-  /** Resolves when no key waits for a step. Delayed keys are ignored. */
+  /**
+   * Resolves when no key waits for a step, and no step runs that is within its time limit. Delayed keys are ignored.
+   */
   async idle(): Promise<void> {
     return this.#controller.idle();
   }

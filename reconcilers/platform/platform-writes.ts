@@ -33,7 +33,7 @@ export class PlatformWrites {
     this.#cause = cause;
   }
 
-  /** Returns the writes of one step, whose events name `cause`. */
+  /** Returns the writes of one step. Their events name `cause`. */
   because(cause: CausingEvent | undefined): PlatformWrites {
     return cause === undefined ? this : new PlatformWrites(this.#subject.part, this.#dependencies, cause);
   }

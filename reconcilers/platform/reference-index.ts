@@ -1,4 +1,3 @@
-/** The target of references. */
 type Target = {
   readonly id: string;
   readonly referrers: Set<string>;

@@ -53,7 +53,7 @@ export class Tokens extends PlatformReconciler {
   #tokensOf(user: string): Iterable<string> {
     const { reader, tokens } = this.#dependencies;
     const bound = bindFields([{ field: 'spec.owner', operator: 'in', values: [user] }], tokens.indexes);
-    if (!bound.ok) throw new Error(`${tokens.key}: ${bound.problem}`);
+    if (!bound.ok) throw new Error(`could not select ${tokens.key} by owner: ${bound.problem}`);
     return namesOf(reader, tokens, bound.requirements);
   }
 

@@ -34,8 +34,8 @@ export type ClaimsDependencies = {
   readonly types: (key: TypeKey) => ResourceType | undefined;
   readonly streamOf: (type: TypeKey, value: HeldValue) => StreamName;
   /**
-   * Checks one claim and performs one step. `fenceOf`: the revision of the claim whose pending append has exceeded its
-   * time; the step fences this append. `cause`: the event that led to this step, if any.
+   * Checks one claim and performs one step. `fenceOf`: the revision of the claim, if the claim's pending append has
+   * exceeded its time; the step then fences this append. `cause`: the event that led to this step, if any.
    */
   readonly settle: (stream: StreamName, step: ClaimStep) => Promise<Settling>;
   readonly leadership: Leadership;
@@ -55,12 +55,13 @@ type SweptRange = {
 };
 
 /**
- * Releases claims of unique values that their holders do not hold: after a change or deletion, or after a failed write
- * (consistency protocol, 1). This only frees space: a writer that needs such a value releases the claim itself.
+ * Releases claims of unique values that their holders do not have: after a change or deletion of the holder, or after a
+ * failed write (consistency protocol, 1). This only frees space: a writer that needs such a value releases the claim
+ * itself.
  *
  * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). A release requires the
- * revision of the claim, and happens only once no append under the claim can succeed. A fence takes a revision that
- * only an abandoned append could use, and repeats the current contents.
+ * revision of the claim, and happens only when no append under the claim can succeed any more. A fence takes a revision
+ * that only an abandoned append could use, and repeats the current contents.
  */
 export class Claims {
   readonly #dependencies: ClaimsDependencies;

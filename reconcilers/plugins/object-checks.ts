@@ -21,12 +21,15 @@ export type ObjectChecksDependencies = {
   readonly clock: Clock;
   /** Returns whether objects of the type may break its schema: false if all were written under the same declaration. */
   readonly mayBreak: (type: ResourceType) => boolean;
-  /** Whether the check of a type waits, for the migrations of its plugin. Call `retry` when the result changes. */
+  /**
+   * Returns whether the check of a type must wait for the migrations of its plugin. Call `retry` when the result
+   * changes.
+   */
   readonly isHeld: (type: ResourceType) => boolean;
   readonly onError: (error: unknown, type: string) => void;
 };
 
-/** The state of one type. */
+/** The state of the check of one type. */
 type TypeCheck = {
   readonly type: ResourceType;
   /** Whether all objects must be checked. */
@@ -35,7 +38,7 @@ type TypeCheck = {
   readonly known: Map<string, Violation>;
   /** The number of invalid objects that `known` has no room for. */
   others: number;
-  /** The names in `known` whose objects were written after their last check. */
+  /** The names in `known` of the objects that were written after their last check. */
   readonly again: Set<string>;
   /** The state that `of` returns. */
   shown: InvalidObjects | undefined;
@@ -209,7 +212,7 @@ export class ObjectChecks implements ObjectCheckResults {
     this.#show(check);
   }
 
-  /** Schedules a check of all objects, since `known` lacks some invalid objects, whose changes are not noticed. */
+  /** Schedules a check of all objects, because changes of invalid objects that are not in `known` are not noticed. */
   #checkLater(check: TypeCheck, signal: AbortSignal): void {
     const timer = this.#dependencies.clock.after(invalidRecheckMs, () => {
       if (signal.aborted || !this.#isCurrent(check)) return;

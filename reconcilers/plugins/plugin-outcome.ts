@@ -12,7 +12,7 @@ export function decodeOutcome(answered: unknown): Outcome {
   if (type === 'settled') return settled;
   if (type !== 'again') return invalidOutcome();
   if (typeof afterMs !== 'number' || !(afterMs >= 0))
-    return failed(new TypeError('reconcile returned `again` without afterMs in milliseconds'));
+    return failed(new TypeError('reconcile returned `again`, but `afterMs` is not a number of milliseconds >= 0'));
   return again(Math.min(Math.max(afterMs, reconcileAgainMsMin), reconcileAgainMsMax));
 }
 
@@ -21,17 +21,17 @@ function invalidOutcome(): Outcome {
 }
 
 /**
- * Decodes the result of a watch's `names`. Throws if the result is not an array of strings. Drops names that no object
- * can have, since content of users may contain such names.
+ * Decodes the result of the function `names` of a watch. Throws if the result is not an array of at most `countMax`
+ * strings. Drops names that no object can have, since content of users may contain such names.
  */
 export function decodeNames(answered: unknown, countMax: number): readonly string[] {
   if (!Array.isArray(answered) || answered.length > countMax)
-    throw new TypeError(`names must return an array of at most ${String(countMax)} names`);
+    throw new TypeError(`the function names of a watch must return an array of at most ${String(countMax)} names`);
   const list: ArrayLike<unknown> = answered;
   // Reads by index, since the iterator of the array may be foreign code.
   return Array.from({ length: Math.min(list.length, countMax) }, (_, index) => {
     const name = list[index];
-    if (typeof name !== 'string') throw new TypeError('names must return strings');
+    if (typeof name !== 'string') throw new TypeError('the function names of a watch must return an array of strings');
     return name;
   }).filter((name) => nameProblem(name) === undefined);
 }

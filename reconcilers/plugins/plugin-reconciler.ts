@@ -27,9 +27,9 @@ import {
 } from '../reconcile-limits.ts';
 
 export type PluginStep = {
-  /** Returns whether the plugin has stopped. */
+  /** Returns whether the reconciler has stopped. */
   readonly isOver: () => boolean;
-  /** The last event that led to the step, which is named by the writes of the step. */
+  /** The last event that led to the step. The writes of the step name this event as their cause. */
   readonly causedBy: CausingEvent | undefined;
   /** Returns the id that the writes of the step have as their request id. */
   readonly requestId: () => string;
@@ -45,9 +45,11 @@ export type PluginReconcilerDependencies = {
   readonly clientOf: (plugin: string, step: PluginStep) => Client;
   /** Returns a new object for each call, so that a plugin may modify the object without affecting other code. */
   readonly parse: (bytes: Uint8Array) => PluginObject;
-  /** Returns the position in the plugin's files at which a stack trace starts; empty if the trace has none. */
+  /**
+   * Returns the position in the plugin's files at which a stack trace starts; empty if the trace names no such file.
+   */
   readonly placeOf: (plugin: string, stack: string) => string;
-  /** Attributes changes to steps. All reconcilers share it. */
+  /** Attributes changes to the steps that wrote them. All reconcilers share this object. */
   readonly traced: TracedSteps;
   /** Called when the result of `health` may have changed. */
   readonly onHealth: () => void;
@@ -72,7 +74,9 @@ export class PluginReconciler {
   /** The timer for reconciling all names, which is set after `names` has failed for a change. */
   #all: Timer | undefined;
   #isStopping = false;
-  /** Set by a stop. Running steps are abandoned, since the next load of the plugin may reconcile their names. */
+  /**
+   * True after a stop. Running steps are then abandoned, since the next load of the plugin may reconcile their names.
+   */
   #isOver = false;
 
   constructor(plugin: string, reconciler: MountedReconciler, dependencies: PluginReconcilerDependencies) {
@@ -133,8 +137,8 @@ export class PluginReconciler {
   }
 
   /**
-   * Enqueues the names that the changes affect: the names of changed objects, and the names that `watches` returns for
-   * the states before and after a change.
+   * Enqueues the names that the changes affect: the names of changed objects, and the names that the functions `names`
+   * of the watches return for the states before and after a change.
    */
   notice(changes: readonly Change[]): void {
     if (!this.#controller.isActive) return;
@@ -249,7 +253,11 @@ export class PluginReconciler {
       return;
     }
     const { message, stack } = describeError(error);
-    this.#lines.failed('a reconciler failed', { key: name, attempts }, () => ({ name, attempts, error: stack }));
+    this.#lines.failed('a step of a reconciler failed and is retried', { key: name, attempts }, () => ({
+      name,
+      attempts,
+      error: stack,
+    }));
     if (
       attempts < reconcileFailingAttempts ||
       (this.#failing.size >= reconcileFailingNamesMax && !this.#failing.has(name))

@@ -17,8 +17,8 @@ type Shown = {
 };
 
 /**
- * The reconcilers of plugins, with one controller each. A failure affects only the reconciler that has failed. It is
- * logged with the plugin's name and shown in the plugin's conditions.
+ * The reconcilers of plugins, with one controller each. A failure affects only the reconciler that has failed. The
+ * failure is logged with the plugin's name and shown in the plugin's conditions.
  */
 export class PluginReconcilers implements ReconcilerMounts {
   readonly #dependencies: PluginReconcilersDependencies;

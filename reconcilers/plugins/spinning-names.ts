@@ -32,16 +32,16 @@ type Ports = {
 };
 
 /**
- * The names of one reconciler that it rewrites again and again, or for which it requests a step again and again without
- * a delay.
+ * The spinning names of one reconciler. The steps for such a name rewrite an object again and again because of their
+ * own writes, or request another step again and again without a delay.
  */
 export class SpinningNames {
   readonly #ports: Ports;
   /** Some of the spinning names, the longest spinning first. */
   readonly #names = new Map<string, Spin>();
   /**
-   * The number of consecutive immediate outcomes `again` of each name, without steps that a new event caused. An entry
-   * exists as long as a delayed step of the name.
+   * The number of consecutive immediate outcomes `again` of each name. Steps with a new cause are not counted. The
+   * entry of a name is removed when a step of the name ends with another outcome that is not a failure.
    */
   readonly #immediate = new Map<string, { readonly count: number; readonly cause: CausingEvent | undefined }>();
   /** The states before and after the last rewrite of the first name, until its differing fields are computed. */
@@ -145,7 +145,8 @@ export class SpinningNames {
 
 function messageOf(name: string, spin: Spin, fields: string): string {
   const slowed = 'its steps now run once a minute';
-  if (spin.kind === 'again') return `the step for ${name} requests another step again and again at once: ${slowed}`;
+  if (spin.kind === 'again')
+    return `the step for ${name} requests another step immediately, again and again: ${slowed}`;
   const others = [...new Set(spin.between)].join(', ');
   const how = others === '' ? 'after each of its own writes' : `in turn with ${others}`;
   const differing = fields === '' ? '' : `, which changes ${fields}`;

@@ -1,13 +1,16 @@
 import type { CausingEvent } from '../../src/command/event.ts';
 import { reconcilePathStepsMax, reconcileRewritesMax, reconcileWrittenObjectsMax } from '../reconcile-limits.ts';
 
-/** The part of a step that later steps of the same chain of events are compared with. */
+/** The part of a step with which later steps of the same chain of events are compared. */
 export type Visit = {
   readonly reconciler: string;
   readonly name: string;
   /** The objects that the step wrote, as type and name. */
   readonly written: Set<string>;
-  /** The number of consecutive steps, up to this one, that rewrote an object because of the previous of these steps. */
+  /**
+   * The length of the chain of steps that ends with this one, and in which each step rewrote an object of the previous
+   * step because of that step's write.
+   */
   rewrites: number;
 };
 
@@ -17,7 +20,7 @@ export class StepEvent implements CausingEvent {
   readonly correlationId: string;
   /** The step that wrote the event, and the steps before it in the chain of events, the latest first. */
   readonly path: readonly Visit[];
-  /** Whether a step with this cause ended without a write. Later steps with this cause are caused by time. */
+  /** Whether a step with this cause ended without a write. Later steps with this cause are due to time. */
   isAnswered = false;
 
   constructor({ id, correlationId }: CausingEvent, path: readonly Visit[]) {
@@ -26,7 +29,7 @@ export class StepEvent implements CausingEvent {
     this.path = path;
   }
 
-  /** Whether the event is part of a cycle that includes steps of this reconciler for this name, and is slowed down. */
+  /** Whether the event is part of a cycle that is slowed down and that has steps of this reconciler for this name. */
   isSlowed(reconciler: string, name: string): boolean {
     return (this.path[0]?.rewrites ?? 0) >= reconcileRewritesMax && visitIn(this.path, reconciler, name) !== -1;
   }
@@ -72,7 +75,7 @@ export class TracedStep {
     return previous?.written.has(object) === true;
   }
 
-  /** Records that the step ended without a write, so that later steps with its cause are caused by time. */
+  /** Records that the step ended without a write, so that later steps with its cause are due to time. */
   answer(): void {
     if (this.cause instanceof StepEvent) this.cause.isAnswered = true;
   }

@@ -2,7 +2,7 @@ import type { Change } from '../../src/read/objects.ts';
 import { reconcileTracedStepsMax } from '../reconcile-limits.ts';
 import type { TracedStep } from './traced-step.ts';
 
-/** Calls `onWrite` at a change that the step wrote. */
+/** A step, with the function that is called with each change that the step wrote. */
 export type Tracing = {
   readonly step: TracedStep;
   readonly onWrite: (change: Change) => void;

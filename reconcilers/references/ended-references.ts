@@ -6,13 +6,13 @@ import { targetKey, type HeldReference } from '../../src/resource/references/nam
 import { valueAt } from '../../src/resource/type/index-values.ts';
 import type { TypeKey } from '../../src/resource/type/index-entry.ts';
 
-/** A reference to an object that is deleted or being deleted. */
+/** A reference to an object that is deleted or marked for deletion. */
 export type EndedReference = HeldReference & { readonly onDelete: OnDelete };
 
 /**
- * Returns the references of an object that a reconciler must follow, because their targets are deleted or being
- * deleted. The uid decides whether a target is deleted: another object may have its name now. A reference without a uid
- * was made while the target did not exist, so it ends only with a mark.
+ * Returns the references of an object that a reconciler must process, because their targets are deleted or marked for
+ * deletion. The uid decides whether a target is deleted: another object may have the target's name now. A reference
+ * without a uid was made while the target did not exist, so it ends only when an object of this name is marked.
  */
 export function endedReferences(references: ReferenceReader, type: TypeKey, name: string): readonly EndedReference[] {
   const declared = references.declaredBy(type).filter(isReconciled);

@@ -24,18 +24,19 @@ export type ReferenceFollowerDependencies = PlatformDependencies & {
 const referrersPerPage = 256;
 
 /**
- * Deletes or clears the objects that name a deleted object, if their type declares so. A marked object waits, with a
- * finalizer, until no unmarked object names it. An object that is written later with the name of a deleted object is
- * followed too: its reference contains the uid. The keys are `<type>/<name>`; a step reads one object as a referring
- * object and as a target.
+ * Processes the objects that name a deleted object: deletes them, or removes the name from them, as their type
+ * declares. A marked object waits, with a finalizer, until no unmarked object names it. An object that is written later
+ * and names a deleted object is processed too, because its reference contains the uid. The keys are `<type>/<name>`; a
+ * step reads one object as a referring object and as a target.
  *
  * The deletion of a cycle of references ends: each step marks one more object, and a target does not wait for marked
  * objects.
  *
  * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). A referring object is
  * changed at the revision that was read, because of a permanent fact: the writer of the reference has read the uid of
- * the target in an earlier event, so a missing uid is deleted, and a mark is permanent. The removal of the finalizer
- * relies on the absence of referring objects. An object that is written meanwhile is followed by its uid.
+ * the target in an earlier event, so an object with a missing uid is deleted, and a mark is permanent. The removal of
+ * the finalizer relies on the absence of referring objects. An object that is written meanwhile is processed later,
+ * because of the uid in its reference.
  */
 export class ReferenceFollower extends PlatformReconciler {
   readonly #dependencies: ReferenceFollowerDependencies;
@@ -100,7 +101,7 @@ export class ReferenceFollower extends PlatformReconciler {
       if (target !== undefined && this.#waiting.has(target)) this.enqueue(target, cause);
   }
 
-  /** The keys of all objects that name the target, in references that a reconciler follows. */
+  /** The keys of all objects that name the target in references that a reconciler must process. */
   *#referrersOf(target: string): Iterable<string> {
     for (const { type, name } of this.#referrers(target)) yield `${type}/${name}`;
   }
@@ -131,7 +132,7 @@ export class ReferenceFollower extends PlatformReconciler {
       : this.#release(key, read, { writes, cause });
   }
 
-  /** Deletes or clears an object that names deleted objects. */
+  /** Deletes an object that names deleted objects, or removes their names from it. */
   async #followTargets(read: Read, writes: PlatformWrites): Promise<Outcome> {
     const { type, object } = read;
     const ended = endedReferences(this.#dependencies.references, type.key, object.metadata.name);

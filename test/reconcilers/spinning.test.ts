@@ -220,7 +220,7 @@ for (const afterMs of [0, 50]) {
     t.equal(steps, reconcileImmediateMax + 1);
     t.strictSame(stage.conditions, ['ReconcilerSpinning']);
     t.match(stage.messages, [
-      'the step for a requests another step again and again at once: its steps now run once a minute',
+      'the step for a requests another step immediately, again and again: its steps now run once a minute',
     ]);
     await stage.pass(2 * reconcileSpinMs, 1_000);
     t.equal(steps, reconcileImmediateMax + 3);

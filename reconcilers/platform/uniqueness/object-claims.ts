@@ -56,7 +56,8 @@ export class ObjectClaims {
   }
 
   /**
-   * Appends a fence that claims the values of the object, unless the object has all claims. Throws transient errors.
+   * Appends a fence that claims the values of the object, unless the object has all claims. Returns a duplicate if
+   * another object has the claim of a value. Throws transient errors.
    */
   async claim(type: ResourceType, name: string): Promise<'claimed' | Duplicate> {
     const { rows, declarations, execute, uuid } = this.#dependencies;
@@ -78,7 +79,7 @@ export class ObjectClaims {
       // The object was changed or removed before this write. The next attempt reads its current state.
       if (reason !== 'stale-version') throw new WriteRefusedError(outcome.rejection);
     }
-    throw new Error('the object changed during every attempt to claim its values');
+    throw new Error(`could not claim the values of ${type.key}/${name}: the object changed during every attempt`);
   }
 
   /**

@@ -19,8 +19,8 @@ export type UniquenessDependencies = ObjectClaimsDependencies & {
   /** The name of this node, by which it recognizes its own heartbeats. */
   readonly node: string;
   /**
-   * Resolves pending appends as far as possible. Returns the position up to which this node is drained: no append is
-   * pending that a declaration replaced at or before this position decided.
+   * Resolves pending appends as far as possible. Returns the position up to which this node is drained: the node has no
+   * pending append that was decided under a declaration that was replaced at or before this position.
    */
   readonly drain: () => Promise<LogPosition>;
   /** Returns the types that this node serves. Only their indexes are enforced. */
@@ -32,7 +32,7 @@ export type UniquenessDependencies = ObjectClaimsDependencies & {
    * `claiming` until no duplicates are left.
    */
   readonly onStep: (type: ResourceType) => void;
-  /** Called once this node has folded that the indexes of the type are enforced. */
+  /** Called when this node has folded that the indexes of the type are enforced. */
   readonly onEnforced: (type: ResourceType, indexes: readonly string[]) => void;
   /** Called when the set of found duplicates changes. */
   readonly onDuplicates: (found: Pick<UniqueStep, 'type' | 'duplicates' | 'duplicateCount'>) => void;

@@ -25,14 +25,14 @@ import { unenforced, uniqueTask, type UniqueTask } from './unique-task.ts';
 import { Wake } from '../../wake.ts';
 
 /**
- * Enforces indexes that have become unique (consistency protocol, 1). Runs on the leader. Once all live nodes are
- * drained, a fence claims the values of each object that was written under an older declaration. Once no such object is
+ * Enforces indexes that have become unique (consistency protocol, 1). Runs on the leader. When all live nodes are
+ * drained, a fence claims the values of each object that was written under an older declaration. When no such object is
  * left, the enforcement is recorded in the log. No progress is stored: the next leader finds the remaining objects by
  * their rows.
  *
  * A deposed leader may still perform a last step, which is harmless. A fence is appended at the revision on which it
- * was decided, and claims values like every write. The event of an enforcement names the declaration and the writes on
- * which it is based.
+ * was decided, and claims values like every write. The event of an enforcement names the declaration and the number of
+ * late writes on which it is based.
  */
 export class Uniqueness {
   readonly #dependencies: UniquenessDependencies;
@@ -204,7 +204,7 @@ export class Uniqueness {
     }
   }
 
-  /** Checks every object that an older declaration decided, one page of names after another. */
+  /** Claims the values of each object that was written under an older declaration, one page of names after another. */
   async #pass(task: UniqueTask, signal: AbortSignal): Promise<void> {
     const { rows, clock } = this.#dependencies;
     const standing = this.#standing(task.type);
@@ -290,7 +290,7 @@ export class Uniqueness {
     const event: DomainEvent = { type: 'UniqueEnforced', declared: standing.revision, late: standing.late, indexes };
     const last = await log.readLast(stream);
     const appended = await log.append(stream, [encodeEvent(uuid(), event, metadata())], last?.revision ?? 'absent');
-    if (!appended.ok) throw new Error(`could not record the enforcement for ${type.key}: ${appended.reason}`);
+    if (!appended.ok) throw new Error(`could not record the unique indexes of ${type.key}: ${appended.reason}`);
     await reader.reached(appended.position, { timeoutMs: uniquenessRecheckMs, signal: this.#term.signal });
     if (this.#standing(type) === undefined) this.#dependencies.onEnforced(type, indexes);
     const task = this.#tasks.get(type.key);

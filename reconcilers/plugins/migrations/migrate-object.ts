@@ -10,7 +10,7 @@ import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
 import type { Execute } from '../../../src/write/execute.ts';
 import { WriteRefusedError } from '../../outcome.ts';
 
-/** The result for one object. `unchanged`: it has the new form already, or does not exist any more. */
+/** The result for one object. `unchanged`: the object has the new form already, or does not exist any more. */
 export type ObjectMigrated =
   | { readonly kind: 'changed' | 'unchanged' }
   | { readonly kind: 'failed'; readonly problem: string; readonly thrown?: unknown };
@@ -28,8 +28,8 @@ export type ObjectMigration = {
 };
 
 /**
- * Migrates one object, with the version that the step was given as the precondition: after a concurrent write the step
- * runs again. Throws if the write may succeed later.
+ * Migrates one object. The write requires the version of the object that the step received, so the step runs again
+ * after a concurrent write. Throws if the write may succeed later.
  */
 export async function migrateObject(name: string, migration: ObjectMigration): Promise<ObjectMigrated> {
   const { type, up, rows, watch, mayWrite } = migration;
@@ -50,7 +50,7 @@ export async function migrateObject(name: string, migration: ObjectMigration): P
     if (written.reason !== 'stale-version')
       return { kind: 'failed', problem: `the result is refused: ${rejectionText(written)}` };
   }
-  throw new Error('the object changed during every attempt to migrate it');
+  throw new Error(`could not migrate ${type.key}/${name}: the object changed during every attempt`);
 }
 
 type Written = {

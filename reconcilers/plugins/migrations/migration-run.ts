@@ -52,7 +52,7 @@ export type RunOptions = {
  * waits until all earlier ones of the same type are done, so that no step sees an object that an earlier step has not
  * changed. The progress is recorded at intervals; after a crash, the objects since the last record are visited again.
  *
- * A deposed leader may still write an object, which is harmless: the write has the version that the step was given.
+ * A deposed leader may still write an object, which is harmless: the write requires the version that the step received.
  */
 export class MigrationRun {
   readonly #dependencies: MigrationRunDependencies;
@@ -94,7 +94,10 @@ export class MigrationRun {
     this.#running = this.#run(this.#ending.signal);
   }
 
-  /** Whether an object waits for a step. Failing objects wait for a change. */
+  /**
+   * Whether an object waits for a step. A failing object waits only after a change, or when all objects are visited
+   * again.
+   */
   get isBusy(): boolean {
     return !this.#ending.signal.aborted && this.#next() !== undefined;
   }
@@ -152,7 +155,7 @@ export class MigrationRun {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    // Leaves the turn that serves the plugin.
+    // Runs after the synchronous code that serves the plugin.
     await Promise.resolve();
     const isOver = (): boolean => signal.aborted;
     while (!isOver()) {
@@ -233,7 +236,7 @@ export class MigrationRun {
   async #visit(task: MigrationTask, names: readonly string[], signal: AbortSignal): Promise<void> {
     const { clock, steps } = this.#dependencies;
     const type = this.#dependencies.typeOf(task.migration.type);
-    if (type === undefined) throw new Error(`${task.key} is not served`);
+    if (type === undefined) throw new Error(`could not migrate ${task.key}: the type is not served`);
     const migration = this.#migrationOf(task, type, signal);
     const slices = new Slices(clock);
     const waiting = names.values();
@@ -265,7 +268,7 @@ export class MigrationRun {
     };
   }
 
-  /** Records the progress in the Plugin object, unless nothing was declared or done. */
+  /** Records the progress of all migrations of the plugin in the Plugin object. */
   async #record(): Promise<void> {
     const { records, clock } = this.#dependencies;
     this.#recordedAtMs = clock.monotonic();

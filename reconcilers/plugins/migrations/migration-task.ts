@@ -22,7 +22,7 @@ export class MigrationTask {
   objects = 0;
   visited = 0;
   changed = 0;
-  /** Every object up to this name was visited in this pass. */
+  /** Every object up to this name was visited in this pass; undefined before the first page of names. */
   after: string | undefined;
   /** Whether the objects after `after` must be visited. */
   isDue = true;
@@ -30,10 +30,13 @@ export class MigrationTask {
   readonly failing = new Map<string, ObjectFailure>();
   /** The number of failing objects that `failing` has no room for. */
   others = 0;
-  /** The names in `failing` that were written since. */
+  /** The names in `failing` of the objects that were written after the failure. */
   readonly again = new Set<string>();
 
-  /** Continues at the recorded name. With failing objects, which are not recorded by name, it begins anew. */
+  /**
+   * Continues after the recorded name. If objects had failed, begins again, because the record does not name these
+   * objects.
+   */
   constructor(migration: MountedMigration, record: MigrationRecord | undefined) {
     this.migration = migration;
     this.key = typeKeyOf(migration.type.group, migration.type.plural);

@@ -1,13 +1,15 @@
 import { delay, type Clock } from '../../../src/base/clock.ts';
 
-/** The time that may be ahead of the rate before a wait, since timers are not exact. */
+/** Actions may begin this much earlier than the rate permits. A shorter wait is useless, since timers are not exact. */
 const aheadMsMax = 20;
 
-/** Limits a rate: after each of at most `perSecond` actions in a second, the next one may begin. */
+/**
+ * Limits the rate of actions: `next` delays an action so that on average at most `perSecond` actions begin in a second.
+ */
 export class Pace {
   readonly #clock: Clock;
   readonly #intervalMs: number;
-  /** The monotonic time at which all actions so far are within the rate. */
+  /** The time on the monotonic clock at which the rate permits the last action to begin. */
   #dueMs = 0;
 
   constructor(clock: Clock, perSecond: number) {

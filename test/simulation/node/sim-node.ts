@@ -367,7 +367,7 @@ const silent: PluginLogger = {
 };
 
 function isStuck(error: unknown): boolean {
-  return error instanceof Error && error.message === 'the step does not end';
+  return error instanceof Error && error.message === 'the step has not ended in time';
 }
 
 /** The log cannot be reached from these nodes. */
