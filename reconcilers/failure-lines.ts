@@ -16,7 +16,7 @@ export class FailureLines {
   readonly #clock: Clock;
   readonly #write: (message: string, fields: Fields) => void;
   /**
-   * `lines`: the number of lines written in the second that began at `sinceMs`. `leftOut`: the number of lines that were
+   * `lines`: the number of lines written in the second that began at `sinceMs`. `leftOut`: the number of lines
    * suppressed after the last written line.
    */
   #currentSecond = { sinceMs: -Infinity, lines: 0, leftOut: 0 };
