@@ -24,13 +24,16 @@ export type Connection = {
   /** The platform's domain, which is a part of the platform's API groups and reserved keys. */
   readonly domain: string;
   readonly url: URL;
-  /** The authority that must have issued the server's certificate; if undefined, the authorities that Node trusts. */
+  /** The authority that must have issued the server's certificate; if undefined, any authority that Node trusts. */
   readonly authority: Authority | undefined;
   /** The absolute path of DATA_DIR. */
   readonly dataDir: string;
 };
 
-/** The settings that locate the server. Commands do not validate the other settings. */
+/**
+ * The settings from which a command determines the server, its files and the platform's domain. Commands do not
+ * validate the other settings of the server, except for TLS.
+ */
 const settingsRead = ['HOST', 'PORT', 'DATA_DIR', 'PLATFORM_DOMAIN'];
 
 /** The server of a command, determined before any request or prompt. */
@@ -56,7 +59,7 @@ export function requireTls({ url, environment }: Target): void {
   const where =
     environment['LEDGERPLANE_SERVER'] === undefined
       ? 'or set the address of the server with --server'
-      : 'and an address with https://';
+      : 'and an address with https:// in LEDGERPLANE_SERVER';
   throw usageError(
     `${url.origin} is plain HTTP, over which kubectl sends no credentials: ` +
       `set TLS=auto (or TLS=files) for the server and for this command, ${where}`,

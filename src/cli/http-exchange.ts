@@ -11,7 +11,7 @@ export type Sent = {
   readonly body: Uint8Array | undefined;
   /**
    * The authorities that may have issued the server's certificate, as PEM; if undefined, the authorities that Node
-   * trusts.
+   * trusts are used.
    */
   readonly ca: string | undefined;
   readonly signal: AbortSignal;
@@ -24,7 +24,8 @@ export type Answered = {
 
 /**
  * Sends one request on a new connection and reads the whole response, within a size limit. Redirects are not followed,
- * because the credentials are for this server only. Rejects with the system's error.
+ * because the credentials are for this server only. Rejects with the system's error, or with an error for a response
+ * that is too long.
  */
 export async function exchange(target: URL, sent: Sent): Promise<Answered> {
   const { status, body } = await begin(target, sent);

@@ -46,7 +46,7 @@ export async function identityOf(
 }
 
 /**
- * Checks that the token can be sent in a header. The error of `fetch` for an invalid header would contain the token.
+ * Checks that the token can be sent in a header, so that the error names the setting and does not contain the token.
  */
 function tokenText(token: string): string {
   if (!/^[\x21-\x7e]+$/u.test(token))

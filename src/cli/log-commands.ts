@@ -8,7 +8,10 @@ import type { CommandContext } from './command-context.ts';
 
 /** `log`: a log in the syntax of EVENT_LOG; if undefined, the log of the settings. */
 export type LogOptions = { readonly log: string | undefined };
-/** `checkpoint`: a file with a checkpoint to compare with the log. `keys`: keys that may have signed the checkpoint. */
+/**
+ * `checkpoint`: a file with a checkpoint to compare with the log. `keys`: verifier keys, or files with verifier keys,
+ * one of which must have signed the checkpoint; if empty, the signature is not verified.
+ */
 export type LogInfoOptions = LogOptions & {
   readonly checkpoint: string | undefined;
   readonly keys: readonly string[];
@@ -16,7 +19,7 @@ export type LogInfoOptions = LogOptions & {
 export type LogCopyOptions = {
   readonly from: string;
   readonly to: string;
-  /** The prefix of stream names in EventStoreDB, instead of EVENTSTORE_PREFIX. */
+  /** The prefix of the source's stream names in EventStoreDB; if undefined, EVENTSTORE_PREFIX. */
   readonly fromPrefix: string | undefined;
   readonly toPrefix: string | undefined;
   readonly inFlightMax: number;
@@ -43,7 +46,7 @@ type LogInfoFlags = LogFlags & {
 };
 
 const places =
-  '\nA log is embedded:<DATA_DIR>, or embedded: for the DATA_DIR of the settings, or ' +
+  '\nWrite a log as embedded:<DATA_DIR>, as embedded: for the DATA_DIR of the settings, or as ' +
   'esdb://…\nSet an address with a password in LEDGERPLANE_COPY_FROM, LEDGERPLANE_COPY_TO or ' +
   'EVENT_LOG, because other users can see the arguments of a command.';
 
@@ -57,12 +60,12 @@ export function addLogCommands(
     .command('copy')
     .description('copy a log into an empty log, event by event; resumes an interrupted copy')
     .option('--from <log>', 'the log to copy; by default LEDGERPLANE_COPY_FROM')
-    .option('--to <log>', 'an empty log; by default LEDGERPLANE_COPY_TO')
+    .option('--to <log>', 'an empty log, or an interrupted copy of the source; by default LEDGERPLANE_COPY_TO')
     .option('--from-prefix <prefix>', 'stream name prefix of the source in EventStoreDB; by default EVENTSTORE_PREFIX')
     .option('--to-prefix <prefix>', 'stream name prefix of the target; by default EVENTSTORE_PREFIX')
     .option(
       '--in-flight <n>',
-      'concurrent appends; 1 keeps the order even after failures',
+      'the number of concurrent appends; 1 keeps the order of events even if an append fails',
       String(logCopyInFlightEvents),
     )
     .addHelpText('after', `${places}\nNo server may run on either log.`)
@@ -72,7 +75,7 @@ export function addLogCommands(
   log
     .command('info')
     .description('show the identity, epoch and size of a log')
-    .option('--log <log>', 'by default EVENT_LOG')
+    .option('--log <log>', 'the log; by default EVENT_LOG')
     .option('--checkpoint <file>', 'check that the log begins with the events of a stored checkpoint')
     .option(
       '--key <key>',
@@ -87,7 +90,7 @@ export function addLogCommands(
   log
     .command('new-epoch')
     .description('begin a new epoch after a restore: invalidates earlier positions')
-    .option('--log <log>', 'by default EVENT_LOG')
+    .option('--log <log>', 'the log; by default EVENT_LOG')
     .addHelpText('after', `${places}\nNo server may run on the log.`)
     .action(async (options: LogFlags) => {
       await (await loadCommands()).startEpoch({ log: options.log }, context);

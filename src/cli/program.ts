@@ -37,7 +37,7 @@ export type ProgramOptions = {
 
 const mistakeExitCode = 2;
 
-/** Parses the command line, runs the command and returns the exit code. Throws for a bug. */
+/** Parses the command line, runs the command and returns the exit code. Any other error is a bug and is thrown. */
 export async function runProgram(
   args: readonly string[],
   { context, serve, logCommands, stoppedReplays, backupFiles, pluginCheck, version }: ProgramOptions,
@@ -49,13 +49,13 @@ export async function runProgram(
     writeOut: (text) => {
       output.write(text);
     },
-    // Errors are printed below, on one line and in this program's own format.
+    // Errors are printed in the `catch` block below, in this program's own format.
     writeErr: () => undefined,
     outputError: () => undefined,
   });
   const sayVersion = `ledgerplane ${version}`;
   program.usage('<command>').version(sayVersion, '--version', 'print the version').addHelpText('after', settingsText);
-  // `misread` reports an unknown option of the program like an unknown command.
+  // `misread` reports an option before the command as an unknown command.
   program.command('serve').description('run the server (default)').action(serve);
   addCommands(program, context, result);
   addPluginCommands(program, { context, version, pluginCheck, connected });
@@ -135,7 +135,7 @@ function addCommands(program: Command, context: CommandContext, result: { exitCo
     program.command('can-i <verb> <resource>').description('check whether a request is allowed, and by which role'),
   )
     .option('--name <name>', 'name of the object')
-    .option('--subresource <name>', 'as in <resource>/<name>/<subresource>')
+    .option('--subresource <name>', 'the subresource, as in <resource>/<name>/<subresource>')
     .option('--as <user>', 'check the rights of another user')
     .addHelpText(
       'after',
@@ -151,14 +151,14 @@ function addKubeconfig(program: Command, context: CommandContext): void {
   connected(program.command('kubeconfig').description('print a configuration for kubectl, with a new token'))
     .option('--role <name>', 'limit the token to this role of yours; may be repeated', gathered)
     .option('--expires <when>', 'a duration (12h, 30d) or a time (RFC 3339); default: 30d')
-    .option('--exec', 'write the command that fetches tokens of one hour, instead of a token')
+    .option('--exec', 'print a command that fetches tokens valid for one hour, instead of a token')
     .action(async (options: KubeconfigOptions) =>
       (await import('./kubeconfig/kubeconfig.ts')).printKubeconfig(options, context),
     );
   connected(
     program
       .command('credential')
-      .description('print a token of one hour for kubectl; the output of kubeconfig --exec contains this command'),
+      .description('print a token for kubectl, valid for one hour; the output of kubeconfig --exec uses this command'),
   )
     .option('--role <name>', 'limit the token to this role of yours; may be repeated', gathered)
     .action(async (options: CredentialOptions) =>
@@ -168,7 +168,7 @@ function addKubeconfig(program: Command, context: CommandContext): void {
 
 function addHistory(program: Command, context: CommandContext): void {
   connected(program.command('history <type> <name>').description('print the events of an object with their changes'))
-    .option('--limit <number>', 'the number of events, 20 by default')
+    .option('--limit <number>', 'the maximum number of events; by default 20')
     .option('--uid <uid>', 'only events of the object with this uid; default: of all objects that had the name')
     .option('--output <form>', 'text or json; by default text')
     .addHelpText('after', '\n<type> is <plural> or <plural>.<group>. The newest event comes first.')

@@ -54,7 +54,7 @@ async function firstLine(input: SecretInput): Promise<string> {
 }
 
 /**
- * Reads a line from a terminal without echo. In this mode, the program must handle the keys for enter, erase and
+ * Reads a line from a terminal in raw mode. In this mode, the program itself must handle the keys for enter, erase and
  * interrupt.
  */
 async function typedLine(input: SecretInput): Promise<string> {
@@ -78,7 +78,11 @@ type Keystroke = (typed: string[], character: string) => 'more' | 'done' | 'inte
 /** The escape sequences of arrow keys and similar keys, which would add invisible characters to the password. */
 const escapeSequences = /\u001b(?:\[[\d;?]*[ -/]*[@-~]|O.)/gu;
 
-/** Reads characters until the end of the line or of the stream. The remaining input is kept for the next prompt. */
+/**
+ * Reads characters until the end of the line or of the stream. `meant` returns a chunk of input without the characters
+ * to ignore. `keystroke` adds a character to the text and decides whether the line ends. The input after the line is
+ * kept for the next prompt.
+ */
 async function read(input: SecretInput, meant: (text: string) => string, keystroke: Keystroke): Promise<string> {
   const decoder = new StringDecoder('utf8');
   const typed: string[] = [];

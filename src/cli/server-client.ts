@@ -15,8 +15,7 @@ export type ServerClientOptions = {
   readonly identity: Identity;
   readonly clock: Clock;
   /**
-   * The authority that must have issued the server's certificate, as PEM; if undefined, the authorities that Node
-   * trusts.
+   * The authority that must have issued the server's certificate, as PEM; if undefined, any authority that Node trusts.
    */
   readonly ca?: string | undefined;
 };
@@ -25,11 +24,11 @@ export type Call = {
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** Whether the server may compress the response with gzip. */
+  /** Whether the server may compress the response to a call of `lines` with gzip. */
   readonly isCompressed?: boolean;
   /** The media type of the response; JSON by default. */
   readonly accept?: string;
-  /** Ends the connection of a call of `lines`. */
+  /** Aborts a call of `lines`. Other calls ignore the signal. */
   readonly signal?: AbortSignal;
   /** A file to upload in the form field `file`, instead of a body. */
   readonly file?: { readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> };
@@ -211,7 +210,7 @@ function reasonOf(error: unknown): string {
       'Set LEDGERPLANE_SERVER if it listens at another address'
     );
   if (code === 'EPROTO')
-    return 'the server does not use TLS at this address: use an http:// address, or set TLS as for the server';
+    return 'the server does not use TLS at this address: use an http:// address, or set TLS to the value of the server';
   if (typeof code === 'string' && unverified.has(code))
     return (
       `the server's certificate was issued by an unknown authority (${code}): ` +

@@ -32,8 +32,8 @@ Log commands open the log directly; no server may run on the log:
   LEDGERPLANE_COPY_FROM  source, like EVENT_LOG or embedded:<DATA_DIR>; --from overrides it
   LEDGERPLANE_COPY_TO    target; --to overrides it
 
-audit verify, backup verify and restore work on files. All other commands send requests to a running server, and
-have their own settings:
+audit verify, backup verify, restore, and plugin new, add, check and dev work on local files. All other commands send
+requests to a running server, and have their own settings:
 
   LEDGERPLANE_SERVER    address of the server; --server overrides it     HOST and PORT
   LEDGERPLANE_CA        PEM file of the authority of the certificate      the file in DATA_DIR/tls

@@ -63,7 +63,9 @@ export async function createToken(options: TokenCreateOptions, context: CommandC
   context.stderr.write(`created the token ${JSON.stringify(name)}, valid ${ends}; its text is not shown again\n`);
 }
 
-/** Returns the time of the option --expires. */
+/**
+ * Returns the expiry that the option `--expires` requests, as a UTC time. @throws CommandFailure for an invalid value.
+ */
 export function expiryOption(expires: string, { clock }: Pick<CommandContext, 'clock'>): string {
   const expiresAt = expiryAt(expires, clock.now());
   if (expiresAt !== undefined) return expiresAt;

@@ -51,7 +51,7 @@ function given(file: string): Authority {
   try {
     const text = readFileSync(file, 'utf8');
     if (!text.includes('-----BEGIN')) throw new Error('the file contains no certificate in PEM format');
-    // Checks each certificate, since TLS silently skips an unreadable one.
+    // Parses the first certificate, since TLS silently skips an unreadable one.
     new X509Certificate(text).checkHost('');
     return { file, text };
   } catch (error) {

@@ -34,7 +34,7 @@ export function addAuditCommands(program: Command, { context, result, stoppedRep
       .command('replay')
       .description('rebuild the read models from the log, and compare them with the live read models'),
   )
-    .option('--until <moment>', 'stop at a position of the log, or at a time (RFC 3339); without a comparison')
+    .option('--until <moment>', 'stop at a position of the log, or at a time (RFC 3339), and compare nothing')
     .option('--print', 'print the objects at that position, as JSON lines')
     .option('--type <type>', 'print only objects of this type: <plural>.<group>')
     .option('--name <name>', 'print only the object with this name; needs --type')

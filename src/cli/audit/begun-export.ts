@@ -5,21 +5,21 @@ import { usageError } from '../failure.ts';
 import { printable } from '../text-table.ts';
 import { BrokenFileError, linesOfFile } from './export-file.ts';
 
-/** An export file that an interrupted command has written. */
+/** The content of an export file that an earlier command wrote, completely or in part. */
 export type BegunExport = {
   readonly header: ExportHeader;
   /** The index of the first leaf that the file lacks. */
   readonly next: number;
   readonly isComplete: boolean;
   readonly isGzipped: boolean;
-  /** The number of complete lines in the file, and their size in bytes. */
+  /** The number of complete lines in the file, and their uncompressed size in bytes, with line feeds. */
   readonly lines: number;
   readonly bytes: number;
 };
 
 /**
- * Reads an export file. Returns undefined if the file does not exist or contains only the beginning of a header. `name`
- * is the name of the file for messages.
+ * Reads an export file. Returns undefined if the file does not exist, is empty, or ends within the header. `name` is
+ * the name of the file in error messages.
  *
  * @throws CommandFailure if the file is not an export or cannot be read.
  */
@@ -39,7 +39,7 @@ export async function begunExport(path: string, name: string): Promise<BegunExpo
   return begun;
 }
 
-/** Whether the error means that the file ends within an export. */
+/** Whether the error means only that the file is the beginning of an export. */
 function isCut(error: unknown, begun: BegunExport | undefined): boolean {
   return error instanceof BrokenFileError && error.isCut && (begun !== undefined || mayBecomeHeader(error.rest));
 }

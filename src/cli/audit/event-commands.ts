@@ -26,10 +26,10 @@ export function addEventCommands(audit: Command, { context, connected }: Listing
       .option('--where <selector>', 'further conditions, as in a fieldSelector: event=ObjectDeleted,plugin=blog')
       .option('--output <form>', 'text, or json for JSON lines', 'text');
   selecting(audit.command('list').description('print events of the whole log'))
-    .option('--since <moment>', 'the first time (RFC 3339) or position')
-    .option('--until <moment>', 'the last time (RFC 3339) or position')
+    .option('--since <moment>', 'only events from this time (RFC 3339) or position on')
+    .option('--until <moment>', 'only events up to this time (RFC 3339) or position')
     .option('--newest', 'print the newest event first')
-    .option('--limit <count>', 'the number of events', '20')
+    .option('--limit <count>', 'the maximum number of events', '20')
     .action(async (options: ListOptions) => {
       const { listEvents } = await import('./list-events.ts');
       await listEvents(options, context);

@@ -12,7 +12,10 @@ const colourOf: ReadonlyMap<string, string> = new Map([
   ['ObjectDeletionRequested', red],
   ['ObjectDeleted', red],
 ]);
-/** The members that are printed after the actor, each with the words before the value. Absent members are omitted. */
+/**
+ * The members of an event that are printed after the actor, each with the words that are printed before its value.
+ * Members that an event lacks are omitted.
+ */
 const causes: Readonly<Record<string, string>> = {
   onBehalfOf: 'for',
   address: 'from',
@@ -23,7 +26,10 @@ const causes: Readonly<Record<string, string>> = {
   cause: 'because of',
 };
 
-/** Returns an event of the audit stream as one line: time, event type, object, actor and the request. */
+/**
+ * Returns an event of the audit stream as one line: time, event type, object, actor with verb, counts of log-ins and
+ * refusals, and the causes.
+ */
 export function eventLine(event: Json, colours: Colours): string {
   const kind = shownText(event, 'event');
   const colour = colours === 'coloured' ? colourOf.get(kind) : undefined;
@@ -42,7 +48,10 @@ export function eventLine(event: Json, colours: Colours): string {
   return `${parts.join('  ').trimEnd()}\n`;
 }
 
-/** Returns the number of log-ins and refusals of each kind. */
+/**
+ * Returns the counts of log-ins and refusals as one part of the line, such as `3 login`. Returns no part for an event
+ * without counts.
+ */
 function countsOf(event: Json): readonly string[] {
   const counts = memberOf(memberOf(event, 'data'), 'counts');
   if (typeof counts !== 'object' || counts === null || Array.isArray(counts)) return [];

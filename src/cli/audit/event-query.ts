@@ -51,8 +51,9 @@ type TypeLookUp = {
 };
 
 /**
- * Returns the conditions of the options. The type is checked first. @throws CommandFailure for a type that the server
- * lacks.
+ * Returns the conditions of the options, each in the syntax of a `fieldSelector`.
+ *
+ * @throws CommandFailure if the server does not serve the type, and the log has no event of the type.
  */
 export async function conditionsOf(options: EventOptions, { client, path }: TypeLookUp): Promise<readonly string[]> {
   const { type, where } = options;
@@ -64,7 +65,10 @@ export async function conditionsOf(options: EventOptions, { client, path }: Type
   return [...ofType, ...equal, ...(where === undefined ? [] : [where])];
 }
 
-/** Returns a condition on the position or the time. `moment` is a position of the log or a time. */
+/**
+ * Returns the condition that an event's position or time is at least, or at most, `moment`: a position of the log or a
+ * time. Returns no condition if `moment` is undefined.
+ */
 export function boundOf(operator: '>=' | '<=', moment: string | undefined): readonly string[] {
   if (moment === undefined) return [];
   return [`${/^\d+$/u.test(moment) ? 'position' : 'time'}${operator}${escaped(moment)}`];
@@ -76,8 +80,8 @@ export function selectorOf(conditions: readonly string[]): Readonly<Record<strin
 }
 
 /**
- * Returns `type` if an event has exactly this type, even if the server no longer serves it. Otherwise looks it up among
- * the served types. Events without an object have the category of their stream as type.
+ * Returns `type` if an event has exactly this type, even if the server no longer serves it. Otherwise looks `type` up
+ * among the served types. An event without an object has the category of its stream as type.
  */
 async function typeOf(type: string, client: ServerClient, path: readonly string[]): Promise<string> {
   const query = { ...selectorOf([`type=${escaped(type)}`]), limit: '1' };
@@ -94,15 +98,15 @@ async function typeOf(type: string, client: ServerClient, path: readonly string[
   return root === 'api' ? plural : `${plural}.${group}`;
 }
 
-/** Escapes the characters that have a meaning in a selector with a backslash. */
+/** Puts a backslash before each character that has a meaning in a selector. */
 function escaped(value: string): string {
   return value.replaceAll(/[,=\\()]/gu, (sign) => `\\${sign}`);
 }
 
-/** @throws CommandFailure if the text is not a whole number of at least 1. */
+/** Returns the number in the text. @throws CommandFailure if the text is not a whole number from 1 to 999,999,999. */
 export function limitOf(text: string): number {
   if (/^[1-9]\d{0,8}$/u.test(text)) return Number(text);
-  throw usageError('--limit must be a whole number of at least 1');
+  throw usageError('--limit must be a whole number of at least 1, with at most 9 digits');
 }
 
 /** Returns a function that prints an event as a line of text or of JSON. */

@@ -26,7 +26,7 @@ export async function exportLog(options: ExportOptions, context: CommandContext)
   }
   if (resume || gzip)
     throw usageError(
-      '--resume and --gzip require --output: standard output receives plain text from the first leaf on',
+      '--resume and --gzip require --output: an export to standard output is never continued or compressed',
     );
   await received(options, queryOf(from, until), { context, begun: undefined, output: textOutput(context) });
 }
@@ -59,11 +59,16 @@ async function continuedIn(name: string, options: ExportOptions, context: Comman
     throw usageError('--resume continues with the range of the file: omit --from and --until');
   await inFile(name, { path, gzip: begun.isGzipped, keep: begun }, async (output) => {
     await received(options, restOf(begun), { context, begun, output });
-    context.stderr.write(`exported ${range} to ${printable(name)}, from leaf ${String(begun.next)} on\n`);
+    context.stderr.write(
+      `exported ${range} to ${printable(name)}: this command added the part from leaf ${String(begun.next)} on\n`,
+    );
   });
 }
 
-/** Closes the file even if `write` fails. The file then ends with a complete line. A file without a line is removed. */
+/**
+ * Calls `write`, and closes the file even if `write` fails. The file then ends with a complete line. A file without a
+ * line is removed.
+ */
 async function inFile(name: string, file: OutputFile, write: (output: ExportOutput) => Promise<void>): Promise<void> {
   const output = lazyOutput(file);
   try {
@@ -83,7 +88,7 @@ async function inFile(name: string, file: OutputFile, write: (output: ExportOutp
   }
 }
 
-/** Removes a file without content. Returns whether a file remains. */
+/** Removes the file if it is empty. Returns whether a file with content remains. */
 function removedIfEmpty(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats?.size === 0) unlinkSync(path);
@@ -96,7 +101,10 @@ type Receiving = {
   readonly output: ExportOutput;
 };
 
-/** Writes the lines of the response to `output`, and returns the header of the export. */
+/**
+ * Writes the lines of the response to `output`, and returns the header of the export. If a file is continued, the
+ * header is checked against the header in the file and not written again.
+ */
 async function received(
   options: ExportOptions,
   query: Readonly<Record<string, string>>,
@@ -141,8 +149,8 @@ function queryOf(from: string | undefined, until: string | undefined): Readonly<
 }
 
 /**
- * Returns the query parameters of the leaves that the file lacks. `after` is used because it is valid even if the file
- * has all leaves and lacks only the last line.
+ * Returns the query parameters that request the leaves that the file lacks. The parameter `after` is used because it is
+ * valid even if the file has all leaves and lacks only the last line.
  */
 function restOf({ header: { until }, next }: BegunExport): Readonly<Record<string, string>> {
   const after = next === 0 ? {} : { after: `leaf:${String(next - 1)}` };

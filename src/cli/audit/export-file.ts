@@ -32,7 +32,8 @@ export async function* linesOfFile(path: string): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Yields the lines of `linesOfFile` in blocks: those that end in one read of the file.
+ * Yields the lines of `linesOfFile` in blocks. A block contains the lines that end in one chunk of the file's content,
+ * which is unpacked if the file is gzipped.
  *
  * @throws BrokenFileError, or the system's error.
  */
@@ -55,7 +56,7 @@ async function* unpacked(file: Readable & { readonly bytesRead: number }): Async
     yield first.value;
     yield* { [Symbol.asyncIterator]: () => chunks };
   };
-  // The pipeline passes an error to the reader of `gunzip`.
+  // The pipeline passes an error to the reader of `gunzip`, so the callback ignores the error.
   pipeline(packed, gunzip, () => undefined);
   const plain: AsyncIterable<Uint8Array> = gunzip;
   let bytes = 0;

@@ -6,7 +6,10 @@ import { linesOfFile, BrokenFileError } from './export-file.ts';
 
 /** The destination of an export. The written output always ends with a complete line. */
 export type ExportOutput = {
-  /** Writes `line`, which has no line feed at the end. Resolves when the destination accepts the next line. */
+  /**
+   * Writes `line`, which has no line feed at the end. Resolves when the destination accepts the next line, or has
+   * failed; after a failure, the next call of `write` or `close` rejects.
+   */
   write(line: Uint8Array): Promise<void>;
   close(): Promise<void>;
 };
@@ -15,8 +18,8 @@ export type OutputFile = {
   readonly path: string;
   readonly gzip: boolean;
   /**
-   * The number of lines to keep in an existing file, and their size in bytes with line feeds. If undefined, the file
-   * must not exist.
+   * The number of lines to keep in an existing file, and their uncompressed size in bytes, with line feeds. If
+   * undefined, the file must not exist.
    */
   readonly keep: { readonly lines: number; readonly bytes: number } | undefined;
 };

@@ -14,16 +14,18 @@ export type FollowOptions = EventOptions & {
   readonly limit?: string;
 };
 
-/** The delay before the next attempt to connect. The delay is doubled after each failed attempt. */
+/**
+ * The delay before the first attempt to connect again. Each failed attempt doubles the delay, up to `longestWaitMs`.
+ */
 const firstWaitMs = 250;
 const longestWaitMs = 30_000;
-/**
- * A connection that receives no data for this time is treated as lost, because the server sends a keep-alive every 10
- * s.
- */
+/** A connection that receives no data for this time is treated as lost. The server sends a keep-alive every 10 s. */
 const silenceMs = 30_000;
 
-/** Prints events as they are appended, from now on or after a position, until the command is interrupted. */
+/**
+ * Prints events as they are appended: the events after the position `since`, or, without `since`, after the present end
+ * of the log. Ends after `limit` events, or when the command is interrupted.
+ */
 export async function followEvents(options: FollowOptions, context: CommandContext): Promise<void> {
   const limit = options.limit === undefined ? Infinity : limitOf(options.limit);
   const print = printerFor(options, context);
@@ -48,14 +50,14 @@ type Followed = {
 };
 
 type Progress = {
-  /** All events up to this position have been printed. */
+  /** All selected events up to this position have been received. */
   position: string;
-  /** Attempts to connect since data was last received. */
+  /** The number of attempts to connect since data was last received, at most `attemptsMax`. */
   attempts: number;
 };
 
 /**
- * Yields the events after a position, each event once. When a watch ends, the next watch begins after the last
+ * Yields the events after a position, each event once. When a watch ends, the next watch begins after the last received
  * position, as soon as the server responds.
  */
 async function* changes(client: ServerClient, followed: Followed, context: CommandContext): AsyncGenerator<Json> {
@@ -95,7 +97,7 @@ async function* untilItEnds(
 }
 
 const whenItIs = 'as soon as the server responds';
-/** After this many attempts the delay is no longer increased. */
+/** The maximum of `Progress.attempts`. At this count, the delay is `longestWaitMs` and does not grow further. */
 const attemptsMax = 10;
 
 type Change = {

@@ -7,7 +7,7 @@ import { parseNote, parseVerifierKey, verifyNote, type VerifierKey } from '../..
 import { usageError, type CommandFailure } from '../failure.ts';
 import { printable } from '../text-table.ts';
 
-/** A checkpoint with the signed note that proves it. */
+/** A checkpoint in the folder, with the signed note that contains it. */
 export type KeptCheckpoint = ShownCheckpoint & {
   /** The path of the checkpoint's file within the folder. */
   readonly path: string;
@@ -21,8 +21,8 @@ export type ShownCheckpoint = {
 
 /**
  * The checkpoints in a folder. Each checkpoint is in the file `<tree>/<size>.note`, where `<tree>` is the SHA-256 of
- * the tree's origin. The file `last` contains the name of the latest tree, and the file `keys` contains the trusted
- * keys.
+ * the tree's origin. The file `last` contains the name `<tree>` of the tree of the last stored checkpoint, and the file
+ * `keys` contains the trusted keys.
  */
 export class KeptCheckpoints {
   readonly #dir: string;
@@ -32,9 +32,9 @@ export class KeptCheckpoints {
   }
 
   /**
-   * Returns the largest checkpoint of the latest tree; undefined before the first checkpoint.
+   * Returns the largest checkpoint of the tree in the file `last`; undefined if no checkpoint is stored.
    *
-   * @throws CommandFailure if a file is damaged, as do `of` and `keys`.
+   * @throws CommandFailure if a file is damaged or cannot be read. `of` and `keys` throw it, too.
    */
   last(): KeptCheckpoint | undefined {
     const trees = this.#trees();
@@ -70,7 +70,7 @@ export class KeptCheckpoints {
     this.#write('last', `${name}\n`);
   }
 
-  /** Returns the trusted keys; an empty list before the first checkpoint. */
+  /** Returns the stored trusted keys; an empty list if there is no file `keys`. */
   keys(): readonly VerifierKey[] {
     const lines = (this.#read('keys') ?? '').split('\n').filter((line) => line !== '');
     return lines.map((line, at) => {
@@ -129,7 +129,7 @@ export class KeptCheckpoints {
     }
   }
 
-  /** Writes the file atomically, so that it never contains only a part of the text after a crash. */
+  /** Writes the file atomically: after a crash, the file contains either its previous text or all of `text`. */
   #write(path: string, text: string): void {
     const target = join(this.#dir, path);
     writeFileSync(`${target}.new`, text, { mode: 0o600, flush: true });

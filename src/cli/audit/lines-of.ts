@@ -1,7 +1,11 @@
 import { commandAnswerBytesMax } from '../../limits/settings.ts';
 import { commandError, ConnectionFailure } from '../failure.ts';
 
-/** Yields the lines of a response body without their line feeds. The last line must be complete. */
+/**
+ * Yields the lines of a response body without their line feeds.
+ *
+ * @throws ConnectionFailure if the body ends within a line, and CommandFailure if a line is too long.
+ */
 export async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let rest: Uint8Array[] = [];
   let restBytes = 0;

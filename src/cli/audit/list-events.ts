@@ -23,8 +23,8 @@ export type ListOptions = EventOptions & {
 const pageMax = 500;
 
 /**
- * Prints events of the log, page by page, and a note if there are more events. A page may have fewer events than
- * requested.
+ * Prints events of the log, page by page, because a page may have fewer events than requested. Prints a note to
+ * standard error if further events match or may match.
  */
 export async function listEvents(options: ListOptions, context: CommandContext): Promise<void> {
   const { since, until, newest = false } = options;
@@ -51,15 +51,18 @@ export async function listEvents(options: ListOptions, context: CommandContext):
     token = textOf(page, 'metadata', 'continue');
     const isOneMore = items.length > left;
     left -= Math.min(items.length, left);
-    // If only a continue token remains, more events may match. Reading further pages to find out could take as long as
-    // reading the whole log.
+    // Without the extra event, a continue token means that more events may match. Reading further pages to find out
+    // could take as long as reading the whole log.
     if (left > 0 || (token === undefined && !isOneMore)) continue;
     context.stderr.write(noteOf(`${isOneMore ? '' : 'may '}match`, last, newest));
     return;
   }
 }
 
-/** Returns the note about further events. `last`: the position of the last printed event. */
+/**
+ * Returns the note about further events. `follow` is `match` or `may match`, and `last` is the position of the last
+ * printed event.
+ */
 function noteOf(follow: string, last: bigint, newest: boolean): string {
   const [kind, bound, other] = newest
     ? ['older', `--until ${String(last - 1n)}`, '']

@@ -12,8 +12,8 @@ export function addProofCommands(
   connected: (command: Command) => Command,
 ): void {
   connected(audit.command('export').description('write the events of the log with a proof, as JSON lines'))
-    .option('--from <place>', 'the first event: a position of the log, leaf:<index>, or after a time (RFC 3339)')
-    .option('--until <place>', 'the last event: a position of the log, leaf:<index>, or up to a time (RFC 3339)')
+    .option('--from <place>', 'begin with a position of the log, leaf:<index>, or the events from a time (RFC 3339) on')
+    .option('--until <place>', 'end with a position of the log, leaf:<index>, or the events up to a time (RFC 3339)')
     .option('--output <file>', 'a new file; default: standard output')
     .option('--resume', 'continue an existing file after its last complete line')
     .option('--gzip', 'compress the file and the response of the server with gzip')
@@ -37,7 +37,7 @@ export function addProofCommands(
   connected(
     audit
       .command('witness')
-      .description('store a checkpoint of the server, and check that it extends the last stored one'),
+      .description('fetch a checkpoint of the server, check that it extends the stored checkpoints, and store it'),
   )
     .option('--dir <folder>', 'the folder of checkpoints and keys; default: ledgerplane-witness')
     .option('--key <key>', 'a trusted verifier key, or a file with one key on each line; may be repeated', gathered)

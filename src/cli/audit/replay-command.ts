@@ -31,7 +31,10 @@ export type StoppedReplays = {
 /** The API resource that serves the request. */
 export type AuditKind = 'replays' | 'diffs';
 
-/** Prints the result of a replay. Returns whether the read models equal the log. */
+/**
+ * Prints the result of a replay. Returns false if the comparison found a difference between the read models and the
+ * log.
+ */
 export async function replay(
   options: ReplayOptions,
   context: CommandContext,
@@ -47,7 +50,7 @@ type Moments = {
   readonly to: string;
 };
 
-/** Prints each change as a line, and a summary to standard error. */
+/** Prints each change as a line of standard output, and a summary to standard error. */
 export async function diff(
   options: DiffOptions & Moments,
   context: CommandContext,
@@ -82,8 +85,9 @@ const objectOpening = Buffer.from('{"kind":"Object","object":');
 const changeOpening = Buffer.from('{"kind":"Change",');
 
 /**
- * Prints the lines of the response. With `print`, standard output receives the objects and standard error all other
- * lines.
+ * Prints the lines of the response, and returns false if the result reports a difference. Progress is printed to
+ * standard error. The result is printed to standard output or, with `print`, to standard error, so that standard output
+ * contains only the objects or changes.
  */
 async function shown(
   lines: AsyncIterable<Uint8Array>,
@@ -112,14 +116,15 @@ async function shown(
     notes.write(resultText(value));
     isEqual = memberOf(value, 'equal') !== false;
   }
-  // Returns only when the response ends. At that time the replay's files are removed and the next replay can begin.
+  // The loop continues after the result until the response ends. Only then are the replay's files removed, and the next
+  // replay can begin.
   if (isEqual !== undefined) return isEqual;
   throw commandError('the replay ended without a result: the connection was lost');
 }
 
 const progressStep = 10;
 
-/** The names of the parts of a replay. A progress line without `of` is of the objects. */
+/** The names of the parts of a replay. A progress line without the member `of` is about the objects. */
 const partNames: ReadonlyMap<string, string> = new Map([
   ['audit', 'audit indexes'],
   ['indexes', 'indexes'],
@@ -127,8 +132,8 @@ const partNames: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Returns a function that writes a line at the begin of each step of a part, and for every further ten percent of the
- * step.
+ * Returns a function that writes a line at the beginning of each step of a part, and for every further ten percent of
+ * the step.
  */
 function progressOn(stderr: CommandContext['stderr']): (progress: Json) => void {
   const shownPercents = new Map<string, number>();

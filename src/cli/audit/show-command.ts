@@ -22,7 +22,8 @@ export async function showObject(
   const { client } = await connect(options, context);
   const path = [...(await pathOfType(client, type)), name];
   const call: Call = { method: 'GET', path, query: { at } };
-  // The object is requested as JSON first, because a refusal has the requested form and only JSON can be decoded here.
+  // The object is requested as JSON first, because the server sends a refusal in the requested format, and `send`
+  // decodes only JSON.
   const object = await client.send(call);
   const text = output === 'json' ? JSON.stringify(object) : await client.text({ ...call, accept: 'application/yaml' });
   context.output.write(`${text.trimEnd().split('\n').map(printable).join('\n')}\n`);

@@ -12,14 +12,14 @@ export type Trusting = {
   readonly given: readonly string[];
   /** The folder to which file names in `given` are relative. */
   readonly folder: string;
-  /** The checkpoints and keys of earlier runs. The trusted keys are added. */
+  /** The checkpoints and keys of earlier runs. `trustedKeys` stores the trusted keys here. */
   readonly kept: KeptCheckpoints;
 };
 
 /**
- * Returns the keys whose signatures of checkpoints are trusted: the keys of `--key`, the keys of earlier runs, and
- * every key in the server's list that a trusted key has signed. In a first run without `--key`, keys that are signed by
- * themselves are trusted, so the first run trusts the server.
+ * Returns the keys that are trusted to sign checkpoints: the keys of `--key`, the keys of earlier runs, and every key
+ * in the server's list that a trusted key has signed. In a first run without `--key`, the self-signed keys in the
+ * server's list are trusted, so the first run trusts the server.
  *
  * Within this function, keys are raw: the 32 bytes in base64, without the name that a key has in a note. One pass over
  * the list is sufficient, since the server lists the keys in the order of their signatures in the log: a key is always
@@ -44,8 +44,8 @@ export async function trustedKeys({ client, given, folder, kept }: Trusting): Pr
 }
 
 /**
- * Returns the raw keys that are trusted regardless of the server's response: those of `--key` and of earlier runs.
- * Empty in a first run without `--key`.
+ * Returns the raw keys that are trusted regardless of the server's response: those of `--key` and of earlier runs. The
+ * list is empty in a first run without `--key`.
  *
  * @throws CommandFailure if the folder has checkpoints of an earlier run, but no keys are known.
  */

@@ -27,8 +27,9 @@ const defaultDir = 'ledgerplane-witness';
 
 /**
  * Verifies the checkpoints in `dir`, requests a new checkpoint from the server, verifies the new checkpoint and stores
- * it in `dir`. The new checkpoint must extend each checkpoint of the same tree in `dir`. Otherwise the command prints
- * both checkpoints and fails.
+ * it in `dir`. The new checkpoint must extend each checkpoint of the same tree in `dir`, and must not be of another
+ * tree than the last checkpoint in `dir`, unless `newTree` is set. Otherwise the command fails and prints the two
+ * checkpoints that disagree.
  */
 export async function witness(options: WitnessOptions, context: CommandContext): Promise<void> {
   const { client } = await connect(options, context);
@@ -59,8 +60,8 @@ type Asking = {
 };
 
 /**
- * Requests a checkpoint from the server. Retries while the received checkpoint is older than the last stored one,
- * because the node may still be catching up.
+ * Requests a checkpoint from the server. While the received checkpoint is smaller than the last stored checkpoint of
+ * the tree, retries up to `witnessRetries` times, because the node may be catching up.
  */
 async function newestCheckpoint(
   client: ServerClient,
@@ -119,7 +120,7 @@ async function consistency(client: ServerClient, old: Checkpoint, now: Checkpoin
     query: { from: String(old.size), to: String(now.size) },
   });
   if (textOf(answer, 'kind') !== 'ConsistencyProof' || memberOf(answer, 'hashes') === undefined)
-    throw commandError('the response of the server is not a proof');
+    throw commandError('the response of the server is not a consistency proof');
   return listOf(answer, 'hashes').map((hash) => {
     const bytes = typeof hash === 'string' ? exactBase64(hash) : undefined;
     if (bytes === undefined) throw commandError('the proof of the server contains a value that is not a hash');

@@ -6,13 +6,13 @@ export type Colours = 'coloured' | 'plain';
 
 const bold = '\u001b[1m';
 const reset = '\u001b[0m';
-/** The sign and the colour of a line, by its operation. */
+/** The sign and the colour of a line that shows an operation of a JSON Patch, by the name of the operation. */
 const markOf: ReadonlyMap<string, { readonly sign: string; readonly colour: string }> = new Map([
   ['add', { sign: '+', colour: '\u001b[32m' }],
   ['remove', { sign: '-', colour: '\u001b[31m' }],
   ['replace', { sign: '~', colour: '\u001b[33m' }],
 ]);
-/** The members that are printed below the head of an entry, each with the words before the value. */
+/** The members of an entry that are printed below its head, each with the words that are printed before its value. */
 const causes: Readonly<Record<string, string>> = {
   onBehalfOf: 'for',
   requestId: 'request',

@@ -17,7 +17,10 @@ const limitDefault = 20;
 /** The largest number of entries in one page. */
 const pageMax = 500;
 
-/** Prints the last events of the object with this uid, or of all objects that had this name, newest first. */
+/**
+ * Prints the last events of the objects that have or had this name, newest first. With the option `uid`, only the
+ * events of the object with this uid are printed.
+ */
 export async function printHistory(
   type: string,
   name: string,
@@ -40,7 +43,7 @@ export async function printHistory(
 
 function limitOf(text = String(limitDefault)): number {
   if (/^[1-9]\d{0,8}$/u.test(text)) return Number(text);
-  throw usageError('--limit must be a whole number of at least 1');
+  throw usageError('--limit must be a whole number of at least 1, with at most 9 digits');
 }
 
 type Asked = {
@@ -64,7 +67,7 @@ async function read(client: ServerClient, { path, limit, query }: Asked): Promis
   return entries;
 }
 
-/** Returns whether to print colours: only on a terminal, and only if NO_COLOR is not set. */
+/** Returns `coloured` if standard output is a terminal and NO_COLOR is not set or empty. */
 export function coloursFor({ output, variables }: CommandContext): Colours {
   return output.isTTY === true && (variables['NO_COLOR'] ?? '') === '' ? 'coloured' : 'plain';
 }

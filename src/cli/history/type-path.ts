@@ -4,7 +4,8 @@ import { commandError, usageError } from '../failure.ts';
 import type { ServerClient } from '../server-client.ts';
 
 /**
- * The form `<plural>` or `<plural>.<group>`. The singular, a short name or the kind may be used instead of the plural.
+ * The form of a type argument: `<plural>` or `<plural>.<group>`. The singular, a short name or the kind may be used
+ * instead of the plural.
  */
 const words = /^(?<name>[A-Za-z][A-Za-z0-9-]*)(?:\.(?<group>[a-z0-9.-]+))?$/u;
 /**

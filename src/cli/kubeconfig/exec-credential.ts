@@ -66,7 +66,8 @@ function fileOf({ environment, url, domain }: Target, { user = '', role: roles =
 }
 
 /**
- * Returns the stored token; undefined if no token is stored, or if another user could have read or written the file.
+ * Returns the stored token; undefined if no valid file is stored, or if another user could have read or written the
+ * file.
  */
 function read(file: string): Credential | undefined {
   let descriptor: number | undefined;
@@ -85,7 +86,7 @@ function read(file: string): Credential | undefined {
   }
 }
 
-/** Stores the token. If the file cannot be written, each command creates a new token. */
+/** Stores the token. If the file cannot be written, the next run of the command creates a new token. */
 function write(file: string, credential: Credential): void {
   const draft = `${file}.${String(process.pid)}`;
   try {

@@ -3,8 +3,8 @@ const span = /^(?<count>\d{1,6})(?<unit>[mhdw])$/u;
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/iu;
 
 /**
- * Returns the UTC time of a text. The text is a duration from now (`30d`) or a time (RFC 3339). Returns undefined for
- * any other text and for a time in the past.
+ * Returns the expiry that `text` requests, as a UTC time. `text` is a duration from now (`30d`) or a time (RFC 3339).
+ * Returns undefined for any other text, and for a time that is not in the future.
  */
 export function expiryAt(text: string, nowMs: number): string | undefined {
   const { count, unit = '' } = span.exec(text)?.groups ?? {};

@@ -51,7 +51,7 @@ function configOf({ url, authority, identity }: Connection, user: object): objec
 
 /**
  * Returns the command that fetches a token. kubectl may run the command in any folder, so the result contains all
- * settings of the present command.
+ * settings that this command uses.
  */
 function execOf(
   { user, role: roles = [] }: KubeconfigOptions,

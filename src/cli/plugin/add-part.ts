@@ -20,28 +20,28 @@ type TypeOptions = FolderOptions & {
 };
 type PartOptions = FolderOptions & { readonly type: string; readonly verbs?: string | undefined };
 
-/** The generated files of a part, and its place in the definition. */
+/** A part to generate: its files, and the edits that add it to the plugin. */
 type Part = {
   readonly template: 'type' | 'route' | 'reconciler' | 'role';
   readonly words: Words;
-  /** Undefined for a part of YAML files only. */
+  /** The entry to add to the plugin's main module; undefined for a part that consists only of YAML files. */
   readonly addition: MainAddition | undefined;
-  /** Edits of the author's files that the part needs. */
+  /** Texts that describe edits which the author must make in other files. */
   readonly edits: readonly string[];
 };
 
 const mainFile = join('src', 'main.ts');
 
 /**
- * Adds the commands of `plugin add`, which add parts to a plugin in TypeScript. The commands change no file of its
- * author except the main module.
+ * Adds the commands of `plugin add`, which add parts to a plugin in TypeScript. Of the plugin's existing files, the
+ * commands change only the main module.
  */
 export function addPartCommands(plugin: Command, context: CommandContext): void {
   const add = plugin
     .command('add')
     .description('add a type, a route, a reconciler or a role to a plugin in TypeScript');
   inFolder(add.command('type <Kind>').description('add a type with roles and a test'))
-    .option('--plural <plural>', 'plural of the type; by default the kind in lower case, and "s"')
+    .option('--plural <plural>', 'plural of the type; by default the kind in lower case, followed by "s"')
     .option('--group <group>', "group of the type; by default that of the plugin's first type")
     .option('--api-version <version>', `version of the type; by default ${typeVersion}`)
     .action(async (kind: string, options: TypeOptions) => addType(kind, options, context));
@@ -49,7 +49,7 @@ export function addPartCommands(plugin: Command, context: CommandContext): void 
     add.command('route <name>').description('add the route GET …/<plural>/{name}/<name>, a role and a test'),
   ).action(async (name: string, options: PartOptions) => addRoute(name, options, context));
   withType(
-    add.command('reconciler <name>').description('add a reconciler that keeps status.observedGeneration, and a test'),
+    add.command('reconciler <name>').description('add a reconciler that sets status.observedGeneration, and a test'),
   ).action(async (name: string, options: PartOptions) => addReconciler(name, options, context));
   withType(add.command('role <name>').description('add a role template for a type, and a test'))
     .option('--verbs <verbs>', 'verbs that the role allows, separated by commas; by default get,list,watch')
@@ -115,7 +115,12 @@ async function addRole(
 
 const knownVerbs = new Set(['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch', '*']);
 
-/** Writes the part's files, unless one of them exists, and adds the part to the main module. */
+/**
+ * Writes the part's files, and adds the part to the main module.
+ *
+ * @throws CommandFailure if one of the files exists, before anything is written; or, after everything is written, with
+ * the edits that the author must make.
+ */
 async function addPart(folder: string, part: Part, { stderr }: CommandContext): Promise<void> {
   const files = await filesOf(join('parts', part.template), part.words);
   const present = files.filter(({ path }) => lstatSync(join(folder, path), { throwIfNoEntry: false }) !== undefined);
@@ -130,7 +135,8 @@ async function addPart(folder: string, part: Part, { stderr }: CommandContext): 
     ...part.edits,
     ...(part.addition === undefined || edited !== undefined ? [] : [manual(part.addition)]),
   ];
-  if (edits.length > 0) throw commandError(`make these edits yourself:\n${edits.join('\n')}`);
+  if (edits.length > 0)
+    throw commandError(`the files are written; complete the part with these edits:\n${edits.join('\n')}`);
 }
 
 async function writeAll(folder: string, files: readonly NewFile[], main: string | undefined): Promise<void> {
@@ -147,7 +153,7 @@ async function writeAll(folder: string, files: readonly NewFile[], main: string 
   }
 }
 
-/** Returns the edit that the author must make if the main module has another form. */
+/** Describes the edit that the author must make, because `editMain` cannot edit the main module. */
 function manual({ name, from, member }: MainAddition): string {
   return `${mainFile}: add import { ${name} } from '${from}'; and add ${name} to ${member} of definePlugin`;
 }
@@ -175,9 +181,9 @@ function folderOf({ folder = '.' }: FolderOptions, context: CommandContext): str
 }
 
 function inFolder(command: Command): Command {
-  return command.option('--folder <folder>', "the plugin's folder; by default this one");
+  return command.option('--folder <folder>', "the plugin's folder; by default the working folder");
 }
 
 function withType(command: Command): Command {
-  return inFolder(command.requiredOption('--type <Kind>', 'the type, by its kind'));
+  return inFolder(command.requiredOption('--type <Kind>', 'the kind of the type'));
 }

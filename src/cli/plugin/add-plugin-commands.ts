@@ -35,10 +35,10 @@ export function addPluginCommands(program: Command, options: PluginCommandsOptio
 function addDevCommand(plugin: Command, context: CommandContext): void {
   plugin
     .command('dev [folder]')
-    .description('compile a plugin, serve it and run its tests, again after each change of its sources')
+    .description('compile a plugin, serve it and run its tests, and do so again after each change of its sources')
     .option('--compile <command>', 'command that compiles the plugin; by default the script build of package.json')
     .option('--test <command>', 'command that runs its tests; by default node --test with dist/test or test')
-    .option('--watch <folder>', 'folder with its sources, by default its own; may be repeated', gathered)
+    .option('--watch <folder>', 'folder with sources of the plugin; by default its folder; may be repeated', gathered)
     .option('--with <folder>', 'folder of another plugin to serve; may be repeated', gathered)
     .addHelpText(
       'after',
@@ -62,8 +62,8 @@ function addServerCommands(plugin: Command, { context, connected }: PluginComman
   ).action(async (name: string, options: ConnectionOptions) =>
     (await import('./plugin-commands.ts')).disablePlugin(name, options, context),
   );
-  connected(plugin.command('logs <name>').description('print the last log lines of a plugin, on the node that answers'))
-    .option('--follow', 'go on with new lines, until Ctrl-C')
+  connected(plugin.command('logs <name>').description('print the last log lines of a plugin on the node that responds'))
+    .option('--follow', 'also print new lines, until Ctrl-C')
     .action(async (name: string, options: LogsOptions) =>
       (await import('./logs-command.ts')).printPluginLogs(name, options, context),
     );
@@ -82,14 +82,14 @@ function addPackageCommands(plugin: Command, { context, connected }: PluginComma
   )
     .option(
       '--check',
-      'only report what changes, and the stored objects that break the new version; 1 if there are any',
+      'only report the changes, and the stored objects that break the new schemas; exits with 1 if there are any',
     )
     .action(async (name: string, file: string, options: UpgradeOptions) =>
       (await import('./package-commands.ts')).upgradePlugin(name, file, options, context),
     );
   connected(plugin.command('uninstall <name>').description('uninstall a plugin and wait until it is removed'))
     .option('--delete-data', 'also delete the objects of its types')
-    .option('--dry-run', 'only print the objects that are removed')
+    .option('--dry-run', 'only print the objects that would be removed or kept')
     .action(async (name: string, options: UninstallOptions) =>
       (await import('./uninstall-command.ts')).uninstallPlugin(name, options, context),
     );

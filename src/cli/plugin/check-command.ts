@@ -9,7 +9,7 @@ import type { CommandContext } from '../command-context.ts';
 import { counted, printable } from '../text-table.ts';
 
 /**
- * Finds the problems of the plugin in a folder, each as one line of text. The caller passes this function, because
+ * Returns the problems of the plugin in a folder, each as one line of text. The caller passes this function, because
  * src/cli may import only settings and HTTP.
  */
 export type PluginCheck = (folder: string, domain: string) => Promise<readonly CheckedProblem[]>;

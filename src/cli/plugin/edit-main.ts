@@ -1,4 +1,4 @@
-/** The list of the definition that a part belongs to. */
+/** The member of the plugin's definition that is the list of such parts. */
 export type DefinitionMember = 'types' | 'controllers' | 'reconcilers';
 
 export type MainAddition = {
@@ -27,7 +27,10 @@ export function editMain(text: string, { name, from, member }: MainAddition): st
   return withImport(whole, `import { ${name} } from '${from}';`);
 }
 
-/** Returns the definition's members with the name added. `body` is the text between the braces. */
+/**
+ * Returns the members of the definition with the name added to the list `member`; undefined if the list cannot be
+ * edited safely. `body` is the text between the braces.
+ */
 function withMember(body: string, member: DefinitionMember, name: string): string | undefined {
   const found = [...body.matchAll(new RegExp(`(?<![\\w$.])${member}(?![\\w$])`, 'gu'))];
   if (found.length === 0) return body.includes('...') ? undefined : withNewMember(body, member, name);
@@ -62,10 +65,10 @@ function withImport(text: string, line: string): string {
   return `${text.slice(0, at)}${line}\n${text.slice(at)}`;
 }
 
-/** Strings, templates, comments and regular expressions: their brackets are not part of the code's structure. */
+/** Strings, templates and comments. Brackets in them are not part of the code's structure. */
 const opaque = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|\/\/[^\n]*|\/\*[^]*?\*\//gu;
 
-/** Strings and comments, which use no names. The expressions of a template do. */
+/** Strings and comments. A name in them is not a use of the name, unlike a name in an expression of a template. */
 const unused = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|\/\/[^\n]*|\/\*[^]*?\*\//gu;
 
 /**

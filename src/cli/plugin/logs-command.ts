@@ -10,12 +10,12 @@ import { checkName } from './plugin-state.ts';
 
 export type LogsOptions = ConnectionOptions & { readonly follow?: boolean | undefined };
 
-/** The interval of requests for new lines. */
+/** The interval between two requests for new lines. */
 const pollIntervalMs = 1_000;
 
 /**
- * Prints the log lines of a plugin on the node that responds. With `follow`, also prints new lines until the command is
- * interrupted.
+ * Prints the log lines of a plugin that the responding node has kept. With `follow`, also prints new lines until the
+ * command is interrupted.
  */
 export async function printPluginLogs(name: string, options: LogsOptions, context: CommandContext): Promise<void> {
   checkName(name);
@@ -24,7 +24,7 @@ export async function printPluginLogs(name: string, options: LogsOptions, contex
   while (options.follow === true) {
     await delay(context.clock, pollIntervalMs);
     cursor = await printPage(name, cursor, { connection, context }).catch((error: unknown) => {
-      // The server may restart: its lines then begin again.
+      // The server may be restarting, so the command tries again. A restarted server begins with new lines.
       if (error instanceof ConnectionFailure) return cursor;
       throw error;
     });
@@ -45,7 +45,8 @@ async function printPage(
     query: cursor === '' ? {} : { after: cursor },
   });
   const dropped = memberOf(page, 'dropped');
-  if (typeof dropped === 'number' && dropped > 0) stderr.write(`${String(dropped)} older lines are not kept\n`);
+  if (typeof dropped === 'number' && dropped > 0)
+    stderr.write(`the server has dropped ${String(dropped)} older lines\n`);
   for (const line of listOf(page, 'items')) output.write(lineText(line));
   return textOf(page, 'cursor') ?? cursor;
 }
@@ -63,8 +64,8 @@ function lineText(line: Json): string {
 }
 
 /**
- * Returns the value without the lines of its stack, which are added to `stacks`. A stack may be a member, or follow a
- * text.
+ * Returns the value without the lines of its stack, which are added to `stacks`. An error has the stack in its member
+ * `stack`; a text has the stack after its first line.
  */
 function withoutStack(value: unknown, stacks: string[]): unknown {
   if (typeof value === 'string') {

@@ -26,7 +26,7 @@ export function addNewPlugin(plugin: Command, { context, version }: GeneratorCon
     .command('new <name>')
     .description('write a plugin in TypeScript, with a test, into a new folder of this name')
     .option('--type <Kind>', 'generate this type with roles and a test, instead of the example with notes')
-    .option('--plural <plural>', 'plural of the type; by default the kind in lower case, and "s"')
+    .option('--plural <plural>', 'plural of the type; by default the kind in lower case, followed by "s"')
     .option('--group <group>', 'group of the type; by default <name>.example.com')
     .action(async (name: string, options: NewPluginOptions) => {
       await writePlugin(name, options, { context, version });
@@ -83,9 +83,9 @@ async function filesFor(
 export const typeVersion = 'v1alpha1';
 
 /**
- * Returns the version range of this package, which is a dependency of the plugin. A clone of the repository is a
- * dependency by path, since the package may not be in a registry; the path is relative, so that the two folders can
- * move together.
+ * Returns the dependency of the plugin on this package, for package.json: a version range, or a path if this package is
+ * a clone of the repository, since the package may not be in a registry. The path is relative, so that the two folders
+ * can move together.
  */
 function dependency(target: string, version: string): string {
   const isInstalled = packageFolder.split(sep).includes('node_modules');

@@ -10,7 +10,7 @@ import { printable } from '../text-table.ts';
 import { checkName, consolePath, objectPath, printState } from './plugin-state.ts';
 import { problemIn, reportLines } from './upgrade-report.ts';
 
-/** The largest package that the command reads, to limit its memory. The server has a lower limit. */
+/** The maximum size of a package that the command reads into memory. The server has a lower limit. */
 const fileBytesMax = 268_435_456;
 const dryRun = { dryRun: 'All' };
 
@@ -44,13 +44,14 @@ export async function upgradePlugin(
   }
   const before = await connection.client.find({ method: 'GET', path: [...objectPath(connection), name] });
   const plugin = await connection.client.send(call);
-  // The server writes nothing if the package is the present one; the report is then of an earlier upgrade.
+  // If the package equals the installed one, the server writes nothing, and the report in the status is that of an
+  // earlier upgrade.
   if (textOf(before, 'metadata', 'resourceVersion') !== textOf(plugin, 'metadata', 'resourceVersion'))
     for (const line of reportLines(plugin)) context.stderr.write(`${line}\n`);
   printState('upgraded', plugin, context);
 }
 
-/** Prints the report of a dry run. Fails if stored objects do not fit the new version. */
+/** Prints the report of a dry run. Fails if stored objects break the new schemas or belong to removed types. */
 function printReport(plugin: Parameters<typeof reportLines>[0], { output, stderr }: CommandContext): void {
   const lines = reportLines(plugin);
   for (const line of lines) output.write(`${line}\n`);

@@ -28,12 +28,15 @@ type PluginWords = {
   readonly title: string;
 };
 
-/** Returns the words of a plugin's templates. `title` is for people. */
+/** Returns the values of the placeholders that stand for a plugin. `title` is the name in a form for people. */
 export function pluginWords(name: string): PluginWords {
   return { name, title: `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}` };
 }
 
-/** Returns the words of a type's templates. Refuses names that the platform would refuse. */
+/**
+ * Returns the values of the placeholders that stand for a type. @throws CommandFailure for names that the platform
+ * would refuse.
+ */
 export function typeWords({ kind, plural = `${kind.toLowerCase()}s`, group, version }: TypeRequest): Words {
   checkKind(kind);
   checkLabel(plural, 'a plural');
@@ -49,7 +52,7 @@ type KindWords = {
   readonly camel: string;
 };
 
-/** Returns the file and the constant of a type. */
+/** Returns the name of a type's file, without extension, and of the constant that the file exports. */
 export function kindWords(kind: string): KindWords {
   const camel = kind.replace(/^[A-Z]+(?![a-z])|^[A-Z]/u, (start) => start.toLowerCase());
   return { file: kebabOf(kind), camel: reservedWords.has(camel) ? `${camel}Type` : camel };
@@ -57,7 +60,7 @@ export function kindWords(kind: string): KindWords {
 
 export function checkKind(kind: string): void {
   if (kind.length > nameLengthMax || !/^[A-Z][A-Za-z0-9]*$/u.test(kind))
-    throw usageError(`a kind must be letters and digits that begin with a capital letter, not ${JSON.stringify(kind)}`);
+    throw usageError(`a kind must be letters and digits and begin with a capital letter, not ${JSON.stringify(kind)}`);
 }
 
 /** Refuses a name that cannot be a DNS label. `named`: the noun for the error, such as "the name of a plugin". */

@@ -20,7 +20,7 @@ import {
   versionOf,
 } from './plugin-state.ts';
 
-/** The interval at which the command polls the server, and the time limit for the start of a plugin. */
+/** The interval at which the command polls the server, and the time limit for the start or stop of a plugin. */
 const pollIntervalMs = 200;
 const startedWaitMs = 30_000;
 
@@ -44,8 +44,8 @@ export async function disablePlugin(name: string, options: ConnectionOptions, co
 type PluginAction = { readonly options: ConnectionOptions; readonly context: CommandContext };
 
 /**
- * Changes `spec.enabled`, and polls the server until the plugin has the resulting phase. The change takes effect after
- * the response.
+ * Changes `spec.enabled`, and polls the server until the plugin has the resulting phase, because the change takes
+ * effect only after the response.
  */
 async function switchPlugin(
   name: string,
@@ -72,8 +72,8 @@ async function switchPlugin(
 }
 
 /**
- * Enables the plugin, and makes the server load its files again if a load was unfinished. Returns undefined if the
- * plugin does not exist.
+ * Enables the plugin, and makes the server load the plugin's files again if the server's process ended during the last
+ * load. Returns undefined if the plugin does not exist.
  */
 async function askToRun(change: Call, { client }: Connection): Promise<Json | undefined> {
   const plugin = await client.find(change);

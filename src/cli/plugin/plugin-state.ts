@@ -5,7 +5,10 @@ import type { Connection } from '../connection.ts';
 import { commandError, usageError } from '../failure.ts';
 import { counted, printable } from '../text-table.ts';
 
-/** Prints only the plugin's name to standard output, for scripts. Fails if the plugin has failed. */
+/**
+ * Prints the plugin's name to standard output, for scripts, and its state to standard error. Fails if the plugin has
+ * failed.
+ */
 export function printState(done: string, plugin: Json, { output, stderr }: CommandContext): void {
   const name = printable(nameOf(plugin));
   output.write(`${name}\n`);
@@ -13,7 +16,7 @@ export function printState(done: string, plugin: Json, { output, stderr }: Comma
     stderr.write(`${done} ${name}: the plugin is not ready yet\n`);
     return;
   }
-  if (phaseOf(plugin) === 'failed') throw commandError(`${name} is ${done}, and ${describe(plugin)}`);
+  if (phaseOf(plugin) === 'failed') throw commandError(`${name} is ${done}, but its phase is ${describe(plugin)}`);
   stderr.write(`${done} ${name}: the plugin is ${describe(plugin)}\n`);
 }
 
@@ -64,7 +67,7 @@ function noticeText(notice: Json): string {
     .join(': ');
 }
 
-/** The progress of the running migrations. */
+/** Returns the progress of the running migrations. */
 function progressOf(plugin: Json): string {
   return listOf(plugin, 'status', 'migrations')
     .filter((migration) => textOf(migration, 'phase') === 'running')

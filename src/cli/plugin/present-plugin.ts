@@ -23,7 +23,10 @@ export async function presentName(folder: string): Promise<string> {
   return name;
 }
 
-/** Returns the words of a type in `src`, whose file has the form that `plugin new` and `plugin add type` write. */
+/**
+ * Returns the values of the placeholders that stand for a type in `src`. The file of the type must have the form that
+ * `plugin new` and `plugin add type` write.
+ */
 export async function presentType(folder: string, kind: string): Promise<Words> {
   checkKind(kind);
   const { file, camel } = kindWords(kind);

@@ -47,8 +47,8 @@ function filled(text: string, words: Words): string {
 }
 
 /**
- * Returns the name of the generated file. Templates have other names: npm does not pack a .gitignore, and tools must
- * not treat them as sources.
+ * Returns the name of the generated file. Template files have other names, because npm does not pack a .gitignore, and
+ * tools must not treat templates as sources.
  */
 function nameOf(template: string): string {
   return template.replace(/\.template$/u, '').replace(/^dot-/u, '.');

@@ -64,7 +64,10 @@ function heldUpBy(plugin: Json): string {
 
 type Printing = { readonly connection: Connection; readonly context: CommandContext };
 
-/** Prints the objects that an uninstall would remove. The server has accepted a dry run of the uninstall. */
+/**
+ * Prints the objects that an uninstall would remove, and the objects of the plugin's types, which it would remove or
+ * keep. `plugin` is the response to the dry run of the deletion.
+ */
 async function printRemoved(
   plugin: Json,
   { deleteData = false }: UninstallOptions,

@@ -56,7 +56,9 @@ function objectLines(entry: Json): readonly string[] {
   const failing = numberOf(entry, 'failing');
   const of = `${counted(stored, 'object')} of ${type}`;
   return [
-    ...(checked < stored ? [`checked: only ${checked.toLocaleString('en')} of ${of}, in the time for checks`] : []),
+    ...(checked < stored
+      ? [`checked: only ${checked.toLocaleString('en')} of ${of}, within the time limit for checks`]
+      : []),
     ...(invalid > 0 ? [`invalid: ${invalid.toLocaleString('en')} of ${of} ${verb(invalid, 'break')} the schema`] : []),
     ...(failing > 0 ? [`failing: ${failing.toLocaleString('en')} of ${of}: the conversion or a migration fails`] : []),
   ];

@@ -2,24 +2,28 @@ import { Worker } from 'node:worker_threads';
 
 import { leafWorkerUrl, type BlockLeaves, type LineBlock } from './leaf-worker.ts';
 
-/** Threads that parse and hash lines. Each starts with its first block, and they get blocks in turn. */
+/**
+ * Threads that parse and hash the lines of an export. The threads receive the blocks of lines in rotation. A thread
+ * starts when it receives its first block.
+ */
 export class LeafThreads {
   readonly count: number;
   readonly #threads: LeafThread[] = [];
   #blocks = 0;
 
-  /** `count`: 0 for none. */
+  /** `count`: the number of threads; 0 for none. */
   constructor(count: number) {
     this.count = count;
   }
 
-  /** Returns undefined without threads. */
+  /** Returns the leaves of a block of lines; undefined if there are no threads. */
   leavesOf(lines: readonly Uint8Array[]): Promise<BlockLeaves> | undefined {
     if (this.count === 0) return undefined;
     const turn = this.#blocks % this.count;
     this.#blocks += 1;
     const leaves = (this.#threads[turn] ??= new LeafThread()).leavesOf(lines);
-    // A problem in an earlier block ends the verification before this promise is awaited.
+    // If an earlier block has a problem, nothing awaits this promise. Without this line, a rejection would then be
+    // unhandled.
     leaves.catch(() => undefined);
     return leaves;
   }
@@ -42,7 +46,7 @@ class LeafThread {
     });
   }
 
-  /** @throws Error that ended the thread. */
+  /** Rejects with the error that ended the thread. */
   async leavesOf(lines: readonly Uint8Array[]): Promise<BlockLeaves> {
     const block = blockOf(lines);
     return new Promise((resolve, reject) => {
@@ -56,7 +60,10 @@ class LeafThread {
   }
 }
 
-/** Copies lines, since their memory is shared with other blocks. */
+/**
+ * Copies the lines into new memory, which can be transferred to a thread. The memory of the lines is shared with other
+ * blocks.
+ */
 function blockOf(lines: readonly Uint8Array[]): LineBlock {
   const ends = new Uint32Array(lines.length);
   let size = 0;

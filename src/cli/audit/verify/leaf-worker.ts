@@ -8,13 +8,16 @@ import { hashBytes } from '../../../audit/proof/merkle.ts';
 /** Lines of an export, one after another without line feeds. */
 export type LineBlock = {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The end of each line in `bytes`. */
+  /** For each line, the offset in `bytes` at which the line ends. */
   readonly ends: Uint32Array<ArrayBuffer>;
 };
 
-/** The leaves of a block, with one place for each line. */
+/** The leaves of a block. Each array has one element for each line; an element of `hashes` is `hashBytes` long. */
 export type BlockLeaves = {
-  /** The index of the leaf; -1 for every line that is not an event that can be added with these numbers alone. */
+  /**
+   * The index of the leaf. -1 for a line that the verifier must parse itself: a line that is not an event, an event
+   * that is a tree head, or an event with a position above `positionMax`.
+   */
   readonly indexes: Float64Array<ArrayBuffer>;
   readonly positions: BigUint64Array<ArrayBuffer>;
   readonly hashes: Uint8Array<ArrayBuffer>;

@@ -3,15 +3,18 @@ import { hashBytes } from '../../../audit/proof/merkle.ts';
 import type { LeafThreads } from './leaf-threads.ts';
 import type { BlockLeaves } from './leaf-worker.ts';
 
-/** The number of blocks that each thread has or waits for, so that no thread waits for the reader. */
+/**
+ * The number of blocks that are sent to each thread before the results are awaited: while a thread hashes one block,
+ * its next block is already in its queue.
+ */
 const blocksPerThread = 2;
 
 /**
- * Adds all lines to a verifier, and returns the first problem. `threads` parse and hash the lines beside this thread.
- * Each problem is the one that `ExportVerifier.add` gives for the lines in their order: a line that is not simply the
- * next event is added here.
+ * Adds all lines to a verifier, and returns the first problem. `threads` parse and hash the lines in parallel. The
+ * problem is the same as if `ExportVerifier.add` were called for each line in order, because this thread calls `add`
+ * for every line that is not simply the next event.
  *
- * @throws Error that `blocks` throws, if the lines before it have no problem.
+ * @throws Error of `blocks` or of a thread, unless a line before the error has a problem.
  */
 export async function addLines(
   verifier: ExportVerifier,
@@ -23,7 +26,7 @@ export async function addLines(
   let broken: { readonly error: unknown } | undefined;
   try {
     for await (const lines of blocks) {
-      // A file of one block is verified before a thread has started.
+      // The first block is not sent to a thread: this thread verifies a file of one block faster than a thread starts.
       open.push({ lines, leaves: isFirst ? undefined : threads.leavesOf(lines) });
       isFirst = false;
       const problem = await addBlocks(verifier, open, threads.count * blocksPerThread);
@@ -39,7 +42,7 @@ export async function addLines(
 
 type OpenBlock = { readonly lines: readonly Uint8Array[]; readonly leaves: Promise<BlockLeaves> | undefined };
 
-/** Adds the oldest blocks until `left` of them are left. */
+/** Adds the oldest blocks to the verifier until only `left` blocks remain open. */
 async function addBlocks(
   verifier: ExportVerifier,
   open: OpenBlock[],

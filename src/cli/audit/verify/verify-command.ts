@@ -14,8 +14,9 @@ import { addLines } from './verified-lines.ts';
 export type VerifyOptions = { readonly key?: readonly string[] };
 
 /**
- * Verifies an export, using only the file and the public keys. Any damage of the file is a command error, since it may
- * be the work of somebody. A file that cannot be read, and keys of another server, are usage errors.
+ * Verifies an export, using only the file and the public keys. A damaged file is a command error (exit code 1), since
+ * somebody may have changed the file. A file that cannot be read, and keys of another server, are usage errors (exit
+ * code 2).
  */
 export async function verifyExport(file: string, options: VerifyOptions, context: CommandContext): Promise<void> {
   const { output, folder } = context;
@@ -24,7 +25,10 @@ export async function verifyExport(file: string, options: VerifyOptions, context
   output.write(summaryOf(result));
 }
 
-/** This thread reads the file and computes the nodes of the tree. With more threads, it is the slowest one. */
+/**
+ * The maximum number of threads in addition to this thread, which reads the file and computes the nodes of the tree.
+ * Further threads would only wait for this thread.
+ */
 const threadsMax = 2;
 
 async function verified(path: string, keys: readonly VerifierKey[]): Promise<VerifiedExport | ExportProblem> {

@@ -1,7 +1,7 @@
-/** An error of tsc without colors: `src/note.ts(3,5): error TS2322: …`. */
+/** The beginning of an error or a warning of tsc without colors: `src/note.ts(3,5): error TS2322: …`. */
 const compilerError = /^(.+?)\((\d+),(\d+)\): (error|warning) /u;
 
-/** Returns a compiler's output with places as `<file>:<line>:<column>`, which editors and terminals open. */
+/** Returns a compiler's output with places as `<file>:<line>:<column>`, which editors and terminals turn into links. */
 export function compileLines(printed: string): string {
   return printed
     .split('\n')

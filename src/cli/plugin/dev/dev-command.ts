@@ -20,8 +20,8 @@ export type DevOptions = {
 };
 
 /**
- * Compiles a plugin, serves it, and runs its tests, again after each change of its sources, until SIGINT or SIGTERM.
- * The server reloads the plugin by itself, because the compiler changes the files that it has loaded.
+ * Compiles a plugin, serves it, and runs its tests. Does so again after each change of the plugin's sources, until
+ * SIGINT or SIGTERM. The server reloads the plugin by itself when the compiler has changed the plugin's files.
  */
 export async function developPlugin(
   folder: string | undefined,
@@ -41,7 +41,7 @@ export async function developPlugin(
   let server: DevServer | undefined;
   const compile = options.compile ?? (await buildScript(path));
   const loop = new DevLoop({
-    // Commands of the options belong to the working folder.
+    // A command of the options runs in the working folder, and the script `build` in the plugin's folder.
     compile: compile === undefined ? undefined : stepOf(compile, options.compile === undefined ? path : context.folder),
     test: async () =>
       options.test === undefined ? testsIn(path, context.program) : stepOf(options.test, context.folder),
@@ -94,7 +94,9 @@ async function nameOf(folder: string): Promise<string> {
   return name;
 }
 
-/** Returns the command of the plugin's script `build`, which compiles it; undefined if it needs no compiler. */
+/**
+ * Returns the command that runs the script `build` of the plugin's package.json; undefined if there is no such script.
+ */
 async function buildScript(folder: string): Promise<string | undefined> {
   const text = await readFile(join(folder, 'package.json'), 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
@@ -108,7 +110,10 @@ async function buildScript(folder: string): Promise<string | undefined> {
   return isObject(scripts) && typeof scripts['build'] === 'string' ? 'npm run --silent build' : undefined;
 }
 
-/** Returns the command that runs the tests, compiled or written in JavaScript; undefined without tests. */
+/**
+ * Returns the command that runs the plugin's tests: those in `dist/test`, or else those in `test`. Returns undefined if
+ * there are no tests.
+ */
 async function testsIn(
   folder: string,
   [node = process.execPath]: readonly string[],

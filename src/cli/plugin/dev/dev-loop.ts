@@ -3,21 +3,21 @@ import { compileLines } from './compile-lines.ts';
 import { runStep, type DevStep, type ShellCommand, type StepResult } from './dev-step.ts';
 
 export type DevLoopOptions = {
-  /** Undefined for a plugin that needs no compiler. */
+  /** The command that compiles the plugin; undefined for a plugin that needs no compiler. */
   readonly compile: ShellCommand | undefined;
-  /** Returns the command for the tests; undefined if there are none. Called after each compilation. */
+  /** Returns the command for the tests; undefined if there are none. Called after `onCompiled`. */
   readonly test: () => Promise<ShellCommand | undefined>;
   readonly variables: Environment;
-  /** Called after each successful compilation. */
+  /** Called after each successful compilation or, without a compiler, after each change. */
   readonly onCompiled: () => Promise<void>;
-  /** Prints one line, or several. */
+  /** Prints one or more lines. */
   readonly say: (text: string) => void;
 };
 
-/** The number of changed paths that are printed. */
+/** The maximum number of paths that are printed for one change. */
 const pathsShownMax = 4;
 
-/** Compiles and tests a plugin after each change. A change ends the commands of the change before it. */
+/** Compiles and tests a plugin after each change. A change ends the command that runs for an earlier change. */
 export class DevLoop {
   readonly #options: DevLoopOptions;
   #isStopped = false;
@@ -102,7 +102,10 @@ function indented(text: string): string {
     .join('\n');
 }
 
-/** Returns the number of passed tests, which the runner of Node prints last. */
+/**
+ * Returns `, <count> passed` with the count of passed tests in the summary of Node's test runner; empty if there is no
+ * summary.
+ */
 function passedIn(printed: string): string {
   const count = /^\S* ?pass (\d+)$/mu.exec(printed)?.[1];
   return count === undefined ? '' : `, ${count} passed`;

@@ -12,7 +12,7 @@ export type DevServerOptions = {
   readonly folder: string;
   /** The name of the plugin. */
   readonly name: string;
-  /** The folders of the plugins on which the plugin depends. */
+  /** The folders of other plugins to serve. */
   readonly others: readonly string[];
   readonly context: CommandContext;
   readonly say: (text: string) => void;
@@ -20,7 +20,7 @@ export type DevServerOptions = {
 
 /** The server for a plugin that is being developed. */
 export type DevServer = {
-  /** Resolves when the server was stopped. Rejects if it ends by itself. */
+  /** Resolves when `stop` has ended the server. Rejects if the server ends by itself. */
   readonly ended: Promise<void>;
   stop(): Promise<void>;
 };
@@ -29,8 +29,8 @@ export type DevServer = {
 const warnLevel = 40;
 
 /**
- * Starts a server with this plugin, and prints its address and the log lines about the plugin. The data is in the
- * hidden folder `.dev` of the plugin, unless DATA_DIR is set.
+ * Starts a server with this plugin, and prints its address and the log lines about the plugin. Unless DATA_DIR is set,
+ * the data is in the hidden folder `.dev` of the plugin's folder or, for a bundled plugin, of the working folder.
  */
 export async function startDevServer({ folder, name, others, context, say }: DevServerOptions): Promise<DevServer> {
   const place = join(isBundled(folder) ? context.folder : folder, '.dev');
@@ -45,7 +45,8 @@ export async function startDevServer({ folder, name, others, context, say }: Dev
   const child = spawn(program, [...args, 'serve'], {
     cwd: context.folder,
     env: { DATA_DIR: join(place, 'data'), ...variables, PLUGINS_DIRS: dirs },
-    // A process group of its own, since the command stops the server when the terminal interrupts both.
+    // The server has its own process group, so that Ctrl-C in the terminal interrupts only this command, which then
+    // stops the server.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -70,10 +71,16 @@ export async function startDevServer({ folder, name, others, context, say }: Dev
   };
 }
 
-/** The members of log lines that are printed in another form, or say nothing to an author. */
+/**
+ * The members of log lines that are not printed as `<member>: <value>`, because they are printed in another form or are
+ * of no use to an author.
+ */
 const commonMembers = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'plugin']);
 
-/** Returns the text of a log line about the plugin or of a warning; undefined for other lines. */
+/**
+ * Returns the text to print for a line of the server's log: a line about the plugin, a warning or an error, or a line
+ * that is not a JSON object. Returns undefined for other lines.
+ */
 function shownLine(line: string, name: string): string | undefined {
   let entry: unknown;
   try {
@@ -94,7 +101,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Whether the server loads the plugin by itself, because it is one of its bundled plugins. */
+/** Whether the plugin is bundled, so that the server loads it without PLUGINS_DIRS. */
 function isBundled(folder: string): boolean {
   return folder.startsWith(join(packageFolder, 'dist', 'plugins') + sep);
 }

@@ -29,7 +29,7 @@ export function runStep({ file, args, isShell, folder }: ShellCommand, variables
     cwd: folder,
     env: { ...variables },
     shell: isShell,
-    // A process group of its own, so that a stop reaches the programs that a shell has started.
+    // The command has its own process group, so that `stop` also ends the programs that a shell has started.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

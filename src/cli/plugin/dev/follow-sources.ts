@@ -4,15 +4,17 @@ import { join } from 'node:path';
 
 import type { Clock, Timer } from '../../../base/clock.ts';
 
-/** The interval between two scans. A plugin has few sources. */
+/** The interval between two scans. A scan is fast, because a plugin has few sources. */
 const scanMs = 200;
-/** Folders of outputs and of other packages. Hidden files and folders are not followed either. */
+/**
+ * Folders with build output or other packages, which are not scanned. Hidden files and folders are not scanned either.
+ */
 const ignored = new Set(['dist', 'node_modules']);
 
 /** The files by path, each with a text that changes whenever the file is written. */
 type Snapshot = ReadonlyMap<string, string>;
 
-/** Calls `onChange` with the paths of changed files, until `stop`. */
+/** Calls `onChange` with the paths of changed, new and deleted files, until `stop` is called. */
 export function followSources(
   folders: readonly string[],
   clock: Clock,
