@@ -14,7 +14,7 @@ export type HistoryLog = Pick<EventLog, 'readStream' | 'readStreamBackward'>;
 export type HistoryRange = {
   readonly stream: StreamName;
   readonly order: 'oldest' | 'newest';
-  /** The first revision to show. */
+  /** The first revision to show, in the requested order. */
   readonly next: StreamRevision;
   /** The last revision to show in the order `oldest`; this node has folded it. */
   readonly through: StreamRevision;
@@ -30,7 +30,7 @@ export type EventPair = {
 /** The log cannot be read now, or lacks an event that this node has folded, because a replica is behind. */
 export class UnreadableHistoryError extends Error {
   constructor(stream: StreamName, options?: ErrorOptions) {
-    super(`the events of ${stream} cannot be read`, options);
+    super(`the events of ${stream} cannot be read from the log now`, options);
     this.name = 'UnreadableHistoryError';
   }
 }
@@ -76,7 +76,8 @@ async function* downwards(
 }
 
 /**
- * Reads one event more than a page has entries: the additional event gives the state before the page's oldest entry.
+ * Returns the limits for one read of a stream. They allow one event more than a page has entries, because the
+ * additional event gives the state before the page's oldest entry.
  */
 function batchOf(limit: number): { readonly limit: number; readonly bytesMax: number } {
   return { limit: limit + 1, bytesMax: historyReadBatchBytes };

@@ -45,7 +45,10 @@ export class EventObjects {
   #last: readonly Known[] = [];
   readonly #type: ResourceType | undefined;
 
-  /** `type`: the type in the version of the objects; undefined for the version of each event. */
+  /**
+   * `type`: the type, in the version in which the objects are returned; if undefined, each object has the version in
+   * its event.
+   */
   constructor(type?: ResourceType) {
     this.#type = type;
   }

@@ -7,11 +7,14 @@ import { EventObjects, historyEntry } from './history-entry.ts';
 import { eventPairs, type EventPair, type HistoryLog, type HistoryRange } from './event-pairs.ts';
 
 export type HistoryRequest = HistoryRange & {
-  /** Selects the object with this uid, of all objects that had the name; undefined selects all. */
+  /** Of all objects that have or had the name, selects the object with this uid; undefined selects all. */
   readonly uid: string | undefined;
   /** True if each entry contains the object after the event. */
   readonly withObjects: boolean;
-  /** The type in the version of the entries; undefined for the version of each event. */
+  /**
+   * The type, in the version in which the entries show objects; if undefined, each entry shows the version in its
+   * event.
+   */
   readonly type?: ResourceType | undefined;
 };
 
@@ -26,9 +29,9 @@ export type HistoryPage = {
 export type Pace = Pick<Slices, 'isOver' | 'next'>;
 
 /**
- * Returns one page of the events of a name, of all objects that had this name. A page ends early after
- * `historyReadEventsMax` events or `historyReadBytesMax` bytes read, and after `historyPageBytesMax` bytes of entries.
- * Such a page may have few entries, or none, although a next page exists.
+ * Returns one page of the events of all objects that have or had a name. A page ends early after `historyReadEventsMax`
+ * events or `historyReadBytesMax` bytes read, and after `historyPageBytesMax` bytes of entries. Such a page may have
+ * few entries, or none, although a next page exists.
  *
  * @throws UnreadableHistoryError if the log cannot be read, or lacks an event that this node has folded.
  */
@@ -70,7 +73,7 @@ class Page {
     );
   }
 
-  /** Adds an entry if the event belongs to the page. Returns false if no later event belongs to the page. */
+  /** Adds an entry if the event belongs to the page. Returns false if no later event can belong to the page. */
   *add(pair: EventPair): Steps<boolean> {
     const { event } = pair;
     this.#events += 1;
@@ -88,7 +91,7 @@ class Page {
   }
 }
 
-/** Finds the uid of each event's object in a stream, and decodes only the first event of each object. */
+/** Finds the uid of the object of each event in a stream. Decodes only one event of each object. */
 class Lives {
   readonly #order: HistoryRange['order'];
   readonly #objects: EventObjects;

@@ -87,7 +87,7 @@ async function* exportedEvents(
       if (bytes >= exportPieceBytes) {
         yield Buffer.concat(piece);
         [piece, bytes] = [[], 0];
-        // The reader of the pieces resumes this generator outside of the turns.
+        // The reader of the pieces resumes this generator at any time, so the generator waits for its next slice.
         await pace.next();
       } else if (pace.isOver()) await pace.next();
     }
@@ -95,7 +95,7 @@ async function* exportedEvents(
   if (signal.aborted) return;
   if (index !== until || position !== last)
     throw new ExportMismatchError(
-      `it has ${String(index - from)} of the leaves ${String(from)} to ${String(until - 1)}`,
+      `the log has ${String(index - from)} of the leaves ${String(from)} to ${String(until - 1)}`,
     );
   yield Buffer.concat(piece);
 }

@@ -100,5 +100,8 @@ function placeProblem(
     });
   const size = tree.size();
   if (place.index < size) return undefined;
-  return { reason: 'bad-request', detail: `there is no leaf ${String(place.index)}: the tree has ${String(size)}` };
+  return {
+    reason: 'bad-request',
+    detail: `there is no leaf ${String(place.index)}: the tree has ${String(size)} leaves`,
+  };
 }

@@ -5,7 +5,10 @@ import { isVouched } from './key-statement.ts';
 
 export const keysStream: StreamName = streamName('platform:keys');
 
-/** A key that the log trusts, and the key `by` that signed it. The first key of a chain signs itself. */
+/**
+ * A key that the log trusts, and the key `by` that signed it. Both are raw keys in base64. The first key of a chain
+ * signs itself.
+ */
 export type TrustedKey = {
   readonly key: string;
   readonly by: string;
@@ -50,7 +53,10 @@ export class KeyChain {
     return this.#offered.has(key);
   }
 
-  /** Adds an event. An event without a valid signature, or signed by an untrusted key, has no effect. */
+  /**
+   * Adds an event. An event without a valid signature, or with a signature of another key that is not trusted, changes
+   * no keys.
+   */
   add(recorded: RecordedEvent): void {
     this.#expected = recorded.revision;
     const { event } = decodeEvent(recorded);

@@ -63,7 +63,7 @@ export class NodeKeys {
     ];
   }
 
-  /** Starts the work. The caller calls `open` once the read models have caught up. */
+  /** Starts the work. The caller calls `open` after the read models have caught up. */
   open(): void {
     this.#isOpen = true;
     this.#look();
@@ -119,7 +119,10 @@ export class NodeKeys {
     }
   }
 
-  /** Appends at most one event. Returns `again` if this node or another one must append more. */
+  /**
+   * Appends at most one event. Returns `again` if the step must be repeated after a delay, because another node has
+   * appended an event first or must sign this node's key.
+   */
   async #step(): Promise<'done' | 'again'> {
     const { level, log, signer } = this.#dependencies;
     if (level.level() < treeLevel) return 'done';

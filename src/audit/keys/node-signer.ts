@@ -1,7 +1,7 @@
 import { noteSigner, signNote, verifierKeyOf, verifierKeyText, type NoteSigner } from '../proof/signed-note.ts';
 import { keyStatement, keysName, rawKeyOf } from './key-statement.ts';
 
-/** Signs notes with the key of this node. The key has another name in each kind of note. */
+/** Signs notes with the key of this node. The key has a different name in each kind of note. */
 export class NodeSigner {
   readonly #seed: Uint8Array;
   /** The raw public key in base64. */
@@ -23,7 +23,7 @@ export class NodeSigner {
     return signNote(text, [this.#named(name)]);
   }
 
-  /** Returns the public key as verifiers read it, with the name that it has in their notes. */
+  /** Returns the public key in the text form of verifiers, with `name` as the name of the key. */
   verifierKey(name: string): string {
     return verifierKeyText(verifierKeyOf(this.#named(name)));
   }

@@ -26,11 +26,11 @@ export type ExportHeader = {
   /** The index of the first leaf, and the index after the last leaf. */
   readonly from: number;
   readonly until: number;
-  /** The nodes that cover the leaves before `from`, from left to right. */
+  /** The hashes of the nodes that cover the leaves before `from`, from left to right. */
   readonly left: readonly Hash[];
 };
 
-/** `data` of an event in a `secret:` stream is its hash. */
+/** For an event in a `secret:` stream, `data` is only the hash of the data. */
 export type ExportedEvent = LeafEvent & {
   readonly kind: 'Event';
   /** The index of the event's leaf. */
@@ -43,7 +43,9 @@ export type ExportedCheckpoint = { readonly kind: 'Checkpoint'; readonly checkpo
 
 export type ExportEnd = {
   readonly kind: 'End';
-  /** The nodes that cover the leaves from `until` up to the size of the checkpoint, from left to right. */
+  /**
+   * The hashes of the nodes that cover the leaves from `until` up to the size of the checkpoint, from left to right.
+   */
   readonly right: readonly Hash[];
   /** A checkpoint as a signed note. */
   readonly checkpoint: string;
@@ -73,7 +75,7 @@ export type ParsedLine =
 /** `sum`: the line does not match its sum. `form`: the sum is correct, but no server writes such a line. */
 export type LineProblem = 'sum' | 'form';
 
-/** `line` has no line feed at its end. */
+/** Parses `line`, which has no line feed at its end. */
 export function parseExportLine(line: Uint8Array): ParsedLine {
   const bytes = Buffer.from(line.buffer, line.byteOffset, line.length);
   const end = bytes.length - sumLength;
@@ -110,7 +112,7 @@ function membersOf(record: ExportRecord): object {
   }
 }
 
-/** Returns bytes as a string if they are valid UTF-8, and in base64 otherwise. */
+/** Returns bytes as a string if they are valid UTF-8, and in base64 otherwise. Returns strings and hashes unchanged. */
 function exactText(exact: Uint8Array | string | HashedData): string | HashedData | { readonly base64: string } {
   if (!(exact instanceof Uint8Array)) return exact;
   const { buffer, byteOffset, length } = exact;
@@ -121,7 +123,10 @@ function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
 }
 
-/** `body` is the line without its sum and its closing brace. Returns undefined unless a server writes the record so. */
+/**
+ * Parses the record in `body`, a line without its sum and its closing brace. Returns undefined if no server writes a
+ * record in this form.
+ */
 function recordOf(body: string): ExportRecord | undefined {
   const json = new CanonicalJson(body);
   try {
@@ -150,7 +155,7 @@ function recordIn(json: CanonicalJson): ExportRecord {
 }
 
 function headerIn(json: CanonicalJson): ExportHeader {
-  if (json.skip(',"format":').count() !== exportFormat) throw new FormError('the format is another one');
+  if (json.skip(',"format":').count() !== exportFormat) throw new FormError('the format is not supported');
   return {
     kind: 'Export',
     format: exportFormat,
@@ -185,7 +190,7 @@ function eventIn(json: CanonicalJson): ExportedEvent {
 function content(json: CanonicalJson): Uint8Array | string {
   if (!json.isNext('{')) return json.string();
   const bytes = base64Bytes(json.skip('{"base64":'));
-  if (isUtf8(bytes)) throw new FormError('bytes in UTF-8 are written as a string');
+  if (isUtf8(bytes)) throw new FormError('bytes in UTF-8 must be written as a string');
   json.skip('}');
   return bytes;
 }

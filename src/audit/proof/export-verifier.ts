@@ -18,7 +18,7 @@ export type VerifiedExport = {
   readonly checkpoint: Checkpoint;
   /** The number of checkpoints and `TreeHead` events in the export that agree with its events. */
   readonly agreeing: number;
-  /** The positions of the first and the last event. */
+  /** The positions of the first and the last event; undefined for an export without events. */
   readonly positions: readonly [first: bigint, last: bigint] | undefined;
 };
 
@@ -51,8 +51,8 @@ export class ExportVerifier {
   }
 
   /**
-   * Adds the next line, which another thread has parsed and hashed. Returns false, and adds nothing, unless the line is
-   * the expected event: then the caller adds the line itself, which gives the problem.
+   * Adds the next line, which another thread has parsed and hashed. If the line is not the expected event, returns
+   * false and adds nothing. The caller then calls `add` with the line, which returns the problem, if any.
    */
   addLeaf(index: number, position: bigint, leaf: Hash): boolean {
     const { header, roots } = this.#begun ?? {};
@@ -68,7 +68,7 @@ export class ExportVerifier {
     return this.#begun?.roots.size;
   }
 
-  /** Returns the result after the last line. */
+  /** Returns the result. Call this method after the last line. */
   finish(): VerifiedExport | ExportProblem {
     if (this.#begun === undefined) return changed('the file is empty');
     const { header, roots } = this.#begun;
@@ -95,7 +95,7 @@ export class ExportVerifier {
     if (this.#lines === 1) return changed('this is not an export, or its header has been changed');
     return changed(
       problem === 'sum'
-        ? `line ${String(this.#lines)}${place} has been changed: it does not have its sum`
+        ? `line ${String(this.#lines)}${place} has been changed: it does not match its sum`
         : `line ${String(this.#lines)}${place} has been changed: no server writes it in this form`,
     );
   }
@@ -134,7 +134,7 @@ export class ExportVerifier {
     if (index >= header.until) return changed(`leaf ${String(index)} (${nameOf(event)}) is beyond the announced range`);
     if (!this.#isLater(position))
       return changed(
-        `leaf ${String(index)} (${nameOf(event)}) has a position before the position of the previous leaf`,
+        `leaf ${String(index)} (${nameOf(event)}) has a position that is not after the position of the previous leaf`,
       );
     this.#append(position, leafOf(event), roots);
     return isTreeHead(event) ? this.#head(event, roots) : undefined;
@@ -161,7 +161,9 @@ export class ExportVerifier {
     const checkpoint = this.#signed(note, header);
     if ('ok' in checkpoint) return checkpoint;
     if (checkpoint.size !== roots.size)
-      return changed(`the checkpoint of ${String(checkpoint.size)} leaves is before leaf ${String(roots.size)}`);
+      return changed(
+        `the checkpoint of ${String(checkpoint.size)} leaves is in the wrong place, before leaf ${String(roots.size)}`,
+      );
     return this.#agrees(checkpoint, roots.rootAt(roots.size) ?? checkpoint.root, 'the signed checkpoint');
   }
 
@@ -174,7 +176,7 @@ export class ExportVerifier {
     const checkpoint = this.#signed(note, header);
     if ('ok' in checkpoint) return checkpoint;
     const rest = rangeOf(roots.size, checkpoint.size, right);
-    if (rest === undefined) return changed('the last line has been changed: its hashes do not reach its checkpoint');
+    if (rest === undefined) return changed('the last line has been changed: its hashes do not lead to its checkpoint');
     this.#end = checkpoint;
     return this.#agrees(checkpoint, roots.rootWith(rest), 'the signed checkpoint', header.until);
   }
@@ -228,7 +230,10 @@ export function isTreeHead({ type, stream }: ExportedEvent): boolean {
 
 type Begun = { readonly header: ExportHeader; readonly roots: RecentRoots };
 
-/** The last part of the export up to which the events agree with a signed checkpoint or a `TreeHead` event. */
+/**
+ * The last place in the export at which the events agree with a signed checkpoint or a `TreeHead` event. `size`: the
+ * number of leaves up to this place.
+ */
 type Agreed = { readonly size: number; readonly place: string };
 
 function rangeOf(from: number, until: number, hashes: readonly Hash[]): CompactRange | undefined {
@@ -240,8 +245,8 @@ function rangeOf(from: number, until: number, hashes: readonly Hash[]): CompactR
 }
 
 /**
- * Returns undefined for a `TreeHead` that cannot be decoded. Its event is a leaf, so the tree still shows any change of
- * it.
+ * Returns undefined for a `TreeHead` that cannot be decoded. The event is a leaf of the tree, so a change of the event
+ * is detected nevertheless.
  */
 function treeHeadOf({ data }: ExportedEvent): { readonly size: number; readonly root: Hash } | undefined {
   let value: unknown;
@@ -259,7 +264,7 @@ function nameOf({ id, type, stream }: ExportedEvent): string {
   return `${shown(type)} ${shown(id)} in ${shown(stream)}`;
 }
 
-/** Makes a text of the file safe for a terminal: anybody can have written the file. */
+/** Makes a text from the file safe for a terminal, because anybody can have written the file. */
 function shown(text: string): string {
   const line = text.replaceAll(/\p{C}/gu, '�');
   return line.length > shownLengthMax ? `${line.slice(0, shownLengthMax)}…` : line;

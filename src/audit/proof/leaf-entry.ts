@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 import { sha256, type Hash } from './merkle.ts';
 
 /**
- * An event as both event logs return it. The adapter of EventStoreDB has removed its member `$append`. A string means
- * its bytes in UTF-8.
+ * An event as both event logs return it. The adapter of EventStoreDB has removed the member `$append` from the
+ * metadata. A string stands for the UTF-8 bytes of the string.
  */
 export type LeafEvent = {
   readonly stream: string;
@@ -12,7 +12,7 @@ export type LeafEvent = {
   readonly id: string;
   readonly type: string;
   readonly metadata: Uint8Array | string;
-  /** The hash alone if the data is secret or erased. */
+  /** Only the hash if the data is secret or erased. */
   readonly data: Uint8Array | string | HashedData;
 };
 

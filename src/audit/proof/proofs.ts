@@ -29,7 +29,7 @@ export function inclusionProof(index: number, size: number, read: NodeReader): r
  */
 export function consistencyProof(oldSize: number, size: number, read: NodeReader): readonly Hash[] {
   if (oldSize < 0 || oldSize > size)
-    throw new RangeError(`a tree of ${String(size)} leaves has no beginning of ${String(oldSize)}`);
+    throw new RangeError(`a tree of ${String(size)} leaves does not begin with a tree of ${String(oldSize)} leaves`);
   if (oldSize === 0 || oldSize === size) return [];
   const proof: Hash[] = [];
   let [from, until] = [0, size];

@@ -1,20 +1,23 @@
 import type { CompactRange } from './compact-range.ts';
 import type { Hash } from './merkle.ts';
 
-/** The number of sizes before the last one for which a root can be computed again. */
+/** The minimum number of recent sizes for which a root can be computed. At most twice as many leaves are stored. */
 const windowLeaves = 65_536;
 
 /**
- * Computes the roots of a growing tree at its recent sizes. A `TreeHead` states an earlier size, since other events may
- * be appended before it.
+ * Computes the roots of a growing tree at its recent sizes. They are needed because a `TreeHead` states an earlier size
+ * than the number of leaves before it: other events may be appended in between.
  */
 export class RecentRoots {
-  /** The leaves before the window. */
+  /** The leaves before the window of recent leaves. Its size is the smallest size for which a root can be computed. */
   readonly #base: CompactRange;
   readonly #range: CompactRange;
   #leaves: Hash[] = [];
 
-  /** `range` has all leaves of the tree. The new object owns it and changes it. */
+  /**
+   * `range` contains the first leaves of the tree. The new object changes `range`, so the caller must not use `range`
+   * afterwards.
+   */
   constructor(range: CompactRange) {
     this.#base = range.copy();
     this.#range = range;

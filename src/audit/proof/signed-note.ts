@@ -123,8 +123,8 @@ export function verifyNote({ text, signatures }: Note, keys: readonly VerifierKe
 }
 
 /**
- * Decodes only the text that encoding would give. Other decoders may accept more texts, for example with other bits at
- * the end.
+ * Decodes base64, but only in the form that an encoder produces; returns undefined for any other text. Most decoders
+ * accept several texts for the same bytes, for example texts with other unused bits at the end.
  */
 export function exactBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');

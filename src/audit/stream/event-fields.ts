@@ -4,7 +4,7 @@ import type { RecordedEvent } from '../../log/log.ts';
 import { isOfObject, isSecret, placeOf } from '../../read/event-place.ts';
 import { uidIn } from './uid-in.ts';
 
-/** The members of an event that a fieldSelector can name, beside `time` and `position`. */
+/** The members of an event that a fieldSelector can name, besides `time` and `position`. */
 export const eventFields = [
   'actor',
   'onBehalfOf',
@@ -38,7 +38,10 @@ export class EventValues {
     return (this.#metadata ??= decodeMetadata(this.event));
   }
 
-  /** All values of a field. `user` has two for a write on behalf of a user; any other field has one at most. */
+  /**
+   * Returns all values of a field. The field `user` has two values for a write on behalf of a user; any other field has
+   * at most one value.
+   */
   allOf(field: EventField): readonly string[] {
     const values = field === 'user' ? [this.of('actor'), this.of('onBehalfOf')] : [this.of(field)];
     return values.filter((value) => value !== undefined);

@@ -55,7 +55,10 @@ function isIndexed(field: EventField | undefined): field is EventClause['field']
   return indexed.has(field);
 }
 
-/** Returns false if none of the requested values is in the stream name or the data. Such an event needs no decoding. */
+/**
+ * Whether the event can have one of the requested values. Returns false if none of the values is in the stream name or
+ * the data; such an event needs no decoding.
+ */
 function mayHold({ data, stream }: RecordedEvent, requirement: IndexRequirement): boolean {
   if (requirement.operator !== 'in') return true;
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);

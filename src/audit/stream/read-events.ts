@@ -48,7 +48,7 @@ export type EventsSource = {
 /** The log cannot be read now, or does not return an event that this node has folded, because its replica is behind. */
 export class UnreadableEventsError extends Error {
   constructor(options?: ErrorOptions) {
-    super('events of the log cannot be read', options);
+    super('the events of the log cannot be read now', options);
     this.name = 'UnreadableEventsError';
   }
 }
@@ -58,7 +58,7 @@ type Pace = Pick<Slices, 'isOver' | 'next'>;
 
 /**
  * Returns one page of the events of the whole log. If a condition names an indexed field, the index gives the positions
- * to read; otherwise all events are read in order. A page may end early, even empty, although a next page exists.
+ * to read; otherwise all events are read in order. A page may end early, or even be empty, although a next page exists.
  *
  * @throws UnreadableEventsError if the log cannot be read, or does not yet return an event that this node has folded.
  */
@@ -82,7 +82,7 @@ class Page {
   readonly #request: EventsRequest;
   readonly #pace: Pace;
   readonly #items: Buffer[] = [];
-  /** The number of steps in the index. */
+  /** The number of steps made in the index. */
   #steps = 0;
   #events = 0;
   #bytesRead = 0;
@@ -185,7 +185,10 @@ class Page {
     return isBehind(this.#request, next) ? undefined : next;
   }
 
-  /** Starts at the position of an existing event, since a log may refuse a position that has no event. */
+  /**
+   * Reads the events in the requested order. Starts at the position of an existing event, since a log may refuse a
+   * position that has no event.
+   */
   async *#batches(): AsyncGenerator<readonly RecordedEvent[]> {
     const { log, index, categories } = this.#source;
     const { order, from, head } = this.#request;

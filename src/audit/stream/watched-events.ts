@@ -83,7 +83,7 @@ class EventsOfLog implements LoggedReader {
     this.#selection = selection;
   }
 
-  /** Returns true for every event: `shown` checks the conditions, in the slices of the watch. */
+  /** Returns true for every event, because `shown` checks the conditions in the slices of the watch. */
   concerns(): boolean {
     return true;
   }

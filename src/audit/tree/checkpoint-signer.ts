@@ -32,7 +32,10 @@ export type CheckpointSignerDependencies = {
     last(origin: string): TreeSize | undefined;
     record(origin: string, signed: TreeSize): Promise<void>;
   };
-  /** Called once for each reason: the tree does not extend the last signed tree, or the new size cannot be stored. */
+  /**
+   * Called when signing is refused for a new reason: the tree does not extend the last signed tree, the tree differs
+   * from the log, or the size and root cannot be stored.
+   */
   readonly onRefused: (detail: string) => void;
 };
 
@@ -61,7 +64,9 @@ export class CheckpointSigner {
     return this.#dependencies.signed.last(this.origin)?.size ?? 0;
   }
 
-  /** Returns a checkpoint of at least the tree at the time of the call. Concurrent calls share a signature. */
+  /**
+   * Returns a checkpoint of the tree at the time of the call, or of a larger tree. Concurrent calls share a signature.
+   */
   async sign(): Promise<Signing> {
     const { tree, hindrance } = this.#dependencies;
     const wanted = tree.size();
@@ -83,7 +88,7 @@ export class CheckpointSigner {
   }
 
   /**
-   * Signs a tree that is smaller than the last signed tree. Such a note states nothing new, so the signer stores
+   * Signs a tree that is not larger than the last signed tree. Such a note states nothing new, so the signer stores
    * nothing.
    *
    * @throws RangeError for a larger tree, and if the tree does not extend the last signed tree.
@@ -119,7 +124,10 @@ export class CheckpointSigner {
     return { ok: true, checkpoint: this.#last };
   }
 
-  /** The refusal of a tree that is not, or not yet, equal to the log. */
+  /**
+   * Returns the refusal if the tree differs from the log or has not been compared with the log yet; undefined if
+   * signing is allowed.
+   */
   async #unlike(leaves: Pick<LeafCheck, 'hindrance'>, size: number): Promise<SigningRefusal | undefined> {
     const found = await leaves.hindrance(size, this.signedSize);
     if (found?.isFault === true) return this.#refuse(found.detail);
@@ -127,7 +135,10 @@ export class CheckpointSigner {
     return detail === undefined ? undefined : { ok: false, reason: 'unavailable', detail };
   }
 
-  /** Returns the difference between the tree and the last signed tree; undefined if the tree extends it. */
+  /**
+   * Returns the difference between the tree and the last signed tree; undefined if the tree extends the last signed
+   * tree.
+   */
   #rollback(origin: string): string | undefined {
     const { tree, signed } = this.#dependencies;
     const last = signed.last(origin);

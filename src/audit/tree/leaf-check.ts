@@ -7,7 +7,7 @@ import type { FoldedTree } from '../../read/folded-tree.ts';
 import { isLeafStream } from '../proof/leaf-entry.ts';
 import { ChangedLeafError, entryOf } from './entries.ts';
 
-/** The log has an event that this node's subscription left out, so the tree lacks its leaf. */
+/** The log has an event that this node's subscription left out, so the tree lacks the event's leaf. */
 export class LeftOutError extends Error {
   constructor({ id, stream, position }: RecordedEvent) {
     super(
@@ -18,7 +18,10 @@ export class LeftOutError extends Error {
   }
 }
 
-/** The reason to sign nothing now. `isFault`: the tree or the log is wrong, or the log does not show all leaves. */
+/**
+ * The reason why this node signs nothing now. `isFault`: the tree or the log is wrong, or the log does not show all
+ * leaves.
+ */
 export type LeafHindrance = {
   readonly detail: string;
   readonly isFault: boolean;
@@ -34,21 +37,21 @@ export type LeafCheckDependencies = {
   readonly clock: Clock;
   /** Called once when the tree lacks a leaf: the tree must be built again. */
   readonly onLeftOut: (error: LeftOutError) => void;
-  /** Called with each fault that a comparison without a signature finds; once for as long as the fault lasts. */
+  /** Called with the fault that a periodic comparison finds; not called again while the fault stays the same. */
   readonly onFault?: (detail: string) => void;
-  /** Leaves that are compared in one step; `comparedLeavesMax` by default. */
+  /** The maximum number of leaves that are compared in one step; `comparedLeavesMax` by default. */
   readonly leavesMax?: number;
 };
 
 /**
  * Compares the leaves of the tree with the log by backward reads, which are independent of the subscription that built
- * the tree. So an event that a log server omitted from the subscription is noticed, even if no other event of its
+ * the tree. So an event that a log server omitted from the subscription is detected, even if no other event of its
  * stream follows. Each leaf is compared once, oldest first.
  */
 export class LeafCheck {
   readonly #dependencies: LeafCheckDependencies;
   readonly #stop = serviceController();
-  /** The number of leaves that are compared, or need no comparison. */
+  /** The number of leaves, from the first leaf on, that have been compared or need no comparison. */
   #compared = 0;
   #running: Promise<LeafHindrance | undefined> | undefined;
   #leftOut: LeafHindrance | undefined;
@@ -60,9 +63,10 @@ export class LeafCheck {
   }
 
   /**
-   * Returns undefined once the first `size` leaves are those of the log. A long comparison continues after the call
-   * has returned. The first `known` leaves need no comparison, nor do those of the last `TreeHead`, whose root the fold
-   * has compared.
+   * Compares the first `size` leaves with the log. Returns undefined if they are equal, otherwise the reason to sign
+   * nothing. If the comparison takes long, returns its progress as the reason, and the comparison continues. The first
+   * `known` leaves need no comparison. The leaves of the last `TreeHead` need none either, because the fold has
+   * compared the root in the `TreeHead`.
    */
   async hindrance(size: number, known: number): Promise<LeafHindrance | undefined> {
     const { clock, tree } = this.#dependencies;
@@ -81,8 +85,8 @@ export class LeafCheck {
   }
 
   /**
-   * From now on compares new leaves each minute while `isReady`, so that a signature has few leaves left to compare. A
-   * node without requests for signatures thus also notices leaves that its indexes lack.
+   * From now on compares new leaves each minute if `isReady` returns true, so that a signature has few leaves left to
+   * compare. A node without requests for signatures thus also detects leaves that its indexes lack.
    */
   open(isReady: () => boolean): void {
     if (this.#stop.signal.aborted) return;
@@ -148,7 +152,7 @@ export class LeafCheck {
     const { log, tree, categories } = this.#dependencies;
     const { signal } = this.#stop;
     const last = tree.positionOf(until - 1);
-    // The read begins at an event: a log may refuse other positions.
+    // The read begins at the position of an event, because a log may refuse other positions.
     const before = until < tree.size() ? { before: tree.positionOf(until) } : {};
     const after = from === 0 ? logStart : tree.positionOf(from - 1);
     let left = until;
@@ -160,7 +164,8 @@ export class LeafCheck {
         left -= 1;
       }
     }
-    // A log server that was deposed may show an earlier end of the log for a while.
+    // The log lacks a leaf. The lack may be temporary, because a deposed log server may show an earlier end of the log
+    // for a while.
     if (left > from && !signal.aborted) throw new ChangedLeafError(left - 1);
   }
 

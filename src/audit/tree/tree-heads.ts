@@ -71,8 +71,8 @@ export class TreeHeads {
   }
 
   /**
-   * Appends a `TreeHead`. If the append fails, perhaps because another node has appended one, the next minute tries
-   * again if the `TreeHead` is still due.
+   * Appends a `TreeHead`. If the append fails, perhaps because another node has appended one, the leader tries again a
+   * minute later if the `TreeHead` is then due.
    */
   async #append({ size, root, note: checkpoint }: SignedCheckpoint): Promise<void> {
     const { log, uuid, metadata } = this.#dependencies;

@@ -135,7 +135,7 @@ test('keys of other servers, other trees and wrong signatures are refused, each 
   );
   t.match(problemOf(replaced(records, 24, { checkpoint: 'none' })), /the checkpoint in line 25 is not valid/u);
   const smaller = signNote(checkpointText({ origin, size: 9, root: Buffer.alloc(32) }), [signer]);
-  t.match(problemOf(replaced(records, 24, { checkpoint: smaller })), /do not reach its checkpoint/u);
+  t.match(problemOf(replaced(records, 24, { checkpoint: smaller })), /do not lead to its checkpoint/u);
   t.match(problemOf(replaced(records, 0, { left: [Buffer.alloc(32)] })), /the header has been changed/u);
 });
 
