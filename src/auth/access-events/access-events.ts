@@ -59,7 +59,7 @@ export class AccessEvents implements AccessRecorder {
     return this.#totals;
   }
 
-  /** The number of accesses without a description since the start. */
+  /** The number of accesses since the start that are counted but not described in an event. */
   get omitted(): number {
     return this.#omitted;
   }

@@ -21,7 +21,7 @@ export class AccessWindow {
   readonly #sources = new Map<string, number>();
   #certainBytes = 0;
 
-  /** `takeBytes`: whether a refusal of this size may be described. */
+  /** `takeBytes` returns whether a refusal of this size may be described. */
   constructor(from: string, takeBytes: (bytes: number) => boolean) {
     this.#from = from;
     this.#takeBytes = takeBytes;

@@ -76,9 +76,9 @@ export class Authenticator {
   readonly #key = randomBytes(32).toString('base64');
   /** Verified credentials by keyed hash, oldest first. */
   readonly #remembered = new Map<string, Remembered>();
-  /** Verifications in progress: simultaneous requests with the same credentials share one log-in. */
+  /** Verifications in progress, shared by simultaneous requests with the same credentials from one address. */
   readonly #pending = new SingleFlight<Authenticated>();
-  /** The time at which the last use of each token was recorded, by uid, oldest first. */
+  /** By uid, the monotonic time at which the last use of a token was recorded, oldest first. */
   readonly #recordedUses = new Map<string, number>();
 
   constructor(dependencies: AuthenticatorDependencies) {
@@ -118,8 +118,8 @@ export class Authenticator {
   }
 
   /**
-   * Returns the answer for a header, from the cache if possible. A verified password is cached for one address only:
-   * for any other address, a refused guess must have the same response whether or not the password is correct.
+   * Returns the answer for a header, from the cache if possible. A verified password is cached for one address only, so
+   * that another address gets the same refusal for correct and wrong passwords.
    */
   #recognizeHeader(authorization: string, from: From): Authenticated | Promise<Authenticated> {
     const source = authorization.startsWith('Bearer ') ? 'header' : `header ${from.address}`;
@@ -244,7 +244,7 @@ export class Authenticator {
     };
   }
 
-  /** Returns the refusal of a text unknown to this node; undefined if a second look-up may find the object. */
+  /** Returns the refusal of an unknown token or session; undefined if this node has now folded the log up to it. */
   async #fromUnfolded(uid: string, text: string, refused: NotAuthenticated): Promise<NotAuthenticated | undefined> {
     const found = (await this.#dependencies.unfoldedWrites?.refreshToken(uid, text)) ?? 'never-issued';
     if (found === 'retry') return undefined;

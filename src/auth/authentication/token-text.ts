@@ -6,7 +6,8 @@ export type TokenPrefix = 'pat' | 'ses';
 const form = /^(pat|ses)_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_[A-Za-z0-9_-]{43}$/u;
 
 /**
- * Returns `<prefix>_<uid in hex>_<32 random bytes>`. The uid identifies the object, so a verification needs no search.
+ * Returns `<prefix>_<uid in hex>_<32 random bytes in base64url>`. The uid identifies the object, so a verification
+ * needs no search.
  */
 export function drawToken(prefix: TokenPrefix, uid: string): string {
   return `${prefix}_${uid.replaceAll('-', '')}_${randomBytes(32).toString('base64url')}`;

@@ -22,8 +22,8 @@ const subject: PlatformSubject = { kind: 'platform', part: 'tokens' };
 
 /**
  * Creates a function that records the last use of a token in the token's status. Callers do not await the function. A
- * failure is only logged, because the next use is recorded again. A use within a minute of the recorded use writes
- * nothing, even after a restart.
+ * failure is only logged, because the next use is recorded again. The function writes nothing if the last recorded use
+ * is less than a minute ago, even after a restart.
  */
 export function createTokenUseRecorder({
   execute,

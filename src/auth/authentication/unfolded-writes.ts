@@ -29,7 +29,8 @@ export class UnfoldedWrites {
 
   /**
    * Reads a token or session that this node has not folded. Returns 'retry' if all events that may concern the token or
-   * session are now folded.
+   * session are now folded, 'never-issued' if the log has no token or session with this text, and 'undecided' if the
+   * log cannot be read or folded in time.
    */
   async refreshToken(uid: string, text: string): Promise<'retry' | 'never-issued' | 'undecided'> {
     const { log, reader, secrets } = this.#dependencies;

@@ -3,12 +3,15 @@ import { actorOf, type Subject } from '../../command/subject.ts';
 import type { ApiRequest, PermissionReader } from '../../read/permission-reader.ts';
 
 export type Authorized =
-  /** `grant`: the rule that allows the request; absent for a probe, because a probe needs no rule. */
+  /**
+   * `grant`: the rule that allows the request; absent for a probe before the permission tables are ready, because such
+   * a probe needs no rule.
+   */
   | { readonly allowed: true; readonly grant?: Grant | undefined }
   /**
    * `isUndecided`: the request may be allowed later, because the tables are not loaded yet or a plugin is not active
-   * yet. `idle`: the state of a plugin, if one of the subject's rules would apply only while that plugin serves the
-   * request. `reason` includes this state.
+   * yet. `idle`: the state of a plugin that serves no requests now, if one of the subject's rules would allow the
+   * request while that plugin serves it. `reason` includes this state.
    */
   | { readonly allowed: false; readonly reason: string; readonly isUndecided?: true; readonly idle?: string };
 
@@ -105,7 +108,10 @@ export function refusalOf(subject: Subject, request: ApiRequest): string {
   );
 }
 
-/** Names the limited token of the request, because the token may lack a right that its user has. */
+/**
+ * Returns words that name the limited token of the request, because the token may lack a right that its user has; empty
+ * for any other credential.
+ */
 function confinement(subject: Subject): string {
   if (subject.kind !== 'user' || subject.credential.kind !== 'token' || subject.credential.roles === undefined)
     return '';

@@ -7,8 +7,8 @@ export type GatedPermissions = Pick<
 >;
 
 /**
- * Wraps the permission tables so that they are not ready before `isAdministered` is true. Before the first
- * administrator exists, the correct password would be refused as wrong.
+ * Wraps the permission tables so that they are not ready before `isAdministered` is true. Otherwise, the
+ * administrator's correct password would be refused as wrong before the first administrator exists.
  */
 export function gatePermissions(permissions: PermissionReader, isAdministered: () => boolean): GatedPermissions {
   return {

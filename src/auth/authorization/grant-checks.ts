@@ -19,8 +19,8 @@ type GrantTables = {
 
 /**
  * Refuses a change that grants rights which the writer does not have, or that acts on a user with more rights than the
- * writer. A change of a role also requires the rights that the role granted before: bindings outlive a deleted role, so
- * they would grant all rights of a later role with the same name. Returns undefined if the change is allowed.
+ * writer. A change of a role also requires the rights that the role granted before, because bindings outlive a deleted
+ * role, so they would grant all rights of a later role with the same name. Returns undefined if the change is allowed.
  */
 export function refuseEscalation(change: DecidedChange, known: GrantTables): Refused | undefined {
   const { type, subject, before, after } = change;
@@ -66,8 +66,9 @@ function rulesGrantedBefore({ type, before }: DecidedChange, { permissions }: Gr
 }
 
 /**
- * Returns why a binding to a missing role is refused. A binding outlives its role, and a later role of the same name
- * may grant any rights. While the role is missing, no further user may be bound to its name.
+ * Returns why a binding to a missing role is refused; undefined if the binding is allowed. A binding outlives its role,
+ * and a later role of the same name may grant any rights. While the role is missing, no further user may be bound to
+ * its name.
  */
 function describeMissingRole(change: DecidedChange, { permissions }: GrantTables): string | undefined {
   const { type, after } = change;
@@ -83,7 +84,7 @@ function describeMissingRole(change: DecidedChange, { permissions }: GrantTables
 
 /**
  * Returns why the rules that a role would grant cannot be predicted: another user may add rules to the role, or to a
- * role on which it depends.
+ * role on which the role depends. Returns undefined if the rules can be predicted.
  */
 function describeUnpredictableRole(
   { before, after }: DecidedChange,

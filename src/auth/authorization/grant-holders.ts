@@ -20,13 +20,14 @@ function isEnded(ends: Ends, { binding, user }: Holder): boolean {
   return 'user' in ends ? user === ends.user : binding === ends.binding && !ends.kept.has(user);
 }
 
-/** The guard stream to which a change that may remove a holder of the super role appends first. */
+/** The guard stream. A change that may remove a holder of the super role first appends to this stream. */
 const guard = streamName('guard:super-administrators');
 
 /**
  * Ensures that one super administrator remains. A change that is accepted but not yet folded is treated as complete, so
  * two concurrent changes on one node cannot both remove the last holders. Between nodes, the guard stream serializes
- * the changes. The permission tables may lag, so whether a change was accepted is read from the stream of the object.
+ * the changes. Because the permission tables may lag, `removesHolder` uses the object's state in the decision instead
+ * of the tables.
  */
 export class SuperAdministratorGuard {
   readonly #permissions: PermissionReader;

@@ -70,8 +70,8 @@ function isPlatformsOwn(subject: Subject): boolean {
 }
 
 /**
- * Refuses changes of the role on which the platform depends, and deletions of roles that apply to all callers. A
- * visitor must not change a role that applies to all callers.
+ * Refuses all changes of the super administrator role, and deletions of the two roles that apply to all callers or to
+ * all authenticated users. A visitor must not change these two roles either.
  */
 function refuseBuiltInRoleChange({ type, subject, before, after }: DecidedChange): Refused | undefined {
   const { name = '' } = (after ?? before)?.metadata ?? {};

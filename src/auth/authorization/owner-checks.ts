@@ -23,10 +23,10 @@ export const notReady: Refused = {
 };
 
 /**
- * Refuses a change of the object's owner references without the needed rights (decision 3.5); undefined if the change
- * is allowed. Rights are needed because an object without existing owners is deleted, and because a blocking
- * object delays the deletion of its owner. As in Kubernetes' OwnerReferencesPermissionEnforcement, every difference is
- * a change, including a removal and a different order. A create does not need the right to delete.
+ * Refuses a change of an object's owner references if the writer lacks the needed rights (decision 3.5). Returns
+ * undefined if the change is allowed. Rights are needed because an object without existing owners is deleted, and
+ * because a blocking object delays the deletion of its owner. As in Kubernetes' OwnerReferencesPermissionEnforcement,
+ * every difference is a change, including a removal and a different order. A create does not need the right to delete.
  */
 export function checkOwnerRights(change: DecidedChange, known: OwnerTables): Refused | undefined {
   const { before, after, subject } = change;
@@ -73,7 +73,7 @@ function newlyBlocking(
 }
 
 /**
- * Refuses a reference that blocks the deletion of its owner without the right to update the owner's finalizers. The
+ * Refuses a reference that blocks the deletion of its owner if the writer may not update the owner's finalizers. The
  * resource of an unregistered kind is unknown, so only a super administrator may block an owner of such a kind.
  */
 function checkBlockingRights(

@@ -76,7 +76,7 @@ class Replacement {
   readonly #user: string;
   readonly #ports: BindingPorts;
   readonly #context: WriteContext;
-  /** The bindings that were created so far; empty after the first update or deletion. */
+  /** The bindings that this replacement has created; empty after the first update or deletion. */
   #made: { readonly name: string; readonly uid: string }[] = [];
 
   constructor(user: string, ports: BindingPorts, context: WriteContext) {
@@ -124,8 +124,8 @@ class Replacement {
   }
 
   /**
-   * Returns the writes in the order in which they must be made. Updates, which keep a binding of other users, are
-   * before deletions, because an update needs rights that a deletion may remove from the writer.
+   * Returns the writes in the order in which they must be made. Updates, which keep a binding for its other users,
+   * precede deletions, because an update needs rights that a deletion may remove from the writer.
    */
   #plan(roles: readonly string[], bindings: readonly Binding[]): readonly BindingChange[] {
     const bound = new Set(bindings.map(({ role }) => role));

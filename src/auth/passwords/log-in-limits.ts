@@ -28,15 +28,15 @@ export class LogInFailures {
   });
 
   /**
-   * Wrong guesses by user and network. A guess is compared with the cached password even if the log-in is refused
-   * afterwards.
+   * Wrong guesses by user and network. A guess is counted even if the log-in is refused, because the guess has already
+   * been compared with the cached password.
    */
   readonly #guesses = new SlidingCounts({
     windowMs: logInFailureWindowMs,
     keysMax: logInFailuresCountedMax,
     eventsMax: logInGuessesMax,
   });
-  /** Until this time, at least one user and network may have too many guesses. */
+  /** The monotonic time until which at least one user and network may have too many guesses. */
   #manyUntil = 0;
 
   /** Returns the seconds until an attempt of this user from this network is allowed; 0 if it is allowed now. */

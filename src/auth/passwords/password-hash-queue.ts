@@ -41,10 +41,11 @@ const newestShare = 1 / 8;
 
 /**
  * Bounds the number of concurrent hashes. Further requests wait in one of two lanes, one for known networks and one for
- * unknown networks. The lanes alternate, so that neither lane blocks the other. Within a lane, the network of the site
- * with the fewest recent requests is served first, whether these requests succeeded or failed. Thus a new client
- * overtakes clients that retry. The length of a lane is limited to the number of hashes that can be computed in
- * `passwordHashWaitMs` at their present duration. No request waits longer than `passwordHashWaitMs`.
+ * unknown networks. The lanes alternate, so that neither lane blocks the other. Within a lane, the network with the
+ * fewest recent requests of its site is served first, whether these requests succeeded or failed. The site of a network
+ * is an IPv4 address, or the /48 of an IPv6 network. Thus a new client overtakes clients that retry. The length of a
+ * lane is limited to the number of hashes that can be computed in `passwordHashWaitMs` at their present duration. No
+ * request waits longer than `passwordHashWaitMs`.
  */
 export class PasswordHashQueue {
   readonly #clock: Clock;
@@ -141,8 +142,8 @@ export class PasswordHashQueue {
   }
 
   /**
-   * Returns the rank of a network: its recent requests plus its waiting requests. A network with a higher rank is
-   * served later.
+   * Returns the rank of a network: the recent requests of its site, plus its waiting requests. A network with a higher
+   * rank is served later.
    */
   #order(lane: Lane, network: string): number {
     return this.#recentOf(network) + lane.sizeOf(network);

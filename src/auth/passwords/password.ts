@@ -59,7 +59,7 @@ export class Passwords {
 
   /**
    * Compares the password with a stored hash. Must be called within a slot of the hash queue. If `stored` is undefined,
-   * because the user is unknown, returns false after the same time as for a wrong password.
+   * for example because the user is unknown, returns false after the same time as for a wrong password.
    */
   async verify(password: string, stored: string | undefined): Promise<boolean> {
     const expected = stored === undefined ? this.#dummy : phcOf(stored);

@@ -63,7 +63,7 @@ export const sessionType: TypeDeclaration<never> = {
   ],
 };
 
-/** Refuses writes of clients and plugins: only a log-in creates a session. */
+/** Refuses writes of clients and plugins, because only a log-in creates a session. */
 export const sessionStrategy: Strategy = {
   complete: ({ before, after, subject, kept }) => {
     if (subject.kind !== 'platform')

@@ -13,7 +13,10 @@ import { commonPasswordProblem } from '../passwords/common-passwords.ts';
 import { withoutCopiedSecrets } from './applied-copy.ts';
 import { refuseViolations, core, defined, membersAt, withStatus, type Members } from './type-members.ts';
 
-/** Members of the users of Halo, stored for Halo's clients. The platform does not use these members. */
+/**
+ * Members that users have in the content management system Halo, stored for Halo's clients. The platform does not use
+ * these members.
+ */
 const profile = {
   avatar: { type: 'string', maxLength: profileTextLengthMax, description: 'The address of a picture.' },
   bio: { type: 'string', maxLength: profileTextLengthMax, description: 'A text about the user.' },
