@@ -21,7 +21,7 @@ export class Audience {
   readonly #held = new Map<LogPosition, Frames>();
   /** Like `#held`, with each event encoded as the first one of a stream. */
   readonly #heldFirst = new Map<LogPosition, Frames>();
-  /** The frames that this audience receives of the batch in progress; undefined until a selected change is added. */
+  /** The frames of the batch in progress that this audience receives; undefined until a selected change is added. */
   #selected: SelectedFrames | undefined;
 
   constructor(plan: WatchPlan, encoding: FrameEncoding) {
@@ -110,7 +110,10 @@ type Gathered = {
   readonly byKey: Map<string, Audience>;
   /** The audiences that must be checked for a change of any object. */
   readonly wide: Set<Audience>;
-  /** The audiences of a single object, by its name, so that a change of another object does not check them. */
+  /**
+   * The audiences of a single object, by the object's name, so that they are not checked for a change of another
+   * object.
+   */
   readonly byName: Map<string, Set<Audience>>;
 };
 
@@ -197,7 +200,10 @@ export class Audiences {
 
 const none: ReadonlySet<Audience> = new Set();
 
-/** Writes numbers as text, since JSON cannot represent the infinite numbers that may be index keys. */
+/**
+ * Returns the key of an audience. Numbers are written as text, since index keys may be infinite, which JSON cannot
+ * represent.
+ */
 function keyOf({ name, selection }: WatchPlan, encoding: FrameEncoding): string {
   return JSON.stringify([encoding.name, name ?? null, selection], (_, value: unknown) =>
     typeof value === 'number' ? `#${String(value)}` : value,

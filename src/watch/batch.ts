@@ -3,7 +3,9 @@ import type { FrameEncoding, WatchEvent } from './frame.ts';
 import { Frames } from './frames.ts';
 import { lastSelected, type ShownChange } from './selected-change.ts';
 
-/** Consecutive frames in one buffer, and the same frames for the start of a stream. Both are encoded on first use. */
+/**
+ * Consecutive frames in one buffer, and the same frames for the start of a stream. Each buffer is made on first use.
+ */
 type Run = {
   readonly frames: Frames;
   readonly begun: Frames;

@@ -17,7 +17,7 @@ export type Queue = {
   cut(): void;
 };
 
-/** The total of one user's queues. Visitors have one account for each address. */
+/** The queues of one user, with the total of their bytes. Visitors have one account for each address. */
 export class Account {
   readonly key: string;
   bytes = 0;

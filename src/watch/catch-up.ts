@@ -33,7 +33,7 @@ export type CatchUpSource = {
   readonly clock: Clock;
   /** The position of the hub. The hub publishes the changes after this position. */
   readonly position: () => LogPosition;
-  /** Resolves when this catch-up may continue. All catch-ups together use only a part of each turn. */
+  /** Resolves when the calling catch-up may continue. All catch-ups together use only a part of each turn. */
   readonly turn: () => Promise<void>;
   /** Whether other catch-ups wait for a slot. Then a catch-up releases its slot after each batch. */
   readonly isCrowded: () => boolean;

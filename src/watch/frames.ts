@@ -8,7 +8,8 @@ export class Frames {
   readonly bytes: Uint8Array;
   readonly #onFree: (() => void) | undefined;
   /**
-   * The account with all holds, while there is only one account. A map for each buffer would cost more than the write.
+   * One account with holds; `#holds` is the number of these holds. Only the holds of further accounts are in the map
+   * `#others`, because most buffers have one account, and a map for each buffer would cost more than the write.
    */
   #account: object | undefined;
   #holds = 0;

@@ -10,7 +10,7 @@ export type Allows = (subject: Subject, request: ApiRequest) => boolean;
 
 export type WatchGuardDependencies = {
   readonly hub: Pick<WatchHub, 'recheck'>;
-  /** Ends the streams of plugins that `allows` rejects. */
+  /** Ends the plugins' streams that `allows` rejects. */
   readonly recheckStreams?: (allows: Allows) => void;
   readonly clock: Clock;
   /** Whether the subject may still make this request: its credential is valid, and a rule allows it. */

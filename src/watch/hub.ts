@@ -52,8 +52,8 @@ export class WatchHub {
   readonly #catchUps = new SlotPool(watchCatchUpsMax);
   readonly #reviews: Reviews<Watcher>;
   /**
-   * Spreads the joins of watchers over several turns. Encoding the missed changes of a watcher takes up to
-   * several milliseconds, and thousands of watchers may join at the same time.
+   * Spreads the joins of watchers over several turns. Encoding the missed changes of a watcher takes up to several
+   * milliseconds, and thousands of watchers may join at the same time.
    */
   readonly #joins: EventLoopTurns;
   /** Aborts the reads of watchers that are catching up. */
@@ -227,7 +227,7 @@ export class WatchHub {
     watcher.end(
       overloaded
         ? { reason: 'overloaded', detail: error.message }
-        : { reason: 'failed', detail: 'could not read past events' },
+        : { reason: 'failed', detail: 'the server could not read the log' },
     );
   }
 

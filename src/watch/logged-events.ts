@@ -46,8 +46,8 @@ export class LoggedEvents implements LoggedReader {
   readonly #everything: boolean;
   readonly #prefix: string;
   /**
-   * Whether the object of a stream was selected after the stream's last event. Old entries are dropped; for a stream
-   * without an entry, the previous event is read from the log.
+   * By stream: whether the object was selected after the last event that was converted. Old entries are dropped. For a
+   * stream without an entry, the previous event is read from the log.
    */
   readonly #selected = new Map<StreamName, boolean>();
 

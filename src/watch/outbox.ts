@@ -24,7 +24,7 @@ export type Connection = {
 export type Finish = {
   readonly rest: 'sent' | 'dropped';
   readonly last: Frames | undefined;
-  /** Called when the connection has accepted all frames, at most `watchStreamEndMs` after the call of `finish`. */
+  /** Called when the connection has accepted all frames; not called if this takes longer than `watchStreamEndMs`. */
   readonly close: () => void;
 };
 

@@ -9,9 +9,9 @@ export type Reviewed = {
 };
 
 /**
- * Authorizes thousands of streams again. The turn of the change stops the writes of all streams, so a peer without the
- * right receives nothing more. The checks take as many turns as necessary. A further change repeats all checks, but
- * starts with the streams that still wait: frequent changes delay no stream forever.
+ * Authorizes thousands of streams again. In the turn in which rights change, the writes of all streams stop, so a peer
+ * without the right receives nothing more. The checks take as many turns as necessary. A further change repeats all
+ * checks, but starts with the streams that already wait, so that frequent changes delay no stream forever.
  */
 export class Reviews<T extends Reviewed> implements Piece {
   readonly #slices: Slices;

@@ -42,7 +42,10 @@ export function selectedEvent(
   };
 }
 
-/** Returns the state before a change, at its position. A watch shows this state when an object leaves the selection. */
+/**
+ * Returns the state before a change, with the position of the change. A watch shows this state when an object leaves
+ * the selection.
+ */
 export function lastSelected({ previousBytes, position }: ShownChange): Uint8Array {
   return withResourceVersion(must(previousBytes, 'a previously selected object has a previous state')(), position);
 }

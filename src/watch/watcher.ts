@@ -41,7 +41,7 @@ export type WatcherOptions = {
 const rightsLost: Ending = { reason: 'rights-lost', detail: 'this watch is no longer allowed' };
 const crowdedOut: Ending = {
   reason: 'too-slow',
-  detail: 'the unread data of all watches exceeds its limit; resume from the last resourceVersion',
+  detail: 'the unread data of this user or of all users exceeds a limit; resume from the last resourceVersion',
 };
 
 /**
