@@ -10,11 +10,11 @@ export type AuditProgress = {
   position(): LogPosition;
   /** The reason why no request can read the indexes, for example a build of the indexes; undefined if requests can. */
   unavailable(): string | undefined;
-  /** Resolves with 'reached' once every event up to a position is folded, 'timeout', or 'aborted'. */
+  /** Resolves with 'reached' as soon as every event up to a position is folded, or with 'timeout' or 'aborted'. */
   reached(position: LogPosition, options: WaitOptions): Promise<'reached' | 'timeout' | 'aborted'>;
   /**
-   * Call it if the indexes have not reached a position that the read models have. A subscription may have left out the
-   * last event of a quiet log, so the log is then read again after the last folded event.
+   * Call this method if the indexes do not reach a position that the read models have reached. A subscription may have
+   * left out the last event of a quiet log, so the log is then read again after the last folded event.
    */
   overdue(): void;
 };

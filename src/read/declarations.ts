@@ -46,8 +46,8 @@ export type DeclarationReader = {
   /** The latest declaration; undefined for a type that was never declared. */
   declared(type: TypeKey): Declared | undefined;
   /**
-   * The indexes whose values events must list: those that are unique now, and those that were unique earlier. Values of
-   * formerly unique indexes are listed so that no information is lost (consistency protocol, 1).
+   * The indexes for which events must list the values of objects: those that are unique now, and those that were unique
+   * earlier. Values of formerly unique indexes are listed so that no information is lost (consistency protocol, 1).
    */
   onceUnique(type: TypeKey): ReadonlySet<string>;
 };

@@ -8,7 +8,8 @@ export type DecodedReplay =
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * Decodes a replay up to `until`, or a comparison if `until` is absent. `print` selects objects by `type` and `name`.
+ * Decodes a replay up to `until`, or a comparison if `until` is absent. `print` requests the objects that `type` and
+ * `name` select, or all objects without them.
  */
 export function decodeReplay(body: Body): DecodedReplay {
   const problem = memberProblem(body, ['until', 'print', 'type', 'name']);
@@ -53,7 +54,10 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The moment that a string contains: a position or a time. Undefined if the value is not a string. */
+/**
+ * Returns the moment that a string contains, a position or a time, or `invalid`. Returns undefined if the value is not
+ * a string.
+ */
 export function momentOf(text: unknown): Moment | 'invalid' | undefined {
   if (typeof text !== 'string') return undefined;
   if (/^\d{1,40}$/u.test(text)) return { kind: 'position', position: BigInt(text) };

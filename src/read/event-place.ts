@@ -27,7 +27,10 @@ export function placeOf(stream: StreamName): EventPlace {
   };
 }
 
-/** Whether an event contains a password hash or token digest. Only the SHA-256 of its data is shown (decision 7.1). */
+/**
+ * Whether an event contains a password hash or token digest. Of the data of such an event, only the SHA-256 is shown
+ * (decision 7.1).
+ */
 export function isSecret({ category }: Pick<EventPlace, 'category'>): boolean {
   return category === 'secret';
 }

@@ -8,5 +8,8 @@ export type Unindexed = {
   readonly trace?: string;
 };
 
-/** Reports the number of rows read and the total. The sort after the last row takes as long and is not reported. */
+/**
+ * Reports the number of rows read and the total. The sort after the last row takes about as long as the reads, and is
+ * not reported.
+ */
 export type BuildProgress = (done: number, total: number) => void;

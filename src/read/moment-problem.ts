@@ -16,8 +16,8 @@ export type MomentProblem = {
 };
 
 /**
- * The reason why the log does not have the moment: the moment is in the future or in another epoch, or is a position
- * that is not between the ends of the log. Undefined without a problem.
+ * Returns the reason why the log does not have the moment: the moment is in the future or in another epoch, or is a
+ * position that is not between the ends of the log. Returns undefined if the log has the moment.
  */
 export function momentProblem(moment: Moment, { first, head, epoch, nowMs }: LogNow): MomentProblem | undefined {
   if (moment.kind === 'time')

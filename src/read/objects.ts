@@ -17,7 +17,7 @@ export type StoredObject = {
   readonly position: LogPosition;
 };
 
-/** Too many long lists are being read: the caller retries later. */
+/** Too many long lists are being read, so the caller must retry later. */
 export class SnapshotsExhaustedError extends Error {
   constructor(held: number) {
     super(`${String(held)} long lists are being read already`);
@@ -65,7 +65,7 @@ export type ListPage = {
   readonly items: Uint8Array | (() => AsyncIterable<Uint8Array>);
 };
 
-/** Throws when the result of a selection is no longer needed. */
+/** `throwIfAborted` throws if the result of a selection is no longer needed. */
 export type Wanted = Pick<AbortSignal, 'throwIfAborted'>;
 
 /**
@@ -73,8 +73,12 @@ export type Wanted = Pick<AbortSignal, 'throwIfAborted'>;
  * and bytes of the turn in which it began. Call exactly one of the methods.
  */
 export type LongList = {
-  /** The page. Rejects with the error of `signal` if `signal` aborts first, like `names` and `objects`. */
+  /**
+   * Resolves with the page. Rejects with the error of `signal` if `signal` aborts first, like `ObjectReader.names` and
+   * `objects`.
+   */
   rest(signal?: Wanted): Promise<ListPage>;
+  /** Abandons the list. */
   leave(): void;
 };
 
@@ -82,8 +86,8 @@ export type ListedObjects = {
   readonly position: LogPosition;
   readonly total: number;
   /**
-   * Objects in batches from a snapshot, which is released when the iteration ends or is abandoned. The iteration must
-   * be started.
+   * Objects in batches from a snapshot, which is released when the iteration ends or is abandoned. The caller must
+   * therefore start the iteration.
    */
   readonly batches: AsyncIterable<readonly Uint8Array[]>;
 };
@@ -126,7 +130,10 @@ export type ObjectReader = {
    * type was stopped or upgraded.
    */
   holderOf(type: Pick<ResourceType, 'key' | 'fingerprint'>, index: number, key: IndexKey): string | undefined;
-  /** Resolves with 'reached' once every event up to `position` is folded, 'timeout' after `timeoutMs`, or 'aborted'. */
+  /**
+   * Resolves with 'reached' as soon as every event up to `position` is folded, 'timeout' after `timeoutMs`, or
+   * 'aborted'.
+   */
   reached(position: LogPosition, options: WaitOptions): Promise<'reached' | 'timeout' | 'aborted'>;
 };
 
@@ -148,7 +155,10 @@ export type Change = {
   readonly after: IndexEntry | undefined;
   /** Computes the response JSON before the change; undefined without an earlier object. */
   readonly previousBytes: (() => Uint8Array) | undefined;
-  /** The state after the change: marked for deletion, and has finalizers. */
+  /**
+   * The state after the change. `deletionRequested`: the object is marked for deletion. `finalizers`: it has
+   * finalizers.
+   */
   readonly deletionRequested: boolean;
   readonly finalizers: boolean;
 };

@@ -11,7 +11,7 @@ import type { NonResourceRequest, ResourceRequest } from '../resource/query/requ
  * synchronous.
  */
 export type PermissionReader = {
-  /** False until the whole log is folded: empty tables must never decide. */
+  /** False until the whole log is folded, because incomplete tables must never decide. */
   isReady(): boolean;
   rightsOf(subject: Subject): Rights;
   role(name: string): Role | undefined;
@@ -19,15 +19,15 @@ export type PermissionReader = {
   /** The names of the roles bound to a user, sorted, without the roles that everybody has. */
   boundRoles(user: string): readonly string[];
   /**
-   * The holders of a role: RoleBindings to `role` with each of their users that can log in (exists, is enabled, has a
-   * password). Iterates lazily. `binding` limits the search to one binding.
+   * The holders of a role: RoleBindings to `role` with each of their users that can log in: users that exist, are
+   * enabled and have a password. Iterates lazily. `binding` limits the search to one binding.
    */
   holders(role: string, binding?: string): Iterable<{ readonly binding: string; readonly user: string }>;
   /** Whether this user is one of the holders of the role. */
   isHolder(role: string, user: string): boolean;
   /**
-   * The rules of the closure of `names`, with dependencies and aggregated roles. `changed` replaces one role in this
-   * computation; with `role: undefined`, the role is absent.
+   * The rules of the closure of `names`: of these roles, the roles on which they depend, and the roles that they
+   * aggregate. `changed` replaces one role in this computation; with `role: undefined`, the role is absent.
    */
   rulesOf(names: Iterable<string>, changed?: ChangedRole): readonly Rule[];
   user(name: string): UserRecord | undefined;
@@ -87,13 +87,15 @@ export type TokenRecord = {
   readonly uid: string;
   readonly owner: string;
   readonly ownerUid: string;
+  /** The roles to which the token is limited; undefined for all roles of the owner. */
   readonly roles: readonly string[] | undefined;
   /** The time of the expiry, in epoch milliseconds. */
   readonly expiresAt: number | undefined;
   readonly isRevoked: boolean;
   /**
    * True once the event that records the expiry in the token's status is folded; otherwise absent. This member does not
-   * decide whether the token is valid (`expiresAt` does). Its change makes the guard check the watches of the token.
+   * decide whether the token is valid (`expiresAt` does). A change of this member makes the guard check the watches of
+   * the token.
    */
   readonly isExpiryRecorded?: true;
 };

@@ -12,7 +12,7 @@ import {
 } from '../limits/lists.ts';
 import { accountOf, type Client } from './client.ts';
 
-/** The most slots in total, for each user and for each address. */
+/** The maximum number of slots in total, for each user and for each address. */
 export type SlotLimits = {
   readonly total: number;
   readonly perUser: number;
@@ -61,9 +61,10 @@ export class SnapshotSlots {
   readonly #limits: SlotLimits;
   readonly #beginnings: EventLoopTurns;
   readonly #held = new Set<Held>();
-  /** The number of slots held and of readers queued, by user and by address. */
+  /** The number of held slots, by user and by address. */
   readonly #users = new Map<string, number>();
   readonly #addresses = new Map<string, number>();
+  /** The number of queued readers, by account. */
   readonly #waitingOf = new Map<string, number>();
   /** The queued readers in order of arrival. No queued reader can get a slot now. */
   readonly #waiting = new Set<Waiter>();
@@ -170,7 +171,8 @@ export class SnapshotSlots {
   }
 
   /**
-   * Checks stalled readers. A stalled reader has its slot until the reader releases it, after a call of `onStalled`.
+   * Periodically calls `onStalled` of stalled readers, at most of as many readers as are queued. A stalled reader has
+   * its slot until it calls `release`.
    */
   #checkStalled(): Timer {
     return this.#clock.after(lookMs, () => {

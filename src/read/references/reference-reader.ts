@@ -26,8 +26,8 @@ export type TargetState = {
 };
 
 /**
- * An intent whose append may be pending: an append to the object `<type>/<name>` that expects a revision of at most
- * `through`; -1 for an absent object. `position`: the position of the intent in the log.
+ * An intent with an append that may be pending: an append to the object `<type>/<name>` that expects a revision of at
+ * most `through`; -1 for an absent object. `position`: the position of the intent in the log.
  */
 export type PendingIntent = { readonly object: string; readonly through: number; readonly position: LogPosition };
 
