@@ -4,7 +4,7 @@ import { ConnectionError } from './connection-error.ts';
 
 const firstMs = 200;
 const longestMs = 30_000;
-/** The longest wait for a Retry-After, in milliseconds. A longer Retry-After is shortened to it. */
+/** The maximum Retry-After that a client obeys, in milliseconds. A longer Retry-After is shortened to this maximum. */
 const askedMsMax = 300_000;
 
 export type Chance = () => number;

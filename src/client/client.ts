@@ -1,6 +1,6 @@
 /**
- * The client of the generated API for Node and browsers (`ledgerplane/client`). It has the calls of the `Client` that
- * plugins use, over HTTP, and lists, watches and informers. It has no dependencies.
+ * The client of the generated API for Node and browsers (`ledgerplane/client`). It has the calls of the plugins'
+ * `Client`, implemented with HTTP requests, and paged lists, watches and informers. It has no dependencies.
  */
 import { clientClock, type Clock } from '../base/clock.ts';
 import type { TypeName } from '../plugin/api/plugin.ts';

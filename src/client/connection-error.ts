@@ -6,9 +6,12 @@ export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
 }
 
-/** Creates an error with the message of the innermost cause. Messages contain no token, since URLs contain none. */
+/**
+ * Creates an error with the message of the innermost cause. The message contains no credentials, since an origin
+ * contains none.
+ */
 export function connectionError(origin: string, cause: unknown): ConnectionError {
-  return new ConnectionError(`no answer from ${origin}: ${wordsOf(cause)}`, { cause });
+  return new ConnectionError(`no response from ${origin}: ${wordsOf(cause)}`, { cause });
 }
 
 function wordsOf(cause: unknown): string {

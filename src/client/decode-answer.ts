@@ -103,8 +103,8 @@ type AnswerHead = {
 };
 
 /**
- * Decodes a refusal. `retryAfter` is the text of the header, which may be a date. `now` is in milliseconds since the
- * epoch.
+ * Decodes a refusal. `retryAfter` is the value of the header Retry-After: seconds, a date, or null without the header.
+ * `now` is in milliseconds since the epoch.
  */
 export function decodeRefusal(text: string, { status, retryAfter, now }: AnswerHead): ClientError {
   const body = objectIn(text) ?? { message: text.slice(0, 1_000) };
@@ -136,7 +136,7 @@ function refusalOf(
 ): ClientError {
   const declared = isObject(details) ? details['retryAfterSeconds'] : undefined;
   const seconds = retryAfterSeconds ?? (typeof declared === 'number' ? declared : undefined);
-  return new ClientError(typeof message === 'string' && message !== '' ? message : `answered ${String(status)}`, {
+  return new ClientError(typeof message === 'string' && message !== '' ? message : `HTTP status ${String(status)}`, {
     reason: String(reason),
     status,
     ...(isList(errors) ? { errors: errors as NonNullable<ClientErrorMembers['errors']> } : {}),

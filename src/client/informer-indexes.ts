@@ -6,8 +6,8 @@ export class InformerIndexes<T> {
   readonly #functions: ReadonlyMap<string, IndexFunction<T>>;
   readonly #names = new Map<string, Map<IndexedValue, Set<string>>>();
   /**
-   * The indexed values by name, then by index. They are stored since a later call of a function may return other values
-   * for the same object.
+   * The indexed values of each object, by the name of the object, then by the name of the index. They are stored
+   * because a later call of an index function may return other values for the same object.
    */
   readonly #values = new Map<string, ReadonlyMap<string, readonly IndexedValue[]>>();
   readonly #report: (error: unknown) => void;
@@ -40,7 +40,7 @@ export class InformerIndexes<T> {
     this.#values.set(name, valuesOf);
   }
 
-  /** Returns the values of the object; an empty list if the function throws. */
+  /** Returns the indexed values of the object. If `compute` throws, reports the error and returns an empty list. */
   #computed(compute: IndexFunction<T>, object: T): readonly IndexedValue[] {
     try {
       return [compute(object) ?? []].flat();

@@ -4,18 +4,22 @@ import { InformerIndexes, type IndexFunction, type IndexedValue } from './inform
 import type { ChangeEvent, Watch, WatchEvent, WatchOptions } from './watch.ts';
 
 export type InformerOptions<T = PluginObject> = Pick<WatchOptions<T>, 'labelSelector' | 'fieldSelector' | 'signal'> & {
-  /** Index functions by name. Each returns the indexed value or values of an object, or undefined. */
+  /**
+   * Index functions by name. Each returns the indexed value or values of an object; undefined or null leaves the object
+   * out of the index.
+   */
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>>;
   /**
-   * Receives errors of handlers and index functions, and refusals (403) after the cache was filled, after which the
-   * informer retries. By default, errors are written to the console.
+   * Receives errors of handlers and index functions, and refusals that are not transient, such as a 403. After such a
+   * refusal, the informer retries if the cache has been filled before; otherwise the informer ends, and `synced`
+   * rejects. By default, errors are written to the console.
    */
   readonly onError?: (error: unknown) => void;
 };
 
 /**
- * Called in the order of the changes. Errors and rejections are passed to `onError`. Objects are shared between the
- * cache and all handlers: do not change them.
+ * The functions are called in the order of the changes. Errors and rejections are passed to `onError`. Objects are
+ * shared between the cache and all handlers: do not change them.
  */
 export type InformerHandler<T = PluginObject> = {
   readonly add?: (object: T) => unknown;

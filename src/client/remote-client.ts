@@ -27,8 +27,8 @@ export type RemoteListQuery = ClientListQuery & CallOptions & AtMoment;
  */
 export type RemoteClient = {
   /**
-   * Resolves with undefined if no object has this name (or had it at the time `at`). Rejects if the type does not
-   * exist.
+   * Resolves with undefined if no object has this name or, with `at`, if no object had this name then. Rejects if the
+   * type does not exist.
    */
   get<T = PluginObject>(type: TypeName & Typed<T>, name: string, options?: GetOptions): Promise<T | undefined>;
   list<T = PluginObject>(type: TypeName & Typed<T>, query?: RemoteListQuery): Promise<ClientList<T>>;
@@ -49,7 +49,10 @@ export type RemoteClient = {
   items<T = PluginObject>(type: TypeName & Typed<T>, query?: PagesQuery): AsyncGenerator<T, void, undefined>;
   /** Yields the list page by page. */
   pages<T = PluginObject>(type: TypeName & Typed<T>, query?: PagesQuery): AsyncGenerator<ListPage<T>, void, undefined>;
-  /** Yields each change once, until the signal aborts, the caller leaves the loop, or a refusal is not transient. */
+  /**
+   * Yields each change once, until the signal aborts, the caller leaves the loop, or the server refuses the watch for a
+   * reason that is not transient.
+   */
   watch<T = PluginObject>(
     type: TypeName & Typed<T>,
     options?: WatchOptions<T> & { readonly bookmarks?: false | undefined },
@@ -58,7 +61,7 @@ export type RemoteClient = {
     type: TypeName & Typed<T>,
     options?: WatchOptions<T>,
   ): AsyncGenerator<WatchEvent<T>, void, undefined>;
-  /** Starts an informer: a cache of the objects that follows the server until its `stop`. */
+  /** Starts an informer: a cache of the objects that follows the server until its `stop` is called. */
   informer<T = PluginObject>(type: TypeName & Typed<T>, options?: InformerOptions<T>): Informer<T>;
 };
 

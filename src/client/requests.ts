@@ -14,7 +14,7 @@ export type Credentials = {
   readonly token?: string | (() => string | Promise<string>) | undefined;
   /**
    * The session of a page in a browser: the browser sends the session cookie. `csrfToken` is in the response to the
-   * login.
+   * log-in.
    */
   readonly session?: { readonly csrfToken?: string } | undefined;
 };

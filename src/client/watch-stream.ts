@@ -17,9 +17,9 @@ export type StreamOptions = {
 };
 
 /**
- * Yields the events of one connection as they arrive: an array for each chunk, empty for a keep-alive. Ends with the
- * connection. Rejects if the connection is cut or silent, and with the `ClientError` of a refusal or an ERROR event;
- * earlier events are yielded first. Data is read only as fast as the caller consumes it.
+ * Yields the events of one connection as they arrive: an array for each chunk, empty for a keep-alive. Returns when the
+ * server ends the connection. Rejects if the connection is lost or silent, and with the `ClientError` of a refusal or
+ * an ERROR event; earlier events are yielded first. Data is read only as fast as the caller consumes it.
  */
 export async function* streamedFrames<T>(
   requests: Requests,
@@ -35,7 +35,7 @@ export async function* streamedFrames<T>(
   try {
     const response = await silence.limited(requests.send(path, { query, signal: connection.signal }));
     const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = response.body?.getReader();
-    if (reader === undefined) throw new MalformedWatchError('the answer to the watch has no body');
+    if (reader === undefined) throw new MalformedWatchError('the response to the watch has no body');
     connection.signal.addEventListener(
       'abort',
       () => {

@@ -58,7 +58,7 @@ export class Watch<T> {
   readonly #signal: AbortSignal;
   /** The last yielded state by name; undefined if the caller passed a position without `items`. */
   readonly #states: Map<string, T> | undefined;
-  /** The last position; undefined until the present objects have been read. */
+  /** The last position; undefined until the present objects have been read, and again after a 410. */
   #position: string | undefined;
   /**
    * The names of the present objects that were read on this connection. Undefined if nothing was yielded before this
@@ -170,8 +170,8 @@ export class Watch<T> {
   }
 
   /**
-   * Appends the frame's events to `into`, which all frames share: separate arrays for 100,000 objects would cause long
-   * garbage collections.
+   * Appends the frame's events to `into`. All frames of a batch share this array, because separate arrays for 100,000
+   * objects would cause long garbage collections.
    */
   #addEvents(frame: Frame<T>, into: WatchEvent<T>[]): void {
     if (frame.type === 'BOOKMARK') {

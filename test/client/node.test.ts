@@ -178,7 +178,7 @@ test('only the given authority vouches, and redirects are refused', async (t) =>
   t.match(await connect({ url, ca: certificate }).get(type, 'a'), { metadata: { name: 'a' } });
   const wrong = await rejection(connect({ url, ca: other.certificate }).get(type, 'a'));
   t.ok(wrong instanceof ConnectionError);
-  t.match(String(wrong), /no answer from https:\/\/127\.0\.0\.1:\d+: .*\([A-Z_]+\)$/u);
+  t.match(String(wrong), /no response from https:\/\/127\.0\.0\.1:\d+: .*\([A-Z_]+\)$/u);
   t.ok((await rejection(connect({ url }).get(type, 'a'))) instanceof ConnectionError);
   const misnamed = connect({ url, ca: certificate, serverName: 'elsewhere.example' });
   t.match(String(await rejection(misnamed.get(type, 'a'))), /ERR_TLS_CERT_ALTNAME_INVALID/u);

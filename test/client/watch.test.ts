@@ -152,7 +152,7 @@ test('an empty address is tried again, and its error names the address', async (
   };
   const events = server.client({ clock, url: 'http://127.0.0.1:1' }).watch(thing, { onRetry, signal: over.signal });
   await t.rejects(next(events), { name: 'AbortError' });
-  t.match(reasons[0], { name: 'ConnectionError', message: /^no answer from http:\/\/127\.0\.0\.1:1: .*/u });
+  t.match(reasons[0], { name: 'ConnectionError', message: /^no response from http:\/\/127\.0\.0\.1:1: .*/u });
 });
 
 test('a connection that falls silent is replaced, before its headers and after', async (t) => {

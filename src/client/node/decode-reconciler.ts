@@ -12,7 +12,7 @@ export type DecodedReconciler = {
 const concurrencyMax = 16;
 
 /**
- * Decodes a declaration. The type of the objects is not checked, as in plugins.
+ * Decodes a declaration. The type of the objects is not checked, as it is not for reconcilers of plugins.
  *
  * @throws TypeError for an invalid concurrency.
  */

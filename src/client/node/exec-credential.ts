@@ -30,8 +30,8 @@ type CachedCredential = {
 };
 
 /**
- * Returns a function for the token that a command prints (`client.authentication.k8s.io`). The token is cached until
- * shortly before it expires.
+ * Returns a function that resolves with the token that a command prints (`client.authentication.k8s.io`). The token is
+ * cached until shortly before it expires.
  */
 export function tokenByCommand(command: ExecCommand, clock: Clock): () => Promise<string> {
   let kept: CachedCredential | undefined;
@@ -67,7 +67,7 @@ async function credentialOf({ command, args, env, apiVersion, folder }: ExecComm
   return decodeCredential(command, printed.stdout);
 }
 
-/** Returns the reason of a failure, from the standard error: the standard output may contain a token. */
+/** Returns the reason of a failure, taken from standard error, because standard output may contain a token. */
 function reasonOf(error: unknown): string {
   if (!isObject(error)) return 'for an unknown reason';
   const { stderr, code, killed } = error;

@@ -17,7 +17,7 @@ export type KubeconfigConnection = {
 };
 
 export type KubeconfigOptions = {
-  /** The file, as JSON or YAML; by default the first of `KUBECONFIG`, else `~/.kube/config`. */
+  /** The file, as JSON or YAML; by default the first file in the variable `KUBECONFIG`, or else `~/.kube/config`. */
   readonly path?: string | undefined;
   /** The name of a context; `current-context` by default. */
   readonly context?: string | undefined;
@@ -26,8 +26,8 @@ export type KubeconfigOptions = {
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Unsupported members that would change the identity of the client or its trust in the server. A kubeconfig with such a
- * member is refused, since ignoring the member would be unsafe.
+ * Members that are not supported, although they would change the client's identity, its route to the server or its
+ * trust in the server. A kubeconfig with such a member is refused, since ignoring the member would be unsafe.
  */
 const unsupportedOfCluster = ['insecure-skip-tls-verify', 'proxy-url'];
 const unsupportedOfUser = [

@@ -21,7 +21,7 @@ export type RunOptions = {
    * need.
    */
   readonly client: RemoteClient;
-  /** The console by default, without messages of level `debug`. */
+  /** The logger; by default the console, without messages of level `debug`. */
   readonly log?: PluginLogger | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly clock?: Clock | undefined;
@@ -33,9 +33,9 @@ export type RunningReconciler = {
    * reconciler is stopped first.
    */
   readonly synced: Promise<void>;
-  /** The number of consecutive failures, by name, for objects with a failed last step. */
+  /** By object name, the number of consecutive failures. Contains only the objects for which the last step failed. */
   readonly failing: ReadonlyMap<string, number>;
-  /** The number of ended steps by result. */
+  /** The number of ended steps by result. `stuck`: the number of steps that exceeded the time limit. */
   readonly counts: Readonly<Record<'settled' | 'again' | 'failed' | 'stuck', number>>;
   /** Resolves when no name is queued and no step runs. Does not wait for pending retries. */
   readonly idle: () => Promise<void>;
@@ -45,7 +45,7 @@ export type RunningReconciler = {
 
 /**
  * Runs a reconciler outside of the server, with the rules for plugins' reconcilers: one step at a time for a name,
- * growing delays after failures, and a step for all names at the start. Each step reads its object from the server.
+ * growing delays after failures, and a step for each name at the start. Each step reads its object from the server.
  * There is no leader election: if two processes run the same reconciler, both run each step.
  */
 export function runReconciler(declaration: ReconcilerDeclaration<never>, options: RunOptions): RunningReconciler {
@@ -92,7 +92,8 @@ class ReconcilerRunner {
     const watched = reconciler.watches.map((watch) => this.#watched(watch));
     this.synced = this.#opened([this.#objects, ...watched]);
     this.synced.catch((error: unknown) => {
-      if (!this.#stopped.signal.aborted) this.#lines.log('a reconciler cannot read its objects', textOf(error));
+      if (!this.#stopped.signal.aborted)
+        this.#lines.log('a reconciler cannot read its objects and stops', textOf(error));
       void this.stop();
     });
     if (signal?.aborted === true) void this.stop();
@@ -164,7 +165,10 @@ class ReconcilerRunner {
       for (const name of decodeNames(names, reconcileWatchedNamesMax)) this.controller.enqueue(name);
     } catch (error) {
       const { name } = object.metadata;
-      this.#lines.log('could not map a change to names of objects', { changed: name, ...textOf(error) });
+      this.#lines.log('could not map a change to names of objects (all objects will be reconciled)', {
+        changed: name,
+        ...textOf(error),
+      });
       this.#all ??= this.#clock.after(reconcileAllAfterMs, () => {
         this.#all = undefined;
         this.controller.enqueueAll();
@@ -178,7 +182,7 @@ class ReconcilerRunner {
     try {
       object = await this.#client.get(type, name, { signal: step.signal });
     } catch (error) {
-      // The reconciler has not been called yet: an unavailable server is not its failure.
+      // The reconciler has not been called yet, so an unavailable server does not count as a failure of the reconciler.
       if (isTransient(error)) return again(readAgainMs);
       throw error;
     }
