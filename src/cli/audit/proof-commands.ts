@@ -27,8 +27,9 @@ export function addProofCommands(
     .option('--key <key>', 'a verifier key, or a file with one key on each line; may be repeated', gathered)
     .addHelpText(
       'after',
-      '\nThe exit code is 0 if the export is verified, 1 if it was changed or truncated, and 2 if it\n' +
-        'cannot be verified: it is not an export, or the keys are of another server.',
+      '\nThe exit code is 0 if the export is verified, 1 if the file was changed or truncated or is not an\n' +
+        'export, and 2 if it cannot be verified, because the file or --key cannot be read or the keys are of\n' +
+        'another server.',
     )
     .action(async (file: string, options: VerifyOptions) => {
       const { verifyExport } = await import('./verify/verify-command.ts');

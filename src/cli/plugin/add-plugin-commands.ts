@@ -38,7 +38,7 @@ function addDevCommand(plugin: Command, context: CommandContext): void {
     .description('compile a plugin, serve it and run its tests, and do so again after each change of its sources')
     .option('--compile <command>', 'command that compiles the plugin; by default the script build of package.json')
     .option('--test <command>', 'command that runs its tests; by default node --test with dist/test or test')
-    .option('--watch <folder>', 'folder with sources of the plugin; by default its folder; may be repeated', gathered)
+    .option('--watch <folder>', 'folder with sources of the plugin; default: its folder; may be repeated', gathered)
     .option('--with <folder>', 'folder of another plugin to serve; may be repeated', gathered)
     .addHelpText(
       'after',

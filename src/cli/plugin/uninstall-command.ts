@@ -40,7 +40,7 @@ export async function uninstallPlugin(name: string, options: UninstallOptions, c
   let printed = '';
   for (;;) {
     const plugin = await connection.client.find({ method: 'GET', path });
-    // A plugin with another uid was created with the same name after the removal.
+    // A plugin with another uid is a new plugin that was created with the same name after the removal.
     if (plugin === undefined || textOf(plugin, 'metadata', 'uid') !== uid) break;
     const holds = `waiting: ${heldUpBy(plugin)}`;
     const waited = clock.monotonic() - began;
