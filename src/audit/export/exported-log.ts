@@ -39,7 +39,7 @@ type ExportControl = {
 
 /**
  * Yields the lines of an export (docs/audit-proof.md), several at a time. The generator reads the log only as fast as
- * its reader takes the pieces, and yields to other work. It ends early once `signal` aborts.
+ * its reader takes the pieces, and yields to other work. The generator ends early when `signal` aborts.
  *
  * @throws ExportMismatchError, or an error of the log.
  */

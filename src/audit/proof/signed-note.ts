@@ -36,8 +36,8 @@ const privatePrefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 const keyBytes = 32;
 
 /**
- * The maximum length of a note in UTF-16 units. A note of this platform has one signature, and witnesses may add
- * theirs.
+ * The maximum length of a note in UTF-16 units. A note of this platform has one signature, and witnesses may add their
+ * signatures.
  */
 const noteLengthMax = 65_536;
 const signaturesMax = 100;

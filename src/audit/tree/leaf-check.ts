@@ -35,7 +35,7 @@ export type LeafCheckDependencies = {
   readonly categories: readonly string[];
   readonly tree: Pick<FoldedTree, 'size' | 'positionOf' | 'hashes' | 'lastHead'>;
   readonly clock: Clock;
-  /** Called once when the tree lacks a leaf: the tree must be built again. */
+  /** Called once when the tree lacks a leaf, because the tree must then be built again. */
   readonly onLeftOut: (error: LeftOutError) => void;
   /** Called with the fault that a periodic comparison finds; not called again while the fault stays the same. */
   readonly onFault?: (detail: string) => void;
