@@ -103,7 +103,7 @@ export class Authenticator {
     );
   }
 
-  /** Whether the subject's credential is still valid. */
+  /** Whether the subject's credential is valid now. */
   isValid(subject: Subject): boolean {
     const { permissions, clock } = this.#dependencies;
     return isCredentialValid(permissions, subject, clock.now());

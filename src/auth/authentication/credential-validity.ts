@@ -31,7 +31,7 @@ export function isSessionGood(records: Records, session: SessionRecord, now: num
   );
 }
 
-/** Whether the subject's credential is still valid. */
+/** Whether the subject's credential is valid at the time `now` (epoch milliseconds). */
 export function isCredentialValid(records: Records, subject: Subject, now: number): boolean {
   if (subject.kind !== 'user') return true;
   const { name, credential } = subject;

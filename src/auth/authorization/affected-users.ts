@@ -6,7 +6,7 @@ import { membersAt } from '../types/type-members.ts';
 
 /**
  * Returns the users that a change affects: a created, changed or deleted user; the owner of a changed or deleted token
- * or session; and users that lose a role. A binding of a further user affects no user here, because another check
+ * or session; and users that lose a role. A user that a change adds to a binding is not included, because another check
  * covers the granted rules.
  */
 export function affectedUsers({ type, before, after }: DecidedChange): readonly string[] {

@@ -20,7 +20,7 @@ type GrantTables = {
 /**
  * Refuses a change that grants rights which the writer does not have, or that acts on a user with more rights than the
  * writer. A change of a role also requires the rights that the role granted before, because bindings outlive a deleted
- * role, so they would grant all rights of a later role with the same name. Returns undefined if the change is allowed.
+ * role and would grant all rights of a later role with the same name. Returns undefined if the change is allowed.
  */
 export function refuseEscalation(change: DecidedChange, known: GrantTables): Refused | undefined {
   const { type, subject, before, after } = change;

@@ -44,8 +44,8 @@ export class SuperAdministratorGuard {
   }
 
   #checkEnds(ends: Ends): RuleCheck {
-    // Registers the change even if it removes no present holder. Otherwise two changes could both remove a user that
-    // becomes a holder meanwhile.
+    // Registers the change even if it removes no present holder. Otherwise two concurrent changes could remove the last
+    // holders, if a user that one of the changes removes becomes a holder meanwhile.
     const release = (): void => {
       this.#unsettled.delete(ends);
     };

@@ -44,8 +44,8 @@ const newestShare = 1 / 8;
  * unknown networks. The lanes alternate, so that neither lane blocks the other. Within a lane, the network with the
  * fewest recent requests of its site is served first, whether these requests succeeded or failed. The site of a network
  * is an IPv4 address, or the /48 of an IPv6 network. Thus a new client overtakes clients that retry. The length of a
- * lane is limited to the number of hashes that can be computed in `passwordHashWaitMs` at their present duration. No
- * request waits longer than `passwordHashWaitMs`.
+ * lane is limited to the number of hashes that can be computed in `passwordHashWaitMs` at the present duration of a
+ * hash. No request waits longer than `passwordHashWaitMs`.
  */
 export class PasswordHashQueue {
   readonly #clock: Clock;

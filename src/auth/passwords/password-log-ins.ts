@@ -61,7 +61,7 @@ export class PasswordLogIns {
     let takeBack = (): void => undefined;
     const first = await this.#inTurn(attempt, async () => {
       // Checks the limits again when the request gets a slot, because earlier attempts of the same client may have
-      // failed while it waited.
+      // failed while the request waited.
       const late = this.#refuse(attempt);
       if (late !== undefined) return late;
       takeBack = this.#failures.begin(attempt, this.#dependencies.clock.monotonic());
