@@ -22,7 +22,7 @@ export class Account {
   readonly key: string;
   bytes = 0;
   readonly queues = new Set<Queue>();
-  /** Ended queues that still have a last write, oldest first. */
+  /** Ended queues that have not finished their last write, oldest first. */
   readonly leaving = new Set<Queue>();
 
   constructor(key: string) {
@@ -40,7 +40,10 @@ export class BufferBudget {
   readonly #accounts = new Map<string, Account>();
   readonly #leaving = new Set<Queue>();
   #bytes = 0;
-  /** The queues of each scope that exceeded its limit in this turn, sorted so that the furthest behind is last. */
+  /**
+   * The queues of each scope that exceeded its limit in this turn, sorted so that the queue that is furthest behind is
+   * last.
+   */
   readonly #orders = new Map<Account | BufferBudget, Queue[]>();
   /**
    * Whether a limit is being enforced. Prevents recursion, since disconnecting one queue may add a frame to another.
@@ -73,8 +76,8 @@ export class BufferBudget {
   }
 
   /**
-   * Marks the queue as ended, so that it is disconnected before others. Call this method when the queue accepts no more
-   * frames.
+   * Marks the queue as ended, so that it is disconnected before other queues. Call this method when the queue accepts
+   * no more frames.
    */
   leave(account: Account, queue: Queue): void {
     account.queues.delete(queue);

@@ -174,7 +174,7 @@ export class Replay {
     }
   }
 
-  /** Resolves when the peer has consumed the data or has disconnected; immediately while few bytes are unread. */
+  /** Resolves when the peer has consumed the data or has disconnected. Resolves immediately if few bytes are unread. */
   async drained(): Promise<void> {
     const watcher = this.#watcher;
     const drained = this.#isBehind() ? watcher.outbox.drained() : undefined;

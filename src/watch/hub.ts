@@ -101,7 +101,10 @@ export class WatchHub {
     return this.#watchers.size >= watchersMax ? 'too-many-watchers' : undefined;
   }
 
-  /** Opens a watch, which runs until one side ends it. The caller calls `closed()` when the connection closes. */
+  /**
+   * Opens a watch, which runs until one side ends it. The caller calls `closed` of the watcher when the connection
+   * closes.
+   */
   open(plan: WatchPlan, sink: Sink): Watcher {
     const cursor = this.#startOf(plan);
     const now = this.#dependencies.clock.monotonic();
@@ -220,7 +223,8 @@ export class WatchHub {
   }
 
   #fail(watcher: Watcher, error: unknown): void {
-    // A watch that has ended needs no error: its peer has disconnected, or the log was closed afterwards.
+    // An error of a watch that has ended is not reported, because the peer has disconnected or the log was closed
+    // afterwards.
     if (watcher.state === 'closed') return;
     const overloaded = error instanceof SnapshotsExhaustedError;
     if (!overloaded) this.#dependencies.report(error);

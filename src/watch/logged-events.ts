@@ -134,7 +134,9 @@ export class LoggedEvents implements LoggedReader {
   }
 }
 
-/** Whether the event creates the object. Before it, the stream has no event, or ends with a deletion or a fence. */
+/**
+ * Whether the event creates the object. Before this event, the stream has no event, or ends with a deletion or a fence.
+ */
 function isFirst(recorded: RecordedEvent): boolean {
   return recorded.type === 'ObjectCreated' || recorded.revision === 0;
 }

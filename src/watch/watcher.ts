@@ -28,7 +28,9 @@ export type Sink = Connection & {
   end(ending: Ending): void;
 };
 
-/** A `catching-up` watcher reads the log at its own speed. A `live` one receives changes in the turn of the commit. */
+/**
+ * A `catching-up` watcher reads the log at its own speed. A `live` watcher receives changes in the turn of the commit.
+ */
 export type WatcherState = 'catching-up' | 'live' | 'closed';
 
 export type WatcherOptions = {
@@ -126,7 +128,9 @@ export class Watcher implements Reviewed {
     this.begin();
   }
 
-  /** Writes frames of past changes, up to the position `cursor`. Does not wait: the catch-up waits for the peer. */
+  /**
+   * Writes frames of past changes, up to the position `cursor`. Does not wait, because the catch-up waits for the peer.
+   */
   replay(frames: readonly Frames[], cursor: LogPosition | undefined, now: number): void {
     if (this.#state === 'closed') return;
     if (this.#state === 'live') throw new Error('a live watcher accepts no replayed frames');
@@ -142,8 +146,8 @@ export class Watcher implements Reviewed {
   }
 
   /**
-   * Makes the watcher live, after it has received everything up to the position of the hub. It then receives changes as
-   * they are published. Returns false if the watcher is closed.
+   * Makes the watcher live, after it has received everything up to the position of the hub. The watcher then receives
+   * changes as they are published. Returns false if the watcher is closed.
    */
   join(): boolean {
     if (this.#state === 'closed') return false;
