@@ -3,7 +3,7 @@ import type { WaitOptions } from './objects.ts';
 
 /**
  * The progress of the audit indexes. Their position is usually behind the position of the object read model. With
- * EventStoreDB it may be ahead, because both have a subscription of their own.
+ * EventStoreDB it may be ahead, because each has its own subscription.
  */
 export type AuditProgress = {
   /** The position of the last folded event. */

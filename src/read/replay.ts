@@ -6,8 +6,12 @@
  */
 export type Difference = {
   /**
-   * `rows`, `gone`, `heads`, `secrets` or `meta`; in memory: `index <name> of <type>`, `permissions: <table>`; of the
-   * audit indexes: `audit`, `tree`, `versions`, `times`, `events`, `columns of <type>` or `column <index> of <type>`.
+   * The table that differs:
+   *
+   * - a stored table: `rows`, `gone`, `heads`, `secrets` or `meta`
+   * - a table in memory: `index <name> of <type>` or `permissions: <table>`
+   * - a table of the audit indexes: `audit`, `tree`, `versions`, `times`, `events`, `columns of <type>` or
+   *   `column <index> of <type>`
    */
   readonly table: string;
   readonly key: string;

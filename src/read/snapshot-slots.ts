@@ -52,9 +52,10 @@ type Waiter = {
 const lookMs = 1_000;
 
 /**
- * Shares snapshots among clients, with limits by user, by address and in total. Other readers queue in order. A client
- * at its limit does not delay other clients. A reader loses its slot to a queued one if its peer consumes nothing for
- * `snapshotStallMs`. Also shares the time of each turn among starting lists; most lists need no snapshot.
+ * Shares snapshots among clients, with limits by user, by address and in total. Readers without a slot queue in order.
+ * A client at its limit does not delay other clients. If the peer of a reader consumes nothing for `snapshotStallMs`,
+ * the reader loses its slot to a queued reader. Also shares the time of each turn among starting lists; most lists need
+ * no snapshot.
  */
 export class SnapshotSlots {
   readonly #clock: Clock;

@@ -28,7 +28,7 @@ export type TreeReader = {
   earlierCheckpoint(size: number): string;
 };
 
-/** This node cannot sign a checkpoint now; for some reasons, never again for this log. */
+/** This node cannot sign a checkpoint now. For some reasons, it can never sign again for this log. */
 export class SigningRefusedError extends Error {
   constructor(reason: string) {
     super(reason);
