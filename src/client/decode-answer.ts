@@ -23,7 +23,7 @@ export class MalformedWatchError extends Error {
 
 const initialEnd = 'k8s.io/initial-events-end';
 
-/** Decodes an object. The type is not checked: the caller names it. */
+/** Decodes an object. The object is not checked against the type, which the caller names. */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the type
 export function decodeObject<T>(text: string): T {
   return JSON.parse(text) as T;

@@ -13,12 +13,15 @@ export type WatchOptions<T = PluginObject> = {
   /**
    * Yields only changes after this position, for example the position of a list. Without `from`, the present objects
    * are yielded first. With the `items` of the list, the watch can continue after an expired position (410). Without
-   * `items` it rejects then, since it cannot compute the differences.
+   * `items`, the watch rejects in this case, since it cannot compute the differences.
    */
   readonly from?: { readonly resourceVersion: string; readonly items?: readonly T[] } | undefined;
   /** Also yields BOOKMARKs. A later watch can start `from` their positions. */
   readonly bookmarks?: boolean | undefined;
-  /** Called before each wait for a new connection, with the error; undefined if the server ended the connection. */
+  /**
+   * Called before each wait for a new connection. The argument is the error, or undefined if the server ended the
+   * connection.
+   */
   readonly onRetry?: ((error: unknown) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 };

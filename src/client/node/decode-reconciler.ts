@@ -12,7 +12,8 @@ export type DecodedReconciler = {
 const concurrencyMax = 16;
 
 /**
- * Decodes a declaration. The type of the objects is not checked, as it is not for reconcilers of plugins.
+ * Decodes a declaration. The type of the objects is not checked. The server does not check it for reconcilers of
+ * plugins either.
  *
  * @throws TypeError for an invalid concurrency.
  */
