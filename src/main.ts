@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 
-// Imports only a few small modules, so that the program can load and report the problem if few files can be opened.
+// Statically imports only a few small modules, so that the program can load and report the problem even if the process
+// can open only few files.
 import type { StoppedReplays } from './cli/audit/replay-command.ts';
 import type { BackupFileCommands } from './cli/backup/backup-commands.ts';
 import type { LogCommands } from './cli/log-commands.ts';
@@ -17,14 +18,15 @@ const mistakeExitCode = 2;
 
 /**
  * Runs the command line. Results and the ready line go to standard output; logs and errors go to standard error.
- * `serve` loads no other command, and other commands load no module of the server.
+ * Imports modules when a command needs them: `serve` loads no other command, and other commands load only the parts of
+ * the server that they use.
  */
 async function main(args: readonly string[]): Promise<void> {
   if (args.length === 0 || (args.length === 1 && args[0] === 'serve')) {
     await serve();
     return;
   }
-  // Ignores errors of a pipe that its reader has closed.
+  // Ignores write errors, such as EPIPE after the reader has closed a pipe.
   process.stdout.on('error', () => undefined);
   const { runProgram } = await import('./cli/program.ts');
   const { clientClock } = await import('./base/clock.ts');
@@ -84,8 +86,8 @@ async function pluginCheck(): Promise<PluginCheck> {
 }
 
 /**
- * Makes new files private, including the files that libraries create, and refuses a limit of too few file descriptors.
- * Must be called before any store is opened.
+ * Makes new files private to their user, including the files that libraries create. Throws if the process can open too
+ * few files. Must be called before any store is opened.
  */
 function prepareProcess(): void {
   process.umask(0o077);

@@ -16,7 +16,8 @@ const unitBytes: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Returns a number of bytes such as `1048576`, `512MiB`, `1.5 GB` or Kubernetes' `512Mi`; undefined for any other text.
+ * Parses a number of bytes such as `1048576`, `512MiB`, `1.5 GB` or Kubernetes' `512Mi`. Returns undefined for any
+ * other text.
  */
 export function parseByteCount(text: string): number | undefined {
   const [, number = '', unit = ''] = /^(\d{1,16}(?:\.\d{1,6})?) ?([a-z]{0,3})$/iu.exec(text) ?? [];
@@ -26,7 +27,7 @@ export function parseByteCount(text: string): number | undefined {
   return bytes <= Number.MAX_SAFE_INTEGER && (factor > 1 || Number.isInteger(bytes)) ? Math.round(bytes) : undefined;
 }
 
-/** Returns a number of bytes for messages, in the largest binary unit with a value of at least one. */
+/** Formats a number of bytes for messages, in the largest binary unit with a value of at least one. */
 export function showByteCount(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
   const step = bytes < 1_024 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), units.length - 1);

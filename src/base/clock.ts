@@ -63,7 +63,7 @@ type TimeLimit = {
   readonly signal: AbortSignal;
 };
 
-/** Settles like `work`, unless `ms` pass or `signal` aborts first: then the promise resolves. */
+/** Resolves or rejects when `work` does. Resolves earlier if `ms` milliseconds pass, or if `signal` aborts. */
 export async function within(work: Promise<unknown>, { clock, ms, signal }: TimeLimit): Promise<void> {
   const over = new AbortController();
   try {

@@ -2,15 +2,19 @@ import type { Clock } from './clock.ts';
 import { TurnQueue } from './turn-queue.ts';
 
 /**
- * Divides each turn of the event loop among long-running readers. Readers run one after another, in order of request,
- * until the time of the turn is used up. A reader that needs more time queues again. Accounts alternate.
+ * Limits the time of long-running readers in each turn of the event loop. Readers run one after another until the time
+ * of the turn is used up; the others run in later turns. A reader that needs more time queues again. Accounts
+ * alternate, and the readers of one account run in the order of their calls.
  */
 export class EventLoopTurns {
   readonly #clock: Clock;
   readonly #turnMs: number;
   readonly #waiting = new TurnQueue<string, () => void>();
   #isRunning = false;
-  /** The time at which this turn's budget ends; undefined if no reader has started in this turn. */
+  /**
+   * The monotonic time at which the budget for short work ends in this turn; undefined if `soon` has not measured this
+   * turn yet.
+   */
   #endsAt: number | undefined;
 
   constructor(clock: Clock, turnMs: number) {
@@ -18,7 +22,10 @@ export class EventLoopTurns {
     this.#turnMs = turnMs;
   }
 
-  /** Resolves when the caller may work. The caller may work until its next wait that yields to the event loop. */
+  /**
+   * Queues the caller, and resolves when the caller may work. The caller must call `next` again after each wait that
+   * yields to the event loop.
+   */
   next(account = ''): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.add(account, resolve);
@@ -28,8 +35,8 @@ export class EventLoopTurns {
 
   /**
    * For short work. Returns undefined if the work may start now, because no reader is queued and this turn has time
-   * left. The caller must then start the work without an `await`, even of undefined: time before the start is not
-   * measured.
+   * left; otherwise returns the promise of `next`. After undefined, the caller must start the work without an `await`:
+   * otherwise many callers could pass this check before the first of them has used any time.
    */
   soon(account: string): Promise<void> | undefined {
     return this.#waiting.size === 0 && this.#hasTime() ? undefined : this.next(account);

@@ -32,5 +32,8 @@ export class Fifo<T> {
   }
 }
 
-/** The minimum number of empty slots for a compaction, which costs more than it saves below this number. */
+/**
+ * The minimum number of empty slots that `shift` removes from the array. Below this number, the removal costs more than
+ * it saves.
+ */
 const compactAt = 32;

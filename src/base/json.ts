@@ -14,7 +14,10 @@ export function isJsonList(value: unknown): value is readonly Json[] {
 
 export type JsonProblem = {
   readonly detail: string;
-  /** Byte offset of the problem; absent for an empty body. */
+  /**
+   * Byte offset of the problem in the body; absent if the body is empty or not valid UTF-8, or if the problem has no
+   * single place.
+   */
   readonly offset?: number;
 };
 
@@ -28,8 +31,8 @@ export type DecodedJson =
  * double and nesting deeper than `depthMax`, since two JSON parsers could disagree about them.
  *
  * Valid input costs one scan and one walk in addition to `JSON.parse`: if the number of colons outside of strings
- * equals the number of keys in the tree, `JSON.parse` has dropped no duplicate key. Only if the numbers differ, the
- * slow search for the location of the problem starts.
+ * equals the number of keys in the parsed value, `JSON.parse` has dropped no duplicate key. The slow search for the
+ * place of the problem runs only for input that is refused.
  */
 export function decodeJson(bytes: Uint8Array, options: { readonly depthMax: number }): DecodedJson {
   if (bytes.length === 0) return refused('the body is empty');
@@ -77,8 +80,8 @@ function refused(detail: string, offset?: number): DecodedJson {
 }
 
 /**
- * Decodes UTF-8; returns undefined if it is malformed. Malformed UTF-8 always decodes to U+FFFD. Only a text that
- * contains this rare character is compared byte by byte.
+ * Decodes UTF-8. Returns undefined if the bytes are malformed. Malformed bytes always decode to U+FFFD, so a text is
+ * encoded again and compared with the bytes only if it contains this rare character.
  */
 function utf8(bytes: Uint8Array): string | undefined {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -99,7 +102,10 @@ type Scanned = {
   readonly tooDeepAt: number | undefined;
 };
 
-/** Counts colons outside of strings, and finds the first value below `depthMax`. Exact for valid JSON only. */
+/**
+ * Counts colons outside of strings, and finds the first value that is nested deeper than `depthMax`. Exact for valid
+ * JSON only.
+ */
 function scan(bytes: Uint8Array, depthMax: number): Scanned {
   let colons = 0;
   let depth = 0;
@@ -128,7 +134,9 @@ type Tally = {
 };
 
 /**
- * Counts the keys of a parsed tree and detects forbidden keys. `for in` is the engine's fastest walk of plain objects.
+ * Counts the keys and values of a parsed value in `tally`, and sets `forbidden` for a key `__proto__` or an infinite
+ * number. Returns true for all values: the type predicate states that the value comes from `JSON.parse`. `for in` is
+ * the engine's fastest walk of plain objects.
  */
 function isClean(value: unknown, tally: Tally): value is Json {
   tally.values += 1;

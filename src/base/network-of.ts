@@ -1,7 +1,7 @@
 /**
- * Returns the network of an address, which is the unit of limits by address: an IPv4 address, or the /64 of an IPv6
- * address, since one client usually has all addresses of a /64. `address` is in canonical form (compressed, IPv4 never
- * mapped).
+ * Returns the network of an address. Limits by address count all addresses of one network together. The network of an
+ * IPv4 address is the address itself. The network of an IPv6 address is its /64, since one client usually has all
+ * addresses of a /64. `address` is in canonical form (compressed, IPv4 never mapped).
  */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address;
@@ -16,8 +16,9 @@ export function networkOf(address: string): string {
 }
 
 /**
- * Returns the widest address range that one client commonly has, for a result of `networkOf`: an IPv4 address, or the
- * /48 of an IPv6 network. Use it to order clients, but not for limits: several clients of one provider may share a /48.
+ * Returns the widest address range that one client commonly has: an IPv4 address, or the /48 of an IPv6 network.
+ * `network` is a result of `networkOf`. Use the range to order clients, but not for limits: several clients of one
+ * provider may share a /48.
  */
 export function siteOf(network: string): string {
   return network.endsWith('::/64') ? `${network.split(':').slice(0, 3).join(':')}::/48` : network;

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 
 /**
- * Returns an abort controller that ends a service. The signal accepts any number of listeners: Node's warning about a
- * listener leak, by default at the eleventh listener, is off.
+ * Returns an abort controller for the end of a service. Its signal accepts any number of listeners: Node's warning
+ * about a listener leak, by default at the eleventh listener, is off.
  */
 export function serviceController(): AbortController {
   const controller = new AbortController();

@@ -7,7 +7,10 @@ export type SlidingCountsOptions = {
   readonly eventsMax: number;
 };
 
-/** Counts the events of the last `windowMs` by key, exactly: a sliding window, not fixed intervals. */
+/**
+ * Counts the events of each key in the last `windowMs`. The window slides with the time and has no fixed intervals, so
+ * the counts are exact up to the two maximum numbers.
+ */
 export class SlidingCounts {
   readonly #options: SlidingCountsOptions;
   /** The times of events by key, oldest first; the key with the oldest last event comes first. */
@@ -17,7 +20,7 @@ export class SlidingCounts {
     this.#options = options;
   }
 
-  /** The number of keys. */
+  /** The number of stored keys. A key without an event in the window may be included. */
   get size(): number {
     return this.#times.size;
   }

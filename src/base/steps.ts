@@ -3,14 +3,16 @@ import type { Slices } from './slices.ts';
 /** A long synchronous computation that returns its result. Other work may run at each `yield`. */
 export type Steps<T> = Generator<undefined, T, undefined>;
 
-/** The number of iterations of a cheap loop per step: a step takes only a fraction of a slice. */
+/**
+ * The number of iterations of a cheap loop in one step. It is small, so that a step takes only a fraction of a slice.
+ */
 export const strideMax = 1_024;
 
 type Work = (from: number, to: number) => unknown;
 
 /**
- * Calls `work` with consecutive ranges of the numbers from 0 to `length`, until `work` returns false. Yields
- * between ranges.
+ * Calls `work` with consecutive ranges of the numbers from 0 to `length`; `to` is exclusive. Ends early if `work`
+ * returns false. Yields between ranges.
  */
 export function* inStrides(length: number, work: Work): Steps<undefined> {
   for (let from = 0; from < length; from += strideMax) {

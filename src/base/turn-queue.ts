@@ -26,7 +26,7 @@ export class TurnQueue<Account, Item> {
     else own.add(item);
   }
 
-  /** Returns false if the item is not queued any more. */
+  /** Removes a queued item. Returns false if the item is not in the queue. */
   remove(account: Account, item: Item): boolean {
     const own = this.#byAccount.get(account);
     if (own?.delete(item) !== true) return false;
@@ -41,7 +41,7 @@ export class TurnQueue<Account, Item> {
     return account === undefined ? undefined : this.takeOf(account);
   }
 
-  /** Takes the first item of this account, out of turn. */
+  /** Takes the first item of this account, even if other accounts are before it. */
   takeOf(account: Account): Item | undefined {
     const own = this.#byAccount.get(account);
     const [item] = own ?? [];
