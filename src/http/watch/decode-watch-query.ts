@@ -7,7 +7,10 @@ import { problem } from '../problem.ts';
 import { checkParameterNames } from '../query-names.ts';
 import type { WatchRequest } from './watching.ts';
 
-/** Decodes all parameters of a watch (decision 5.3). `resumed` is the `Last-Event-ID` of an event source. */
+/**
+ * Decodes all parameters of a watch (decision 5.3). `resumed` is the `Last-Event-ID` header of a request for
+ * server-sent events.
+ */
 export function decodeWatchQuery(request: WatchRequest, resumed: string | undefined): Decoded<WatchPlan> {
   const { query, type, name, subject, address } = request;
   const misnamed = checkParameterNames(query, { isWatch: true });
@@ -33,8 +36,7 @@ export function decodeWatchQuery(request: WatchRequest, resumed: string | undefi
 function decodeStart(query: URLSearchParams, resumed: string | undefined): Decoded<WatchStart> {
   const initial = decodeInitial(query);
   if (!initial.ok) return initial;
-  // An event source repeats its first URL when it reconnects, so the last event id takes precedence over the start in
-  // the URL.
+  // An `EventSource` reconnects with its first URL, so `Last-Event-ID` takes precedence over the start in the URL.
   if (resumed !== undefined && resumed !== '') return decodeResumed(resumed);
   const position = decodePosition(query.get('resourceVersion') ?? '', 'resourceVersion');
   if (!position.ok) return position;
@@ -57,7 +59,7 @@ function decodeInitial(query: URLSearchParams): Decoded<boolean | undefined> {
   if (initial.value === undefined)
     return match === ''
       ? initial
-      : unsupportedValue('resourceVersionMatch', 'is supported for watches with sendInitialEvents only');
+      : unsupportedValue('resourceVersionMatch', 'is supported only for watches with sendInitialEvents');
   return match === 'NotOlderThan'
     ? initial
     : unsupportedValue('resourceVersionMatch', `must be NotOlderThan with sendInitialEvents, is ${shown(match)}`);
@@ -75,7 +77,7 @@ function decodeResumed(text: string): Decoded<WatchStart> {
   };
 }
 
-/** Decodes a position; `0` means any position, like an absent value. */
+/** Decodes a position. Returns undefined for `0` and for an empty text, which both mean any position. */
 function decodePosition(text: string, parameter: string): Decoded<LogPosition | undefined> {
   if (text !== '' && !isPosition(text))
     return { ok: false, problem: problem('bad-request', `${parameter}: must be a log position, is ${shown(text)}`) };
@@ -100,8 +102,8 @@ function decodeFlag(query: URLSearchParams, parameter: string): Decoded<boolean 
 }
 
 /**
- * Decodes the timeout. 0 means no timeout, and the result is undefined. A timeout above the limit is reduced to the
- * limit, since clients reconnect when a watch ends.
+ * Decodes `timeoutSeconds` to milliseconds. Returns undefined if the parameter is 0 or absent: the watch then has no
+ * timeout. A timeout above the limit is reduced to the limit, since clients reconnect when a watch ends.
  */
 function decodeTimeout(query: URLSearchParams): Decoded<number | undefined> {
   const text = query.get('timeoutSeconds') ?? '';

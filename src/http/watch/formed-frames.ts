@@ -4,9 +4,10 @@ import type { Representation } from '../representation/representation.ts';
 import type { Place, ShownObjects } from './shown-objects.ts';
 
 /**
- * Encodes events with their objects in another form, such as a row of a Table. Watchers with the same form share the
- * encoded bytes, so ages in a Table refer to the time of the change. Only the first Table of a stream has column
- * definitions. `objects` is shared by all watches of the server.
+ * Returns an encoding of events like `frames`, but with objects in another form, such as a row of a Table. Watchers
+ * with the same form share the encoded bytes, so ages in a Table are correct for the time of the encoding. Only the
+ * first Table of a stream has column definitions. `objects` is the cache of converted objects that all watches of the
+ * server share.
  */
 export function framesInForm(
   form: Representation,

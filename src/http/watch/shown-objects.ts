@@ -15,12 +15,12 @@ type ShownPlace = {
 };
 
 /**
- * Caches large objects that were converted to another form within the current second, oldest first. A user may open
- * thousands of watches with different selections, and a conversion takes milliseconds for a megabyte. Ages are correct
- * to the second.
+ * Caches the converted forms of large objects, such as Table rows, until the current second ends. A full cache drops
+ * the oldest object first. A user may open thousands of watches with different selections, and a conversion takes
+ * milliseconds for a megabyte. Ages are correct to the second.
  */
 export class ShownObjects {
-  /** The converted forms, by the bytes of the object, which all watches of a change share. */
+  /** The converted forms of an object. The key is the object's byte array, which all watches of a change share. */
   readonly #kept = new Map<Uint8Array, Kept>();
   #second = -1;
   #bytes = 0;
@@ -68,7 +68,8 @@ function made(form: Representation, place: Place, object: Uint8Array, now: numbe
 }
 
 /**
- * Returns a copy if the view is short and its buffer long, so that the cache does not keep the whole buffer in memory.
+ * Returns a copy if the view is shorter than half of its buffer, so that the cache does not keep the whole buffer in
+ * memory.
  */
 function alone(view: Buffer): Buffer {
   return view.length * 2 < view.buffer.byteLength ? Buffer.from(view) : view;

@@ -16,7 +16,7 @@ export const endings = {
   unresponsive: { closeCode: 1006 },
   expired: { closeCode: 1000, error: 'expired' },
   'rights-lost': { closeCode: 4403, error: 'forbidden' },
-  // The ERROR contains the reason: the server keeps running, so the end of the connection alone would not explain it.
+  // The ERROR gives the reason: the server keeps running, so the end of the connection alone would not explain it.
   'type-removed': { closeCode: 1012, error: 'unavailable' },
   'shutting-down': { closeCode: 1012 },
   overloaded: { closeCode: 1013, error: 'too-many-requests' },
@@ -24,8 +24,8 @@ export const endings = {
 } as const satisfies Record<EndReason, EndingText>;
 
 /**
- * Encodes the ERROR event of an ending. Within a stream, an error is always a plain Kubernetes `Status`, independent of
- * `Accept`.
+ * Encodes the ERROR event of an ending. Returns undefined for an ending without an error. Within a stream, an error is
+ * always a plain Kubernetes `Status`, independent of `Accept`.
  */
 export function errorFrames({ reason, detail }: Ending, encoding: FrameEncoding): Uint8Array | undefined {
   const text: EndingText = endings[reason];
@@ -52,7 +52,6 @@ export function errorFrames({ reason, detail }: Ending, encoding: FrameEncoding)
   return Buffer.concat(parts);
 }
 
-/** Returns the problem of a refused watch. */
 export function refusalProblem(refusal: 'too-many-watchers' | 'shutting-down'): Problem {
   return refusal === 'shutting-down'
     ? problem('unavailable', 'the server is shutting down', { retryAfterSeconds: 1 })

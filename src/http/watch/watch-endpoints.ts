@@ -87,7 +87,7 @@ class HubEndpoints {
       return;
     }
     res.flushHeaders();
-    // Ignores `error`, which a reset during a write emits: `close` follows, and ends the watch.
+    // A reset during a write emits `error`. The listener ignores it, because `close` follows and ends the watch.
     res.on('error', () => undefined);
     const watcher = this.#dependencies.hub.open(admission.plan, new StreamSink(res, admission.encoding));
     res.once('close', () => {
@@ -134,7 +134,10 @@ class HubEndpoints {
   }
 }
 
-/** The headers of a watch. X-Accel-Buffering disables the buffers of proxies, which would delay events. */
+/**
+ * The headers of a watch. X-Accel-Buffering disables the buffers of proxies, which would delay events. The request id
+ * follows as the value of the last header.
+ */
 const streamHeaders = [
   'Cache-Control',
   'no-store',

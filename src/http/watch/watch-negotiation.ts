@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Whether the response outlives the request: a WebSocket, or server-sent events. */
+/** Whether the request asks for a WebSocket or for server-sent events. Both stay open after the request is handled. */
 export function outlives(req: IncomingMessage, isUpgrade: boolean): boolean {
   return isUpgrade || req.headers.accept?.includes('text/event-stream') === true;
 }

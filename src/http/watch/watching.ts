@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Subject } from '../../command/subject.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 
-/** A watch that is authenticated, authorized and routed. Its selection and start are not decoded yet. */
+/** An authenticated, authorized and routed request for a watch. Its selection and start are not decoded yet. */
 export type WatchRequest = {
   readonly type: ResourceType;
   /** The watched object; absent for a collection. */
@@ -15,12 +15,12 @@ export type WatchRequest = {
    */
   readonly query: URLSearchParams;
   readonly subject: Subject;
-  /** The client's address. */
+  /** The network of the client's IP address (`networkOf`), to which limits by address apply. */
   readonly address: string;
   readonly requestId: string;
 };
 
-/** A collection of a platform route, with the endpoints of its watches. */
+/** A collection of objects that a platform route serves, with the endpoints of its watches. */
 export type WatchedRoute = {
   readonly type: ResourceType;
   readonly endpoints: WatchEndpoints;
