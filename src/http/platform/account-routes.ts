@@ -21,7 +21,7 @@ import { problem } from '../problem.ts';
 import { readObject } from '../body/read-object.ts';
 import type { RefusalLog } from '../refusal-log.ts';
 
-/** Verifies a password. Failures are counted by the same limits as failed log-ins. */
+/** Verifies a password. Failures count towards the same limits as failed log-ins. */
 export type VerifyPassword = (
   username: string,
   password: string,
@@ -83,8 +83,8 @@ export function accountRoutes({
 type Putting = { readonly ports: ResourcePorts; readonly passwordPath: string };
 
 /**
- * Replaces the caller's User. Callers may change its display members. All other members must be unchanged or absent,
- * since clients send a modified copy of the response.
+ * Replaces the caller's User. Callers may change only the members of `ownMembers`. Other members may be present, but
+ * must be unchanged: clients usually send a modified copy of the response.
  */
 async function putAccount(exchange: Exchange, target: ItemTarget, { ports, passwordPath }: Putting): Promise<Answer> {
   const absent = await refuseAbsent(exchange, target, ports);
@@ -113,8 +113,8 @@ async function putAccount(exchange: Exchange, target: ItemTarget, { ports, passw
 }
 
 /**
- * Returns the refusal of forbidden changes. A refusal of the write for another reason takes precedence: a member may
- * differ from the stored one only because of a concurrent change.
+ * Returns the refusal of forbidden changes. If the dry run of the write fails for another reason, such as a stale
+ * version, returns that reason: a concurrent change may be why the request differs from the stored object.
  */
 function refusedChanges(outcome: WriteOutcome, target: ItemTarget, violations: readonly Violation[]): Answer {
   if (!outcome.ok && outcome.rejection.reason !== 'invalid') return written(outcome, target);
@@ -136,8 +136,8 @@ const ownMembers = { displayName: null, email: null, avatar: null, bio: null, ph
 const unchangeable = 'cannot be changed by the user: omit the member or leave it unchanged';
 
 /**
- * Returns a violation for each change that the caller may not make, compared with the stored object. Absent members are
- * unchanged.
+ * Returns a violation for each change that the caller may not make, compared with the stored object. Absent members
+ * count as unchanged.
  */
 function changesRefused(
   { metadata, spec }: JsonMembers,
@@ -165,8 +165,8 @@ function changesRefused(
 }
 
 /**
- * Whether a given value differs from the stored value. Null means absent, and an absent value equals an empty object or
- * list.
+ * Whether a given value differs from the stored value. A given value that is absent or null does not differ. An empty
+ * object or list equals an absent stored value.
  */
 function differs(given: unknown, stored: unknown): boolean {
   if (given === undefined || given === null || deepEqual(given, stored)) return false;
@@ -174,8 +174,8 @@ function differs(given: unknown, stored: unknown): boolean {
 }
 
 /**
- * Converts the replacement to a merge patch, so that concurrent changes by an administrator are preserved. A new email
- * address is no longer verified.
+ * Converts the replacement to a merge patch, so that concurrent changes by an administrator are preserved. A changed
+ * email address loses its verification.
  */
 function accountPatch({ metadata, spec, status: _status, ...rest }: JsonMembers, current: ResourceObject): JsonMembers {
   const email = isObject(current['spec']) ? current['spec']['email'] : undefined;
@@ -233,8 +233,8 @@ async function putPassword(
       refusals.logInFailed({ requestId, address, reason: verified.detail, username: name });
     return refusedPassword(verified);
   }
-  // The change requires the state of the user for which the password was verified, so that no concurrent change is
-  // overwritten.
+  // The patch contains the uid and version of the User from before the password was verified. If the User has changed
+  // since, the patch is refused and overwrites no change.
   const {
     metadata: { uid },
   } = storedObject(stored.bytes);
@@ -271,8 +271,8 @@ function refusedPassword(refused: NotAuthenticated): Answer {
 }
 
 /**
- * Returns the response. If the new password violates a rule of User, the violation names the member of the request
- * body.
+ * Returns the response. If the new password violates a rule of User, the pointer of the violation is changed to the
+ * member of the request body.
  */
 function passwordAnswer(outcome: WriteOutcome, target: ItemTarget): Answer {
   if (outcome.ok || outcome.rejection.reason !== 'invalid') return written(outcome, target);

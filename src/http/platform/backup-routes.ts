@@ -9,7 +9,7 @@ import { platformApiVersion } from './platform-type.ts';
 
 /**
  * Creates the route of backups (docs/operating.md). The response is a stream of JSON lines, and a disconnect of the
- * client ends the backup. The right to start a backup is `create`.
+ * client ends the backup. The route requires the right `create` on `backups`.
  */
 export function backupRoutes(domain: string, backer: Backer): readonly PlatformRoute[] {
   const group = `audit.${domain}`;

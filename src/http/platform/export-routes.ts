@@ -111,7 +111,10 @@ function answerOf(
   const chunks = ended(exportedLog(request, dependencies, { pace, signal }), {
     slot,
     onError: (error) => {
-      dependencies.logger.warn('an export has failed', { requestId: exchange.requestId, error: String(error) });
+      dependencies.logger.warn('an export of the event log has failed', {
+        requestId: exchange.requestId,
+        error: String(error),
+      });
     },
   });
   const isGzipped = acceptsGzip(headerOf(exchange.req, 'accept-encoding'));

@@ -75,7 +75,8 @@ class PermissionRoutes {
     const bindings = platformType(registry, roleBindingKey);
     if (!bindings.ok) return bindings.answer;
     const name = given === '-' ? actorOf(exchange.subject) : given;
-    // A user of the identity provider has no User object, so any such name can be assigned its first role.
+    // A user of the identity provider has no User object, so any name with the prefix of these users can be assigned
+    // roles.
     if ((await this.#lookedUp(name)) === undefined && !name.startsWith(oidcPrefix)) return unknownUser(given);
     const body = await readObject(exchange);
     if (!body.ok) return body.answer;
@@ -171,8 +172,8 @@ class PermissionRoutes {
   }
 
   /**
-   * Reads roles that this node has not folded. Stops at the first missing role, since the assignment is refused in any
-   * case.
+   * Reads from the log the roles that this node has not folded yet. Stops at the first missing role, because it causes
+   * the refusal of the assignment.
    */
   async #learn(roles: readonly string[]): Promise<void> {
     const { permissions, unfoldedWrites } = this.#dependencies;

@@ -27,8 +27,9 @@ export function platformType(
 }
 
 /**
- * Refuses a token that is limited to some roles: the token allows only the requests of these roles, which do not
- * include the account of its owner.
+ * Refuses the request if the caller's token is limited to some roles. Such a token allows only the requests that these
+ * roles allow, and the right to change one's own account does not come from a role. Returns undefined for any other
+ * caller.
  */
 export function refuseConfined({ subject }: Exchange): Answer | undefined {
   if (subject.kind !== 'user' || subject.credential.kind !== 'token' || subject.credential.roles === undefined)

@@ -11,7 +11,9 @@ export type PluginLogRoutesDependencies = {
   readonly isPlugin: (name: string) => boolean;
 };
 
-/** Creates the route of the log lines of a plugin on this node. Rules grant this route as `get` on `plugins/logs`. */
+/**
+ * Creates the route of the log lines of a plugin on this node. The route requires the right `get` on `plugins/logs`.
+ */
 export function pluginLogRoutes({ domain, logs, isPlugin }: PluginLogRoutesDependencies): readonly PlatformRoute[] {
   return [
     {
@@ -19,7 +21,7 @@ export function pluginLogRoutes({ domain, logs, isPlugin }: PluginLogRoutesDepen
       path: `/apis/api.console.${domain}/${platformApiVersion}/plugins/{name}/logs`,
       route: ({ name = '' }, { query }) => {
         const after = query.getAll('after');
-        if (after.length > 1) return refusal(problem('bad-request', 'the parameter after must not be repeated'));
+        if (after.length > 1) return refusal(problem('bad-request', 'after: the parameter must not be repeated'));
         const page = logs.read(name, after[0]);
         if (page === undefined && !isPlugin(name)) return refusal(problem('not-found', `plugins "${name}" not found`));
         return pageAnswer(page ?? { lines: [], cursor: '', dropped: 0 });

@@ -28,7 +28,7 @@ type InstallRequest = {
   readonly dryRun: boolean;
 };
 
-/** Installs packages. */
+/** Installs and upgrades plugins from uploaded packages. */
 export type PluginInstaller = {
   install(archive: Uint8Array, request: InstallRequest): Promise<Installed>;
   upgrade(name: string, archive: Uint8Array, request: InstallRequest): Promise<Installed>;
@@ -39,7 +39,7 @@ export type PluginPackageRoutesDependencies = {
   readonly pluginType: () => ResourceType;
   readonly installer: PluginInstaller;
   readonly archiveBytesMax: number;
-  /** The maximum number of concurrent installs, counted after the upload. */
+  /** The maximum number of concurrent installs and upgrades. Uploads are counted separately. */
   readonly installsMax: number;
   readonly clock: Clock;
   /** Returns the reason why plugins cannot be installed yet; undefined if they can. */
@@ -49,9 +49,9 @@ export type PluginPackageRoutesDependencies = {
 };
 
 /**
- * Creates the routes for packages of plugins (decision 9.3). The package is uploaded in the field `file`. The path
- * `plugins/install` grants installs, and `plugins/upgrade` grants upgrades. Both run code with all rights of the
- * server.
+ * Creates the routes for packages of plugins (decision 9.3). The package is uploaded in the field `file`. An install
+ * requires the right `create` on its path, an upgrade the right `create` on `plugins/upgrade`. Both run code with all
+ * rights of the server.
  */
 export function pluginPackageRoutes(dependencies: PluginPackageRoutesDependencies): readonly PlatformRoute[] {
   const { domain, installer } = dependencies;
@@ -130,7 +130,7 @@ function answered(installed: Installed, type: ResourceType, answer: ToAnswer): A
   return bytesAnswer(installed.plugin.bytes, status, ['ETag', etagOf(installed.plugin.revision, type), ...headers]);
 }
 
-/** Limits concurrent steps, without a queue. */
+/** Limits the number of concurrent steps. A step that gets no slot does not run; there is no queue. */
 class UploadSlots {
   readonly #max: number;
   readonly #doing: string;

@@ -23,8 +23,8 @@ export type ReplayRoutesDependencies = {
 
 /**
  * Creates the routes of replays and diffs (docs/audit.md). The response is a stream of JSON lines, and a disconnect of
- * the client ends the replay. The right to start a replay or diff is `create`. The response contains objects of a type
- * only if the caller may `get` their history.
+ * the client ends the replay. The routes require the right `create` on `replays` and `diffs`. The response contains
+ * objects of a type only if the caller may `get` the history of the type.
  */
 export function replayRoutes(dependencies: ReplayRoutesDependencies): readonly PlatformRoute[] {
   const group = `audit.${dependencies.domain}`;

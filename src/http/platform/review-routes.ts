@@ -42,8 +42,8 @@ export type ReviewRoutesDependencies = {
 type Status = Readonly<Record<string, unknown>>;
 
 /**
- * Creates the routes of Kubernetes' access reviews. The authorizer of requests answers the reviews (decision 6.11),
- * which are not stored.
+ * Creates the routes of Kubernetes' access reviews. The authorizer that checks requests also answers the reviews
+ * (decision 6.11). Reviews are not stored.
  */
 export function reviewRoutes(dependencies: ReviewRoutesDependencies): readonly PlatformRoute[] {
   const reviewer = new Reviewer(dependencies);
@@ -184,8 +184,8 @@ class Reviewer {
   }
 
   /**
-   * Returns the version of a type. Rules do not contain versions, but the type's path does, and the plugin is looked up
-   * by the path.
+   * Returns the requested version, or else the version of the registered type. Rules do not contain versions, but the
+   * authorizer finds the type's plugin by the path, and the path contains the version.
    */
   #versionOf({ group = '', version = '', resource }: ResourceAttributes): string {
     if (version !== '' && version !== '*') return version;

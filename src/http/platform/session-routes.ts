@@ -78,8 +78,9 @@ async function logIn(exchange: Exchange, dependencies: SessionRoutesDependencies
 }
 
 /**
- * Ends the oldest sessions of a user above the limit, after a new session was created. Two concurrent log-ins end the
- * same sessions. With several nodes, a few more sessions may remain until the next log-in.
+ * After a log-in, ends the oldest sessions of the user above the limit. Two concurrent log-ins choose the same
+ * sessions, so they do not end too many. With several nodes, a few sessions above the limit may remain until the next
+ * log-in.
  */
 async function endOldest(user: string, exchange: Exchange, dependencies: SessionRoutesDependencies): Promise<void> {
   const { permissions, reader, sessions, execute } = dependencies;
@@ -106,7 +107,10 @@ function notLoggedIn(refused: NotAuthenticated): Answer {
   return refusal(problem(refused.reason, refused.detail, { retryAfterSeconds: refused.retryAfterSeconds }));
 }
 
-/** Creates a session for the verified user and password. If either has changed since, the session is invalid. */
+/**
+ * Returns the command that creates a session for the verified user and password. If the user or the password has
+ * changed since the verification, the session is invalid.
+ */
 function creation(
   { name, uid, passwordRevision, timesDisabled }: UserRecord,
   { sessions, clock }: SessionRoutesDependencies,
@@ -169,8 +173,8 @@ function isGone(outcome: WriteOutcome & { readonly ok: false }): boolean {
 }
 
 /**
- * Returns the context of a write of a session. The platform is the subject, but the event records the origin of the
- * request.
+ * Returns the context for a write of a session. The platform is the subject of the write, but the event also records
+ * the address and the user agent of the request.
  */
 function contextOf({ req, requestId, sender: { address } }: Exchange, verb: string, chargedTo: Subject): WriteContext {
   const userAgent = headerOf(req, 'user-agent')?.slice(0, userAgentLengthMax);
@@ -217,7 +221,7 @@ async function readCredentials(exchange: Exchange): Promise<Credentials> {
 
 /**
  * Returns the credentials, or a refusal if they are too long to be valid: they would occupy memory while they wait for
- * hashing.
+ * hashing. A character takes at most two UTF-16 code units.
  */
 function bounded(username: string, password: string): Credentials {
   if (username.length <= nameLengthMax && password.length <= passwordLengthMax * 2)

@@ -73,7 +73,7 @@ export function tokenRoutes({ domain, registry, ...ports }: TokenRoutesDependenc
   ];
 }
 
-/** Refuses a watch. A client that requests a watch and receives a list would wait forever. */
+/** Refuses a watch. A client that requests a watch but receives a list would wait for events forever. */
 function unwatched(): Answer {
   return refusal(
     problem('method-not-allowed', 'your own tokens can be listed but not watched', {

@@ -94,9 +94,7 @@ async function leafAt(index: number, { tree, log }: Pick<TreePorts, 'tree' | 'lo
   return { ok: false, problem: problem('unavailable', detail, { retryAfterSeconds: 1 }) };
 }
 
-/**
- * Decodes the size of a tree, which is at most the size of the whole tree. The default is the size of the whole tree.
- */
+/** Decodes the size of a tree, in leaves. The maximum and the default are `all`, the size of the whole tree. */
 function sizeIn(query: URLSearchParams, name: string, all: number): Decoded<number> {
   const size = query.has(name) ? numberIn(query, name) : all;
   if (size !== undefined && size <= all) return { ok: true, value: size };

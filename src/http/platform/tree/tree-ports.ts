@@ -17,7 +17,7 @@ export type TreePorts = {
   readonly keys: { chain(): Promise<KeyChain> };
 };
 
-/** The log is unavailable, or returned a wrong event. */
+/** A read of the log has failed, for example because the log is unavailable. */
 export class UnreadLogError extends Error {
   constructor(cause: unknown) {
     super('the event log cannot be read now', { cause });
@@ -25,7 +25,9 @@ export class UnreadLogError extends Error {
   }
 }
 
-/** Throws a ChangedLeafError of the read unchanged, and any other error as an UnreadLogError. */
+/**
+ * Returns the result of a read of the log. Rethrows a ChangedLeafError, and wraps any other error in an UnreadLogError.
+ */
 export async function fromLog<T>(read: Promise<T>): Promise<T> {
   return read.catch((error: unknown) => {
     throw error instanceof ChangedLeafError ? error : new UnreadLogError(error);

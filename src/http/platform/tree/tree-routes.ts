@@ -14,7 +14,9 @@ import { parseTilePath, tileWidth, type TilePath } from './tile-path.ts';
 import { fromLog, UnreadLogError, type TreePorts } from './tree-ports.ts';
 
 const prefix = '/audit/tree';
-/** The path patterns of tiles with level, number and width. A number of 9 digits has three segments. */
+/**
+ * The path patterns of tiles: a level, up to three segments for the number (nine digits), and a segment for the width.
+ */
 const tilePatterns = ['{level}/{a}', '{level}/{a}/{b}', '{level}/{a}/{b}/{c}', '{level}/{a}/{b}/{c}/{d}'];
 
 /**
@@ -37,8 +39,8 @@ export function treeRoutes(ports: TreePorts): readonly PlatformRoute[] {
 }
 
 /**
- * Handles a request when the tree contains all events that the read models have folded. If the log cannot be read, the
- * response is a 503.
+ * Handles a request when the tree contains all events that the read models have folded. If the log cannot be read, or
+ * differs from the tree, the response is a 503.
  */
 function whenFolded(
   { audit, reader }: TreePorts,
@@ -85,7 +87,9 @@ function shownKey(origin: string, { key, by, note, eventId, position, time }: Tr
 async function answerTile(exchange: Exchange, ports: TreePorts): Promise<Answer> {
   const path = parseTilePath(exchange.info.segments.slice(3));
   if (path === undefined)
-    return refusal(problem('bad-request', 'a tile is named <level>/<number>[.p/<width>], as in tile/0/x001/234.p/56'));
+    return refusal(
+      problem('bad-request', 'the path of a tile is tile/<level>/<number>[.p/<width>], as in tile/0/x001/234.p/56'),
+    );
   const { level, number, width } = path;
   const first = number * tileWidth;
   const { tree } = ports;
