@@ -7,7 +7,7 @@ export type MediaRange = {
   readonly type: string;
   /**
    * The parameters before `q`; later parameters do not belong to the range. Names are in lower case, values are as
-   * sent, but without quotes. Of two equal names, the first is used.
+   * sent, but without quotes. If a name occurs twice, the first value is used.
    */
   readonly parameters: ReadonlyMap<string, string>;
   /** Above 0 and at most 1. */
@@ -17,9 +17,9 @@ export type MediaRange = {
 /**
  * Returns the media ranges of an Accept header, the preferred ones first: by `q`, then in the order sent. The result is
  * empty if the header is missing or has no valid range. Malformed ranges and ranges with `q=0`, which a client
- * excludes, are dropped. At most `acceptedRangesMax` ranges are read, and as many parameters of one range. A malformed
- * `q` means 1, as in Kubernetes. The last parsed headers are cached, since a client sends the same header with each
- * request.
+ * excludes, are dropped. At most `acceptedRangesMax` ranges are read, and as many parts of one range: the type and its
+ * parameters. A malformed `q` means 1, as in Kubernetes. The last parsed headers are cached, since a client sends the
+ * same header with each request.
  */
 export function parseAccept(header: string | undefined): readonly MediaRange[] {
   if (header === undefined) return [];
@@ -35,7 +35,10 @@ export function parseAccept(header: string | undefined): readonly MediaRange[] {
 
 const parsed = new Map<string, readonly MediaRange[]>();
 
-/** Whether the header requests JSON in one of the usual spellings, which are recognized without parsing. */
+/**
+ * Whether the header is missing, or requests JSON in one of the usual spellings. The function does not parse the
+ * header.
+ */
 export function isPlainJson(header: string | undefined): boolean {
   return header === undefined || header === '*/*' || header === jsonType || header === 'application/json, */*';
 }
@@ -55,7 +58,7 @@ export function includesType({ type }: MediaRange, offered: string): boolean {
   return type.endsWith('/*') && offered.startsWith(type.slice(0, -1));
 }
 
-/** Token characters of RFC 9110, 5.6.2. */
+/** Two tokens (RFC 9110, 5.6.2), separated by a slash. */
 const typeForm = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+$/u;
 
 function rangeOf(text: string): MediaRange | undefined {
@@ -85,7 +88,10 @@ function unquoted(value: string): string {
   return value.replace(/^"/u, '').replace(/"$/u, '').replaceAll(/\\(.)/gu, '$1');
 }
 
-/** Returns at most `countMax` parts. An unclosed quote extends to the end of the text. */
+/**
+ * Splits a text at the separators outside of quotes, into at most `countMax` parts. An unclosed quote extends to the
+ * end of the text.
+ */
 function splitOutsideQuotes(text: string, separator: string, countMax: number): string[] {
   const parts: string[] = [];
   // Most headers have no quotes.

@@ -1,6 +1,6 @@
 /**
  * Collects a body. The first chunk is not copied, since it usually is the whole body. Further chunks are copied into
- * one buffer: a million chunks of one byte would take hundreds of bytes each.
+ * one buffer, because a million separate chunks of one byte would take hundreds of bytes each.
  */
 export class BodyBuffer {
   readonly #bytesMax: number;
@@ -11,7 +11,7 @@ export class BodyBuffer {
     this.#bytesMax = bytesMax;
   }
 
-  /** Returns the memory that `add` would allocate, in bytes. */
+  /** Returns the additional memory that the body would occupy after `add`, in bytes. */
   growthFor(piece: Buffer): number {
     const length = this.#length + piece.length;
     return length <= this.#buffer.length ? 0 : this.#capacityFor(length) - this.#buffer.length;

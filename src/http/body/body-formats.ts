@@ -50,7 +50,8 @@ async function decodeYamlBody(bytes: Uint8Array, reading: Reading): Promise<Body
 }
 
 const tooSlow =
-  `reading the body as YAML takes more than ${String(yamlReadMs / 1_000)} s or too much memory: ` + 'send it as JSON';
+  `reading the body as YAML takes more than ${String(yamlReadMs / 1_000)} s or too much memory: ` +
+  'send the body as JSON';
 
 /** Decodes a protobuf body. The first call loads the protobuf library. */
 async function decodeProtobufBody(
@@ -60,6 +61,6 @@ async function decodeProtobufBody(
 ): Promise<Body<Json>> {
   const { decodeKubernetesMessage } = await import('./decode-kubernetes-protobuf.ts');
   const decoded = decodeKubernetesMessage(bytes, message);
-  // Limits the number of values: a field takes at least two bytes.
+  // A field takes at least two bytes, so the number of values is at most half the number of bytes.
   return decoded.ok ? holdingValues(decoded.value, bytes.length / 2, reading) : notValid(decoded.detail);
 }

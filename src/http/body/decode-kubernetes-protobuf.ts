@@ -20,7 +20,10 @@ type Encoded = {
 type Wrapper = Encoded & { readonly typeMeta?: TypeMeta };
 type Raw = { readonly raw?: { readonly [member: string]: Json } };
 
-/** The fields of `runtime.Unknown`, except for field 2, the object: its shape depends on the kind in field 1. */
+/**
+ * The fields of `runtime.Unknown`, except for field 2, which is the object. The shape of the object depends on the kind
+ * in field 1.
+ */
 const wrapper: MessageShape = {
   1: nested('typeMeta', { 1: text('apiVersion'), 2: text('kind') }),
   3: text('contentEncoding'),
@@ -37,7 +40,7 @@ const wrapper: MessageShape = {
  */
 export function decodeKubernetesMessage(bytes: Uint8Array, message: KubernetesMessage): DecodedMessage {
   if (!magic.every((byte, index) => bytes[index] === byte))
-    return { ok: false, detail: 'a protobuf body begins with "k8s" and a zero byte' };
+    return { ok: false, detail: 'a protobuf body must begin with "k8s" and a zero byte' };
   const unknown = bytes.subarray(magic.length);
   const wrapped = decodeMessage(unknown, wrapper);
   if (!wrapped.ok) return wrapped;

@@ -25,8 +25,8 @@ type Members = { [name: string]: Json };
 
 /**
  * Decodes an untrusted message in proto2 encoding. As with JSON (decision 0007), input that two readers could interpret
- * differently is refused: a second value for a single-valued field, padded varints, malformed UTF-8. `shape` limits the
- * nesting; groups, which could nest without limit, are refused.
+ * differently is refused: a second value for a single-valued field, varints that are too long, malformed UTF-8. `shape`
+ * limits the nesting; groups, which could nest without limit, are refused.
  */
 export function decodeMessage(
   bytes: Uint8Array,

@@ -16,8 +16,9 @@ export type YamlBounds = {
 
 /**
  * Decodes one untrusted YAML document (YAML 1.2, core schema) to a JSON value. As with JSON (decision 0007), input that
- * two readers could interpret differently is refused: duplicate keys, keys that are not strings, merge keys, tags other
- * than those of JSON's types, other versions of YAML, several documents, and numbers that are not finite.
+ * two readers could interpret differently is refused: duplicate keys, keys that are not strings, the key `__proto__`,
+ * merge keys, tags other than those of JSON's types, other versions of YAML, several documents, and numbers that are
+ * not finite.
  *
  * Decoding takes milliseconds for each KiB, so it runs in the YAML thread.
  */
@@ -51,13 +52,14 @@ const plainTags: ReadonlySet<string | undefined> = new Set([
   ...['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
 ]);
 
-/** Converts nodes in document order, since an alias refers to the last anchor before it. */
+/** Converts nodes in document order, since an alias refers to the last anchor of its name before the alias. */
 class YamlReader {
   readonly #text: string;
   readonly #bounds: YamlBounds;
   readonly #anchors = new Map<string, Node>();
   /**
-   * The node of each alias. It is looked up when the alias is first read, since a later anchor may have the same name.
+   * The node to which each alias refers. It is determined when the alias is first read, since a later anchor may have
+   * the same name.
    */
   readonly #targets = new Map<Alias, Node | undefined>();
   /** The collections that contain the current node. */

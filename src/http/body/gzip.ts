@@ -20,7 +20,7 @@ export function acceptsGzip(acceptEncoding: string | undefined): boolean {
  */
 export async function* gzipped(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const gzip = createGzip();
-  // Ignores the error of the callback, since an error of `chunks` reaches the reader of `gzip`.
+  // The callback ignores the error, because `pipeline` passes an error of `chunks` to the reader of `gzip`.
   pipeline(chunks, gzip, () => undefined);
   const compressed: AsyncIterable<Uint8Array> = gzip;
   try {

@@ -8,7 +8,10 @@ export const protobufType = 'application/vnd.kubernetes.protobuf';
  */
 export type KubernetesMessage = {
   readonly kind: string;
-  /** The required version; undefined allows any version, since DeleteOptions have the version of the object's group. */
+  /**
+   * The required version. Undefined allows any version: clients send DeleteOptions with the version of the object's
+   * group.
+   */
   readonly apiVersion: string | undefined;
   readonly shape: MessageShape;
 };
@@ -17,7 +20,7 @@ export const text = (name: string): Field => ({ name, type: 'string' });
 export const strings = (name: string): Field => ({ name, type: 'strings' });
 export const nested = (name: string, shape: MessageShape): Field => ({ name, type: 'message', shape });
 
-/** The options of a deletion. Clients send the options with the API version of the object's group. */
+/** The options of a deletion. */
 export const deleteOptionsMessage: KubernetesMessage = {
   kind: 'DeleteOptions',
   apiVersion: undefined,

@@ -17,8 +17,8 @@ type Place = number | readonly number[] | { readonly offset: number };
 
 /**
  * A composer that stops at the first error or warning. A text of 256 KiB may have 100,000 of them, which would take
- * seconds. The library reports errors through the private member `onError`. A test counts the created faults, so that
- * it detects a change of the library.
+ * seconds. The library reports errors through the private member `onError`, which this class replaces. A test counts
+ * the created faults, so that it detects a change of the library.
  */
 class FirstFaultComposer extends Composer {
   constructor() {
@@ -33,8 +33,8 @@ class FirstFaultComposer extends Composer {
       logLevel: 'error',
     });
     let first: YamlFault | undefined;
-    // Throws the first fault again: the library catches exceptions within a collection, and reports them at the
-    // position of the collection.
+    // Every call throws the first fault: the library catches an exception within a collection, and then reports it
+    // again, at the position of the collection.
     const onError = (place: Place, _code: string, message: string): never => {
       throw (first ??= new YamlFault(message, offsetOf(place)));
     };

@@ -49,13 +49,13 @@ export function mediaTypeOf(
 /** A request with a body to read. */
 export type Reading = Pick<Exchange, 'req' | 'res' | 'subject' | 'sender' | 'memory' | 'serving'>;
 
-/** Reads the whole body, at most `bytesMax`. */
+/** Reads the whole body. Refuses a body of more than `bytesMax` bytes. */
 export async function readBody(reading: Reading, bytesMax = requestBodyBytesMax): Promise<Body<Uint8Array>> {
   const { req, memory } = reading;
   const declared = Number(req.headers['content-length'] ?? 0);
   if (declared > bytesMax) {
-    // Node reads an unread body to its end, so that the connection can be reused. For a large body, the connection is
-    // closed instead.
+    // Node reads an unread body to its end, so that the connection can be reused. If the body is longer than
+    // `drainedBytesMax`, the connection is closed instead.
     return tooLarge(bytesMax, declared > drainedBytesMax ? ['Connection', 'close'] : []);
   }
   return new Promise((resolve) => {
@@ -89,7 +89,7 @@ const empty = Buffer.alloc(0);
 
 export const noRoom: Body<never> = {
   ok: false,
-  problem: problem('too-many-requests', 'the server is at its limit of request bytes: try again later', {
+  problem: problem('too-many-requests', 'the memory for request bodies is used up: try again later', {
     retryAfterSeconds: 1,
   }),
 };

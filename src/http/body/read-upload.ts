@@ -35,7 +35,7 @@ export async function readUpload(req: IncomingMessage, rules: UploadRules): Prom
     return refused(
       'unsupported-media-type',
       'the body must be multipart/form-data with the file in its field ' +
-        `${JSON.stringify(rules.field)}, is ${JSON.stringify(contentType ?? 'without a Content-Type')}`,
+        `${JSON.stringify(rules.field)}, but the Content-Type is ${JSON.stringify(contentType ?? 'missing')}`,
     );
   }
   const encoding = headerOf(req, 'content-encoding');
@@ -49,7 +49,7 @@ export async function readUpload(req: IncomingMessage, rules: UploadRules): Prom
   try {
     parser = new Busboy({
       headers: { ...req.headers, 'content-type': contentType },
-      // Each limit is one more than allowed, so that a violation is detected.
+      // These limits are above the allowed numbers, so that the parser passes on a violation instead of ignoring it.
       limits: {
         fileSize: rules.bytesMax + 1,
         files: 2,
@@ -116,7 +116,8 @@ async function parsed(req: IncomingMessage, parser: Busboy, rules: UploadRules):
 }
 
 /**
- * Checks the progress at intervals. A single slow interval is ignored, since this process itself may have caused it.
+ * Checks the speed of the upload at intervals, and calls `onStall` after too many slow intervals in a row. A single
+ * slow interval is ignored, since this process itself may have caused it.
  */
 function watchProgress(clock: Clock, received: () => number, onStall: () => void): { cancel(): void } {
   let before = received();
@@ -182,7 +183,10 @@ function tooLarge({ bytesMax }: UploadRules): Body<never> {
   return refused('body-too-large', `a file must be at most ${String(bytesMax)} bytes`);
 }
 
-/** Returns a refusal that closes the connection after the response. The rest of the body is not read. */
+/**
+ * Returns a refusal that closes the connection after the response, so that the server does not wait for the rest of the
+ * body.
+ */
 function stalled(): Body<never> {
   const detail =
     `the upload is too slow: the server requires at least ${String(uploadLookBytesMin)} bytes ` +

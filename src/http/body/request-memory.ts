@@ -9,10 +9,15 @@ import type { Writer } from '../../write/admission/writer.ts';
 import type { Writers } from '../../write/admission/writers.ts';
 import { YamlThread } from './yaml-thread.ts';
 
-/** A request while it is served, with its reserved memory. */
+/**
+ * The state of a request that is being served. `hold` is its reserved memory; undefined before the first reservation.
+ */
 export type Serving = { hold: RequestHold | undefined };
 
-/** The parts of a request that identify the account for its reserved memory. */
+/**
+ * The parts of a request that a reservation of memory requires. They determine the account, and the end of the
+ * reservation.
+ */
 export type Holding = {
   readonly res: ServerResponse;
   readonly subject: Subject;
@@ -54,8 +59,8 @@ export class RequestMemory {
   }
 
   /**
-   * Reserves additional bytes until the request is answered. Returns false if they would exceed a limit; nothing is
-   * reserved then.
+   * Reserves additional bytes until the request is answered. Returns false, and reserves nothing, if a limit would be
+   * exceeded.
    */
   hold({ serving, subject, sender, res }: Holding, bytes: number): boolean {
     serving.hold ??= new RequestHold(this.#writers.of(subject, sender.address), this.#held, res);
@@ -93,8 +98,8 @@ export class RequestHold {
   }
 
   /**
-   * Releases the memory, if the response is closed, or as soon as it is. Call this method when the response has been
-   * passed to the connection.
+   * Releases the memory when the response is closed, or at once if it is closed already. Call this method after the
+   * response has been passed to the connection.
    */
   served(): void {
     this.#isServed = true;

@@ -8,7 +8,10 @@ import { problem } from '../problem.ts';
 import type { Decoded } from '../resources/decode-list-query.ts';
 import type { JsonMembers } from '../resources/decode-write.ts';
 
-/** The known members, each with its own known members; undefined for a member that is kept with its whole value. */
+/**
+ * The known members of a value. The entry of a member lists the known members of the member's value; undefined means
+ * that the whole value is known.
+ */
 type Known = { readonly members: ReadonlyMap<string, Known | undefined> };
 
 const everyReview = ['apiVersion', 'kind', 'metadata', 'status'].map((member) => [member, undefined] as const);
@@ -35,8 +38,9 @@ export type KnownBody = {
 };
 
 /**
- * Returns the body of a review without unknown members. `fieldValidation` determines whether unknown members are
- * dropped with a warning (the default of Kubernetes' built-in types), dropped, or refused.
+ * Returns the body of a review without unknown members. `fieldValidation` determines the treatment of unknown members:
+ * `Warn` drops them with a warning, as Kubernetes does by default for its built-in types; `Ignore` drops them without a
+ * warning; `Strict` refuses the body.
  */
 export function knownBody(
   kind: string,
@@ -44,7 +48,7 @@ export function knownBody(
   fieldValidation: WriteContext['fieldValidation'] = 'Warn',
 ): Decoded<KnownBody> {
   const known = knownByKind.get(kind);
-  if (known === undefined) throw new Error(`there is no review ${kind}`);
+  if (known === undefined) throw new Error(`the server has no review of kind ${kind}`);
   const unknown: string[] = [];
   const body = pick(given, known, (path) => {
     if (unknown.length < validationErrorsMax) unknown.push(`unknown field "${path}"`);

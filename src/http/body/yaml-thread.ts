@@ -24,7 +24,7 @@ type Current = {
 /**
  * Reads YAML bodies in a thread, one after another: the parser takes milliseconds for each KiB, and cannot pause. The
  * next body belongs to the account that has used the least time. The thread starts with the first body, ends after a
- * time without bodies, and is replaced if a body takes too long.
+ * time without bodies, and is replaced if a body takes too much time or memory.
  */
 export class YamlThread {
   readonly #clock: Clock;
@@ -39,8 +39,8 @@ export class YamlThread {
   }
 
   /**
-   * Reads a body. `account` is for fair scheduling. An abort of `gone` means that the body is no longer needed: if its
-   * reading has not started, the result is undefined.
+   * Reads a body. The time of the thread is divided fairly among the accounts. An abort of `gone` means that the body
+   * is no longer needed: if the reading has not started, the result is undefined.
    */
   async read(bytes: Uint8Array, account: string, gone: AbortSignal): Promise<YamlOutcome | undefined> {
     return new Promise((resolve) => {
@@ -81,11 +81,12 @@ export class YamlThread {
       name: 'yaml',
       resourceLimits: { maxOldGenerationSizeMb: yamlHeapMegabytesMax },
     });
-    // Ignores a late message of a thread that has been ended, since the current body was sent to another thread.
+    // Ignores a message that a replaced thread sent before its end: the current body was sent to another thread.
     worker.on('message', (read: ReadYaml) => {
       if (worker === this.#worker) this.#settle(read);
     });
-    // The usual cause of an error is a lack of memory, which is refused like a lack of time.
+    // The usual cause of an error is that the body takes too much memory. The outcome is the same as if it took too
+    // much time.
     worker.on('error', () => {
       if (worker === this.#worker) this.#end('late');
     });

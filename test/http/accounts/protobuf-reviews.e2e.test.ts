@@ -101,8 +101,8 @@ test('protobuf that is not the review of the path is refused with the reason', a
     [whole.subarray(0, -1), 400, /the body is not valid: the message is truncated/u],
     [enveloped({ apiVersion: 'v1', kind: 'Pod' }, raw), 400, /the apiVersion of the body must be/u],
     [enveloped({ apiVersion: authorization, kind: 'SelfSubjectReview' }, raw), 400, /the kind of the body must be/u],
-    [Buffer.from('{"spec":{}}'), 400, /begins with "k8s"/u],
-    [Buffer.alloc(0), 400, /begins with "k8s"/u],
+    [Buffer.from('{"spec":{}}'), 400, /begin with "k8s"/u],
+    [Buffer.alloc(0), 400, /begin with "k8s"/u],
     [enveloped({}, withoutResource), 422, /spec\.resourceAttributes\.resource: is required/u],
     [enveloped({}, message([[9, new Uint8Array(65_536)]])), 413, /at most 65536 bytes/u],
   ];

@@ -76,8 +76,8 @@ test('repeated strings are collected, and fields without a meaning are skipped',
 test('a body of another kind, form or encoding is refused with the reason', async (t) => {
   const spec = (...fields: Fields): Uint8Array => review(message([[2, message(fields)]]));
   const cases: readonly (readonly [what: string, bytes: Uint8Array, detail: RegExp])[] = [
-    ['nothing', new Uint8Array(), /begins with "k8s" and a zero byte/u],
-    ['JSON', Buffer.from('{"kind":"SelfSubjectAccessReview"}'), /begins with "k8s" and a zero byte/u],
+    ['nothing', new Uint8Array(), /begin with "k8s" and a zero byte/u],
+    ['JSON', Buffer.from('{"kind":"SelfSubjectAccessReview"}'), /begin with "k8s" and a zero byte/u],
     ['another kind', review(message([]), 'Pod'), /the kind of the body must be "SelfSubjectAccessReview", is "Pod"/u],
     [
       'another version',
