@@ -13,7 +13,7 @@ export type ApiResource = {
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
   readonly subresources: readonly ApiSubresource[];
-  /** Whether this is another version than the preferred one of the type. */
+  /** Set for a version of a type that is not the preferred version of the type. */
   readonly isOther?: true;
 };
 
@@ -40,8 +40,8 @@ const partVerbs = ['get', 'patch', 'update'];
 
 /**
  * Returns the served groups by name, each with its preferred version first. The resources of a version are sorted by
- * plural. `others` are served in addition to the registered types; a registered type replaces a resource with the same
- * path.
+ * plural. `others` are resources that are served in addition to the registered types; a registered type replaces
+ * another resource with the same path.
  */
 export function catalogOf(registry: TypeRegistry, others: readonly ApiResource[]): readonly ApiGroup[] {
   const resources = new Map(
@@ -75,7 +75,7 @@ function grouped<T>(
 
 type VersionMembers = readonly (readonly [version: string, members: readonly ApiResource[]])[];
 
-/** Puts the versions that a type prefers first. */
+/** Moves the preferred versions of types to the front. */
 function byPreference(versions: VersionMembers): VersionMembers {
   const isPreferred = ([, members]: VersionMembers[number]): boolean => members.some(({ isOther }) => isOther !== true);
   return [...versions.filter(isPreferred), ...versions.filter((version) => !isPreferred(version))];

@@ -35,7 +35,7 @@ export class Discovery {
   readonly #others: readonly ApiResource[];
   #documents: ReadonlyMap<string, Documents> | undefined;
 
-  /** `others` are served in addition to the registered types. */
+  /** `others` are resources that are served in addition to the registered types. */
   constructor(registry: TypeRegistry, others: readonly ApiResource[]) {
     this.#registry = registry;
     this.#others = others;

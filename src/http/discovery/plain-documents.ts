@@ -2,8 +2,8 @@ import { groupVersionOf } from '../../resource/type/type-declaration.ts';
 import type { ApiGroup, ApiResource, ApiVersion } from './api-catalog.ts';
 
 /**
- * The discovery documents that Kubernetes' clients read first: one for `/api`, one for `/apis`, and one for each group
- * and each version below.
+ * A discovery document. The plain documents, which Kubernetes' clients read first, are one for `/api`, one for `/apis`,
+ * and one for each group and each version below.
  */
 export type DiscoveryDocument = Readonly<Record<string, unknown>>;
 

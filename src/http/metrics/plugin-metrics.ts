@@ -1,13 +1,13 @@
 import type { MetricLibrary } from '../metric-library.ts';
 
-/** Values of code of plugins, which are measured elsewhere, and read at each scrape. */
+/** The sources of the metrics of plugins' code. The values are counted elsewhere, and read at each scrape. */
 export type PluginSources = {
   readonly hooks: () => readonly HookCounts[];
   readonly conversions: () => readonly ConversionCounts[];
   readonly migrations: MigrationSource;
 };
 
-/** The migrations of plugins on the leader, and the number of their steps that took too long. */
+/** The progress of plugins' migrations on the leader, and the numbers of their steps that took too long. */
 export type MigrationSource = {
   readonly progress: () => readonly {
     readonly plugin: string;
@@ -20,7 +20,7 @@ export type MigrationSource = {
   readonly slow: () => readonly { readonly plugin: string; readonly migration: string; readonly slow: number }[];
 };
 
-/** The number of calls of a type's hook that took too long, and of those that failed. */
+/** The number of calls of a type's hook that took too long, and the number of calls that failed. */
 export type HookCounts = {
   readonly plugin: string;
   readonly type: string;
@@ -29,7 +29,7 @@ export type HookCounts = {
   readonly failed: number;
 };
 
-/** The number of calls of a function between two versions of a type that took too long. */
+/** The number of slow calls of a function that converts objects between two versions of a type. */
 export type ConversionCounts = {
   readonly plugin: string;
   readonly type: string;
@@ -59,10 +59,10 @@ function defineHooks(hooks: PluginSources['hooks'], { Counter, registers }: Metr
       },
     });
   };
-  count('ledgerplane_slow_hooks_total', 'Calls of hooks of types that took more than 5 ms.', ({ slow }) => slow);
+  count('ledgerplane_slow_hooks_total', 'Calls longer than 5 ms of hooks of types.', ({ slow }) => slow);
   count(
     'ledgerplane_failed_hooks_total',
-    'Calls of hooks of types that failed, and refused a write.',
+    'Failed calls of hooks of types. Each refused a write.',
     ({ failed }) => failed,
   );
 }
@@ -70,7 +70,7 @@ function defineHooks(hooks: PluginSources['hooks'], { Counter, registers }: Metr
 function defineConversions(conversions: PluginSources['conversions'], { Counter, registers }: MetricLibrary): void {
   new Counter({
     name: 'ledgerplane_slow_conversions_total',
-    help: 'Calls of functions that convert objects between versions of a type that took more than 5 ms.',
+    help: 'Calls longer than 5 ms of functions that convert objects between versions of a type.',
     labelNames: ['plugin', 'type', 'conversion'],
     registers,
     collect() {
@@ -95,7 +95,7 @@ function defineMigrations({ progress, slow }: MigrationSource, { Counter, Gauge,
   });
   new Counter({
     name: 'ledgerplane_slow_migration_steps_total',
-    help: 'Calls of steps of migrations that took more than 5 ms.',
+    help: 'Calls longer than 5 ms of steps of migrations.',
     labelNames: ['plugin', 'migration'],
     registers,
     collect() {

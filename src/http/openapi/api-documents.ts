@@ -120,8 +120,8 @@ export class ApiDocuments {
   }
 
   /**
-   * The platform's paths by the key of their document, which is named as in Kubernetes: reviews by group and version,
-   * other paths by root.
+   * Returns the platform's paths by the key of their document. As in Kubernetes, the key is the group and version for
+   * reviews, and the first segment for `/version`, `/api` and `/apis`. Other paths have no document here.
    */
   #platformPaths(): ReadonlyMap<string, readonly PlatformPath[]> {
     const byKey = new Map<string, PlatformPath[]>();
@@ -136,8 +136,8 @@ export class ApiDocuments {
   }
 
   /**
-   * The served types, sorted by group, version and kind, so that a document does not depend on the order in which types
-   * start.
+   * Returns the served types, sorted by group, version and kind, so that a document does not depend on the order in
+   * which types start.
    */
   #served(): readonly ResourceType[] {
     return this.#dependencies.registry

@@ -9,13 +9,13 @@ import type { PlatformRoute } from '../fixed-routes.ts';
 import { isTagKnown } from '../resources/conditional-requests.ts';
 import { viewerPage, viewerScript } from './viewer-page.ts';
 
-/** A file of the viewer: a file of the package, or a text of this server. */
+/** A file of the viewer. `text` is the content; undefined for a file of the viewer's package. */
 type Asset = {
   readonly type: string;
   readonly text?: string;
 };
 
-/** The only files of the viewer's package that are served. */
+/** The served files by name. All other files of the viewer's package are not served. */
 const assets: ReadonlyMap<string, Asset> = new Map([
   ['', { type: 'text/html; charset=utf-8', text: viewerPage }],
   ['start.js', { type: 'text/javascript; charset=utf-8', text: viewerScript }],

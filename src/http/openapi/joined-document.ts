@@ -12,7 +12,7 @@ export type ApiDocument = {
 /** The number of bytes of a document that are hashed in one step. A document of a thousand types has about 20 MB. */
 const stepBytes = 262_144;
 
-/** Joins the pieces of a document, in steps. */
+/** Joins the pieces of a document and computes the hash, in steps. */
 export function* joined(pieces: Steps<readonly Uint8Array[]>, contentType: string): Steps<ApiDocument> {
   const made = yield* pieces;
   const bytes = Buffer.allocUnsafeSlow(made.reduce((sum, { length }) => sum + length, 0));

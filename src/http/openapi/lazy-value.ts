@@ -17,8 +17,8 @@ export class LazyValue<T> {
   }
 
   /**
-   * Returns a value at least as new as this call. Concurrent calls share a build. If a source changes during the build,
-   * another build follows for later calls.
+   * Returns a value that includes all changes before this call. Concurrent calls share a build. If a source changes
+   * during the build, later calls start another build.
    */
   async get(): Promise<T> {
     const wanted = this.#revision();

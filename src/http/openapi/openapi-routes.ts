@@ -28,7 +28,7 @@ function pluginRoutesOf(routes: OpenApiDependencies['pluginRoutes']): ApiDocumen
   return { revision: () => routes.revision(), described: () => routes.described() };
 }
 
-/** The media types in the documents. */
+/** The media types of requests and responses that the documents list. */
 export const media = {
   object: objectTypes,
   message: [...objectTypes, protobufType],
@@ -37,8 +37,8 @@ export const media = {
 };
 
 /**
- * Creates the routes of the API documents, for every authenticated user: the documents describe the server, but contain
- * none of its objects.
+ * Creates the routes of the API documents. All authenticated users may read them: the documents describe the server,
+ * but contain none of its objects.
  */
 function documentRoutes(documents: ApiDocuments): readonly PlatformRoute[] {
   const get = (path: string, route: PlatformRoute['route']): PlatformRoute => ({ method: 'GET', path, route });

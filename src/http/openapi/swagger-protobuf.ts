@@ -10,8 +10,8 @@ const { Writer } = protobuf;
 type Writer = InstanceType<typeof Writer>;
 
 /**
- * Writes a member of a document of version 2 in the message `openapi.v2.Document` of gnostic, which clients of
- * Kubernetes read. A table lists the members of each message with their field numbers; other members are omitted.
+ * Writes one member of a Swagger 2.0 document as a field of gnostic's message `openapi.v2.Document`, which clients of
+ * Kubernetes read. A `Table` lists the members of one message with their field numbers; other members are omitted.
  * Default values of protobuf (0, false and empty) are written if the member is present.
  */
 type Write = (writer: Writer, field: number, value: unknown) => void;
@@ -114,7 +114,7 @@ const schemaTable: Table = {
   example: [30, any],
 };
 
-/** Writes a message with the value as its first field. */
+/** Writes a message with the value as field 1. */
 function wrapped(write: Write): Write {
   return choice(() => [1, write]);
 }
@@ -191,13 +191,16 @@ const pathItem: Write = message(
 );
 const info: Write = message(() => ({ title: [1, text], version: [2, text] }), 7);
 
-/** The numbers of two fields of the document, each with the number of the repeated field in its message. */
+/**
+ * The field numbers of `paths` and `definitions` in the document, each followed by the number of the repeated field in
+ * its message.
+ */
 const pathsField = 8;
 const pathField = 2;
 const definitionsField = 9;
 const definitionField = 1;
 
-/** Encodes documents in protobuf. Each path and definition is encoded once. */
+/** Encodes documents in protobuf. The encoding of each path and definition is cached. */
 export class SwaggerProtobuf {
   readonly #paths = new Encoded<Uint8Array>((name, value) => pairBytes(pathField, { name, write: pathItem, value }));
   readonly #definitions = new Encoded<Uint8Array>((name, value) =>

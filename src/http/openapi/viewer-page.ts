@@ -19,9 +19,9 @@ export const viewerPage = `<!doctype html>
 `;
 
 /**
- * Starts the viewer with all documents: first the document of the whole server, then the documents of groups. The
- * public validator, which the viewer uses by default, is disabled. A text replaces the viewer's logo, which would
- * require an inline style that the content security policy refuses.
+ * Starts the viewer with all documents: first the document of the whole server, then the Swagger document, then the
+ * documents of groups. The public validator, which the viewer uses by default, is disabled. A text replaces the
+ * viewer's logo, because the logo would require an inline style that the content security policy refuses.
  */
 export const viewerScript = `'use strict';
 const show = (groups) => {
