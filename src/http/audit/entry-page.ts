@@ -8,8 +8,8 @@ import { readerOf } from '../resources/collection.ts';
 import type { ResourceReader } from '../resources/item.ts';
 
 /**
- * Paces a read of the log. Reads of the log and of lists take turns by user. After an abort of `disconnected`, the next
- * turn rejects.
+ * Returns the pace of a read of the log. `next` waits until the read may use the event loop again, so that reads of the
+ * log and of lists take turns by user. After an abort of `disconnected`, `next` rejects.
  */
 export function paceOf(
   exchange: Exchange,
@@ -33,8 +33,9 @@ type PageFrame = {
 };
 
 /**
- * Returns a page of JSON entries. `envelope` is the JSON object with the other members. A large page holds its slot
- * until the client has read the page, so that many slow clients cannot hold many pages in memory.
+ * Returns a page of JSON entries. `envelope` is the JSON object with the other members, and `opening` the text before
+ * the first entry. A large page holds its slot until the client has read the page, so that many slow clients cannot
+ * hold many pages in memory.
  */
 export function entryPage(
   { envelope, opening = ',"items":[' }: PageFrame,

@@ -10,7 +10,7 @@ type Range = {
   readonly until: bigint;
 };
 
-/** The ranges that a selector requests. Without a condition, a range is undefined. */
+/** The ranges that a selector requests. A range is undefined if the selector has no condition for it. */
 export type AskedRange = {
   readonly position: Range | undefined;
   readonly time: Range | undefined;
@@ -20,13 +20,16 @@ export type AskedRange = {
 export type Places = {
   /** The position of the log's first event. */
   readonly first: LogPosition;
-  /** The newest position in the response. */
+  /** The newest position that the response may contain. */
   readonly head: LogPosition;
   /** The present time in epoch milliseconds. */
   readonly now: number;
   /** Whether the log may have issued the position in its present epoch. */
   readonly isKnown: (position: LogPosition) => boolean;
-  /** Returns the last position up to which all events are at or before `timeMs`; `logStart` before the first event. */
+  /**
+   * Returns the last position up to which all events are at or before `timeMs`; `logStart` if `timeMs` is before the
+   * first event.
+   */
   readonly positionAt: (timeMs: number) => LogPosition;
 };
 
@@ -76,7 +79,7 @@ function narrow(range: Range, requirement: FieldRequirement, operandOf: Operand)
 
 type Ends = (operand: bigint) => Partial<Range>;
 
-/** The bounds of the range by operator. */
+/** The ends of the range that a comparison with each operator allows. */
 const endsOf: Readonly<Record<'<' | '<=' | '>' | '>=' | '=', Ends>> = {
   '<': (operand) => ({ until: operand - 1n }),
   '<=': (operand) => ({ until: operand }),
@@ -136,7 +139,7 @@ function positionProblem(range: Range | undefined, { first, head, isKnown }: Pla
       'expired',
       `fieldSelector: position ${foreign.toString()} belongs to another epoch of the event log`,
     );
-  // A caller that polls for events after the newest one requests the range from head + 1, which is empty.
+  // The range from head + 1 is allowed, although it is empty: a caller that polls for new events requests it.
   if (range.from > head + 1n)
     return problem(
       'bad-request',

@@ -102,8 +102,8 @@ async function list(exchange: Exchange, dependencies: EventRoutesDependencies): 
 const unreadable = problem('unavailable', 'the event log cannot be read now', { retryAfterSeconds: 1 });
 
 /**
- * Waits until the audit indexes have folded three positions: that of the read models, that of the caller's previous
- * page, and the one that the request requires. Returns a refusal if the wait fails.
+ * Waits until the audit indexes have folded the events up to three positions: that of the read models, that of the
+ * caller's previous page, and the one that the request requires. Returns a refusal if the wait fails.
  */
 async function olderThanAsked(
   exchange: Exchange,
@@ -207,7 +207,10 @@ async function previousOf(
   return previous;
 }
 
-/** Returns a single event by its position. The verb `get` on events grants all events. */
+/**
+ * Returns a single event by its position. Callers of this route have the right `get` on events, which includes all
+ * events.
+ */
 async function get(exchange: Exchange, name: string, dependencies: EventRoutesDependencies): Promise<Answer> {
   const { type, source, audit, reader } = dependencies;
   const refused = await awaitAudit(audit, reader.position(), exchange);
@@ -219,7 +222,7 @@ async function get(exchange: Exchange, name: string, dependencies: EventRoutesDe
     const detail = `${type.plural}.${type.group} ${position.toString()} belongs to another epoch of the event log`;
     return refusal(problem('expired', detail));
   }
-  // A log may refuse a position that it never issued.
+  // Reads the log only at a position that it has issued, since a log may refuse any other position.
   const mayBe = position > logStart && position <= audit.position();
   const isIssued = mayBe && source.index.before(logPosition(position + 1n)) === position;
   const event = isIssued ? await source.log.readAt(position).catch(() => undefined) : undefined;

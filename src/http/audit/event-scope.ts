@@ -34,7 +34,7 @@ export function scopeOf(subject: Subject, scopes: EventScopes): EventScope {
 }
 
 /**
- * Returns a function that checks whether the subject may read the past of all objects of a type. The version in the
+ * Returns a function that checks whether the subject may read the history of all objects of a type. The version in the
  * request is arbitrary, because rights do not depend on versions.
  */
 function mayReadHistory(

@@ -18,7 +18,7 @@ export type EventWatchesDependencies = EventScopes & {
 };
 
 /**
- * Decodes watches of events. Stores for each watch the types with events that the user could read when the watch
+ * Decodes watches of events. Stores for each watch the scope of events that the caller could read when the watch
  * started.
  */
 export class EventWatches {
@@ -46,9 +46,10 @@ export class EventWatches {
   }
 
   /**
-   * Returns the start of a watch. A watch from now on starts after the position of the read models: no client has
+   * Returns the start of a watch. A watch that starts now begins after the position of the read models: no client has
    * received a later event, although the audit indexes may not have folded all earlier ones. Events never change, so a
-   * watch that begins with all present events starts after `logStart`, and can resume at any position.
+   * watch that begins with all present events starts after `logStart`, and can resume at any position. Only a watch
+   * that must mark the end of the present events keeps the start `state`.
    */
   #startOf(start: WatchStart): WatchStart {
     const folded = this.#dependencies.reader.position();

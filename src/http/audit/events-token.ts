@@ -22,7 +22,9 @@ export type DecodedEventsToken =
    */
   | { readonly ok: false; readonly problem: 'malformed' | 'expired' };
 
-/** A token is valid only for these values. `query`: the id of the log, and the parameters that choose the events. */
+/**
+ * A token is valid only for these values. `query` contains the id of the log and the parameters that choose the events.
+ */
 export type EventsIdentity = {
   readonly epoch: number;
   readonly query: readonly string[];

@@ -12,8 +12,8 @@ export type HumanDuration = {
 
 /**
  * Returns Kubernetes' short form of a duration in milliseconds (`HumanDuration` of k8s.io/apimachinery): `45s`,
- * `3m12s`, `17m`, `5h30m`, `2d5h`, `400d`, `3y20d`. Clocks may differ: up to 2 s below zero the form is `0s`, further
- * below `<invalid>`.
+ * `3m12s`, `17m`, `5h30m`, `2d5h`, `400d`, `3y20d`. Clocks may differ, so a negative duration of less than 2 s is `0s`.
+ * Other negative durations are `<invalid>`.
  */
 export function humanDuration(durationMs: number): HumanDuration {
   if (durationMs <= -2 * second) return { text: '<invalid>', until: 1 - 2 * second };
@@ -54,8 +54,9 @@ function two(
 const timestampForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/u;
 
 /**
- * Returns the age of an RFC 3339 timestamp at `now`, and the time at which its text changes, both in epoch
- * milliseconds. As in Kubernetes, an empty text is `<unknown>`, and an invalid timestamp `<invalid>`.
+ * Returns the age of an RFC 3339 timestamp at `now`. `until` is the time at which the text changes. Both times are in
+ * epoch milliseconds. As in Kubernetes, an empty timestamp results in `<unknown>`, and an invalid timestamp in
+ * `<invalid>`.
  */
 export function ageOf(timestamp: string, now: number): HumanDuration {
   if (timestamp === '') return { text: '<unknown>', until: Infinity };

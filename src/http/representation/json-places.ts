@@ -43,7 +43,7 @@ function childOf({ members }: WantedMembers, segment: string): WantedMembers {
   return wanted;
 }
 
-/** The start and end of the value of each pointer. A start of -1 means that the value is missing. */
+/** The offsets of the start and end of the value of each pointer. A start of -1 means that the value is missing. */
 export type Places = {
   readonly starts: Int32Array;
   readonly ends: Int32Array;
@@ -61,7 +61,7 @@ const quote = 0x22,
   closingBrace = 0x7d,
   closingBracket = 0x5d;
 
-/** Records the positions of the wanted members of the value at `at`, and returns the offset after the value. */
+/** Records the offsets of the wanted members of the value at `at`, and returns the offset after the value. */
 export function findMembers(bytes: Uint8Array, at: number, wanted: WantedMembers, places: Places): number {
   places.starts.fill(-1);
   return find(bytes, at, wanted, places);

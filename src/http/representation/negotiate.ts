@@ -16,7 +16,7 @@ export type Negotiated = {
 
 export const plainObjects: Negotiated = { shape: 'object', version: 'v1', include: 'Metadata' };
 
-/** The shared result for requests without another form, which saves an allocation. */
+/** The result for requests that ask for no other form. It is shared, which saves an allocation. */
 export const asObjects = { ok: true, value: plainObjects } as const;
 
 /**

@@ -5,11 +5,12 @@ export type Shown = {
 };
 
 /**
- * A form of a type's objects other than plain objects: a table, or metadata only. It is derived from the bytes of the
- * objects. All methods are pure, and take milliseconds for a megabyte. `now` is in epoch milliseconds.
+ * A form of a type's objects other than the stored objects: a table, metadata only, or objects in another version. It
+ * is derived from the bytes of the objects. All methods are pure, and take milliseconds for a megabyte. `now` is in
+ * epoch milliseconds.
  */
 export type Representation = {
-  /** The form's name, unique within the type, for caches and audiences. */
+  /** The form's name, unique within the type, for caches and for watches that share encoded events. */
   readonly name: string;
   /** The `apiVersion` and `kind` of a list. */
   readonly listKind: { readonly apiVersion: string; readonly kind: string };

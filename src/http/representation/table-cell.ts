@@ -17,7 +17,7 @@ const missing = Buffer.from('null');
  * Writes the cell of a value, by the rules of Kubernetes' custom resources. A value of another type than its column is
  * written as null, except that a string column contains numbers, booleans, objects and arrays as JSON. A date is
  * written as its age. A text longer than `tableCellCharactersMax` is shortened. Returns the time at which the cell
- * changes.
+ * changes, in epoch milliseconds; Infinity if it does not change.
  */
 export function cellOf(type: PrinterColumn['type'], value: CellValue, writer: ByteWriter, now: number): number {
   const { bytes, start, end } = value;

@@ -116,7 +116,7 @@ export class Table implements Representation {
 
   /**
    * Writes the row of an object after `findMembers` has found its members. Returns the time at which an age in the row
-   * changes.
+   * changes, in epoch milliseconds.
    */
   #row({ bytes, start, end }: CellValue, writer: ByteWriter, now: number): number {
     const { starts, ends } = this.#places;

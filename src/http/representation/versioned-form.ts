@@ -3,8 +3,9 @@ import { versionedAnswer, versionedItems } from '../../resource/type/versions/sh
 import type { Representation, Shown } from './representation.ts';
 
 /**
- * Returns the form of lists and watches in the version of the path; `form` for the preferred version, which is that of
- * the read models. Other forms, such as tables, are derived from the converted objects.
+ * Returns the form of objects in the version of the path. For the preferred version, which is the version of the read
+ * models, the result is `form`. For another version, the objects are converted, and `form`, such as a table, is derived
+ * from the converted objects.
  */
 export function formInVersion(type: ResourceType, form: Representation | undefined): Representation | undefined {
   if (type.preferred === undefined) return form;
@@ -18,7 +19,7 @@ export function formInVersion(type: ResourceType, form: Representation | undefin
   return fresh;
 }
 
-/** The forms by type and name. A type has as many as `representationOf` returns. */
+/** The forms by type and name. A type has one for each of its representations, and one for plain objects. */
 const forms = new WeakMap<ResourceType, Map<string, Representation>>();
 
 class VersionedForm implements Representation {

@@ -70,8 +70,8 @@ export class YamlWriter {
   }
 
   /**
-   * Writes the byte if it is structure: not a part of a string, number or literal. Returns whether the byte was
-   * written.
+   * Handles the byte if it is structure, that is, not a part of a string, number or literal. Returns whether the byte
+   * is structure.
    */
   #isStructure(byte: number): boolean {
     if (this.#deeper > 0) return this.#asJson(byte);
@@ -112,7 +112,7 @@ export class YamlWriter {
     return at;
   }
 
-  /** Writes a byte of JSON below the deepest level in block style. */
+  /** Does the same as `#isStructure` below the deepest level in block style, where values are written as JSON. */
   #asJson(byte: number): boolean {
     switch (byte) {
       case 0x7b:
