@@ -23,7 +23,7 @@ const keepAlive = Buffer.from(':\n\n');
 
 export type EventStreamParts = Pick<OpenStream, 'mount' | 'subject' | 'request'> & {
   readonly res: ServerResponse;
-  /** The account to which the limits of the client apply. */
+  /** The account of the client, to which limits of unread data apply. */
   readonly account: string;
   readonly iterator: AsyncIterator<unknown>;
   readonly clock: Clock;
@@ -40,9 +40,9 @@ type Taken =
   | { readonly kind: 'over' };
 
 /**
- * A plugin's server-sent events in one response. The headers of the response have been sent. The next event is
- * requested when the connection has accepted the previous event, so at most one event is buffered outside of the
- * connection.
+ * A plugin's server-sent events in one response. The headers of the response have been sent. If the unread data of the
+ * client reaches the high-water mark of the response, the next event is requested when the client has read the data. So
+ * the unread data exceeds the mark by at most one event.
  */
 export class EventStream implements OpenStream {
   readonly transport = 'sse';
@@ -58,7 +58,7 @@ export class EventStream implements OpenStream {
   /** Ends the wait for the plugin's next event. */
   #interrupt: () => void = () => undefined;
   #wroteAt: number;
-  /** The time since when the client has unread data. */
+  /** The time at which the wait for the client to read its data began; undefined if there is no wait. */
   #unreadSince: number | undefined;
 
   /** Opens the stream, which must have been admitted in this turn. */
@@ -74,7 +74,7 @@ export class EventStream implements OpenStream {
     };
     this.#outbox = streams.outboxes.open(new StreamConnection(res), { account, onOverflow });
     streams.add(this);
-    // Ignores `error`, which a reset during a write emits: `close` follows, and ends the stream.
+    // A reset during a write emits `error`. The listener ignores it, because `close` follows and ends the stream.
     res
       .on('error', () => undefined)
       .once('close', () => {
@@ -241,7 +241,7 @@ function eventText({
   if (!isLine(id) || id?.includes('\0') === true)
     return { problem: 'the id of a yielded event must be a string without line breaks or NUL' };
   const text: unknown = typeof data === 'string' ? data : JSON.stringify(data);
-  if (typeof text !== 'string') return { problem: `the data of a yielded event is ${typeof data}` };
+  if (typeof text !== 'string') return { problem: `the data of a yielded event is not JSON, but ${typeof data}` };
   const lines = /[\r\n]/u.test(text) ? text.split(/\r\n|\r|\n/u).join('\ndata: ') : text;
   return `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}data: ${lines}\n\n`;
 }

@@ -11,10 +11,10 @@ import { problem } from '../problem.ts';
 import { decodeBody, mediaTypeOf, readBody } from '../body/read-body.ts';
 import { escapeToken } from '../../base/reference-token.ts';
 
-/** The caller to which the clients of a plugin are bound. */
+/** The caller on behalf of which the clients of a plugin send requests. */
 export type Caller = {
   readonly subject: Subject;
-  /** The cause of the request, which no plugin can change. */
+  /** The cause of the request, which the client's writes record. No plugin can change it. */
   readonly cause: Cause;
   /** Whether the request has ended: it was answered or abandoned, or its stream has ended. */
   readonly isOver: () => boolean;
@@ -25,12 +25,15 @@ type RequestClients = {
   readonly pluginClient: Client;
 };
 
-/** The dependencies of all handlers' calls. */
+/** The dependencies of each call of a handler. */
 export type CallPorts = {
   readonly clock: Clock;
   readonly log: PluginLogger;
   readonly loggerOf: (plugin: string) => PluginLogger;
-  /** The generated API in-process, with the caller's rights and with the plugin's. */
+  /**
+   * Returns clients of the generated API in this process: `client` has the caller's rights, and `pluginClient` the
+   * plugin's.
+   */
   readonly clientsOf: (plugin: string, caller: Caller) => RequestClients;
 };
 
@@ -40,7 +43,7 @@ type CallParts = Pick<RouteRequest, 'params' | 'body' | 'signal'> & {
   readonly schemas?: RouteEndpoint['query'] | undefined;
 };
 
-/** The argument of a handler. */
+/** Returns the argument of a handler. */
 export function routeRequest(
   exchange: Exchange,
   { plugin, schemas, ...parts }: CallParts,

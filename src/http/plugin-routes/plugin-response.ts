@@ -80,7 +80,8 @@ function decodeWhole(
   const bytes = bytesOf(body, headers);
   if (typeof bytes === 'string') return { kind: 'rubbish', problem: bytes };
   const code = status ?? (bytes === undefined ? 204 : 200);
-  if (!isFinalStatus(code)) return { kind: 'rubbish', problem: `the status is ${describe(code)}` };
+  if (!isFinalStatus(code))
+    return { kind: 'rubbish', problem: `the status ${describe(code)} is not an integer from 200 to 599` };
   const violations = isJson(headers) ? bodyViolations({ body, bytes, isTyped }, responses?.get(code)?.schema) : [];
   if (violations.length > 0)
     return { kind: 'rubbish', problem: `the body does not match the schema of status ${String(code)}`, violations };
@@ -154,8 +155,8 @@ function isJson(headers: ReadonlyMap<string, string>): boolean {
 }
 
 /**
- * The reasons of refusals that a handler passes on: if a client's call throws such a refusal and the handler does not
- * catch it, the caller receives the same refusal.
+ * The reasons of refusals that a handler passes on: if a call of the plugin's client throws such a refusal, and the
+ * handler does not catch it, the caller receives the same refusal.
  */
 const passedOn: readonly RejectionReason[] = [
   'bad-request',
@@ -257,7 +258,7 @@ function bytesOf(body: unknown, headers: Map<string, string>): Uint8Array | unde
   }
   try {
     const text: unknown = JSON.stringify(body);
-    return typeof text === 'string' ? Buffer.from(text) : `the body is ${describe(typeof body)}`;
+    return typeof text === 'string' ? Buffer.from(text) : `the body is not JSON, but ${typeof body}`;
   } catch (error) {
     return `the body is not JSON: ${thrownMessage(error)}`;
   }

@@ -89,8 +89,8 @@ export class PluginRoutes implements RouteMounts {
   }
 
   /**
-   * Returns the plugin that has a route or socket at this path, announced or mounted, for any method. Rules may name
-   * this plugin.
+   * Returns the first plugin that has a route or socket at this path, announced or mounted, for any method. Rules may
+   * name this plugin.
    */
   pluginOf(segments: readonly string[]): string | undefined {
     for (const [plugin, { routes, sockets }] of this.#mounted)
@@ -98,14 +98,14 @@ export class PluginRoutes implements RouteMounts {
     return undefined;
   }
 
-  /** Returns all routes and sockets. */
+  /** Returns all routes and sockets of all plugins. */
   all(): readonly (Route & { readonly plugin: string })[] {
     return [...this.#mounted].flatMap(([plugin, { routes, sockets }]) =>
       [...routes.all(), ...sockets.all()].map(({ method, pattern }) => ({ plugin, method, pattern })),
     );
   }
 
-  /** Returns all routes and sockets, with their descriptions. */
+  /** Returns all routes and sockets of all plugins, with their descriptions. */
   described(): readonly DescribedRoute[] {
     return [...this.#mounted.values()].flatMap(({ mount: { plugin }, routes, sockets }) =>
       describeRoutes(plugin, {

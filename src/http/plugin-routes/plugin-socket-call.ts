@@ -34,7 +34,8 @@ type SocketCallDependencies = CallPorts & {
 };
 
 /**
- * Takes over the connection and runs the plugin's handler. The request must be authorized, and admitted in this turn.
+ * Takes over the connection and runs the plugin's handler. The request must be authorized, and `OpenStreams.refusal`
+ * must have admitted it in this turn.
  */
 export function serveSocket(call: SocketCall, dependencies: SocketCallDependencies): Answer {
   const {
@@ -80,7 +81,8 @@ async function run(
     connection.end({ reason: 'done', detail: '' });
   } catch (error) {
     const refused = decodeRefusal(error);
-    // A handler may fail because its socket was closed. Such an error is logged at level debug only.
+    // A handler may fail because its socket was closed, or pass on a refusal. These errors are logged only at level
+    // debug.
     const isLogged = !connection.isOver && refused === undefined;
     const fields = {
       plugin,
@@ -89,8 +91,8 @@ async function run(
       route: `the socket ${endpoint.path}`,
       error: thrownText(error),
     };
-    if (isLogged) ports.log.error('a plugin socket failed', fields);
-    else ports.log.debug('a plugin socket ended with an error', fields);
+    if (isLogged) ports.log.error('the handler of a plugin socket failed, so the socket is closed', fields);
+    else ports.log.debug('the handler of a plugin socket ended with an error', fields);
     connection.end({ reason: 'failed', detail: refused?.detail ?? `the plugin ${plugin} failed` });
   }
 }

@@ -29,7 +29,7 @@ import { binaryFrame, frameHeader } from '../watch/watch-socket.ts';
 export type SocketParts = Pick<OpenStream, 'mount' | 'subject' | 'request'> & {
   readonly webSocket: WebSocket;
   readonly socket: Duplex;
-  /** The account to which the limits of the client apply. */
+  /** The account of the client, to which limits of unread data apply. */
   readonly account: string;
   readonly now: number;
   readonly streams: OpenStreams;
@@ -38,8 +38,8 @@ export type SocketParts = Pick<OpenStream, 'mount' | 'subject' | 'request'> & {
 };
 
 /**
- * A WebSocket served by a plugin. Buffers are limited in both directions: if a buffer is full, reading pauses, or
- * `send` returns false.
+ * A WebSocket served by a plugin. Buffers are limited in both directions: if too many received messages wait for the
+ * plugin, reading pauses; if too many sent messages wait for the client, `send` returns false.
  */
 export class SocketConnection implements OpenStream {
   readonly transport = 'websocket';
@@ -57,7 +57,7 @@ export class SocketConnection implements OpenStream {
   /** Whether the plugin was notified of the end and the socket is no longer counted. */
   #hasLeft = false;
   #pingedAt: number;
-  /** The time of the last check, which is used for messages until the next check. */
+  /** The time of the last `beat`, which is used for messages until the next `beat`. */
   #now: number;
   /** The time since when reading is paused, because the plugin has not consumed its messages. */
   #pausedSince: number | undefined;

@@ -33,7 +33,7 @@ export const forgettingEndings: ReadonlySet<StreamEnding['reason']> = new Set(['
 export const rightsLost: StreamEnding = { reason: 'rights-lost', detail: 'this stream is no longer allowed' };
 export const crowdedOut: StreamEnding = {
   reason: 'too-slow',
-  detail: 'the unread data of all streams exceeds its limit',
+  detail: 'the unread data of all streams exceeds the limit',
 };
 
 export type StreamEnding = {
@@ -68,8 +68,8 @@ export function hasStopped({ plugin }: Mount): Problem {
 }
 
 /**
- * All open streams of plugins on this node: counts streams, keeps them alive, and ends streams that are no longer
- * allowed.
+ * The open streams of all plugins on this node. The class counts the streams, keeps them alive, and ends streams that
+ * are no longer allowed.
  */
 export class OpenStreams {
   /** The unread data of the streams' clients, within limits that are shared with watches. */

@@ -48,9 +48,9 @@ export const pluginSocketUnreadMs = 60_000;
 /** The maximum number of concurrent uploads, since received bytes are in memory. Above it, the response is 429. */
 export const uploadsMax = 8;
 /**
- * An upload is checked every `uploadLookMs`. A check fails if the upload has sent fewer than `uploadLookBytesMin` bytes
- * since the last check. After `uploadSlowLooksMax` failed checks in a row, the upload is refused, because other uploads
- * wait for its slot.
+ * An upload is checked every `uploadLookMs`. A check fails if the server has received fewer than `uploadLookBytesMin`
+ * bytes since the last check. After `uploadSlowLooksMax` failed checks in a row, the upload is refused, because it
+ * occupies one of the few slots.
  */
 export const uploadLookMs = 2_000;
 export const uploadLookBytesMin = 16_384;

@@ -152,7 +152,7 @@ test('the close code names how a socket ended', async (t) => {
     if (code === 1011)
       t.match(
         given.edge.lines.filter(({ level }) => level === 'error'),
-        [{ message: 'a plugin socket failed', fields: { plugin: 'feeds' } }],
+        [{ message: 'the handler of a plugin socket failed, so the socket is closed', fields: { plugin: 'feeds' } }],
         what,
       );
   }

@@ -99,7 +99,7 @@ for (const [what, events, expected] of [
       yield { data: 1 };
       yield {};
     },
-    /data of a yielded event is undefined/u,
+    /data of a yielded event is not JSON, but undefined/u,
   ],
   [
     'yields a misspelt member',
