@@ -13,7 +13,10 @@ export class AllowedHosts {
     this.#hosts = new Set(hosts.map((host) => host.toLowerCase()));
   }
 
-  /** Whether the request's Host header, and its target in absolute form, name an allowed host. */
+  /**
+   * Whether the request's Host header, and its target if that is in absolute form, name an allowed host. A probe may
+   * name any host.
+   */
   allows({ method, url = '/', headers: { host = '' } }: IncomingMessage): boolean {
     if (this.#hosts.size === 0) return true;
     if ((method === 'GET' || method === 'HEAD') && probes.has(url.split('?', 1)[0] ?? '')) return true;

@@ -48,8 +48,8 @@ function forwarded(req: IncomingMessage, peer: Peer, proxies: TrustedProxies): S
 }
 
 /**
- * Returns the first untrusted address of the list. If the list ends before such an address, or at an invalid entry,
- * returns the last valid hop.
+ * Returns the first untrusted address of the list. If the list ends before such an address, has an invalid entry before
+ * it, or has too many hops, returns the last valid hop; if there is none, returns `peer`.
  */
 function walk(peer: string, hops: Iterable<string>, proxies: TrustedProxies): string {
   let [address, count] = [peer, 0];

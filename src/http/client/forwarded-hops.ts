@@ -24,7 +24,10 @@ class EntriesFromRight {
     return entry;
   }
 
-  /** Returns the position of the comma before the entry, or -1 for the first entry. Ignores commas within quotes. */
+  /**
+   * Returns the position of the comma before the entry; -1 for the first entry, and undefined if the entry is too long.
+   * Ignores commas within quotes.
+   */
   #comma(): number | undefined {
     const first = Math.max(0, this.#end - forwardedHopLengthMax - 1);
     let isQuoted = false;

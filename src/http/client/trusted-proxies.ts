@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** The proxies with trusted forwarding headers: addresses and CIDR ranges, validated by `config.ts`. */
+/** The proxies with trusted forwarding headers: addresses and CIDR ranges, validated with the settings. */
 export class TrustedProxies {
   readonly #ranges = new BlockList();
   readonly isEmpty: boolean;

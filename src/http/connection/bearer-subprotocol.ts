@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
  */
 const prefix = 'base64url.bearer.authorization.k8s.io.';
 
-/** The subprotocol to confirm, by the request of a handshake. */
+/** The subprotocol that the server confirms, by the request of the handshake. */
 const confirmed = new WeakMap<IncomingMessage, string>();
 
 /**
@@ -36,7 +36,9 @@ export function takeBearer(req: IncomingMessage): string | undefined {
   return undefined;
 }
 
-/** Returns the other subprotocol that was offered with a token. */
+/**
+ * Returns the other subprotocol that was offered with a token, which the server confirms; undefined without a token.
+ */
 export function besideBearer(req: IncomingMessage): string | undefined {
   return confirmed.get(req);
 }

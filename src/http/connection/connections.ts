@@ -76,7 +76,8 @@ export class Connections {
 
   /**
    * Closes idle connections that Node's server does not close: connections without a request, which browsers open in
-   * advance, ended connections that the peer has not closed, and connections without a parser.
+   * advance; ended connections that the peer has not closed; and connections with neither a parser nor a pending
+   * response.
    */
   destroyIdle(): void {
     for (const socket of this.#open.keys()) if (socket.bytesRead === 0 || socket.writableFinished) socket.destroy();

@@ -47,8 +47,9 @@ export class MalformedRequests {
   }
 
   /**
-   * Writes the problem after the last response. If another request turns out to be complete, the problem is omitted,
-   * since the client would take the problem for the response to that request.
+   * Writes the problem after the last response. If another request has become complete by then, the problem is omitted,
+   * since the client would take the problem for the response to that request. After a timeout, the connection is closed
+   * at once, without a problem.
    */
   #endAfter(res: ServerResponse, code: string | undefined, socket: Socket): void {
     if (code === timedOut) {

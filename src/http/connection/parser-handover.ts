@@ -73,7 +73,8 @@ class Interlude {
 }
 
 /**
- * Continues a connection with a new parser. Call this function synchronously in the event that passes the connection.
+ * Continues a connection with a new parser. Call this function synchronously in the `upgrade` or `connect` event, with
+ * which Node passes on the connection.
  */
 export function resumeBehind(parts: Parts): void {
   new Interlude(parts).begin();

@@ -10,7 +10,7 @@ import { requestTurnMs, untimedRequestsMax } from '../../limits/requests.ts';
  */
 export class RequestTurns {
   readonly #turns: EventLoopTurns;
-  /** The number of requests since the last reset. `#soon` schedules each reset, which runs in a later turn. */
+  /** The number of requests since the last reset. `#soon` schedules a reset for a later turn. */
   #begun = 0;
   #isCounting = false;
 
@@ -35,7 +35,7 @@ export class RequestTurns {
 
   /**
    * Counts a request. Returns undefined if the request may run now; otherwise resolves in a later turn that has time.
-   * The first few requests after a reset run without a check of the clock, and all others of a turn share one reset.
+   * The first few requests after a reset run without a check of the clock. The next request schedules another reset.
    */
   #soon({ socket }: IncomingMessage): Promise<void> | undefined {
     this.#begun += 1;

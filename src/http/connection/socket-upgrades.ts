@@ -32,7 +32,7 @@ const serverOptions = {
  */
 export type ClientBounds = {
   readonly messageBytesMax: number;
-  /** The maximum number of frames of one message, and of received chunks that are not parsed yet. */
+  /** `fragmentsMax` limits the frames of one message, and `chunksMax` the received chunks that are not parsed yet. */
   readonly fragmentsMax: number;
   readonly chunksMax: number;
 };
@@ -50,7 +50,7 @@ export class SocketUpgrades {
       maxFragments: fragmentsMax,
       maxBufferedChunks: chunksMax,
     });
-    // With this listener, the library does not write the response itself.
+    // With this listener, the library does not write the response to a failed handshake itself.
     this.#server.on('wsClientError', ({ message }) => {
       this.#refused = message;
     });

@@ -41,7 +41,7 @@ export class TlsFront {
    * Spreads handshakes over turns of the event loop: each takes up to a millisecond, and a thousand may start at once.
    */
   readonly #turns: EventLoopTurns;
-  /** Connections with an unfinished handshake, by their addresses and ports. */
+  /** Connections with an unfinished handshake, by the result of `placeOf`. */
   readonly #opening = new Map<string, Opening>();
 
   constructor(certificate: ServerCertificate, dependencies: FrontDependencies) {
@@ -112,7 +112,10 @@ export class TlsFront {
   }
 }
 
-/** Returns the addresses and ports of a connection, which are unique among the open connections of a server. */
+/**
+ * Returns the remote address, remote port and local address of a connection, which together identify it among the open
+ * connections of the server.
+ */
 function placeOf({ remoteAddress = '', remotePort = 0, localAddress = '' }: Socket): string {
   return `${remoteAddress} ${String(remotePort)} ${localAddress}`;
 }

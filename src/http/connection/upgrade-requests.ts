@@ -1,6 +1,9 @@
 import { IncomingMessage } from 'node:http';
 
-/** Whether a request with an upgrade offer leaves HTTP. The function must not throw. */
+/**
+ * Returns whether a request with an upgrade offer leaves HTTP, that is, whether the server accepts the upgrade. Must
+ * not throw.
+ */
 export type Leaves = (req: IncomingMessage) => boolean;
 
 /**
