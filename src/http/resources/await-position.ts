@@ -8,7 +8,10 @@ import { disconnectSignalOf, type Exchange } from '../exchange.ts';
 import { problem, type Problem } from '../problem.ts';
 import type { Freshness } from './decode-list-query.ts';
 
-/** Waits until this node has folded the requested position. Returns a refusal if that fails. */
+/**
+ * Waits until this node has folded the requested position. Returns a refusal if the position belongs to another epoch,
+ * if the wait fails, or if exactly this position is required but later events are folded.
+ */
 export async function staleness(
   freshness: Freshness,
   exchange: Exchange,

@@ -22,15 +22,15 @@ import { formInVersion } from '../representation/versioned-form.ts';
 import { readObject } from '../body/read-object.ts';
 
 /**
- * The cache key of a list, undefined if the response is not cached; and the form of the objects, undefined for plain
- * objects.
+ * `key` is the cache key of a list; undefined if the response is not cached. `form` is the form of the objects;
+ * undefined for plain objects.
  */
 type Keyed = {
   readonly key: string | undefined;
   readonly form: Representation | undefined;
 };
 type Asked = Keyed & { readonly request: ListRequest };
-/** Lists at a past position, which the audit indexes have folded. */
+/** The reader of lists at past positions, with the audit indexes that it requires. */
 export type PastLists = MomentPorts['audit'] & { readonly lists: ListsAt };
 type AskedPast = {
   readonly asked: Asked;
@@ -77,8 +77,8 @@ export class Collections {
   }
 
   /**
-   * Returns the cache key of a request. A request with `resourceVersion` or `at` has no key, since it waits for a
-   * position or reads a past position.
+   * Returns the cache key of a request; undefined if the response is not cached. A request with `at`, or with a
+   * `resourceVersion` other than 0, has no key, since it reads a past position or may wait for a position.
    */
   #keyOf({ query, rawQuery }: Exchange, type: ResourceType, form: Representation | undefined): string | undefined {
     const waits = /[^0]/u.test(query.get('resourceVersion') ?? '') || query.has('at');
@@ -132,7 +132,7 @@ export class Collections {
       if (page !== undefined) return this.#stream({ exchange, ...asked, slot }, page);
       slot.release();
       return refusal(
-        problem('unavailable', `the past values of ${type.plural} are being read from the log`, {
+        problem('unavailable', `the past values of ${type.plural} are being read from the log; retry`, {
           retryAfterSeconds: 5,
         }),
       );
@@ -212,7 +212,8 @@ export class Collections {
   }
 
   /**
-   * Yields the list. Reading starts with the first chunk. The slot is released when the stream ends or is abandoned.
+   * Yields the list. Reading starts when the first chunk is requested. The slot is released when the stream ends or is
+   * abandoned.
    */
   async *#streamed(
     { exchange, request, form, slot }: SlotHolder,
@@ -247,8 +248,8 @@ export class Collections {
 }
 
 /**
- * Returns the past position at which a list is read. All pages of a chain use the position of the first page, even if
- * `at` is a time.
+ * Returns the past position at which a list is read. All pages of a chain (`limit` and `continue`) use the position of
+ * the first page, even if `at` is a time.
  */
 async function momentOf(exchange: Exchange, paging: ListRequest['paging'], ports: MomentPorts): Promise<Resolved> {
   const begun = paging.kind === 'chain' ? paging.token?.position : undefined;
@@ -268,7 +269,7 @@ export function readerOf({ subject, sender }: Exchange): Client {
   return clientOf(subject, networkOf(sender.address));
 }
 
-/** Returns the name in the body, for the refusal. */
+/** Returns the name in the metadata of a body, for the details of a refusal. */
 function nameIn(metadata: unknown): { readonly name?: string } {
   if (typeof metadata !== 'object' || metadata === null || !('name' in metadata)) return {};
   return typeof metadata.name === 'string' ? { name: metadata.name } : {};

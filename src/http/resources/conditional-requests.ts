@@ -8,7 +8,7 @@ import { problem, type Problem } from '../problem.ts';
 
 /**
  * The entity tag of an object for conditional requests (RFC 9110, 13): `"<version>-<served version>-<digest>"`. The
- * digest is that of the type's declaration, by which the object's defaults are filled in and its version is converted.
+ * digest is the digest of the type's declaration, which determines the defaults and the conversion of the object.
  */
 export function etagOf(version: number, type: ResourceType): string {
   let suffix = suffixes.get(type);
@@ -42,8 +42,8 @@ export function isKnown(req: IncomingMessage, version: number): boolean {
 }
 
 /**
- * Whether a read returns 304: `If-None-Match` contains this entity tag, which is compared weakly, and the response
- * would be JSON, which has the entity tag.
+ * Whether a read returns 304. This requires that `If-None-Match` contains this entity tag (by weak comparison) or `*`,
+ * and that the response would be JSON, since only a JSON response has an entity tag.
  */
 export function isTagKnown(req: IncomingMessage, tag: string): boolean {
   const header = headerOf(req, 'if-none-match');
@@ -67,8 +67,8 @@ export function checkConditions(req: IncomingMessage, version: number): Problem 
 const tags = /^\s*(?:\*|(?:W\/)?(?:"[^"]*"|\d{1,16})(?:\s*,\s*(?:W\/)?(?:"[^"]*"|\d{1,16}))*)\s*$/u;
 
 /**
- * Returns the problem of a malformed `If-Match`: such a request is refused with 400, instead of 412. A version without
- * quotes is accepted as its tag, and a tag with the version alone.
+ * Returns the problem of a malformed `If-Match`: such a request is refused with 400, instead of 412. In place of an
+ * entity tag, the version alone is accepted, with or without quotes.
  */
 export function checkConditionSyntax(req: IncomingMessage): string | undefined {
   const header = headerOf(req, 'if-match');

@@ -12,7 +12,7 @@ export type ContinueToken = {
   /** The first page's position, which all pages of the chain report. */
   readonly position: LogPosition;
   readonly after: OrderPlace;
-  /** The number of this token's page, from 1. */
+  /** The number of the page that this token requests. The first page has the number 1. */
   readonly page: number;
 };
 

@@ -11,7 +11,7 @@ export type HistoryQuery = {
   readonly withObjects: boolean;
   readonly limit: number;
   readonly freshness: Freshness;
-  /** The end of the previous page; absent on the first page. */
+  /** The end of the previous page; undefined for the first page. */
   readonly token: HistoryToken | undefined;
   /** The identity of the query, to which the token of the next page is bound. */
   readonly identity: HistoryIdentity;

@@ -9,11 +9,16 @@ import { decodeToken, type ContinueToken, type QueryIdentity } from './continue-
 import { problem, type Problem, type ProblemResult } from '../problem.ts';
 import { checkParameterNames } from '../query-names.ts';
 
-/** The kind of paging, which determines the counts of the list. */
+/**
+ * The paging of a list: one page with all objects, pages by number, or a chain of pages by `limit` and `continue`. It
+ * determines the counts in the response.
+ */
 export type Paging =
   | { readonly kind: 'all' }
   | { readonly kind: 'page'; readonly page: number; readonly size: number }
-  /** `token` is the end of the previous page; absent on the first page. A `limit` of 0 means all remaining objects. */
+  /**
+   * `token` is the end of the previous page; undefined for the first page. A `limit` of 0 means all remaining objects.
+   */
   | { readonly kind: 'chain'; readonly limit: number; readonly token: ContinueToken | undefined };
 
 export type ListRequest = {
@@ -104,7 +109,7 @@ function decodePaging(parameters: URLSearchParams, identity: QueryIdentity, sort
   return { ok: true, value: pageOf(page.value ?? 1, size.value ?? 0) };
 }
 
-/** Returns the paging by page number. Page 0 means 1. Without a size, one page contains all objects. */
+/** Returns the paging by page number. Page 0 means page 1. Without a size, one page contains all objects. */
 function pageOf(page: number, size: number): Paging {
   return size === 0 ? { kind: 'all' } : { kind: 'page', page: Math.max(1, page), size };
 }

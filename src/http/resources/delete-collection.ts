@@ -22,8 +22,8 @@ import { problem, problemOf, type Problem } from '../problem.ts';
 /**
  * Deletes all objects that the selectors match, each by its own write, and returns the deleted or marked objects
  * (decision 2). The deletion is not atomic. A refusal in the first batch refuses the request. In a later batch, a rate
- * limit ends the list, which then reports the number of remaining objects. Any other refusal in a later batch can only
- * break off the response.
+ * limit ends the list, which then reports the number of remaining objects. Any other refusal in a later batch aborts
+ * the response, because the status has been sent.
  */
 export async function deleteCollection(exchange: Exchange, type: ResourceType, ports: ResourcePorts): Promise<Answer> {
   const requested = requestedForm(exchange, type);

@@ -19,7 +19,7 @@ import { problem, warningHeaders } from '../problem.ts';
 import { writeInForm } from '../representation/requested-form.ts';
 import { nothingHere, type Route } from '../route-table.ts';
 
-/** The request is not for a generated API: another route may match. */
+/** The request is not for a generated API: another route may match. `allow` lists the methods that the path accepts. */
 export type NotServed = {
   readonly kind: 'not-served';
   readonly allow: readonly string[];

@@ -25,14 +25,16 @@ export type HistoryPorts = {
   readonly identity: () => Pick<LogIdentity, 'logId'>;
 };
 
-/** An object of a type that need not be registered. `apiVersion`, `plural` and `name` are from the path. */
+/**
+ * An object that a path names. Its type need not be registered. `apiVersion`, `plural` and `name` are from the path.
+ */
 export type HistoryTarget = {
   readonly key: TypeKey;
   readonly group: string;
   readonly plural: string;
   readonly apiVersion: string;
   readonly name: string;
-  /** The type in the version of the path; undefined if it is not registered. */
+  /** The type in the version of the path; undefined if the type is not registered. */
   readonly type?: ResourceType | undefined;
 };
 
@@ -107,7 +109,10 @@ async function olderThanAsked(
   return stale ?? staleness(freshness, exchange, reader);
 }
 
-/** Returns where a page begins. All pages of a chain contain only events that existed at the first page. */
+/**
+ * Returns where a page begins; `absent` if no object ever had the name, and `foreign` if the token does not belong to
+ * this stream. All pages of a chain contain only events that existed at the first page.
+ */
 function beginningOf(
   { token, order }: HistoryQuery,
   folded: StreamRevision | undefined,

@@ -9,7 +9,7 @@ import type { ListRequest } from './decode-list-query.ts';
 /** A page with joined items, in the form of the list. */
 type Joined = Omit<ListPage, 'items'> & { readonly items: Uint8Array };
 
-/** The form of a cached response, and the time until which its items are correct, in epoch milliseconds. */
+/** The form of a cached response. The items are correct from `madeAt` until `until`, both in epoch milliseconds. */
 export type CachedForm = {
   readonly form: Representation | undefined;
   readonly madeAt: number;
@@ -40,7 +40,7 @@ type Wanted = {
 export class ListCache {
   /** The entries by key, least recently used first. */
   readonly #entries = new Map<string, Entry>();
-  /** The total size of the entries, at most `listCacheBytesMax`. */
+  /** The total size of the entries in bytes, at most `listCacheBytesMax`. */
   #bytes = 0;
   /** The position of the last change since the cache was created, by type. */
   readonly #changed = new Map<TypeKey, LogPosition>();

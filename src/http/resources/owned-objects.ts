@@ -101,7 +101,8 @@ function ownedExecute({ reader, execute }: ResourcePorts, { owner }: Owned): Exe
 
 type Lookup = ResourcePorts & { readonly context: WriteContext };
 /**
- * A found object. `counted` is the context for the next write, which does not count again what the look-up has counted.
+ * A found object. `counted` is the context for the next write: if the look-up was counted towards the rate limits, the
+ * next write is not counted again.
  */
 type Found = {
   readonly stored: StoredObject;
@@ -136,8 +137,8 @@ type Change = {
 };
 
 /**
- * Returns a refusal if the command changes members that the owner may not set; undefined otherwise. A dry run computes
- * the effect of a patch.
+ * Returns a refusal if the command changes members that the owner may not set; undefined otherwise. Computes the result
+ * of the command by a dry run.
  */
 async function changeRefused(
   type: ResourceType,
@@ -194,7 +195,7 @@ function nameIn(metadata: unknown): string {
   return isObject(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';
 }
 
-/** Replaces null and absent values by an empty list, which means the same. */
+/** Replaces null and absent values by an empty list, since all three mean the same. */
 function listed(value: unknown): unknown {
   return value ?? [];
 }

@@ -31,7 +31,8 @@ export async function answerScale(
 }
 
 /**
- * Returns the stored object and its entity tag. The Scale has the same entity tag, since both have the same version.
+ * Returns the stored object and its entity tag. The Scale of the object has the same entity tag, since it has the same
+ * version.
  */
 async function readObject(exchange: Exchange, { type, name }: ItemTarget, { reader }: ResourcePorts): Promise<Answer> {
   const misnamed = checkParameterNames(exchange.query);

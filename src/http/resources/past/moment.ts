@@ -10,7 +10,7 @@ import { problem, type ProblemReason } from '../../problem.ts';
 import { awaitAudit } from '../await-position.ts';
 import { shown } from '../decode-list-query.ts';
 
-/** The indexes over the log's past, and their progress. */
+/** The audit indexes over the events of the log, and their progress. */
 export type PastIndexes = {
   readonly models: AuditProgress;
   readonly versions: VersionReader;

@@ -61,7 +61,10 @@ async function refuseBody(exchange: Exchange): Promise<Answer | undefined> {
     : refusal(problem('bad-request', 'a restore must have no request body: at names the state to restore'));
 }
 
-/** The earlier state in the version of the write: a create has that of the path, another write the preferred one. */
+/**
+ * Returns the earlier state in the version of `type`, which is the version of the write: that of the path for a create,
+ * and the preferred version for any other write.
+ */
 function inVersion(
   bytes: Uint8Array,
   type: ResourceType,
