@@ -23,7 +23,10 @@ export type Answer =
       readonly slot?: SnapshotSlot;
     }
   | { readonly kind: 'empty'; readonly status: 204 | 304; readonly headers: readonly string[] }
-  /** A plugin's response: its headers override the platform's. */
+  /**
+   * A response with its own headers, for example of a plugin. They replace the platform's default headers, except for
+   * `X-Content-Type-Options`, `X-Request-Id` and `Content-Length`.
+   */
   | {
       readonly kind: 'custom';
       readonly status: number;
@@ -61,7 +64,10 @@ export function textAnswer(text: string, status = 200, contentType = 'text/plain
   };
 }
 
-/** Adds headers: alternating names and values. A plugin's response and one of other code are unchanged. */
+/**
+ * Adds headers: alternating names and values. A custom response, and a response that other code has taken over, are
+ * unchanged.
+ */
 export function withHeaders(answer: Answer, headers: readonly string[]): Answer {
   switch (answer.kind) {
     case 'bytes':

@@ -76,7 +76,7 @@ export class App {
       const isYaml = prefersYaml(req.headers.accept);
       await send(to, isYaml ? await this.#yaml.of(answer, this.#accountOf(to)) : answer, this.#dependencies);
     } catch (error) {
-      this.#dependencies.log.error('a request failed', {
+      this.#dependencies.log.error('a request failed with an unexpected error', {
         requestId: to.requestId,
         method: req.method,
         path: req.url?.split('?', 1)[0],

@@ -39,7 +39,6 @@ import { responseOn } from './connection/socket-response.ts';
 import { leavesHttp, offersWebSocket, requestClass } from './connection/upgrade-requests.ts';
 import type { WatchEndpoints } from './watch/watching.ts';
 
-/** The dependencies of the HTTP server. */
 export type HttpDependencies = Edge & {
   readonly registry: TypeRegistry;
   readonly reader: ObjectReader;
@@ -60,11 +59,14 @@ export type HttpDependencies = Edge & {
   /** The platform's version, a semantic version. */
   readonly version: string;
   readonly metrics: Metrics;
-  /** The allowed host names, with or without a port. If empty, all are allowed. */
+  /** The allowed host names, with or without a port. If empty or undefined, all are allowed. */
   readonly allowedHosts?: readonly string[];
   /** With a certificate, the server accepts TLS only. */
   readonly certificate?: ServerCertificate | undefined;
-  /** The routes for accounts, permissions, reviews and log-ins. They are authorized like any other path. */
+  /**
+   * The platform's routes outside of the generated APIs, for example for accounts, reviews and log-ins. They are
+   * authorized like any other path.
+   */
   readonly platformRoutes: readonly PlatformRoute[];
 };
 
@@ -94,7 +96,7 @@ export function createHttpServer(dependencies: HttpDependencies): HttpServer {
     connections.begin(req, res);
     turns.begin(req, res, () => {
       app.serve(req, res).catch((error: unknown) => {
-        log.error('could not answer a request', { error: String(error) });
+        log.error('could not answer a request, so the connection is closed', { error: String(error) });
         req.socket.destroy();
       });
     });
@@ -288,7 +290,7 @@ async function closed({ server, connections, front }: Closing, { clock, log }: E
         clock.after(drainPollMs, sweep);
         return;
       }
-      log.warn('closed the connections of requests that did not end in time');
+      log.warn('shutdown: closed the connections of requests that did not end in time');
       connections.destroyAll();
     };
     sweep();

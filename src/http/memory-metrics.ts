@@ -7,7 +7,7 @@ export type MemorySources = {
 
 /**
  * Defines the memory metrics. The library's default metrics cover the process (`process_resident_memory_bytes`,
- * `nodejs_heap_size_used_bytes`); one gauge covers what slow clients have not read.
+ * `nodejs_heap_size_used_bytes`). One more gauge shows the bytes that slow clients have not read.
  */
 export function defineMemory({ streamBufferBytes }: MemorySources, library: MetricLibrary): void {
   const { Gauge, registers, collectDefaultMetrics } = library;

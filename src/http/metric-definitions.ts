@@ -25,11 +25,14 @@ export type MetricSources = MemorySources & {
   /** The certificate in use, with its expiry in milliseconds since the Unix epoch; undefined without TLS. */
   readonly certificate?: (() => { readonly expiresAt: number }) | undefined;
   /**
-   * `totals` counts log-ins, log-outs and refusals by kind. `omitted` is the number of these that have no event of
-   * their own. Undefined if accesses are not recorded.
+   * `totals` counts log-ins, log-outs and refusals by kind. `omitted` is the number of them that have no event of their
+   * own in the log. The member is undefined if accesses are not recorded.
    */
   readonly accesses?: { readonly totals: ReadonlyMap<string, number>; readonly omitted: number } | undefined;
-  /** The controllers, each with the number of queued and of spinning keys, and the number of ended steps by outcome. */
+  /**
+   * The controllers. `depth` is the number of queued keys, `spinning` the number of spinning keys, and `counts` the
+   * number of ended steps by outcome.
+   */
   readonly controllers: () => readonly {
     readonly name: string;
     readonly depth: number;
@@ -42,8 +45,8 @@ export type MetricSources = MemorySources & {
 };
 
 /**
- * The number of blocks of the event loop by plugin ('' means the platform), and the recent delays of timers in seconds
- * by quantile.
+ * `held` returns how often the event loop was blocked, by plugin ('' means the platform). `lag` returns the recent
+ * delays of timers in seconds, by quantile.
  */
 export type EventLoopSource = {
   held(): ReadonlyMap<string, number>;

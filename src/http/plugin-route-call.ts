@@ -164,8 +164,8 @@ export class PluginRouteCalls {
   }
 
   /**
-   * Awaits the handler's result, its time limit, or its caller's disconnect, whichever is first. A later rejection of
-   * the handler is ignored.
+   * Waits for the handler's result, the time limit, or the disconnect of the caller, whichever is first. A later
+   * rejection of the handler is ignored.
    */
   async #settled(
     exchange: Exchange,

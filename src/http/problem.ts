@@ -22,7 +22,7 @@ export type ProblemResult = {
 
 export type ProblemReason = RejectionReason | EdgeReason;
 
-/** The status, fixed reason and title of every refusal (decision 8). Only this table maps statuses. */
+/** The status, fixed reason and title of every refusal (decision 8). No other code assigns a status to a refusal. */
 export const problems = {
   'bad-request': { status: 400, word: 'BadRequest', title: 'The request is malformed' },
   unauthorized: { status: 401, word: 'Unauthorized', title: 'Valid credentials are required' },
@@ -57,7 +57,7 @@ export type Problem = {
   readonly reason: ProblemReason;
   readonly detail: string;
   readonly violations?: readonly Violation[];
-  /** The name to use for an empty pointer in the violations; `object` if absent. */
+  /** The `field` to report for a violation with an empty pointer; `object` if absent. */
   readonly root?: 'patch';
   /** Machine-readable causes, as in Kubernetes, in addition to the violations. */
   readonly causes?: readonly { readonly reason: string; readonly message: string }[];

@@ -70,14 +70,15 @@ function refusedName(given: string, { own = [], ...path }: NamedPath): string | 
 }
 
 function refusedAt(given: string, { hasPast, isWatch }: NamedPath): string | undefined {
-  if (isWatch === true) return 'at: a watch does not support at; to start it after a position, set resourceVersion';
+  if (isWatch === true)
+    return 'at: a watch does not support this parameter; to start the watch after a position, set resourceVersion';
   if (hasPast !== true) return 'at: this path does not support past states';
   return given === 'at' ? undefined : misspelt(given, 'at');
 }
 
 /**
- * The length up to which own names of a path are not compared by letters: too many other names differ from a short name
- * in one letter.
+ * The length up to which a name is not compared by letters: too many other names differ from such a short name in one
+ * letter.
  */
 const shortLength = 3;
 

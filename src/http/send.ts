@@ -96,9 +96,9 @@ function commonOf(headers: readonly string[]): readonly string[] {
 }
 
 /**
- * Writes the head of a response with a body. The queue of a pipelined response already contains the `100 Continue` that
- * its request expects. Node would put the head before the queue if the first write contained the head and a body of
- * bytes. If the head is sent alone, Node puts it after the queue.
+ * Writes the head of a response with a body. A pipelined response waits in a queue, which may already contain the
+ * interim response `100 Continue`. If the first write contained the head and a body of bytes, Node would put the head
+ * before the interim response. If the head is sent alone, Node puts it after the interim response.
  */
 function begin(res: ServerResponse, status: number, headers: string[]): void {
   res.writeHead(status, headers);
@@ -111,7 +111,10 @@ function begin(res: ServerResponse, status: number, headers: string[]): void {
  */
 const joinedBodyBytesMax = 16_384;
 
-/** Ends a response. Node joins head and body into one write only if the body is text. Latin-1 preserves every byte. */
+/**
+ * Ends a response. Node joins head and body into one write only if the body is text, so a small body is passed as
+ * Latin-1 text, which preserves every byte.
+ */
 function end(res: ServerResponse, bytes: Uint8Array): void {
   if (bytes.length > joinedBodyBytesMax) res.end(bytes);
   else res.end(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1'), 'latin1');
@@ -124,7 +127,7 @@ function end(res: ServerResponse, bytes: Uint8Array): void {
 export function sendProblem({ req, res, requestId }: Recipient, problem: Problem, { domain, clock, log }: Edge): void {
   if (res.destroyed) return;
   if (res.headersSent) {
-    log.warn('a response failed after it had begun', { requestId, reason: problem.reason });
+    log.warn('closed a response that failed after it had begun', { requestId, reason: problem.reason });
     res.destroy();
     return;
   }
@@ -191,7 +194,8 @@ async function sendStream(
           res.destroy();
         });
   try {
-    // The first chunk is always requested, since `return` has no effect on an iteration that has not started.
+    // The first chunk is always requested. Otherwise `return` would not run the `finally` blocks of the iteration,
+    // which release its resources.
     for await (const chunk of chunks) {
       if (res.destroyed || req.method === 'HEAD') break;
       await sendChunk(

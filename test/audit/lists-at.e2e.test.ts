@@ -169,7 +169,11 @@ test('a position that cannot be shown is refused with its reason', async (t) => 
     ['at=2222-02-02T00:00:00Z', 400, /^at: 2222.* is in the future$/u],
     ['at=1999-01-01T00:00:00Z', 400, /^at: 1999.* is before the log’s first event$/u],
     [`At=${at}`, 400, /did you mean "at"\?/u],
-    [`at=${at}&watch=true`, 400, /^at: a watch does not support at; to start it after a position, set/u],
+    [
+      `at=${at}&watch=true`,
+      400,
+      /^at: a watch does not support this parameter; to start the watch after a position, set/u,
+    ],
   ];
   for (const [query, status, message] of refused)
     t.match(await refusal(server, `${widgets}?${query}`), { status, message }, query);

@@ -127,7 +127,7 @@ test('moments that the log does not have are refused', async (t) => {
     [
       `at=${position}&watch=true`,
       400,
-      /a watch does not support at; to start it after a position, set resourceVersion/u,
+      /a watch does not support this parameter; to start the watch after a position, set resourceVersion/u,
     ],
     [`At=${position}`, 400, /did you mean|does not support past states/u],
     [`at=${position}&fieldselector=a`, 400, /did you mean .{1,2}fieldSelector/u],

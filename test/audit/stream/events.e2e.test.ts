@@ -226,7 +226,11 @@ test('what cannot be is refused with its reason', async (t) => {
     [{ resourceVersion: '9'.repeat(20) }, 410, /belongs to another epoch/u],
     [{ watch: 'true', where: 'time>=2026-01-01T00:00:00Z' }, 400, /time is supported for lists only/u],
     [{ watch: 'true', where: 'colour=red' }, 400, /field label not supported/u],
-    [{ watch: 'true', at: '5' }, 400, /at: a watch does not support at; to start it after a position, set/u],
+    [
+      { watch: 'true', at: '5' },
+      400,
+      /at: a watch does not support this parameter; to start the watch after a position, set/u,
+    ],
     [{ watch: 'true', include: 'object' }, 400, /include: is not a parameter of a watch/u],
   ];
   for (const [wanted, status, detail] of refused) {

@@ -189,7 +189,9 @@ test("the platform's paths refuse such names, and plugins' own routes receive th
       const { status, text } = await call(`${path}?${query}`, { ...asked, headOnly: false });
       t.equal(status, 400, `${what}?${query}`);
       const isWatch = asked.upgrade === true || asked.headers?.['accept'] === 'text/event-stream';
-      const past = isWatch ? /a watch does not support at; to start it/u : /does not support past states/u;
+      const past = isWatch
+        ? /a watch does not support this parameter; to start the watch/u
+        : /does not support past states/u;
       const detail = query === 'at=5' ? past : /did you mean /u;
       if (asked.method !== 'HEAD') t.match(text, detail, what);
     }
