@@ -30,7 +30,7 @@ const eventSchema = object(
     dataSha256: text('For secrets: the SHA-256 of the data of the event, in hex.'),
     data: {
       type: 'object',
-      description: 'The data of the event: with include=data, and always for log-ins and refusals.',
+      description: 'The data of the event. Present with include=data, and always for log-ins and refusals.',
     },
     object: objectSchema,
     change: changeSchema('With include=change: the change since the previous event, as a JSON Patch (RFC 6902).'),

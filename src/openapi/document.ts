@@ -61,8 +61,8 @@ export function* inParts<T>(
 }
 
 /**
- * Yields the standard schemas, then `schemas`. Each schema is read only when it is needed, since the read translates
- * its type.
+ * Yields the standard schemas, then `schemas`. Each schema is read only when it is needed, since reading a schema
+ * translates its type.
  */
 function* withStandard(schemas: DocumentContent['schemas']): Generator<readonly [string, Schema]> {
   yield* standardSchemas;

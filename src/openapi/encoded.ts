@@ -1,4 +1,4 @@
-/** A named member of a document. Its value depends on its name and on its sources, which never change. */
+/** A named member of a document. Its value depends only on its name and on its sources, which never change. */
 export type Part = {
   readonly name: string;
   readonly sources: readonly object[];

@@ -34,7 +34,7 @@ export type Operation = {
   readonly tag: string;
   readonly summary?: string;
   readonly description?: string;
-  /** Kubernetes' name for the verb, and the kind that the operation concerns. */
+  /** `action` is Kubernetes' name for the verb, and `kind` is the kind that the operation reads or writes. */
   readonly action?: string;
   readonly kind?: GroupVersionKind;
   readonly parameters: readonly Parameter[];
@@ -63,7 +63,7 @@ export function* itemsOf(operations: readonly Operation[], form: (operation: Ope
   }
 }
 
-/** Returns the members of an operation that all versions share. */
+/** Returns the members of an operation that all versions of OpenAPI share. */
 export function commonMembers({ operationId, tag, summary, description, action, kind }: Operation): Members {
   return {
     tags: [tag],

@@ -22,7 +22,7 @@ export const selectionParameters: readonly Parameter[] = [
   query('labelSelector', text, 'Requirements on labels, for example tier=web,env in (dev,test),!old. May be repeated.'),
   query('fieldSelector', text, 'Requirements on indexed fields, for example spec.size>=3. May be repeated.'),
   query('sort', text, 'An indexed field, with ,asc or ,desc. May be repeated.'),
-  query('page', whole, 'The page, from 1.'),
+  query('page', whole, 'The number of the page. The first page is 1.'),
   query('size', whole, 'The number of objects per page; 0 for all.'),
 ];
 
@@ -67,7 +67,7 @@ export const freshnessParameters: readonly Parameter[] = [
   query(
     'resourceVersionMatch',
     { type: 'string', enum: ['NotOlderThan', 'Exact'] },
-    'How resourceVersion is compared.',
+    'NotOlderThan: the answer is at least as new as resourceVersion. Exact: it is of exactly this position.',
   ),
 ];
 

@@ -99,13 +99,13 @@ export const treeEntries: Entries = {
   'GET /audit/tree/inclusion': {
     id: 'getInclusionProof',
     tag: 'Audit',
-    summary: 'The proof that an event is in the tree: index, or position and id; size',
+    summary: 'The proof that an event is in the tree. Parameters: index, or position and id; size',
     answer: { types: json, schema: members({ ...hashes, size: count, root: text, index: count, entry: text }) },
   },
   'GET /audit/tree/consistency': {
     id: 'getConsistencyProof',
     tag: 'Audit',
-    summary: 'The proof that the tree of size from is a prefix of the tree of size to',
+    summary: 'The proof that the tree of the size `from` is a prefix of the tree of the size `to`',
     answer: { types: json, schema: members({ ...hashes, from: count, fromRoot: text, to: count, toRoot: text }) },
   },
   'GET /audit/tree/tile/{level}/{a}': { ...tileEntry, id: 'getTile' },
@@ -134,7 +134,7 @@ export const audits: Entries = {
   'GET /apis/audit.*/v1alpha1/export': {
     id: 'exportLog',
     tag: 'Audit',
-    summary: 'The events of the log with their proof, as JSON lines: after, until (docs/audit-proof.md)',
+    summary: 'The events of the log with their proof, as JSON lines. Parameters: from, after, until',
     answer: lines,
   },
   'POST /apis/audit.*/v1alpha1/backups': {

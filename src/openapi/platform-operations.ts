@@ -109,7 +109,7 @@ function accountEntries({ media, schemaOf }: PlatformContext): Entries {
     [`POST ${account}/personalaccesstokens`]: {
       ...token,
       id: 'createOwnToken',
-      summary: 'Create a token. Only this answer contains its text',
+      summary: 'Create a token. Only this answer contains the text of the token',
       body: of('PersonalAccessToken'),
       status: '201',
     },

@@ -45,14 +45,14 @@ const attributes = {
   ),
   nonResourceAttributes: object(
     'A request for another path.',
-    { path: text('The path, from /.'), verb: text('The verb, or the method in lower case.') },
+    { path: text('The path, which begins with /.'), verb: text('The verb, or the method in lower case.') },
     ['path', 'verb'],
   ),
 };
 
 const resourceRule = {
   apiGroups: texts('The groups; * means all.'),
-  resources: texts('The resources, also with subresources; * means all.'),
+  resources: texts('The resources, such as widgets, and subresources, such as widgets/status; * means all.'),
   resourceNames: texts('The names of objects. If absent, the rule applies to all objects.'),
   verbs: texts('The verbs; * means all.'),
 };
@@ -63,7 +63,7 @@ const nonResourceRule = {
 
 const decision = object('The answer.', {
   allowed: flag('Whether the request is allowed.'),
-  reason: text('The rule that allows the request, or the roles of the user, none of which allows the request.'),
+  reason: text('The rule that allows the request; otherwise the reason why the request is not allowed.'),
   grant: object('The rule that allows the request; absent if no rule allows the request.', {
     role: text('The name of the role with the rule.'),
     rule: object('The rule.', { ...resourceRule, ...nonResourceRule }),
@@ -120,12 +120,12 @@ export const ownIdentityDescription: ReviewDescription = {
 
 const descriptions = [ownAccessDescription, accessDescription, ownRulesDescription, ownIdentityDescription];
 
-/** Descriptions by the path at which a review is created. */
+/** The descriptions by the path at which a review is created. */
 export const reviewsByPath: ReadonlyMap<string, ReviewDescription> = new Map(
   descriptions.map((review) => [`/apis/${review.group}/${review.version}/${review.kind.toLowerCase()}s`, review]),
 );
 
-/** Kubernetes' own name of the schema: `io.k8s.api.authorization.v1.SelfSubjectAccessReview`. */
+/** Returns Kubernetes' own name of the schema, such as `io.k8s.api.authorization.v1.SelfSubjectAccessReview`. */
 export function reviewSchemaName({ group, version, kind }: GroupVersionKind): string {
   return `io.k8s.api.${group.replace('.k8s.io', '')}.${version}.${kind}`;
 }

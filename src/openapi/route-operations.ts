@@ -32,7 +32,7 @@ export type RouteContext = {
   readonly schemas: Map<string, Schema>;
 };
 
-/** Converts a route to an operation of a document of OpenAPI 3.1. */
+/** Converts a route to an operation of a document of OpenAPI 3.1. Returns undefined for a method without operations. */
 export function routeOperation(route: DescribedRoute, context: RouteContext): Operation | undefined {
   const method = methodOf(route.method);
   if (method === undefined) return undefined;
@@ -81,7 +81,11 @@ function responsesOf(
   }));
 }
 
-/** Adds a schema with references to the named schemas, since the references point to places within the schema. */
+/**
+ * Converts a schema for the document. If the schema contains references, it becomes a named schema of the document, and
+ * the result is a reference to it: the references point to places within the schema. Returns `{}` for endless
+ * references.
+ */
 function embedded(schema: Schema, name: string, { schemas }: RouteContext): Schema {
   const hasReferences = [...subschemas(schema)].some(({ schema: inner }) => '$ref' in inner || '$dynamicRef' in inner);
   if (hasReferences && toOpenApi30(schema, name).isEndless) return {};

@@ -5,7 +5,7 @@ import { operationsOf, type Described } from './type-operations.ts';
 
 /**
  * The number of cached variants per type. A type's operations may have other ids in the document of all types than in
- * the document of its group, since other types take their ids first.
+ * the document of its group, since another type of the document may already use an id.
  */
 const variantsMax = 2;
 

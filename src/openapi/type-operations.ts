@@ -15,7 +15,7 @@ import {
 } from './parameters.ts';
 import { deleteOptions, objectHistory, patch, problemName, scaleKind, scaleName, status } from './standard-schemas.ts';
 
-/** The media types of bodies, as the server reads and writes them. */
+/** The media types of request bodies and of responses (`answer`). */
 export type MediaTypes = {
   readonly object: readonly string[];
   /** The media types of deletion options and of reviews, which Go's typed clients send in protobuf. */
@@ -183,7 +183,7 @@ class Place {
         action: 'post',
         summary: `Restore the state of a ${kind} at a moment`,
         description:
-          'Restores labels, annotations and all members except the status. 201 if the object had been deleted.',
+          'Restores labels, annotations and all members except the status. Returns 201 if the object had been deleted.',
         parameters: [...restoreParameters, ...writeParameters],
         responses: this.#answers('200', 'The object.'),
       },

@@ -105,7 +105,7 @@ function listSchema(type: ResourceType, name: string): Schema {
         allOf: [referenceTo(listMeta)],
         description: 'The position of the list, and the token of its next page.',
       },
-      page: { ...count, description: 'The page, from 1.' },
+      page: { ...count, description: 'The number of the page. The first page is 1.' },
       size: { ...count, description: 'The number of objects per page; 0 if the list has no pages.' },
       total: { ...count, description: 'The number of matching objects on all pages.' },
       totalPages: { ...count, description: 'The number of pages.' },

@@ -22,7 +22,7 @@ export function endlessIn(components: ReadonlyMap<string, Schema>): ReadonlySet<
   return new Set(open.keys());
 }
 
-/** Yields the names of the components that apply to the same value as the schema. */
+/** Yields the names of the components to which the schema refers for the same value, not for a part of it. */
 function* inPlace(schema: unknown): Generator<string> {
   if (!isObject(schema)) return;
   const { $ref } = schema;

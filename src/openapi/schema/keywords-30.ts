@@ -47,8 +47,9 @@ export function weigh(value: unknown): number {
 }
 
 /**
- * Readers by keyword of JSON Schema 2020-12. Keywords without a reader are dropped, and make the translation inexact.
- * Of `pattern`, only portable expressions are kept, since some clients use another dialect of regular expressions.
+ * Readers by keyword of JSON Schema 2020-12. Keywords without a reader are dropped, and make the translation inexact,
+ * except for extensions (`x-`). Of `pattern`, only portable expressions are kept, since some clients use another
+ * dialect of regular expressions.
  */
 export const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ...['$schema', '$comment', '$defs', 'definitions', '$anchor', '$dynamicAnchor', '$vocabulary'].map(ignore),

@@ -15,7 +15,7 @@ export type TranslatedDocument = {
   readonly isExact: boolean;
   /** The targets of references, by the name of their component. */
   readonly components: ReadonlyMap<string, Schema>;
-  /** Whether a cycle of references always applies to the same value, never to a part of it. */
+  /** Whether there is a cycle of references that all apply to the same value, never to a part of it. */
   readonly isEndless: boolean;
 };
 

@@ -48,7 +48,7 @@ export function toSwagger20(schema: unknown): Schema {
   };
 }
 
-/** Returns the members that are not schemas. */
+/** Returns the members that OpenAPI 2.0 supports and that contain no schemas. A nullable schema loses its type. */
 function ownMembers(schema: Schema): Schema {
   const members = Object.entries(schema).filter(([keyword]) => kept.has(keyword) || keyword.startsWith('x-'));
   return Object.fromEntries(members.filter(([keyword]) => keyword !== 'type' || schema['nullable'] !== true));

@@ -3,7 +3,7 @@ import type { Schema } from '../../resource/schema/schema-check.ts';
 /** The translation of a JSON Schema 2020-12 into a schema object of OpenAPI 3.0. */
 export type Translated = {
   readonly schema: Schema;
-  /** Whether the translation accepts exactly the same values. Otherwise it accepts more, never fewer. */
+  /** Whether the translation accepts exactly the same values. Otherwise it accepts more values, never fewer. */
   readonly isExact: boolean;
   /** The size of the translation: the number of its schemas, plus the bytes of its values divided by 16. */
   readonly weight: number;
@@ -18,7 +18,7 @@ export function isAnything({ schema }: Translated): boolean {
   return Object.keys(schema).length === 0;
 }
 
-/** Accepts the values that all parts accept. */
+/** Returns a schema that accepts the values that all parts accept. */
 export function allOf(parts: readonly Translated[]): Translated {
   const kept = parts.filter((part) => !isAnything(part));
   const isExact = parts.every((part) => part.isExact);
@@ -28,7 +28,7 @@ export function allOf(parts: readonly Translated[]): Translated {
   return { schema: { allOf: schemasOf(kept) }, isExact, weight: weightOf(kept) };
 }
 
-/** Accepts the values that at least one part accepts. */
+/** Returns a schema that accepts the values that at least one part accepts. */
 export function anyOf(parts: readonly Translated[]): Translated {
   const open = parts.find(isAnything);
   // A part that accepts every value determines the result, which is exact if one such part is exact.
