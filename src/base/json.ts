@@ -15,8 +15,8 @@ export function isJsonList(value: unknown): value is readonly Json[] {
 export type JsonProblem = {
   readonly detail: string;
   /**
-   * Byte offset of the problem in the body; absent if the body is empty or not valid UTF-8, or if the problem has no
-   * single place.
+   * Byte offset of the problem in the body; absent if the body is empty or not valid UTF-8, or if the problem was not
+   * located.
    */
   readonly offset?: number;
 };
@@ -164,7 +164,7 @@ class Locator {
   readonly #text: string;
   /** UTF-16 offset of the next character to read. */
   #at = 0;
-  /** The first problem. After a problem the parser only unwinds. */
+  /** The first problem. After it, the parser only returns from its open calls. */
   #problem: JsonProblem | undefined;
 
   constructor(text: string) {

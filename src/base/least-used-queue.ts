@@ -20,7 +20,7 @@ export class LeastUsedQueue<Account, Item> {
     this.#waiting.add(account, item);
   }
 
-  /** Returns false if the item is not queued any more. */
+  /** Removes a queued item. Returns false if the item is not in the queue. */
   remove(account: Account, item: Item): boolean {
     return this.#waiting.remove(account, item);
   }

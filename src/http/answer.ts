@@ -24,8 +24,8 @@ export type Answer =
     }
   | { readonly kind: 'empty'; readonly status: 204 | 304; readonly headers: readonly string[] }
   /**
-   * A response with its own headers, for example of a plugin. They replace the platform's default headers, except for
-   * `X-Content-Type-Options`, `X-Request-Id` and `Content-Length`.
+   * A response with its own headers, for example of a plugin. These headers replace the platform's default headers,
+   * except for `X-Content-Type-Options`, `X-Request-Id` and `Content-Length`.
    */
   | {
       readonly kind: 'custom';

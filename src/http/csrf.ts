@@ -14,9 +14,9 @@ export type CsrfRequest = {
 
 /**
  * Refuses requests that pages of other sites cause (CSRF protection). Browsers send credentials with these requests
- * too, but identify them by headers. Writes (which include log-ins) and watches must come from this server's own pages
- * or from no page, with any authentication. Some browsers do not send these headers, so a write with a session cookie
- * also needs a token, unless `Sec-Fetch-Site` names this server's own pages.
+ * too, but mark the requests with headers. Writes (which include log-ins) and watches must come from this server's own
+ * pages or from no page, independent of the authentication. Some browsers do not send these headers, so a write with a
+ * session cookie also needs a token, unless `Sec-Fetch-Site` names this server's own pages.
  */
 export function refuseForeignPage(req: IncomingMessage, { method, subject, isWatch }: CsrfRequest): Answer | undefined {
   const writes = method !== 'GET' && method !== 'HEAD';

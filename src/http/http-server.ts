@@ -202,8 +202,8 @@ function createNodeServer(callback: HttpServer['callback'], requests: typeof Inc
     },
     callback,
   );
-  // There is no limit on the number of headers: above it, Node would silently drop headers, possibly If-Match. The size
-  // of the headers is limited.
+  // The number of headers is not limited, because Node would silently drop the headers above a limit, possibly
+  // If-Match. The size of the headers is limited.
   server.maxHeadersCount = 0;
   server.on('checkExpectation', callback);
   return server;

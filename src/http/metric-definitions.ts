@@ -186,7 +186,7 @@ function defineObjects({ objects }: MetricSources, { Gauge, registers }: MetricL
 function defineControllers({ controllers }: MetricSources, { Counter, Gauge, registers }: MetricLibrary): void {
   new Counter({
     name: 'ledgerplane_reconcile_total',
-    help: 'Reconciler steps by outcome; stuck counts steps that exceeded their time limit.',
+    help: 'Reconciler steps by outcome; the outcome stuck counts steps that exceeded their time limit.',
     labelNames: ['controller', 'outcome'],
     registers,
     collect() {

@@ -32,7 +32,7 @@ export class RouteTable<H> {
   readonly #router = new Router({ sensitive: true, strict: true });
   /** All layers of the router, in order of creation. The first match is used. */
   readonly #routes = new Map<Layer, Entry<H>>();
-  /** The segments of the patterns, by the number of segments. A parameter is undefined. */
+  /** The segments of the patterns, by the number of segments. A parameter is stored as undefined. */
   readonly #shapes = new Map<number, (readonly (string | undefined)[])[]>();
 
   add(method: string, pattern: string, route: H): void {

@@ -16,7 +16,7 @@ const eventSchema = object(
   {
     apiVersion: text('The group and version of the resource.'),
     kind: text('Event'),
-    metadata: { type: 'object', description: 'name and resourceVersion are the position, uid is the id.' },
+    metadata: { type: 'object', description: 'name and resourceVersion are the position of the event; uid is the id.' },
     id: text('The id of the event.'),
     event: text('The kind of the event, for example ObjectUpdated or AccessRecorded.'),
     ...placeSchemas,

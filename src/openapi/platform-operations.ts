@@ -178,7 +178,7 @@ function consoleEntries({ media, schemaOf }: PlatformContext): Entries {
     [`POST ${root}/plugins/{name}/upgrade`]: {
       id: 'upgradePlugin',
       tag: 'Plugins',
-      summary: 'Replace a plugin by another package',
+      summary: 'Replace the package of a plugin',
       body: upload,
       answer: { types: json, schema: { type: 'object' } },
     },

@@ -63,7 +63,7 @@ const ownerReferenceSchema = object(
 
 const listMetaSchema = object('The metadata of a list.', {
   resourceVersion: text('The position of the log at which the list was read. A watch can continue from this position.'),
-  continue: text('The token of the next page; absent on the last page, and without limit.'),
+  continue: text('The token of the next page; absent on the last page, and without the parameter limit.'),
   remainingItemCount: whole('The number of objects after this page.'),
   selfLink: text('Not used.'),
 });
@@ -143,7 +143,7 @@ const deleteOptionsSchema = object('Options of a deletion.', {
   apiVersion: text('v1'),
   kind: text('DeleteOptions'),
   dryRun: texts('[All]: the request is checked, and nothing is deleted.'),
-  preconditions: { allOf: [referenceTo(preconditions)], description: 'The state of the object that must be current.' },
+  preconditions: { allOf: [referenceTo(preconditions)], description: 'The state that the object must have.' },
   propagationPolicy: text('Background, Foreground or Orphan: how objects that this object owns are deleted.'),
   gracePeriodSeconds: whole('Ignored.'),
   orphanDependents: flag('Ignored: propagationPolicy replaces it.'),
@@ -162,7 +162,7 @@ export const standardSchemas: ReadonlyMap<string, Schema> = new Map<string, Sche
   [deleteOptions, deleteOptionsSchema],
   [
     preconditions,
-    object('The state of the object that must be current.', {
+    object('The state that the object must have.', {
       uid: text('The uid.'),
       resourceVersion: text('The resourceVersion.'),
     }),

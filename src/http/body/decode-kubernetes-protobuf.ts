@@ -63,5 +63,5 @@ function foreignType(given: TypeMeta, message: KubernetesMessage): string | unde
 function foreignEncoding({ contentEncoding = '', contentType = '' }: Encoded): string | undefined {
   return contentEncoding === '' && (contentType === '' || contentType === protobufType)
     ? undefined
-    : 'the object in the body must be protobuf without an encoding';
+    : 'the object in the body must be protobuf, without a contentEncoding';
 }

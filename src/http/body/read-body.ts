@@ -21,8 +21,8 @@ export type Body<T> =
 const drainedBytesMax = 64 * requestBodyBytesMax;
 
 /**
- * Returns the media type of the body if `accepted` contains the type. Without a Content-Type, the type is JSON
- * (decision 2).
+ * Returns the media type of the body if `accepted` contains the type, or else a refusal. Without a Content-Type, the
+ * type is JSON (decision 2).
  */
 export function mediaTypeOf(
   req: IncomingMessage,

@@ -81,5 +81,5 @@ export function resumeBehind(parts: Parts): void {
 }
 
 function ignore(): void {
-  // The socket's `close` event follows.
+  // An `error` needs no handling, since the socket's `close` event follows.
 }

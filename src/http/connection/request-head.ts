@@ -27,7 +27,7 @@ function malformedHead({ rawHeaders, headers, httpVersion }: IncomingMessage): s
   return credentials > 1 ? 'a request must have at most one Authorization header' : undefined;
 }
 
-/** Whether the Expect header has another value than 100-continue (RFC 9110, 10.1.1). Node handles 100-continue. */
+/** Whether the Expect header has a value other than 100-continue (RFC 9110, 10.1.1). Node handles 100-continue. */
 function expectsMore({ headers: { expect }, httpVersion }: IncomingMessage): boolean {
   return expect !== undefined && httpVersion === '1.1' && !/(?:^|\W)100-continue(?:$|\W)/iu.test(expect);
 }

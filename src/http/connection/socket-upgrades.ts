@@ -113,7 +113,7 @@ type UpgradeRequest = {
   readonly requestId: string;
 };
 
-/** Sends the refusal of a failed upgrade in plain HTTP, and closes the connection. */
+/** Sends the refusal of a failed upgrade as an HTTP response, and closes the connection. */
 export function refuseUpgrade({ req, socket, requestId }: UpgradeRequest, refusal: Problem, edge: Edge): void {
   socket.on('error', () => undefined);
   const response = responseOn(socket, req, edge.clock);

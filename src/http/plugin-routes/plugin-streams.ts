@@ -28,7 +28,7 @@ export const streamEndings = {
   'rights-lost': 4403,
   unresponsive: 1006,
 } as const;
-/** Endings that drop unsent data: the client is too far behind, or may no longer read the data. */
+/** Endings that drop unsent data: the client is too far behind, or no longer has the right to read the data. */
 export const forgettingEndings: ReadonlySet<StreamEnding['reason']> = new Set(['too-slow', 'rights-lost']);
 export const rightsLost: StreamEnding = { reason: 'rights-lost', detail: 'this stream is no longer allowed' };
 export const crowdedOut: StreamEnding = {
@@ -59,7 +59,10 @@ export type StreamCount = Pick<OpenStream, 'transport'> & {
   readonly count: number;
 };
 
-/** The interval of each stream's timer. A keep-alive may be early, and an end late, by up to this time. */
+/**
+ * The interval at which `beat` of each stream is called. A keep-alive may be early, and an end late, by up to this
+ * time.
+ */
 export const streamBeatMs = 1_000;
 const wheelSlots = 10;
 

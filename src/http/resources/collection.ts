@@ -261,7 +261,7 @@ function firstPagePosition({ paging }: ListRequest): LogPosition | undefined {
   return paging.kind === 'chain' ? paging.token?.position : undefined;
 }
 
-export const tooManyReading = problem('too-many-requests', 'too many long lists and watches are being read', {
+export const tooManyReading = problem('too-many-requests', 'too many long reads, such as lists, are in progress', {
   retryAfterSeconds: 1,
 });
 

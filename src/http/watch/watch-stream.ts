@@ -54,7 +54,8 @@ export class StreamConnection implements Connection {
 
   write(frames: Uint8Array, onWritten: () => void): void {
     this.#res.write(frames, onWritten);
-    // Otherwise Node would send all writes of a turn after the turn, outside of the turn's time limit.
+    // `uncork` sends the data at once. Otherwise Node would send all writes of a turn after the turn, outside of the
+    // turn's time limit.
     this.#res.socket?.uncork();
   }
 

@@ -84,7 +84,7 @@ test('a body of another kind, form or encoding is refused with the reason', asyn
       enveloped({ apiVersion: 'v1' }, message([])),
       /the apiVersion of the body must be "authorization.k8s.io\/v1"/u,
     ],
-    ['an encoding', enveloped({}, message([]), [[3, 'gzip']]), /without an encoding/u],
+    ['an encoding', enveloped({}, message([]), [[3, 'gzip']]), /without a contentEncoding/u],
     ['JSON within', enveloped({}, Buffer.from('{}'), [[4, 'application/json']]), /must be protobuf/u],
     ['a number for a message', review(message([[2, 1]])), /raw\.spec has the wire type 0, must have 2/u],
     ['a number for a string', spec([1, message([[2, 5]])]), /resourceAttributes\.verb has the wire type 0/u],

@@ -58,7 +58,7 @@ async function refuseBody(exchange: Exchange): Promise<Answer | undefined> {
   if (!body.ok) return unread(body);
   return body.value.length === 0
     ? undefined
-    : refusal(problem('bad-request', 'a restore must have no request body: at names the state to restore'));
+    : refusal(problem('bad-request', 'a restore must have no request body: the parameter at selects the state'));
 }
 
 /**
