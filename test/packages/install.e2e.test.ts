@@ -478,7 +478,10 @@ test('what npm packs is installed and looked after from the command line', async
   t.match(await run('enable', 'packed'), { code: 0, err: /^enabled packed: the plugin is started/u });
   const next = join(folder, 'next.zip');
   await writeFile(next, packageOf('packed', { more: '  pluginDependencies:\n    missing-one: "*"\n', format: 'zip' }));
-  t.match(await run('upgrade', 'packed', next), { code: 1, err: /packed is upgraded, but its phase is failed.*missing-one/u });
+  t.match(await run('upgrade', 'packed', next), {
+    code: 1,
+    err: /packed is upgraded, but its phase is failed.*missing-one/u,
+  });
   t.match(await run('upgrade', 'packed', file), { code: 0, err: /^upgraded packed: the plugin is started/u });
   t.match(await run('uninstall', 'packed'), { code: 0, out: '', err: 'uninstalled packed\n' });
   t.equal((await server.call(`${pluginPath}/packed`)).status, 404);
