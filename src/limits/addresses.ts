@@ -1,10 +1,8 @@
-/**
- * Limits of clients' addresses. Each name contains its unit. A test checks each limit at n and n + 1, and each error
- * message states the limit.
- */
+/** Limits of the headers with clients' addresses. Each name contains its unit. */
 
 /**
- * The most proxies in a chain, read from the right. Bounds the look-ups for a header that lists only trusted addresses.
+ * The most addresses that are read from a `Forwarded` or `X-Forwarded-For` header, beginning at the right. This limits
+ * the number of checks of a header that lists only trusted proxies.
  */
 export const forwardedHopsMax = 32;
 /** The maximum length of one hop of `Forwarded` or `X-Forwarded-For`: an address, a port and other parameters. */

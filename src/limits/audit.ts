@@ -1,52 +1,59 @@
 /** Limits of history and audit. Each name contains its unit. */
 
-/** The number of entries in one page of an object's history: the default and the maximum. */
+/** The default and the maximum number of entries in one page of an object's history. */
 export const historyEntriesDefault = 50;
 export const historyEntriesMax = 500;
-/** The maximum size of a page in bytes. The page ends with the entry that reaches this size. */
+/**
+ * The size of a page of an object's history at which the page ends. The entry that reaches this size is the last one.
+ */
 export const historyPageBytesMax = 4_194_304;
 /**
- * The most events and bytes read for one page, including the events of earlier and later objects with the same name.
+ * The most events and bytes that are read from the log for one page of an object's history. They include the events of
+ * earlier and later objects with the same name.
  */
 export const historyReadEventsMax = 2_000;
 export const historyReadBytesMax = 8_388_608;
-/** The most bytes of one read of the log. This limit plus the largest event is the memory of a page's events. */
+/**
+ * The bytes of events after which one read of the log for an object's history ends. A page holds at most this many
+ * bytes, plus one event of the largest size, in memory.
+ */
 export const historyReadBatchBytes = 2_097_152;
 /**
- * The audit indexes are folded in batches. After a batch, the next batch waits this long for more events: a commit of
- * 256 events takes half the time of four commits of 64 events.
+ * The delay between two batches of the fold of the audit indexes, and the most events of one batch. During the delay
+ * more events arrive for the next batch: a commit of 256 events takes half the time of four commits of 64 events.
  */
 export const auditRestMs = 50;
 export const auditSliceEventsMax = 256;
-/** A request that needs the audit indexes waits this long until the required position is folded. */
+/** The longest time that a request waits until the audit indexes have folded the required position. */
 export const auditFoldWaitMs = 3_000;
 /**
- * The maximum size of a line of an export: an event of the largest size with every byte escaped, and space for the
+ * The maximum size of a line of an export. An event of the largest size with every byte escaped fits, together with the
  * other members of the line.
  */
 export const exportLineBytesMax = 16_777_216;
 /**
  * A gzipped export may unpack to `exportUnpackedRatioMax` times its size, or to `exportUnpackedFreeBytes` if that is
- * more. Similar events compress well, but not as well as a file that was made to exhaust memory or time.
+ * more. Real exports stay below this ratio, even if their events are similar. Files that were made to exhaust memory or
+ * time exceed it.
  */
 export const exportUnpackedRatioMax = 250;
 export const exportUnpackedFreeBytes = 67_108_864;
-/** The bytes of lines of an export that are sent together. */
+/** The number of bytes after which the collected lines of an export are sent. */
 export const exportPieceBytes = 65_536;
 /**
- * The most concurrent exports in total, and for each user. Further exports queue. Each export reads
- * the log in the thread of the server, and may occupy one of the four threads that compress and write to the disk.
+ * The most concurrent exports in total, and of each user. Further exports queue. An export reads the log in the main
+ * thread of the server, and may occupy one of Node's four threads for compression and disk access.
  */
 export const exportsMax = 3;
 export const exportsPerUserMax = 2;
 /**
- * An export has a signed checkpoint before each leaf whose index is a multiple of this number. Thus a changed leaf can
- * be located between two checkpoints.
+ * The number of leaves between two checkpoints in an export. A changed leaf can thus be located between two
+ * checkpoints.
  */
 export const exportCheckpointLeaves = 1_024;
 /**
- * The number of retries of a witness against a node that shows an older checkpoint than another node did, and the pause
- * between two retries.
+ * If a node sends the witness an older checkpoint than the witness has stored, the node may be catching up: the number
+ * of retries, and the pause before each retry.
  */
 export const witnessRetries = 5;
 export const witnessRetryMs = 1_000;
@@ -57,32 +64,43 @@ export const witnessRetryMs = 1_000;
  */
 export const treeSigningMs = 60_000;
 export const treeHeadMs = 3_600_000;
-/** The most leaves that are compared with the log in one step, before a signature. */
+/**
+ * The most leaves of the tree that are compared with the log in one step. A checkpoint is signed after all its leaves
+ * are compared.
+ */
 export const comparedLeavesMax = 8_192;
-/** The interval at which new leaves are compared without a request for a signature. */
+/**
+ * The interval at which a node compares new leaves with the log even if no signature is requested, and the longest time
+ * that a request for a signature waits for the comparison.
+ */
 export const treeComparisonMs = 60_000;
 export const treeComparisonWaitMs = 3_000;
-/** The pause after a failed append of a key, and between two checks of a key that waits for a signature. */
+/**
+ * The pause after a failed append of an event about a node's key, and between two checks whether another node has
+ * signed this node's key.
+ */
 export const keyRetryMs = 5_000;
 /**
- * If the leader's key has no signature after this time, the key begins a new chain, because no other node has a trusted
- * key.
+ * If no other node has signed the leader's key after this time, the leader assumes that no running node has a trusted
+ * key, and begins a new chain of keys with its own key.
  */
 export const keyAnewMs = 120_000;
-/** The number of events in one page of the audit stream: the default and the maximum. */
+/** The default and the maximum number of events in one page of the audit stream. */
 export const auditEventsDefault = 50;
 export const auditEventsMax = 500;
-/** A page of the audit stream ends with the event that reaches this size in bytes. */
+/**
+ * The size of a page of the audit stream at which the page ends. The event that reaches this size is the last one.
+ */
 export const auditPageBytesMax = 4_194_304;
 /**
- * The most events read for one page: when reading in the order of the log, and when reading single events found by the
- * index.
+ * The most events that are read for one page of the audit stream: if all events of the log are read in order, and if
+ * only the events that the index finds are read.
  */
 export const auditScannedEventsMax = 10_000;
 export const auditFoundEventsMax = 2_000;
-/** The most steps over the index for one page. */
+/** The most steps through the index for one page of the audit stream. */
 export const auditIndexStepsMax = 20_000;
-/** The most bytes of events read for one page. */
+/** The bytes of read events at which a page of the audit stream ends. */
 export const auditReadBytesMax = 33_554_432;
 /** The most events found by the index that are read concurrently. */
 export const auditReadsAtOnceMax = 16;

@@ -1,17 +1,23 @@
-/** Limits of the columns for lists as of a position. Each name contains its unit. */
+/**
+ * Limits of the columns, which answer lists in the state at an earlier position of the log. Each name contains its
+ * unit.
+ */
 
 /**
- * The maximum number and the most estimated bytes of the rows in one segment of columns. The rows of the last segments
- * are in memory.
+ * The most rows in one segment of columns, and the most estimated bytes of these rows. The rows of each type's last
+ * segment are in memory.
  */
 export const columnSegmentRowsMax = 1_024;
 export const columnSegmentBytesMax = 1_048_576;
 /**
- * The most bytes of the rows of one type in memory while they cannot be written. Above this limit, the rows are dropped
- * and later read from the log again.
+ * The most estimated bytes of rows of one type in memory if the rows cannot be written. Above this limit, the rows are
+ * dropped and later read from the log again.
  */
 export const columnRowsBytesMax = 16_777_216;
-/** The fewest changes between two snapshots of columns, even of a type with few objects. */
+/**
+ * The fewest changes between two snapshots of a type's columns. For a type with more objects than this number, the
+ * fewest changes are the number of objects.
+ */
 export const columnChangesMin = 16_384;
 /** The most changes of a type that are buffered while earlier changes of the type are read from the log. */
 export const columnLaterRowsMax = 65_536;
@@ -19,9 +25,12 @@ export const columnLaterRowsMax = 65_536;
  * The interval at which incomplete segments are written, so that little must be read from the log again after a crash.
  */
 export const columnFlushMs = 60_000;
-/** The most concurrent computations of lists as of a position. Further lists queue, and the users alternate. */
+/**
+ * The most concurrent computations of lists in the state at an earlier position. Further lists queue, and the users
+ * alternate.
+ */
 export const columnQueriesMax = 2;
-/** The most objects that one list as of a position reads from the log concurrently. */
+/** The most objects that one such list reads from the log concurrently. */
 export const columnReadsMax = 8;
-/** How long a list waits for columns that are being read from the log. */
+/** The longest time that such a list waits for columns that are being read from the log. */
 export const columnsWaitMs = 2_000;

@@ -1,7 +1,4 @@
-/**
- * Limits of DATA_DIR's disk. Each name contains its unit. A test checks each limit at n and n + 1, and each error
- * message states the limit.
- */
+/** Limits of the disk of `DATA_DIR`, and of file descriptors. Each name contains its unit. */
 
 /**
  * The reserve if DISK_RESERVE is not set: the smaller of these two limits. 1 GiB is enough to delete 680 of the largest
@@ -9,38 +6,41 @@
  */
 export const diskReserveShareMax = 0.05;
 export const diskReserveBytesMax = 1_073_741_824;
-/** How often the free space is read. In between, written bytes are estimated. */
+/**
+ * The interval at which the free space is read. Between two readings, the server subtracts an estimate of the bytes
+ * that it writes.
+ */
 export const diskLookMs = 1_000;
 /**
- * The disk space of one event: its bytes in the log and in the read models, plus a page of 4 KiB in each. If the
- * estimate is too high, writes near the reserve are refused for up to two intervals; if it is too low, a burst may use
- * the reserve.
+ * The estimated disk space of one event: its bytes, once in the log and once in the read models, plus a page of 4 KiB
+ * in each of them. If the estimate is too high, writes may be refused for up to two intervals although the free space
+ * exceeds the reserve. If it is too low, a burst of writes may use a part of the reserve.
  */
 export const diskEventCopies = 2;
 export const diskEventOverheadBytes = 8_192;
 /**
- * Writes resume when the free space exceeds the reserve by this share of the reserve. The margin prevents a state that
- * alternates at the limit.
+ * After writes were refused, they resume when the free space exceeds the reserve by this share of the reserve. Without
+ * this margin, the state could alternate at the limit.
  */
 export const diskReserveMarginShare = 1 / 16;
 /**
  * The share of the reserve below which log-ins and records of token use stop, because deletions need the rest of the
  * reserve. Super administrators must free space, so they can still log in at the rate `scarceLogIns`. With 40 KB for
- * each log-in, that is at most 60 MB a day.
+ * each log-in, their log-ins use at most 60 MB a day.
  */
 export const diskReserveLogInShare = 1 / 2;
 export const scarceLogIns = { perSecond: 1 / 60, burst: 10 } as const;
 /**
- * The Retry-After for a client that is refused because of low space. The delay is long because an operator must free
- * space.
+ * The `Retry-After` of a refusal because of low disk space. The delay is long because an operator must free space
+ * first.
  */
 export const diskRetryAfterSeconds = 30;
 /**
- * The free space needed to open a store for writing. A first start writes 0.3 MiB to the log and the read models. Ten
- * times as much leaves space for deletions, which append events before they free space.
+ * The free space that the server needs to open its stores. A first start writes 0.3 MiB to the log and the read models.
+ * The limit is more than ten times as high, because deletions append events before they free space.
  */
 export const diskStartBytesMin = 4_194_304;
-/** LMDB's lock file for 1,024 readers, rounded up to pages. */
+/** The size of LMDB's lock file for 1,024 readers, rounded up to whole pages. */
 export const lmdbLockBytes = 69_632;
 /**
  * File descriptors that must be available at the start: twelve for the stores, some for workers and plugins, the rest

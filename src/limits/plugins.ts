@@ -1,9 +1,6 @@
-/**
- * Limits of plugins. Each name contains its unit. A test checks each limit at n and n + 1, and each error message
- * states the limit.
- */
+/** Limits of plugins. Each name contains its unit. */
 
-/** Time limits of a plugin's start, and of one call of a plugin's route (decision 9.2). */
+/** The time limits of a plugin's start, and of one call of a plugin's route (decision 9.2). */
 export const pluginStartMs = 10_000;
 export const pluginRouteMs = 30_000;
 export const pluginManifestBytesMax = 65_536;
@@ -11,36 +8,41 @@ export const pluginObjectFileBytesMax = 4_194_304;
 export const pluginObjectsMax = 1_000;
 export const routesPerPluginMax = 1_000;
 /**
- * The most aliases of a YAML file. An alias repeats its anchor, so a few bytes of nested aliases could expand to
- * gigabytes.
+ * The most aliases of a YAML file. An alias repeats the value of its anchor, so a few bytes of nested aliases could
+ * expand to gigabytes.
  */
 export const yamlAliasesMax = 100;
 /**
- * The most bytes of a list that a plugin can read at once. A plugin must read a larger list in pages. A hundred of the
- * largest objects fit.
+ * The most bytes of a list that a plugin can read in one call. A hundred of the largest objects fit. A plugin must read
+ * a longer list in pages.
  */
 export const clientListBytesMax = 96 * 1_048_576;
 /** The maximum length of a plugin's message. A message with a thousand problems is truncated. */
 export const pluginMessageLengthMax = 8_192;
 /**
- * The longest time that a starting server waits for its plugins before the server is ready: the time limit of one load.
+ * The longest time that a starting server waits for its plugins before it becomes ready. The time is equal to the time
+ * limit of one plugin's start.
  */
 export const pluginsWaitMs = 10_000;
 
 /**
- * The maximum heap of the process that first runs an uploaded module: modules and their top-level values are a few MiB.
+ * The maximum heap of the process that first runs an uploaded module. Modules with their top-level values need a few
+ * MiB.
  */
 export const trialHeapMebibytesMax = 256;
-/** The time after which a trial's process exits by itself, in case the waiting server was killed. */
+/**
+ * The time after which a trial's process exits by itself. The server normally ends the process earlier, but may have
+ * been killed meanwhile.
+ */
 export const trialProcessMs = 20_000;
 /**
- * The time after which the process of `plugin check` exits by itself. The process reads all files of the plugin before
- * the module runs.
+ * The time after which the process of `plugin check` exits by itself. The time is longer than that of a trial, because
+ * this process first reads all files of the plugin.
  */
 export const checkProcessMs = 60_000;
 /**
- * The most unfinished loads of the same files, each in another process, after which the server does not load these
- * files again.
+ * The number of server processes that may end during a load of the same plugin files. After this number, the server
+ * does not load these files again.
  */
 export const unfinishedLoadsMax = 2;
 
@@ -52,44 +54,57 @@ export const pluginLogsBytesMax = 16 * 1_048_576;
 export const pluginLogLineBytesMax = 8_192;
 
 /**
- * The time for which an upgrade checks stored objects before the response: enough for 400,000 small objects. Further
- * objects are counted, and checked in the background after the upgrade.
+ * The time for which an upgrade checks stored objects before the response. It is enough for 400,000 small objects.
+ * Objects that are not checked in this time are only counted, and are checked in the background after the upgrade.
  */
 export const upgradeCheckMsMax = 20_000;
 /**
- * The most invalid objects that a report names, the most errors of each, and the maximum length of a pointer or detail.
+ * The most invalid objects that the report of an upgrade names, the most errors of each object, and the maximum length
+ * of an error's pointer and of its detail.
  */
 export const invalidObjectsShownMax = 10;
 export const invalidErrorsShownMax = 4;
 export const upgradeDetailLengthMax = 256;
-/** The most entries of each other list of a report. */
+/** The most entries of each other list in the report of an upgrade. */
 export const upgradeEntriesMax = 100;
 /**
- * The most invalid objects of a type whose names the leader records. If a type has more, its count is only updated by a
- * check of all its objects, which is repeated at the interval `invalidRecheckMs`.
+ * The most invalid objects of a type that the leader knows by name. If a type has more invalid objects, the leader does
+ * not notice changes of the others, so it checks all objects of the type again at the interval `invalidRecheckMs`.
  */
 export const invalidKnownMax = 100_000;
 export const invalidRecheckMs = 600_000;
-/** The delay before a changed count is reported, since many objects may change together. */
+/** The delay before a changed number of invalid objects is reported, because many objects may change together. */
 export const invalidReportMs = 1_000;
 
-/** The migrations of one plugin, and the length of an id, which is a metric label and part of messages. */
+/**
+ * The most migrations of one plugin, and the maximum length of a migration's id. The id is a metric label and a part of
+ * messages.
+ */
 export const migrationsPerPluginMax = 64;
 export const migrationIdLengthMax = 63;
 /**
- * The objects that are migrated concurrently, and the writes in a second: requests must find time between them. The
- * names of one page are visited before the next page is read.
+ * The most objects of a plugin that are migrated concurrently, the most writes in a second (so that the server also has
+ * time for requests), and the number of objects' names that are read at once.
  */
 export const migrationConcurrencyMax = 32;
 export const migrationWritesPerSecondMax = 4_000;
 export const migrationPageNames = 256;
-/** The interval at which progress is recorded. After a crash, the objects of this time are visited again. */
+/**
+ * The interval at which the progress of migrations is recorded. After a crash, the objects that were migrated since the
+ * last record are visited again.
+ */
 export const migrationRecordMs = 2_000;
-/** The shortest and longest delay before a pass is retried, for example while the log is unavailable. */
+/**
+ * Half of the shortest delay, and the longest delay, before a failed migration continues, for example while the log is
+ * unavailable. The delay doubles with each failure.
+ */
 export const migrationRetryMs = 500;
 export const migrationRetryMsMax = 60_000;
 /** The time for which the stop of a plugin waits for the writes of its migrations. */
 export const migrationStopMs = 10_000;
-/** The failing objects that are known by name, and the interval of further visits of all objects while any fail. */
+/**
+ * The most objects of a migration that are known by name as failing, and the interval at which all objects are visited
+ * again while an object fails.
+ */
 export const migrationFailuresKnownMax = 10_000;
 export const migrationRecheckMs = 600_000;

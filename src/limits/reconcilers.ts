@@ -1,19 +1,16 @@
-/**
- * Limits of reconcilers. Each name contains its unit. A test checks each limit at n and n + 1, and each error message
- * states the limit.
- */
+/** Limits of reconcilers. Each name contains its unit. */
 
 /** The most objects that garbage collection removes concurrently. */
 export const collectorConcurrencyMax = 128;
 /**
- * The time for which a node is the leader after it sent a renewal, and the interval of renewals. Two renewals may be
- * lost before another node becomes the leader.
+ * The time for which a node is the leader after it has sent a renewal of its lease, and the interval of renewals. Two
+ * renewals may be lost before another node becomes the leader.
  */
 export const leaseMs = 15_000;
 export const leaseRenewMs = 5_000;
 /**
- * The interval at which the other nodes check the lease. After a clean stop of the leader, another node takes the lease
- * within this time.
+ * The interval at which the other nodes check the lease. After a clean stop of the leader, another node becomes the
+ * leader within this time.
  */
 export const leaseLookMs = 1_000;
 /**
@@ -22,8 +19,8 @@ export const leaseLookMs = 1_000;
  */
 export const leaseReleaseMs = 2_000;
 /**
- * The most ended sessions that are removed concurrently, and the shortest and longest interval of checks for expired
- * sessions.
+ * The most ended sessions that are removed concurrently, and the shortest and the longest time until a session's expiry
+ * is checked again.
  */
 export const sessionEndsConcurrencyMax = 8;
 export const sessionSweepMsMin = 1_000;

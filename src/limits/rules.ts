@@ -1,6 +1,5 @@
 /**
  * Limits of the rules of a schema (`x-kubernetes-validations`) and of the hooks of types. Each name contains its unit.
- * A test checks each limit at n and n + 1, and each error message states the limit.
  *
  * The cost of a rule is an upper bound, computed from the schema. A step is one operator, field or call: 30 to 50 ns on
  * a processor of 2020, and up to 400 ns for the costliest functions in their first evaluation. The limit applies to all
@@ -19,17 +18,24 @@ export const ruleMessageLengthMax = 1_024;
 export const ruleNodesMax = 1_000;
 export const ruleDepthMax = 64;
 /**
- * The most rules of a schema. A rule is counted once for each place to which references apply the schema of the rule.
+ * The most rules of a schema. If `$ref` applies a part of the schema at several places, the rules of this part are
+ * counted at each place.
  */
 export const rulesPerSchemaMax = 512;
-/** The most instructions of a compiled regular expression, after repetitions such as `{100}` are written out. */
+/** The most instructions of a compiled regular expression, in which repetitions such as `{100}` are expanded. */
 export const ruleProgramInstructionsMax = 2_000;
 
-/** A call of a hook that takes longer than this time is logged, because other requests wait during a call. */
+/** A call of a hook that takes longer than this time is logged, because all other requests wait during the call. */
 export const hookMs = 5;
 /** The shortest time between two log lines about slow calls of one hook. */
 export const slowHookLogMs = 60_000;
-/** The maximum length of the detail of a violation that a hook returns. */
+/**
+ * The maximum length of the pointer and of the detail of a violation that a hook returns, and of the message of an
+ * error that a hook or a conversion throws.
+ */
 export const hookDetailLengthMax = 1_024;
-/** The most values in an object that a hook returns. An object of the allowed size has no more. */
+/**
+ * The most JSON values in an object that a hook or a conversion returns. An object of the allowed size cannot have
+ * more.
+ */
 export const hookValuesMax = 400_000;

@@ -1,10 +1,8 @@
-/**
- * Limits of settings and the command line. Each name contains its unit. A test checks each limit at n and n + 1, and
- * each error message states the limit.
- */
+/** Limits of settings and of the command line. Each name contains its unit. */
 
 /**
- * The maximum length of PLATFORM_DOMAIN. The domain and the platform's longest group prefix fit into 253 characters.
+ * The maximum length of PLATFORM_DOMAIN. The domain with the longest group prefix of the platform has at most 253
+ * characters.
  */
 export const platformDomainLengthMax = 190;
 export const adminPasswordLengthMax = 1_024;
@@ -18,21 +16,24 @@ export const pluginsDisabledMax = 256;
 export const trustedProxiesMax = 256;
 /** The most entries of ALLOWED_HOSTS. */
 export const allowedHostsMax = 256;
-/** The maximum length of a password that is typed or piped into the command line. The server's limit is not higher. */
+/**
+ * The maximum length of a password that is typed or piped into the command line. The server does not accept a longer
+ * password.
+ */
 export const typedSecretLengthMax = 1_024;
 /**
- * The time that the command line waits for a response, and the bytes of a response. Responses contain roles and tokens,
- * not whole tables.
+ * The longest time that the command line waits for a response, and the most bytes of a response, or of one line of a
+ * response that is read line by line.
  */
 export const commandAnswerMs = 60_000;
 export const commandAnswerBytesMax = 67_108_864;
 /**
- * The maximum of a configured rate of writes or bytes. A burst at this rate can still be represented as an exact
- * number.
+ * The maximum of a configured rate of writes or bytes. A burst, which is ten times the rate, is then below
+ * `Number.MAX_SAFE_INTEGER`.
  */
 export const rateSettingMax = 1_000_000_000_000;
 /**
- * The validity of the tokens of `kubeconfig --exec`, and the time before a token expires at which the next token is
+ * The lifetime of the tokens of `kubeconfig --exec`, and the time before a token's expiry from which on a new token is
  * fetched.
  */
 export const execTokenMs = 3_600_000;

@@ -1,7 +1,4 @@
-/**
- * Limits of watches. Each name contains its unit. A test checks each limit at n and n + 1, and each error message
- * states the limit.
- */
+/** Limits of watches. Each name contains its unit. */
 
 export const watchersMax = 10_000;
 /**
@@ -13,11 +10,14 @@ export const watchBufferedBytesMax = 4_194_304;
 export const watchKeepAliveMs = 10_000;
 export const watchBookmarkMs = 15_000;
 export const watchTimeoutSecondsMax = 86_400;
-/** The most bytes of one frame from a watching client. The content of the frame is ignored. */
+/** The most bytes of one message from the client of a WebSocket watch. The content of the message is ignored. */
 export const watchClientFrameBytesMax = 4_096;
-/** The time that a watch waits for a position ahead of the log. After this time, the status is 410. */
+/**
+ * The time that a watch waits until this node has folded the `resourceVersion` from which the watch starts. If the log
+ * ends before this position after the wait, the watch ends with the status 410.
+ */
 export const watchAheadWaitMs = 2_000;
-/** The retry interval of a watch that needs an unavailable log. */
+/** The interval at which a watch that must read the log retries while the log is unavailable. */
 export const watchLogRetryMs = 1_000;
 /**
  * The most digits of a resourceVersion: enough for 10¹⁹ positions in each epoch, and for more epochs than a log will
@@ -25,34 +25,37 @@ export const watchLogRetryMs = 1_000;
  */
 export const resourceVersionDigitsMax = 24;
 /**
- * The time for which a watch may continue after its credential has expired. A loss of rights ends the watch at once.
+ * The longest time for which a watch continues after its credential has expired. A loss of rights ends the watch at
+ * once.
  */
 export const watchGuardMs = 5_000;
 /**
- * The most watchers that catch up concurrently; further watchers queue. Each of them may hold a batch of the log and a
- * slice of frames.
+ * The most watchers that catch up concurrently; further watchers queue. Each watcher that catches up may hold a batch
+ * of events and a slice of frames in memory.
  */
 export const watchCatchUpsMax = 32;
 /**
- * The most streams for which a catch-up caches whether the watch selects the stream's object, so that most changes need
- * no second read.
+ * The most streams for which a catch-up caches whether the previous state of the object matched the watch's selectors.
+ * Most changes thus need no read of the previous event.
  */
 export const watchRememberedStreamsMax = 8_192;
 /**
- * The time for which a watcher that catches up may consume nothing. The time is limited because there are few slots for
+ * The time after which a watcher that catches up and consumes nothing is disconnected, because there are few slots for
  * catch-ups.
  */
 export const watchCatchUpStallMs = 10_000;
 /**
- * The time for which the rest of an ended stream may stay unread before the connection is closed. Unread data uses
- * memory.
+ * The longest time for which the last data of an ended watch may stay unread. After this time the connection is closed,
+ * because unread data uses memory.
  */
 export const watchStreamEndMs = 5_000;
-/** How long a closing handshake may take before the connection is closed. */
+/**
+ * The longest time that the server waits for the reply to its WebSocket close frame before it closes the connection.
+ */
 export const watchSocketCloseMs = 5_000;
 /**
- * The most fragments of one message from a client, and the most unparsed chunks of one connection. Clients need few of
- * both.
+ * The most fragments of one WebSocket message from a client, and the most unparsed chunks of one connection. Usual
+ * clients send far fewer.
  */
 export const watchClientFragmentsMax = 64;
 export const watchClientChunksMax = 1_024;
@@ -64,13 +67,13 @@ export const watchClientChunksMax = 1_024;
 export const watchBuffersBytesMax = 268_435_456;
 export const watchUserBuffersBytesMax = 67_108_864;
 /**
- * The overhead of a buffer and of an entry in the queue. The overhead is counted so that many small buffers cannot
- * evade the limits.
+ * The bytes that are counted for a buffer, and for an entry in the queue of a watcher, in addition to their content.
+ * Without them, many small buffers could use more memory than the limits allow.
  */
 export const watchFrameOverheadBytes = 256;
 export const watchQueuedFrameBytes = 16;
 /**
- * The bytes up to which queued small frames are joined into one write. A separate write for each frame would cost more
+ * The most bytes of queued frames that are joined into one write. A separate write for each small frame would cost more
  * than the copy.
  */
 export const watchJoinedWriteBytesMax = 32_768;
@@ -80,17 +83,17 @@ export const watchJoinedWriteBytesMax = 32_768;
  */
 export const watchTurnMs = 8;
 /**
- * The time in one turn of the event loop for all catch-ups, and the time and bytes after which one catch-up yields to
- * another.
+ * The time in one turn of the event loop for all catch-ups together, and the time and the bytes after which one
+ * catch-up lets others continue.
  */
 export const watchCatchUpTurnMs = 4;
 export const watchCatchUpSliceMs = 2;
 export const watchCatchUpSliceBytes = 65_536;
-/** The unread bytes of a peer at which its catch-up pauses and releases its slot. */
+/** The unread bytes at which a watcher's catch-up pauses and releases its slot. */
 export const watchCatchUpUnreadBytesMax = 262_144;
 /**
- * The smallest size of an object whose table row or bare metadata is cached for a second, and the total size of this
- * cache.
+ * Large objects that watches show as table rows or as metadata only are cached in this form for up to a second: the
+ * smallest size of such an object, and the maximum size of the cache.
  */
 export const shownObjectBytesMin = 16_384;
 export const shownObjectsBytesMax = 4_194_304;

@@ -1,42 +1,53 @@
-/**
- * Limits of writes. Each name contains its unit. A test checks each limit at n and n + 1, and each error message
- * states the limit.
- */
+/** Limits of writes. Each name contains its unit. */
 
-/** The most attempts of a write without preconditions if other writers change the object first. */
+/** The most attempts of a write, if other writers change the object before each append. */
 export const writeAttemptsMax = 16;
 /**
- * The time that a write waits for another writer's unacknowledged claim before it fences the claim (consistency
- * protocol, 1).
+ * The longest time that a write waits for the outcome of another write that holds a claim, before it fences the claim
+ * (consistency protocol, 1).
  */
 export const claimPendingWaitMs = 2_000;
 /**
- * The most writes queued for the log. Above this limit, the status is 429, so that memory stays bounded when the disk
- * stalls. Super administrators and the platform have a separate queue of this size. Every other writer may have at most
- * as many queued writes as the queue has free slots.
+ * The most writes in flight. Above this limit, the status is 429, so that memory stays bounded if the disk stalls.
+ * Super administrators and the platform together have a separate limit of the same size. Every other writer may have at
+ * most as many writes in flight as there are free slots.
  */
 export const writesInFlightMax = 4_096;
 /**
- * The most bytes, in total, of the bodies being read and of the writes in flight with their derived data. A writer may
- * use at most as many bytes as are free.
+ * The most bytes, in total, of request bodies that are being read, and of writes in flight with the data derived from
+ * them. Each writer may use at most as many bytes as are free.
  */
 export const heldBytesMax = 268_435_456;
-/** The memory of a parsed value in addition to its text. The worst case, an empty object in an array, uses 64 bytes. */
+/**
+ * The memory that is counted for each value of parsed JSON, in addition to its text. The worst case, an empty object in
+ * an array, uses 64 bytes.
+ */
 export const parsedValueBytes = 96;
-/** The copies of an event in flight: the encoded event, the object, and the response. */
+/**
+ * The number of copies of an event's data that a write in flight has in memory: the encoded event, the object, and the
+ * response.
+ */
 export const eventCopiesHeld = 3;
-/** The default rates of a user's writes and bytes. A burst may use the rate of `writeBurstSeconds`. */
+/**
+ * The default rates of a user's writes and bytes. A burst may use as much as this rate allows in `writeBurstSeconds`.
+ */
 export const writesPerUserDefault = 100;
 export const writeBytesPerUserDefault = 4_194_304;
 export const writeBurstSeconds = 10;
-/** The rates of writes and bytes for a user's own tokens, sessions and profile, which are rarely written. */
+/**
+ * The rates, per second, at which a user may write the user's own tokens, sessions and profile. These are rarely
+ * written.
+ */
 export const ownWritesPerUser = 10;
 export const ownWriteBytesPerUser = 1_048_576;
-/** The size of an event without an object: a claim of a unique value, a password hash or a token digest. */
+/**
+ * The bytes that are counted for an event without an object: a claim of a unique value, a password hash or a token
+ * digest.
+ */
 export const smallEventBytes = 512;
 /**
- * The most writers with a recorded rate (one limit for users and one for networks). When a writer must be dropped, this
- * number of writers is checked.
+ * The most writers of one kind (users, super administrators, plugins, or networks of visitors) for which the state of
+ * their rate limits is recorded. At this limit, the second number of writers is checked for one that can be dropped.
  */
 export const writersKnownMax = 16_384;
 export const writersLookedAtMax = 8;
@@ -47,14 +58,14 @@ export const writersLookedAtMax = 8;
 export const writesWaitingPerObjectMax = 1_024;
 export const writeTurnWaitMs = 10_000;
 /**
- * The conflicts with other nodes after which retries are delayed, and the longest delay, which is longer than other
- * nodes' bursts.
+ * The number of lost races for an append after which a write delays each further retry, and the longest delay. The
+ * longest delay exceeds the duration of another node's burst of writes.
  */
 export const writeLossesAtOnce = 3;
 export const writeLossWaitMsMax = 250;
 /**
- * The most appends with unknown outcome that a node records until their outcome is known. Above this limit, a write is
- * refused with the status 503 before its event is sent.
+ * The most appends with unknown outcome that a node records. At this limit, a write is refused with the status 503
+ * before its event is appended, until the outcome of a recorded append is known.
  */
 export const unsettledMax = 8_192;
 /**
@@ -67,8 +78,9 @@ export const freshnessWaitMs = 2_000;
  */
 export const writeFoldWaitMs = freshnessWaitMs * 4;
 /**
- * The most objects of a collection that are marked before their part of the response is sent, and the number of objects
- * that are marked concurrently. The log commits concurrent marks together.
+ * The most objects in one batch of the deletion of a collection, and the most objects of a batch that are deleted
+ * concurrently. The objects of a batch are sent before the next batch begins. The log commits concurrent writes
+ * together.
  */
 export const deleteCollectionBatchObjectsMax = 256;
 export const deleteCollectionConcurrencyMax = 32;
