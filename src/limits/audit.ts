@@ -88,9 +88,7 @@ export const keyAnewMs = 120_000;
 /** The default and the maximum number of events in one page of the audit stream. */
 export const auditEventsDefault = 50;
 export const auditEventsMax = 500;
-/**
- * The size of a page of the audit stream at which the page ends. The event that reaches this size is the last one.
- */
+/** The size of a page of the audit stream at which the page ends. The event that reaches this size is the last one. */
 export const auditPageBytesMax = 4_194_304;
 /**
  * The most events that are read for one page of the audit stream: if all events of the log are read in order, and if

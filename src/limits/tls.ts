@@ -2,9 +2,7 @@
 
 /** The maximum size of a file of TLS_CERT or TLS_KEY. A certificate chain has a few kilobytes. */
 export const tlsFileBytesMax = 1_048_576;
-/**
- * The interval at which the server compares the files of TLS_CERT and TLS_KEY with the certificate and key in use.
- */
+/** The interval at which the server compares the files of TLS_CERT and TLS_KEY with the certificate and key in use. */
 export const tlsLookMs = 5_000;
 /** The interval at which the server checks whether its own certificate must be renewed. */
 export const tlsRenewalLookMs = 3_600_000;

@@ -94,7 +94,11 @@ const refused: readonly (readonly [what: string, declaration: object, problem: R
   ['conversions that are no list', { ...gadget, convert: {} }, /convert: must be an array/],
   ['a conversion that is no object', { ...gadget, convert: [3] }, /convert\[0\]: must be an object/],
   ['no neighbours', { ...gadget, convert: [{ ...first, to: 'v1' }] }, /convert\[0\]: from and to must be neighbours/],
-  ['a conversion twice', { ...gadget, convert: [first, first] }, /convert\[1\]: has the versions of an earlier entry/],
+  [
+    'a conversion twice',
+    { ...gadget, convert: [first, first] },
+    /convert\[1\]: has the same versions as an earlier entry/,
+  ],
   [
     'half a conversion',
     { ...gadget, convert: [{ ...first, down: undefined }] },

@@ -12,8 +12,8 @@ import type { Violation } from '../type/resource-type.ts';
 import { escapeToken } from '../../base/reference-token.ts';
 
 /**
- * An object as the client sent it, decoded once. Server-managed members are separated, and the form of client-managed
- * metadata is checked. The type's schema validates the other members. All violations are collected, so that one
+ * An object as the client sent it, decoded once. Metadata that only the server sets is dropped, and the form of the
+ * other metadata is checked. The type's schema validates the other members. All violations are collected, so that one
  * response lists all of them.
  */
 export type Draft = {
@@ -21,7 +21,9 @@ export type Draft = {
   readonly kind: string | undefined;
   readonly name: string | undefined;
   readonly generateName: string | undefined;
-  /** A precondition, like `version` and `resourceVersion`. Null is treated as absent (decision 2.2). */
+  /**
+   * `uid`, `version` and `resourceVersion` are preconditions of the write. Null is treated as absent (decision 2.2).
+   */
   readonly uid: string | undefined;
   readonly version: number | undefined;
   readonly resourceVersion: string | undefined;
@@ -39,8 +41,8 @@ export type Draft = {
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Ignored members of the metadata, in addition to `known`. Either only the server sets them, or they have no meaning
- * outside of Kubernetes.
+ * Members of the metadata that are ignored, and not reported as unknown. Either only the server sets them, or they have
+ * no meaning outside of Kubernetes.
  */
 const dropped = new Set([
   'creationTimestamp',
@@ -73,7 +75,7 @@ export function draftOf(body: Members): Draft {
   const meta = isObject(metadata) ? metadata : {};
   for (const member of Object.keys(members))
     if (isPlace(member))
-      addViolation(`/${member}`, 'must not be a number: members with numbers as names would precede apiVersion');
+      addViolation(`/${member}`, 'must not have a number as its name, because such members would precede apiVersion');
   if (text(meta, 'namespace', addViolation) !== undefined && meta['namespace'] !== '')
     addViolation('/metadata/namespace', 'must not be set: objects have no namespace');
   const unknown = Object.keys(meta)
@@ -100,8 +102,8 @@ export function draftOf(body: Members): Draft {
 }
 
 /**
- * Returns the members that determine the name of a create, without decoding the rest. The result equals these members
- * of the draft.
+ * Returns the members that determine the name of a new object, without decoding the other members. They are equal to
+ * the same members of the draft.
  */
 export function namesOf({ metadata }: Members): Pick<Draft, 'name' | 'generateName'> {
   if (!isObject(metadata)) return { name: undefined, generateName: undefined };
@@ -113,7 +115,7 @@ export function namesOf({ metadata }: Members): Pick<Draft, 'name' | 'generateNa
 }
 
 export type MetadataRules = {
-  /** The origin of the write. A `plugin` must not write reserved label keys. */
+  /** The author of the write. A `plugin` must not write reserved label keys. */
   readonly origin: 'client' | 'plugin' | 'platform';
   readonly domain: string;
   /** The labels of the stored object. An unchanged label is allowed even if its key is reserved. */

@@ -1,7 +1,7 @@
 /**
- * Functions on lists of finalizers: additions, removals, and the check that a marked object gets no new ones.
- * Finalizers are an ordered set; if the set is empty, the member is absent. `command/propagation.ts` adds the
- * finalizers of a deletion; `command/emit.ts` deletes a marked object when its last finalizer is removed.
+ * Functions for lists of finalizers: additions, removals, and the check that a marked object gets no new finalizers.
+ * Finalizers are an ordered set; if the set is empty, the member `finalizers` is absent. `command/propagation.ts` adds
+ * the finalizers of a deletion; `command/emit.ts` deletes a marked object when its last finalizer is removed.
  */
 import { isList, isObject } from '../../base/guards.ts';
 import type { Violation } from '../type/resource-type.ts';
@@ -23,8 +23,8 @@ export function addedFinalizers(finalizers: Finalizers, next: Finalizers): reado
 }
 
 /**
- * Returns a violation if a marked object gets new finalizers. As in Kubernetes, finalizers can only be removed during a
- * deletion (decision 3.2).
+ * Returns a violation if a marked object gets new finalizers. As in Kubernetes, the finalizers of a marked object can
+ * be removed, but not added (decision 3.2).
  */
 export function finalizerViolations(current: ResourceObject, next: Finalizers): readonly Violation[] {
   if (current.metadata.deletionTimestamp === undefined) return [];
@@ -35,7 +35,7 @@ export function finalizerViolations(current: ResourceObject, next: Finalizers): 
   return [{ pointer: '/metadata/finalizers', detail }];
 }
 
-/** Returns the merge patch of the metadata that removes one of these finalizers. */
+/** Returns the merge patch for the metadata of an object with `finalizers` that removes the finalizer `removed`. */
 export function finalizerRemoval(
   finalizers: readonly JsonValue[] | undefined,
   removed: string,

@@ -2,13 +2,16 @@ import { jsonDepthMax } from '../../limits/requests.ts';
 import { hookValuesMax } from '../../limits/rules.ts';
 import { escapeToken } from '../../base/reference-token.ts';
 
-/** A value that plugin code returned and that JSON cannot represent, with its place. */
+/**
+ * Thrown for a result of plugin code that is invalid, such as a value that JSON cannot represent. The message describes
+ * the problem and its place in the result.
+ */
 export class ForeignValueError extends Error {}
 
 /**
- * Returns a copy of a value that plugin code returned, as plain JSON. The given frozen values are shared instead of
- * copied, because nobody can change them. Undefined members are omitted. Throws `ForeignValueError`; foreign code, such
- * as a getter, may throw anything.
+ * Returns a copy of a value that plugin code returned, as plain JSON. `given` is the frozen argument of the plugin
+ * code: parts of it that the value contains at the same place are not copied. Members with the value undefined are
+ * omitted. Throws `ForeignValueError`. Plugin code that runs during the copy, such as a getter, may throw any value.
  */
 export function plainJson(value: unknown, given: unknown): unknown {
   const budget = { left: hookValuesMax };

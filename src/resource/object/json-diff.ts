@@ -7,20 +7,24 @@ export type Operation =
   | { readonly op: 'remove'; readonly path: string };
 
 /**
- * A container with at most this number of operations is not replaced as a whole, even if the whole container has fewer
- * characters.
+ * At most this number of operations within an object or array are kept as they are, even if one operation that replaces
+ * the whole object or array would be shorter.
  */
 const keptOperations = 16;
-/** The maximum number of characters of these operations, including paths. Above it, the container is replaced. */
+/**
+ * The most characters of these operations, without their values. If they have more, one operation replaces the whole
+ * object or array.
+ */
 const keptCharacters = 4_096;
 /** The characters of an operation without its path and value. */
 const operationCharacters = 30;
 
 /**
  * Computes the change between two JSON values as a JSON Patch, in steps. The time of each step and the size of the
- * patch are bounded. One operation replaces a whole object or array if separate operations would have more characters
- * than the members that were compared. Elements of arrays are compared by index, after equal elements at both ends are
- * skipped, so the work is linear in the size of the values. Undefined members are treated as absent.
+ * patch are bounded. Many operations within an object or array are replaced by one operation for the whole object or
+ * array if they have more characters than the compared values. Elements of arrays are compared by index, after equal
+ * elements at both ends are skipped, so the work is linear in the size of the values. Undefined members are treated as
+ * absent.
  */
 export function* jsonDiff(before: unknown, after: unknown): Steps<readonly Operation[]> {
   const patch: Operation[] = [];
@@ -146,7 +150,10 @@ class Difference {
     return this.#visited % strideMax === 0;
   }
 
-  /** Replaces the operations in a container by one operation if this is shorter. */
+  /**
+   * Replaces the operations within an object or array, which start at the index `first` of the patch, by one operation
+   * if this is shorter.
+   */
   #shorten(first: number, compared: number, whole: ReplacedValue): void {
     const count = this.#patch.length - first;
     if (count < 2) return;

@@ -12,9 +12,9 @@ export type OwnerReference = {
 };
 
 /**
- * The metadata of an object. `resourceVersion` is not a member: it is the position of the object's last event, which is
- * known only after the append. `withResourceVersion` in answer.ts inserts the position into the bytes of the response
- * when the event is folded.
+ * The metadata of an object. `resourceVersion` is not a member, because it is the position of the object's last event,
+ * which is known only after the append. The position is inserted into the bytes of the response when the event is
+ * folded.
  */
 export type Metadata = {
   readonly name: string;
@@ -24,7 +24,7 @@ export type Metadata = {
   readonly version: number;
   /** Starts at 1 and increases when the spec changes. */
   readonly generation: number;
-  /** RFC 3339, UTC, milliseconds. */
+  /** A time as in RFC 3339, in UTC and with milliseconds. */
   readonly creationTimestamp: string;
   readonly deletionTimestamp?: string;
   /** An ordered set without duplicates. Absent when empty. */

@@ -1,8 +1,6 @@
 import type { OwnerReference, ResourceObject } from './object.ts';
 
-/**
- * Returns the group of an `apiVersion`. The group is empty for the core group, whose `apiVersion` is only a version.
- */
+/** Returns the group of an `apiVersion`; empty for the core group, in which an `apiVersion` is only a version. */
 export function groupOf(apiVersion: string): string {
   const slash = apiVersion.indexOf('/');
   return slash === -1 ? '' : apiVersion.slice(0, slash);

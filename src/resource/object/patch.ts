@@ -6,8 +6,8 @@ import type { JsonValue } from './object.ts';
 import { unescapeToken, escapeToken } from '../../base/reference-token.ts';
 
 /**
- * The result of a JSON Patch (RFC 6902). Both JSON Patch and JSON Merge Patch (RFC 7396) leave the input unmodified and
- * read only own members, without the members that every JavaScript object inherits.
+ * The result of a JSON Patch (RFC 6902). Neither JSON Patch nor JSON Merge Patch (RFC 7396) modifies the input. Both
+ * read only an object's own members, not those that every JavaScript object inherits.
  */
 export type Patched =
   | { readonly ok: true; readonly document: JsonValue }
@@ -30,7 +30,10 @@ export function applyMergePatch(document: JsonValue, patch: JsonValue): JsonValu
 /** A member that patches must not set, because an assignment to this member would change the prototype. */
 const forbiddenMember = '__proto__';
 
-/** A path, split into tokens. The first token is empty and is the name of the document within `Root.document`. */
+/**
+ * A path, split into tokens. The first token is always empty: under this name, `Root.document` contains the whole
+ * document.
+ */
 type Path = readonly string[];
 type Operation =
   | { readonly op: 'add' | 'replace' | 'test'; readonly path: Path; readonly value: JsonValue }
@@ -71,8 +74,8 @@ type Mutable = string | number | boolean | null | Mutable[] | { [member: string]
 type Root = {
   readonly document: { [member: string]: Mutable };
   /**
-   * The bytes of all values that `copy` operations have copied so far. The bytes are limited, because each operation
-   * may double the document.
+   * The bytes of all values that the `copy` operations have copied. They are limited, because each operation may double
+   * the document.
    */
   copiedBytes: number;
 };
@@ -210,8 +213,8 @@ function missing(path: Path): string {
 }
 
 /**
- * The number of characters of a pointer in a message. A pointer may be as long as a request body; these characters are
- * enough to recognize the pointer.
+ * The most characters of a pointer in a message. A pointer may be as long as a request body, but its beginning is
+ * enough to recognize it.
  */
 const shownLengthMax = 128;
 

@@ -28,7 +28,10 @@ export function scaleBytes(answer: Uint8Array, pointers: ScalePointers): Buffer 
   return Buffer.from(JSON.stringify(scaleOf(JSON.parse(text) as JsonObject, pointers)));
 }
 
-/** Returns the number of replicas that a Scale requests; 0 if absent, because Go clients omit a 0. */
+/**
+ * Returns the number of replicas that a Scale requests; 0 if the number is absent, because Go clients omit the number
+ * if it is 0.
+ */
 export function wantedReplicas(members: Readonly<Record<string, unknown>>): number {
   return replicasAt(members, '/spec/replicas');
 }

@@ -17,7 +17,10 @@ export function storedObject(answer: Uint8Array): ResourceObject {
   return { ...shown, metadata };
 }
 
-/** Returns the response with `status.token`. Only the write that generated a token returns the token. */
+/**
+ * Returns the response with the token in `status.token`. Only the response to the write that created a token contains
+ * the token.
+ */
 export function withToken(answer: Uint8Array, token: string): Uint8Array {
   const shown = JSON.parse(
     Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength).toString('utf8'),

@@ -57,7 +57,7 @@ function bind(requirement: FieldRequirement, place: number, index: IndexDefiniti
   }
 }
 
-/** Returns the refusal in Kubernetes' words, because clients of Kubernetes search for these words. */
+/** Returns the refusal in Kubernetes' words, because clients of Kubernetes search error messages for these words. */
 function notSupported(field: string, indexes: readonly IndexDefinition[]): string {
   const label = JSON.stringify(truncatedField(field)).slice(1, -1);
   return `field label not supported: ${label}; ${indexedFields(indexes)}`;

@@ -5,15 +5,18 @@ export type LabelRequirement =
   | { readonly key: string; readonly operator: 'in' | 'notIn'; readonly values: readonly string[] }
   | { readonly key: string; readonly operator: 'exists' | 'absent' };
 
-/** One condition of a fieldSelector as written. `notIn` also matches objects without a value. */
+/**
+ * One condition of a fieldSelector, before its field is bound to an index. `notIn` also matches objects without a
+ * value.
+ */
 export type FieldRequirement =
   | { readonly field: string; readonly operator: 'in' | 'notIn'; readonly values: readonly string[] }
   | { readonly field: string; readonly operator: 'exists' | 'absent' }
   | { readonly field: string; readonly operator: '<' | '<=' | '>' | '>=' | '^='; readonly value: string };
 
 /**
- * A condition of a fieldSelector that is bound to an index of a type. The operands are keys. An operand that is not a
- * valid key matches no object.
+ * A condition of a fieldSelector that is bound to an index of a type. The operands are index keys. An operand that
+ * cannot be converted to a key is not equal to, less than or greater than the value of any object.
  */
 export type IndexRequirement =
   /** `index` is the position in the type's `indexes`. */
@@ -32,15 +35,15 @@ export type SortKey = {
   readonly index: number;
   readonly direction: 'asc' | 'desc';
   /**
-   * The place of objects without a value, if not the default. By default such objects are last in ascending order and
-   * first in descending order.
+   * The place of objects without a value. If undefined, these objects are last in ascending order and first in
+   * descending order.
    */
   readonly nulls?: 'first' | 'last';
 };
 
 /**
- * The place of an object in an order: for each sort key, the object's key (undefined if the object has no value), then
- * the members that break ties.
+ * The place of an object in an order: for each sort key, the object's index key (undefined if the object has no value),
+ * then the members that break ties. `created`: the creationTimestamp in epoch milliseconds.
  */
 export type OrderPlace = {
   readonly keys: readonly (string | number | undefined)[];
@@ -65,7 +68,7 @@ export type ListQuery = {
   readonly window: Window;
 };
 
-/** Returns the position of a field's index; undefined when the field has no index. */
+/** Returns the position of a field's index in `indexes`; undefined if the field has no index. */
 export function indexOf(indexes: readonly IndexDefinition[], field: string): number | undefined {
   const place = indexes.findIndex((index) => index.name === field);
   return place === -1 ? undefined : place;

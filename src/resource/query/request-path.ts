@@ -11,8 +11,8 @@ export type ResourceRequest = ResourceLocation & {
   readonly kind: 'resource';
   readonly verb: string;
   /**
-   * For a list or watch: the single name in the field selector. Rules treat this name like the name of a request
-   * (decision 6.5); routes ignore it.
+   * For a list or watch: the name, if the field selector selects a single name. Authorization treats this name like the
+   * name in a path (decision 6.5); routing ignores it.
    */
   readonly selectedName?: string;
   /** A `/` and the decoded segments joined by `/`. No segment contains a `/`. */
@@ -23,7 +23,7 @@ export type ResourceRequest = ResourceLocation & {
 export type NonResourceRequest = {
   readonly kind: 'non-resource';
   readonly verb: string;
-  /** The method in lower case. A rule may contain the method instead of the verb (decision 6.4). */
+  /** The method in lower case. A rule of a role may contain the method instead of the verb (decision 6.4). */
   readonly method: string;
   readonly path: string;
   readonly segments: readonly string[];
@@ -45,7 +45,7 @@ export type ResourceLocation = {
 };
 
 /**
- * Parses the target of a request. `wanted` is `watch` if the request is for a watch (decision 5.1), even if the path
+ * Parses the target of a request. `wanted` is `watch` if the request asks for a watch (decision 5.1), even if the path
  * does not support watches.
  */
 export function requestInfo(method: string, target: string, wanted: 'watch' | 'no watch'): RequestInfo {
@@ -57,7 +57,8 @@ export function requestInfo(method: string, target: string, wanted: 'watch' | 'n
   const path = `/${segments.join('/')}`;
   const place = locationOf(segments);
   const named = place?.name !== undefined;
-  // A POST to an item is not a create but a request to a custom API, which is granted by the path (decision 6.3).
+  // A POST to a single object does not create an object. It is a request to a plugin's route, which rules allow by its
+  // path (decision 6.3).
   if (place === undefined || (method === 'POST' && named && place.subresource === undefined)) {
     return {
       kind: 'non-resource',
@@ -85,7 +86,7 @@ export function requestInfo(method: string, target: string, wanted: 'watch' | 'n
  */
 export function resourceRequest(verb: string, place: ResourceLocation, selectedName?: string): ResourceRequest {
   const { group, version, resource, name, subresource } = place;
-  // The path of a subresource without a name contains `-` as the name.
+  // If a subresource is requested without an object's name, the path contains `-` as the name.
   const item = subresource === undefined ? [name] : [name ?? '-', subresource];
   const segments = [
     ...(group === '' ? ['api'] : ['apis', group]),
@@ -149,8 +150,8 @@ function selectedBy(verb: string, target: string): Pick<ResourceRequest, 'select
 }
 
 /**
- * Returns the resource of a path with the form of a resource path, independent of the method; undefined for any other
- * path.
+ * Returns the resource that a path identifies, independent of the method; undefined if the path does not have the form
+ * of a resource path.
  */
 export function locationOf(segments: readonly string[]): ResourceLocation | undefined {
   const core = segments[0] === 'api';
@@ -176,8 +177,8 @@ export function queryOf(target: string): URLSearchParams | string {
 }
 
 /**
- * Returns the verb of a method (decisions 6.2 and 6.4). The verb of any other method is the method in lower case, which
- * a rule allows only with `*` or with the method.
+ * Returns the verb of a method (decisions 6.2 and 6.4). For a method without a verb of its own, returns the method in
+ * lower case, which a rule allows only with `*` or with the method.
  */
 function verbOf(method: string, level: 'collection' | 'item'): string {
   switch (method) {

@@ -28,8 +28,8 @@ export function matchesLabels(requirement: LabelRequirement, labels: Readonly<Re
 }
 
 /**
- * Whether the keys of an object satisfy the requirement. A multi-valued index matches `notIn` if no value is in the
- * set. The index matches any other comparison if at least one value matches.
+ * Whether the keys of an object satisfy the requirement. If an object has several keys, `notIn` is satisfied if no key
+ * is in the set, and every other comparison if at least one key satisfies it.
  */
 export function matchesKeys(requirement: IndexRequirement, keys: readonly IndexKey[]): boolean {
   switch (requirement.operator) {

@@ -4,7 +4,7 @@ import { keyProblem, labelValueProblem } from '../type/names.ts';
 
 /**
  * The result of parsing a selector. The grammar of decision 4.2 is a superset of Kubernetes' selectors. The text is
- * parsed once from left to right, so the cost of a refusal is linear.
+ * parsed once from left to right, so the time is linear even for an invalid text.
  */
 export type ParsedSelector<R> =
   { readonly ok: true; readonly requirements: readonly R[] } | { readonly ok: false; readonly problem: string };
@@ -40,7 +40,7 @@ type Condition =
   | { readonly subject: string; readonly operator: 'exists' | 'absent' }
   | { readonly subject: string; readonly operator: Comparison; readonly value: string };
 
-/** Interprets the condition; returns null after a call of `refuse`. */
+/** Interprets a condition. For an invalid condition, calls `refuse` and returns null. */
 type Reading<R> = (condition: Condition, refuse: (problem: string) => null) => R | null;
 
 function parse<R>(texts: readonly string[], parameter: string, read: Reading<R>): ParsedSelector<R> {
@@ -156,14 +156,14 @@ const valueEnds = '=(),';
 /** Characters that can be escaped. Blanks are included, so that a value can start or end with a blank. */
 const escapable = `,=\\()${blanks}`;
 
-/** The length of the excerpt before and after the offset of a problem. */
+/** The number of characters that a message shows before and after the offset of a problem. */
 const excerptLength = 24;
 
 class Cursor {
   readonly #text: string;
   /** The offset of the next character. The offset never decreases. */
   at = 0;
-  /** The first problem, with its place. */
+  /** The first problem, with its offset and an excerpt of the text. */
   problem = '';
 
   constructor(text: string) {

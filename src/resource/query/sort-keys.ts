@@ -7,15 +7,15 @@ export type ParsedSort =
   { readonly ok: true; readonly sort: readonly SortKey[] } | { readonly ok: false; readonly problem: string };
 
 /**
- * Parses the sort parameters. Each text has the form `<field>[,asc|desc][,nulls=first|last]`; the first has the highest
- * precedence.
+ * Parses the sort parameters. Each text has the form `<field>[,asc|desc][,nulls=first|last]`; the first text has the
+ * highest precedence.
  */
 export function parseSort(texts: readonly string[], indexes: readonly IndexDefinition[]): ParsedSort {
   const given = texts.filter((text) => text.trim() !== '');
   if (given.length > sortKeysMax) return { ok: false, problem: `sort: at most ${String(sortKeysMax)} fields` };
   const sort: SortKey[] = [];
   for (const text of given) {
-    // Splits off at most one part more than allowed, which is enough to detect an error in a long text.
+    // Splits the text into at most one part more than allowed. This is enough to detect too many parts in a long text.
     const [field = '', ...parts] = text.split(',', 4).map((part) => part.trim());
     const place = indexOf(indexes, field);
     const order = place === undefined ? undefined : indexes[place]?.order;

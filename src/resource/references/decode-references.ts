@@ -12,7 +12,7 @@ const members = ['field', 'to', 'onMissing', 'onDelete'];
 const missingPolicies: readonly unknown[] = ['refuse', 'allow'] satisfies readonly OnMissing[];
 const deletePolicies: readonly unknown[] = ['refuse', 'orphan', 'cascade', 'clear'] satisfies readonly OnDelete[];
 const fieldForm = /^[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*$/u;
-/** The longest key of a type: a plural of 63 characters, a dot, and a group. */
+/** The maximum length of a type's key: a plural of 63 characters, a dot, and a group. */
 const typeKeyLengthMax = nameLengthMax + 64;
 
 export type ReferringType = {
@@ -47,7 +47,7 @@ export function decodeReferences(
 }
 
 type Referring = FieldSchema & {
-  /** Whether the type may prevent or follow deletions of objects of this type. */
+  /** Whether the declaring type may refuse deletions of objects of the type `to`, or be changed by such deletions. */
   readonly mayFollow: (to: string) => boolean;
 };
 
@@ -64,7 +64,11 @@ function problemsOf(reference: unknown, earlier: readonly ReferenceDeclaration[]
     .map((member) => `.${member.slice(0, 64)}: is not known${otherWords(member.slice(0, 64), members)}`);
   const problems = [...unknown, ...targetProblems(to), ...policyProblems(reference, type)];
   if (typeof field !== 'string' || field.length > referenceFieldLengthMax || !fieldForm.test(field))
-    return [...problems, `.field: must be the dotted path of a field, such as spec.groupName, is ${shortJson(field)}`];
+    return [
+      ...problems,
+      `.field: must be the dotted path of a field with at most ${String(referenceFieldLengthMax)} characters, such ` +
+        `as spec.groupName, is ${shortJson(field)}`,
+    ];
   if (earlier.some((other) => other.field === field)) problems.push(`.field: ${field} must not be declared twice`);
   const found = fieldProblem(field, { ...type, isCleared: onDelete === 'clear' });
   return found === undefined ? problems : [...problems, `.field: ${found}`];

@@ -4,8 +4,8 @@ import { valueAt } from '../type/index-values.ts';
 import type { ReferenceDeclaration } from './reference-declaration.ts';
 
 /**
- * A reference of an object, in the form that events have: the declared field, the target as `<type>/<name>`, and the
- * uid that the target had at the decision. `uid` is absent if the target did not exist.
+ * A reference of an object, as events contain it: the declared field, the target as `<type>/<name>`, and the uid of the
+ * target when the write was decided. `uid` is absent if the target did not exist at that time.
  */
 export type HeldReference = { readonly field: string; readonly target: string; readonly uid?: string };
 
@@ -15,11 +15,14 @@ export type NamedTarget = {
   readonly name: string;
   /** The JSON pointer of the name in the object. */
   readonly pointer: string;
-  /** `<type>/<name>`; undefined if no object can have the name. */
+  /** `<type>/<name>`; undefined if the name is not a valid name of an object. */
   readonly target: string | undefined;
 };
 
-/** Returns the names in the declared fields of an object, each name of a field once. */
+/**
+ * Returns the names in the declared fields of an object. A name that occurs several times in one field is returned
+ * once.
+ */
 export function namedTargets(declarations: readonly ReferenceDeclaration[], object: object): NamedTarget[] {
   return declarations.flatMap((declared) => {
     const path = declared.field.split('.');
@@ -41,12 +44,12 @@ function namedTarget(declared: ReferenceDeclaration, name: string, pointer: stri
   return { declared, name, pointer, target };
 }
 
-/** Returns the key of an object as the target of references. */
+/** Returns the key by which references identify an object: `<type>/<name>`. */
 export function targetKey(type: string, name: string): string {
   return `${type}/${name}`;
 }
 
-/** Splits the key of an object, as `targetKey` returns it. */
+/** Splits a key that `targetKey` returned into the type and the name of the object. */
 export function splitTargetKey(key: string): readonly [type: TypeKey, name: string] {
   const slash = key.indexOf('/');
   return [typeKey(key.slice(0, slash)), key.slice(slash + 1)];

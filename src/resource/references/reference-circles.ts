@@ -5,10 +5,10 @@ import type { ReferenceDeclaration } from './reference-declaration.ts';
 type Referring = Pick<ResourceType, 'key' | 'references'>;
 
 /**
- * Returns the problems of references in a circle that could never be completed. The deletion of an object deletes the
- * objects that name it with `cascade`. If the deleted object itself names one of these with `refuse`, this deletion is
- * refused while the object exists, and the object waits for it. Circles of only `cascade`, or of only `refuse`, have no
- * such problem.
+ * Returns a problem for each circle of references in which a deletion could never complete. The deletion of an object A
+ * also deletes each object B that names A with `cascade`, and A is removed after B. If A itself names B with `refuse`,
+ * the deletion of B is refused while A exists, so neither object can be removed. Circles of only `cascade`, or of only
+ * `refuse`, have no such problem.
  */
 export function circleProblems(types: readonly Referring[], others: readonly Referring[]): readonly string[] {
   const all = [...types, ...others];
@@ -27,7 +27,7 @@ export function circleProblems(types: readonly Referring[], others: readonly Ref
 
 type Step = { readonly from: TypeKey; readonly reference: ReferenceDeclaration };
 
-/** The references with `cascade` that lead from one type to another; undefined if there are none. */
+/** Returns a path of references with `cascade` from one type to another; undefined if there is no such path. */
 function cascadePath(start: TypeKey, end: TypeKey, types: readonly Referring[]): readonly Step[] | undefined {
   const paths: (readonly Step[])[] = [[]];
   const seen = new Set<TypeKey>();
@@ -49,6 +49,6 @@ function problemOf(key: TypeKey, { field, to }: ReferenceDeclaration, path: read
   const cascading = path.map(({ from, reference }) => `${from} ${reference.field} (cascade)`).join(', ');
   return (
     `references: ${key} ${field} (refuse) and ${cascading} form a circle: the deletion of an object of ${key} would ` +
-    `delete objects of ${to} that it prevents from being deleted. Declare another onDelete for one of them`
+    `delete objects of ${to}, but its own reference refuses their deletion. Declare another onDelete for one reference`
   );
 }

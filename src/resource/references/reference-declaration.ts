@@ -1,9 +1,9 @@
 import type { TypeKey } from '../type/index-entry.ts';
 
-/** The treatment of a write that names an object which does not exist or is being deleted. */
+/** What happens to a write that names an object which does not exist or is being deleted. */
 export type OnMissing = 'refuse' | 'allow';
 
-/** The treatment of referring objects when the object that they name is deleted. */
+/** What happens when an object is deleted that other objects name. */
 export type OnDelete =
   /** The deletion is refused. */
   | 'refuse'
@@ -25,21 +25,22 @@ export type ReferenceDeclaration = {
 };
 
 /**
- * Whether a reference is kept intact on all nodes and in all races: a write is never accepted that names a deleted
- * object, and no object is deleted that another object names. Other references are checked against the read models.
+ * Whether the reference is guaranteed on all nodes, even for concurrent writes: a write that names a missing or marked
+ * object is refused, and so is the deletion of an object that another object names. Other references are checked only
+ * against the read models of one node.
  */
 export function isStrict({ onMissing, onDelete }: ReferenceDeclaration): boolean {
   return onMissing === 'refuse' && onDelete === 'refuse';
 }
 
-/** Whether a reconciler changes or deletes the referring objects after a deletion. */
+/** Whether a reconciler changes or deletes the referring objects when the object that they name is deleted. */
 export function isReconciled({ onDelete }: ReferenceDeclaration): boolean {
   return onDelete === 'cascade' || onDelete === 'clear';
 }
 
 /**
- * The finalizer of a marked object with referring objects that are deleted, or whose references are removed, before
- * the object is removed.
+ * Returns the finalizer of a marked object that other objects name with `cascade` or `clear`. The finalizer blocks the
+ * removal of the marked object until the referring objects are deleted or no longer name it.
  */
 export function referencesFinalizer(domain: string): string {
   return `${domain}/references`;

@@ -12,15 +12,15 @@ import type { RuleField, RuleType } from './rule-types.ts';
 /** A rule at one place of a schema. */
 export type CompiledRule = {
   readonly declaration: RuleDeclaration;
-  /** Whether the rule compares with the old value. */
+  /** Whether the rule or its messageExpression reads the old value. */
   readonly isTransition: boolean;
-  /** The most steps of one evaluation. */
+  /** The most steps of one evaluation of the rule and its messageExpression. */
   readonly steps: number;
-  /** The pointer of a violation, relative to the value. */
+  /** The JSON pointer of a violation, relative to the value at the place of the rule. */
   readonly pointer: string;
   /**
-   * Returns the detail if `self` violates the rule, and undefined otherwise. Both arguments are JSON values except
-   * null.
+   * Returns the detail of the violation if `self` violates the rule, and undefined otherwise. Both arguments are JSON
+   * values other than null; `oldSelf` is undefined if there is no old value.
    */
   readonly evaluate: (self: unknown, oldSelf: unknown) => string | undefined;
 };
@@ -29,7 +29,7 @@ export type RuleResult =
   { readonly ok: true; readonly rule: CompiledRule } | { readonly ok: false; readonly problem: string };
 
 export type RuleContext = {
-  /** The environment with the types of the schema. */
+  /** The CEL environment in which the types of the schema are declared. */
   readonly environment: Environment;
   readonly type: RuleType;
   readonly patterns: RulePatterns;
@@ -117,7 +117,7 @@ function compileExpression(text: string, result: string, compiling: Compiling): 
   if (!cost.ok) return failed(cost.problem);
   replaceMatches(run.ast);
   const checked = run.check();
-  if (!checked.valid) return failed(`does not fit the schema: ${summaryOf(checked.error)}`);
+  if (!checked.valid) return failed(`fails the type check: ${summaryOf(checked.error)}`);
   if (checked.type !== result)
     return failed(`must have the type ${result}, but has ${String(checked.type)}; compare or convert the value`);
   return { ok: true, expression: { run, steps: cost.steps, isTransition: cost.usesOld } };
@@ -146,8 +146,8 @@ function evaluation(declaration: RuleDeclaration, type: RuleType, { run, describ
 }
 
 /**
- * Calls `evaluate` without stacks of errors. An evaluation may throw and catch an error for each item of a list, and is
- * three times as fast without stacks.
+ * Calls `evaluate` with stack traces of errors turned off. An evaluation may throw and catch an error for each item of
+ * a list, and is three times as fast without stack traces.
  */
 function withoutStacks<T>(evaluate: () => T): T {
   const limit = Error.stackTraceLimit;
@@ -172,7 +172,7 @@ function describedBy(describe: ParseResult, variables: Readonly<Record<string, u
   }
 }
 
-/** Returns the message of a library error without the excerpt that marks the place. */
+/** Returns the message of an error of the CEL library, without the excerpt of the rule that marks the place. */
 function summaryOf(error: unknown): string {
   const summary: unknown =
     typeof error === 'object' && error !== null && 'summary' in error ? error.summary : undefined;
@@ -182,8 +182,8 @@ function summaryOf(error: unknown): string {
 const step = /^(?:\.([A-Za-z_][A-Za-z0-9_-]*)|\['((?:[^'\\]|\\.)+)'\])/u;
 
 /**
- * Converts a path such as `.spec.title` or `.labels['a.b']` to a JSON pointer. Returns undefined if the type declares
- * no such member.
+ * Converts a path such as `.spec.title` or `.labels['a.b']` to a JSON pointer. Returns undefined if the path is
+ * malformed, or the type declares no such member.
  */
 function pointerOf(fieldPath: string | undefined, type: RuleType): string | undefined {
   let rest = fieldPath ?? '';

@@ -19,7 +19,10 @@ export type RulesResult =
   | { readonly ok: true; readonly rules: SchemaRules | undefined }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Compiles the rules of a type's schema (`x-kubernetes-validations`), and refuses those that may take too long. */
+/**
+ * Compiles the rules of a type's schema (`x-kubernetes-validations`). Refuses rules that are invalid, that have no
+ * effect at their place, or that may take too long.
+ */
 export function compileRules(schema: Schema): RulesResult {
   const graph = new SchemaGraph(schema);
   const leading = leadingTo(graph, hasRules);
@@ -50,6 +53,7 @@ function hasRules(schema: Schema): boolean {
 type Way = {
   /** The maximum number of values at the place in one object. */
   readonly count: number;
+  /** Whether each value at the place corresponds to at most one old value, so that rules can read `oldSelf`. */
   readonly isCorrelated: boolean;
   /** The schemas from the root to the place, to detect a schema that contains itself. */
   readonly schemas: readonly Schema[];
@@ -157,7 +161,7 @@ class RuleWalk {
     if (!this.#graph.conjuncts(place).some(({ schema }) => way.schemas.includes(schema)))
       return this.#node(place, this.#types.typeOf(place), way);
     this.problems.push(
-      `${place.at}$ref: a schema that contains itself cannot have rules, as an object may nest it without a bound`,
+      `${place.at}$ref: a schema that contains itself cannot have rules, because the nesting of objects is not limited`,
     );
     return undefined;
   }
@@ -177,13 +181,15 @@ class RuleWalk {
 }
 
 const remedy =
-  ': set maxItems, maxLength and maxProperties, or lower ones, where rules read, and for lists around them';
+  ': set maxItems, maxLength and maxProperties, or lower them, for the values that rules read and for the lists and ' +
+  'maps that contain these values';
 
 function siteProblem(rule: CompiledRule, { count, isCorrelated }: Way): string | undefined {
   if (rule.isTransition && !isCorrelated)
     return (
-      'oldSelf cannot be used in items of a list that cannot be compared with the old ones; declare ' +
-      'x-kubernetes-list-type: map and x-kubernetes-list-map-keys for the list, or move the rule above it'
+      'oldSelf cannot be used in items of a list or members of an atomic map, because they correspond to no old ' +
+      'value; move the rule above the list or map, or declare x-kubernetes-list-type: map and ' +
+      'x-kubernetes-list-map-keys for the list'
     );
   const steps = rule.steps * count;
   if (steps <= ruleCostStepsMax) return undefined;

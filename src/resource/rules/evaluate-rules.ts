@@ -9,9 +9,9 @@ import type { RuleNode, RulePart } from './rule-tree.ts';
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the violations of rules that the write adds. A violation that the stored value already had is not returned
- * again, unless the rule uses the old value. Stops after the value with which `validationErrorsMax` violations are
- * reached.
+ * Returns the violations of rules that a write adds. For a value that the write does not change, only violations of
+ * rules that read the old value are returned. Stops after the value with which the violations reach
+ * `validationErrorsMax`.
  */
 export function ruleViolations(root: RuleNode, change: RuledChange): readonly Violation[] {
   const violations: Violation[] = [];
@@ -24,7 +24,8 @@ type Visited = {
   readonly value: unknown;
   readonly pointer: string;
   /**
-   * The old value that correlates with the value, for rules that read `oldSelf`; undefined if no old value correlates.
+   * The old value that corresponds to the value, for rules that read `oldSelf`. Its `value` is undefined if no old
+   * value corresponds.
    */
   readonly old: { readonly value: unknown; readonly pointer: string };
   /** The old value at the same pointer. */
@@ -54,14 +55,16 @@ function visit(node: RuleNode, visited: Visited, context: Visit): void {
 
 type Evaluated = Visited & { readonly isUnchanged: () => boolean };
 
-/** Returns the detail of a violation; undefined if there is none, or if the write does not add it. */
+/**
+ * Returns the detail of a violation; undefined if there is no violation, or if the write does not add the violation.
+ */
 function newDetail(rule: CompiledRule, evaluated: Evaluated, change: RuledChange): string | undefined {
   if (rule.isTransition) return transitionDetail(rule, evaluated, change);
   const { value, before, pointer, isUnchanged } = evaluated;
   const detail = rule.evaluate(value, undefined);
   if (detail === undefined || before === undefined || before === null) return detail;
   if (isUnchanged()) return undefined;
-  // The status is a part of the whole object: a rule of the whole object may have failed before in the same way.
+  // A write of the status also runs the rules of the whole object, which may have failed with the same detail before.
   const isRootOfStatus = pointer === '' && change.part === 'status' && !isUnsound(change.oldFaults, '');
   return isRootOfStatus && rule.evaluate(before, undefined) === detail ? undefined : detail;
 }
@@ -156,7 +159,10 @@ const harmless: ReadonlySet<string> = new Set([
 /** Keywords that limit the number of values within a value. */
 const counts: ReadonlySet<string> = new Set(['maxItems', 'maxProperties']);
 
-/** Whether a violation makes the value at a pointer unsuitable for its rules, which rely on the schema. */
+/**
+ * Whether the value at a pointer violates the schema in such a way that its rules must not run. Rules rely on the types
+ * and bounds of the schema.
+ */
 function isUnsound(violations: readonly SchemaViolation[], pointer: string): boolean {
   return violations.some(
     ({ pointer: at, keyword }) =>

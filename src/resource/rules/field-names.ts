@@ -1,4 +1,4 @@
-/** Words of the language of rules, which cannot be names of fields. */
+/** The reserved words of CEL, the language of rules. They cannot be names of fields in rules. */
 const reserved: ReadonlySet<string> = new Set([
   'true',
   'false',

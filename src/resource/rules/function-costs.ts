@@ -6,7 +6,7 @@ export type CallCost = {
   readonly shape: Shape;
 };
 
-/** `values`: the receiver, if any, and the arguments. */
+/** Returns the cost of a call. `values`: the shapes of the receiver, if any, and of the arguments. */
 type CostOf = (values: readonly [Shape, ...Shape[]]) => CallCost;
 
 const callSteps = 2;
@@ -34,9 +34,9 @@ const sameLength: CostOf = ([text]) => ({
   steps: callSteps + lengthOf(text) / unitsScannedInStep,
   shape: { kind: 'text', length: lengthOf(text) },
 });
-/** The expression that parses durations takes time cubic in the number of digits. */
+/** The CEL library parses durations with a regular expression that takes time cubic in the number of digits. */
 const parsed: CostOf = ([text]) => ({ steps: 40 + lengthOf(text) ** 3 / 256, shape: scalar });
-/** The engine refuses a text that is not a number before the conversion. */
+/** A text that is not a number is refused after a scan of the text, before any conversion. */
 const converted: CostOf = ([value]) => ({ steps: 100 + lengthOf(value) / unitsScannedInStep, shape: scalar });
 /** The steps of a conversion to a time zone, which formats and parses the time again (100 microseconds). */
 const inTimeZone = 4_000;
@@ -108,13 +108,13 @@ export const optionalFunctions: ReadonlyMap<string, CostOf> = new Map<string, Co
   ['orValue', ([optional, other = scalar]) => ({ steps: callSteps, shape: widest(itemOf(optional), other) })],
 ]);
 
-/** Functions that fail for some values: a text that is not a number, an index outside of a text. */
+/** Functions that fail for some values, such as a text that is not a number or an index outside of a text. */
 export const failing: ReadonlySet<string> = new Set([
   ...['substring', 'indexOf', 'lastIndexOf', 'join', 'value'],
   ...['int', 'uint', 'double', 'bool', 'timestamp', 'duration'],
 ]);
 
-/** Operators that fail for some values: a sum that overflows, a division by zero. */
+/** Operators that fail for some values, such as a sum that overflows or a division by zero. */
 export const failingOperators: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%']);
 
 /** Returns the steps of an operator with two operands, without the steps of the operands. */

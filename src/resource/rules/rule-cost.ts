@@ -21,7 +21,7 @@ type Scope = ReadonlyMap<string, Shape>;
 type Simple = 'value' | 'id' | '.' | '.?' | '[]' | '[?]' | 'call' | 'rcall';
 type Composed = Exclude<ASTNode, { readonly op: Simple }>;
 
-/** A rule that cannot be accepted, with the reason and the remedy. */
+/** Thrown for a rule that cannot be accepted. The message gives the reason. */
 class RefusedRuleError extends Error {}
 
 /**
@@ -45,13 +45,13 @@ export function costOf(tree: ASTNode, variables: Scope, patterns: RulePatterns):
 const quantifiers: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one']);
 /** Macros over lists and maps. */
 const macros: readonly string[] = [...quantifiers, 'map', 'filter'];
-/** The steps of a macro for each item, without the body. Most of these steps convert the item. */
+/** The steps of a macro for each item, without the steps of the macro's body. Most of these steps convert the item. */
 const itemSteps = 15;
 
 /**
- * The steps of an error. Most errors end the evaluation, but a macro continues with the next item, and `||` with its
- * other side. The library also formats the rule with a mark at the place of the error, which takes longer for a long
- * rule.
+ * The steps of an error during an evaluation. Most errors end the evaluation, but a macro continues with the next item,
+ * and `||` with its other side. For each error, the CEL library also formats the rule with a mark at the place of the
+ * error, which takes longer for a long rule.
  */
 const failureSteps = 80;
 const charactersDrawnInStep = 4;
@@ -129,7 +129,7 @@ class CostEstimate {
   }
 
   #presence([member]: readonly ASTNode[], scope: Scope): CallCost {
-    if (member?.op !== '.') throw new RefusedRuleError('has() needs a member: has(self.name)');
+    if (member?.op !== '.') throw new RefusedRuleError('has() needs a member as its argument: has(self.name)');
     const [object, name] = member.args;
     const { steps, shape } = this.of(object, scope);
     fieldOf(shape, name);
@@ -157,7 +157,7 @@ class CostEstimate {
   #match(receiver: ASTNode, args: readonly ASTNode[], scope: Scope): CallCost {
     const [pattern] = args;
     if (pattern?.op !== 'value' || typeof pattern.args !== 'string')
-      throw new RefusedRuleError('the pattern of matches() must be a text in quotes, so that its cost is known');
+      throw new RefusedRuleError('the pattern of matches() must be a text in quotes, as its cost must be estimated');
     const { steps, shape } = this.of(receiver, scope);
     const match = this.#patterns.matchCost(pattern.args, lengthOf(shape));
     if (!match.ok) throw new RefusedRuleError(match.problem);
@@ -245,7 +245,7 @@ function fieldOf(shape: Shape, name: string): Shape {
   const field = shape.fields.get(name);
   if (field === undefined)
     throw new RefusedRuleError(
-      `the schema declares no member ${JSON.stringify(name)} there${otherWords(name, [...shape.fields.keys()])}`,
+      `the schema of the value declares no member ${JSON.stringify(name)}${otherWords(name, [...shape.fields.keys()])}`,
     );
   return field.shape();
 }

@@ -3,7 +3,7 @@ import { ruleLengthMax, ruleMessageLengthMax } from '../../limits/rules.ts';
 import { otherWords } from '../schema/suggestions.ts';
 import { shortJson } from '../schema/schema-violations.ts';
 
-/** The keyword of a schema with its rules. */
+/** The keyword of a schema that contains the rules of the schema. */
 export const rulesKeyword = 'x-kubernetes-validations';
 
 /** One entry of `x-kubernetes-validations`. */
@@ -13,7 +13,10 @@ export type RuleDeclaration = {
   readonly messageExpression?: string;
   readonly reason?: string;
   readonly fieldPath?: string;
-  /** Whether the rule also runs where there is no old value; `oldSelf` is then an optional value. */
+  /**
+   * Whether a rule that reads `oldSelf` also runs if there is no old value. `oldSelf` is an optional value in such a
+   * rule.
+   */
   readonly optionalOldSelf?: boolean;
 };
 
@@ -28,7 +31,10 @@ const lengthsMax: Readonly<Record<(typeof textMembers)[number], number>> = {
 };
 const reasons = ['FieldValueInvalid', 'FieldValueForbidden', 'FieldValueRequired', 'FieldValueDuplicate'];
 
-/** Decodes the rules of one schema. Appends a problem for each invalid rule, with its place `at`. */
+/**
+ * Decodes the rules of one schema. Appends the problems of each invalid rule to `problems`. `at`: the place of the
+ * rules in messages.
+ */
 export function decodeRules(input: unknown, at: string, problems: string[]): readonly RuleDeclaration[] {
   if (!Array.isArray(input)) {
     problems.push(`${at}: must be an array of rules, is ${shortJson(input)}`);

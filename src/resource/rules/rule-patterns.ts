@@ -5,8 +5,8 @@ import { messageOf } from '../../base/error-message.ts';
 import { ruleProgramInstructionsMax } from '../../limits/rules.ts';
 
 /**
- * The name by which parsed rules call `RulePatterns.isMatch`. The library's own `matches` uses the engine's regular
- * expressions, which may take exponential time. No rule can use this name in its text.
+ * The name by which parsed rules call `RulePatterns.isMatch`. The CEL library's own `matches` uses the regular
+ * expressions of JavaScript, which may take exponential time. A rule that contains this name itself is refused.
  */
 export const linearMatch = 'matchesInLinearTime';
 
@@ -16,7 +16,10 @@ export type MatchCost =
 /** The steps for each code unit of a text, in addition to one step for each instruction of the program. */
 const stepsOfUnit = 20;
 
-/** The regular expressions of a schema's rules: patterns of RE2, which match in a time linear in the text. */
+/**
+ * The regular expressions of a schema's rules. They are patterns of RE2, so the time of a match is linear in the length
+ * of the text.
+ */
 export class RulePatterns {
   /** The compiled expressions by pattern. Patterns are literals in rules, so their number is limited. */
   readonly #programs = new Map<string, RE2JS>();
@@ -33,7 +36,7 @@ export class RulePatterns {
       return { ok: true, steps: stepsOfUnit + (length + 1) * (stepsOfUnit + instructions) };
     const problem =
       `the pattern ${JSON.stringify(pattern)} has ${String(instructions)} instructions, at most ` +
-      `${String(ruleProgramInstructionsMax)} are allowed: repeat shorter parts, or fewer times`;
+      `${String(ruleProgramInstructionsMax)} are allowed: use fewer or shorter repetitions`;
     return { ok: false, problem };
   }
 

@@ -8,7 +8,7 @@ export type Shape =
   | { readonly kind: 'text'; readonly length: number }
   | { readonly kind: 'list'; readonly count: number; readonly item: Shape }
   | { readonly kind: 'map'; readonly count: number; readonly key: Shape; readonly item: Shape }
-  /** The fields by the names that rules use. */
+  /** `fields`: the fields by the names that rules use. */
   | { readonly kind: 'object'; readonly fields: ReadonlyMap<string, FieldShape> }
   | { readonly kind: 'optional'; readonly item: Shape }
   /** Any value. */
@@ -26,7 +26,9 @@ export type FieldShape = {
 export const scalar: Shape = { kind: 'scalar' };
 export const anything: Shape = { kind: 'any' };
 
-/** The maximum number of items of a list in an object: an item takes at least a digit and a comma. */
+/**
+ * The maximum number of items of a list in an object. The JSON of an item has at least two bytes: a digit and a comma.
+ */
 const itemsMax = objectBytesMax / 2;
 
 /** Returns the maximum length of a value that is used as a text. */
@@ -66,7 +68,7 @@ export function widest(left: Shape, right: Shape): Shape {
   return anything;
 }
 
-/** Returns the maximum steps of a comparison of two values, which the smaller value determines. */
+/** Returns the maximum steps of a comparison of two values. The smaller value limits the steps. */
 export function comparisonSteps(left: Shape, right: Shape): number {
   return Math.min(depthFirstSteps(left, 0), depthFirstSteps(right, 0));
 }

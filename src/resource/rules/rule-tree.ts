@@ -6,18 +6,20 @@ export type RuleNode = {
   readonly parts: readonly RulePart[];
 };
 
-/** The rules below a value that come from one of the schemas of the value. */
+/** The rules for the values within a value, as far as one of the schemas of the value declares them. */
 export type RulePart = {
   readonly members: readonly (readonly [string, RuleNode])[];
-  /** All declared members. `additional` does not apply to them. */
+  /** The names of all declared members. `additional` does not apply to these members. */
   readonly declared: ReadonlySet<string>;
   readonly additional: RuleNode | undefined;
   readonly items: RuleNode | undefined;
-  /** The members by which items of a list correlate with items of the old list; undefined if items do not correlate. */
+  /**
+   * The members by which an item of a list is matched with an item of the old list; undefined if items are not matched.
+   */
   readonly keys: readonly string[] | undefined;
   /**
-   * Whether the map is atomic (`x-kubernetes-map-type`), so its members do not correlate with the members of the old
-   * value.
+   * Whether the map is atomic (`x-kubernetes-map-type`), so that its members are not matched with the members of the
+   * old map.
    */
   readonly isAtomic: boolean;
 };

@@ -20,7 +20,10 @@ import {
   type ObjectView,
 } from './rule-values.ts';
 
-/** The type of a value in rules: its name in the library, its shape, and the conversion of JSON values. */
+/**
+ * The type of a value in rules: its name in the CEL library, its shape, and the conversion of JSON values to the values
+ * that rules see.
+ */
 export type RuleType = {
   readonly name: string;
   readonly convert: Convert;
@@ -43,7 +46,10 @@ type Member = {
 const anyType: RuleType = { name: 'dyn', convert: asAny, shape: anything };
 const textType: RuleType = { name: 'string', convert: asIs, shape: { kind: 'text', length: objectBytesMax } };
 
-/** The types of a schema, declared in an environment of the library. The objects of each place have their own type. */
+/**
+ * The types of a schema's values, declared in an environment of the CEL library. The objects at each place of the
+ * schema have their own type.
+ */
 export class RuleTypes {
   readonly #graph: SchemaGraph;
   readonly #environment: Environment;
@@ -64,8 +70,8 @@ export class RuleTypes {
   }
 
   /**
-   * Returns the type of the whole object. Of the apiVersion, kind and metadata, rules may read only the apiVersion, the
-   * kind, the name and the generateName.
+   * Returns the type of the whole object. In addition to the members that the schema declares, rules may read only
+   * `apiVersion`, `kind`, `metadata.name` and `metadata.generateName`.
    */
   rootType(root: Place): RuleType {
     const member = (name: string, type = textType, isCertain = true): Member => ({ name, type: () => type, isCertain });
@@ -187,8 +193,9 @@ export class RuleTypes {
 }
 
 /**
- * Returns the first declared `type`, without `null`; undefined if it has several names. Without a declared `type`,
- * returns `object` if a schema has properties.
+ * Returns the first `type` that one of the schemas declares. If this `type` is a list, returns its only entry other
+ * than `null`, or undefined if there is not exactly one such entry. If no schema declares a `type`, returns `object` if
+ * a schema has properties, and undefined otherwise.
  */
 function typeIn(schemas: readonly Schema[]): unknown {
   for (const { type } of schemas) {
@@ -219,7 +226,10 @@ function longest(values: readonly unknown[]): number {
   return Math.max(0, ...values.map((value) => (typeof value === 'string' ? value.length : 0)));
 }
 
-/** Returns a word for the type in messages: the last member's name. The caller appends digits. */
+/**
+ * Returns the first part of a type's name, which appears in messages: the name of the last member on the path to the
+ * type. The caller appends a number.
+ */
 function wordOf({ pointer }: Place): string {
   const words = pointer
     .split('/')

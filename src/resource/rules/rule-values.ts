@@ -1,23 +1,29 @@
 import { isList, isObject } from '../../base/guards.ts';
 
-/** Converts a JSON value to the value that rules see. Null stands for an absent value: undefined. */
+/**
+ * Converts a JSON value to the value that rules see. If the schema declares a type for the value, null becomes
+ * undefined, because rules then treat null as an absent value.
+ */
 export type Convert = (value: unknown) => unknown;
 
-/** A field of an object as rules see it, by the escaped name. */
+/** The source of a field that rules read: the name of the object's member, and the conversion of its value. */
 export type FieldSource = {
   readonly member: string;
   readonly convert: () => Convert;
 };
 
-/** The view of an object. The library for rules recognizes its type by the constructor. */
+/**
+ * The view of an object that rules read. The CEL library recognizes the type of the object by the constructor of the
+ * view.
+ */
 export type ObjectView = { readonly raw: Readonly<Record<string, unknown>> };
 
 export type ObjectViewClass = new (raw: Readonly<Record<string, unknown>>) => ObjectView;
 
 /**
- * Returns a class for views of objects of one schema. A field is converted when a rule reads it, so a rule costs as
- * much as it reads. The class extends `Map` because the library reads fields of maps by `get`, which no field name can
- * collide with.
+ * Returns a class for views of objects of one schema. A field is converted when a rule reads it, so a rule takes time
+ * only for the fields that it reads. The class extends `Map`, because the library then reads fields by `get`, so that
+ * no field name can collide with a method.
  */
 export function objectViewClass(fields: ReadonlyMap<string, FieldSource>): ObjectViewClass {
   return class extends Map<string, unknown> {
@@ -36,7 +42,7 @@ export function objectViewClass(fields: ReadonlyMap<string, FieldSource>): Objec
   };
 }
 
-/** Converts texts, booleans and doubles, which rules see unchanged. */
+/** Converts strings, booleans and doubles: null becomes undefined, and any other value stays unchanged. */
 export const asIs: Convert = (value) => (value === null ? undefined : value);
 
 export const asInteger: Convert = (value) =>
@@ -44,7 +50,7 @@ export const asInteger: Convert = (value) =>
 
 const [zero, nine] = [48, 57];
 
-/** Returns a view of a list, whose items are converted when they are read. */
+/** Returns a view of a list. An item is converted when it is read. */
 export function listView(raw: readonly unknown[], convert: Convert): readonly unknown[] {
   return new Proxy<readonly unknown[]>([], {
     get: (_target, name): unknown => {
@@ -52,17 +58,14 @@ export function listView(raw: readonly unknown[], convert: Convert): readonly un
       // The proxy receives an index as a text. A check of the first character is faster than a regular expression.
       const code = typeof name === 'string' ? name.charCodeAt(0) : 0;
       if (typeof name === 'string' && code >= zero && code <= nine) return convert(raw[Number(name)]);
-      // Methods of arrays read the length and the items of the view itself.
+      // The methods of arrays are called on the view, so they read the length and the converted items.
       return Reflect.get(Array.prototype, name);
     },
     has: (_target, name) => Reflect.has(raw, name),
   });
 }
 
-/**
- * Returns a view of a map, whose values are converted when they are read. The library treats the view as a `Map` with
- * any keys.
- */
+/** Returns a view of a map. A value is converted when it is read. The CEL library treats the view as a `Map`. */
 export function mapView(raw: Readonly<Record<string, unknown>>, convert: Convert): ReadonlyMap<string, unknown> {
   const read = (name: string): unknown => (Object.hasOwn(raw, name) ? convert(raw[name]) : undefined);
   function* entries(): Generator<[string, unknown]> {
@@ -81,7 +84,7 @@ export function mapView(raw: Readonly<Record<string, unknown>>, convert: Convert
   });
 }
 
-/** Converts a value of any type. Numbers become doubles. */
+/** Converts a value without a declared type. Rules see its numbers as doubles. */
 export const asAny: Convert = (value) => {
   if (isList(value)) return listView(value, asAny);
   return isObject(value) ? mapView(value, asAny) : value;

@@ -5,8 +5,8 @@ import type { Explained } from './schema-violations.ts';
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * The most rounds. Dropping a member may reveal another unknown member, but only in the rare case that a `oneOf` then
- * selects another branch.
+ * The most rounds in which unknown members are removed. The removal of a member may reveal another unknown member, but
+ * only in the rare case that a `oneOf` then selects another branch.
  */
 const pruneRoundsMax = 64;
 
@@ -15,7 +15,10 @@ type Pruned = {
   readonly unknown: readonly string[];
 };
 
-/** Returns a copy without the members that `explained` reports as unknown, and the pointers of these members. */
+/**
+ * Returns a copy of the object without the members that `explained` reports as unknown, and the pointers of these
+ * members.
+ */
 export function prune(object: Members, explained: (object: Members) => readonly Explained[]): Pruned {
   const unknown: string[] = [];
   let pruned = object;

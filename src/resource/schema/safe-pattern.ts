@@ -1,13 +1,13 @@
 /**
- * Refuses patterns that may take exponential time: a repetition whose body contains another repetition, like `(a+)+`.
- * Such a body is accepted only if each alternative of the body starts or ends with a character that no other part of
- * the body matches, like `(-[a-z]+)*`. A string can then be split into repetitions in only one way.
+ * Refuses patterns that may take exponential time because a repetition contains another repetition, like `(a+)+`. Such
+ * a pattern is accepted only if each alternative with an inner repetition starts or ends with a character that no other
+ * part of the outer repetition matches, like `(-[a-z]+)*`. A string can then be split into repetitions in only one way.
  *
  * Equal alternatives (`(a|a)*`) and polynomial time (`\s+$` on a very long string) are not detected. Plugins are
  * trusted code, so the check only needs to detect common mistakes.
  */
 type Node =
-  /** One character; `source` is a pattern that matches exactly this character. */
+  /** Matches one character. `source`: the pattern of the allowed characters, such as `a` or `[a-z]`. */
   | { readonly kind: 'set'; readonly source: string }
   | { readonly kind: 'assertion' }
   | { readonly kind: 'group'; readonly alternatives: readonly (readonly Node[])[] }
@@ -88,7 +88,7 @@ class PatternParser {
     this.#pattern = pattern;
   }
 
-  /** Parses up to the closing parenthesis or the end. */
+  /** Parses the pattern up to the closing parenthesis of the current group, or up to the end. */
   alternatives(): readonly (readonly Node[])[] {
     const alternatives: Node[][] = [[]];
     while (this.#at < this.#pattern.length && this.#pattern[this.#at] !== ')') {

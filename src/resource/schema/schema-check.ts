@@ -8,8 +8,8 @@ export type Schema = Readonly<Record<string, unknown>>;
 
 export type CheckedSchema =
   /**
-   * `schema` is a plain JSON copy. `extensions`: the `x-…` keywords in the schema, which are stored for readers and
-   * have no effect.
+   * `schema` is a JSON copy without `$id`. `extensions`: the names of the `x-…` keywords in the schema, which the JSON
+   * Schema validator must accept and ignore.
    */
   | { readonly ok: true; readonly schema: Schema; readonly extensions: ReadonlySet<string> }
   | { readonly ok: false; readonly problems: readonly string[] };
@@ -39,12 +39,15 @@ const keywordsWithSchemasByName = new Set([
   'definitions',
 ]);
 
-/** Checks the size, external references and slow patterns of a schema, which a JSON Schema compiler does not check. */
+/**
+ * Checks a schema for problems that a JSON Schema compiler does not report: its size, references to other documents,
+ * and patterns that may take exponential time.
+ */
 export function checkSchema(input: unknown): CheckedSchema {
   return check(input, () => []);
 }
 
-/** Checks a type's schema, which describes the members of its objects. */
+/** Checks the schema of a type, which describes the objects of the type without apiVersion, kind and metadata. */
 export function checkTypeSchema(input: unknown): CheckedSchema {
   return check(input, ({ type, properties }) => [
     ...(type === undefined || type === 'object'
@@ -71,8 +74,8 @@ function check(input: unknown, more: (schema: Schema) => readonly string[]): Che
 }
 
 /**
- * Returns a JSON copy of the schema, or a problem. A schema is stored and served as JSON, so values that JSON cannot
- * represent are refused instead of being dropped.
+ * Returns a JSON copy of the schema, or a problem as a text. A schema is stored and served as JSON, so values that JSON
+ * cannot represent are refused instead of being dropped.
  */
 function plainCopy(input: unknown): Schema | string {
   if (!isObject(input)) return 'must be a JSON Schema object';
@@ -105,11 +108,13 @@ function walk(root: Schema, found: Findings): void {
   }
 }
 
-/** A schema within another. */
+/** A schema that another schema contains, or the outermost schema itself. */
 export type Subschema = {
-  /** The prefix of the paths of the inner schema's members, such as `spec.`; empty for the outermost schema. */
+  /**
+   * The path of the schema in messages, followed by a dot, such as `properties.spec.`; empty for the outermost schema.
+   */
   readonly at: string;
-  /** The JSON pointer of the inner schema; empty for the outermost schema. */
+  /** The JSON pointer of the schema; empty for the outermost schema. */
   readonly pointer: string;
   readonly schema: Schema;
 };
@@ -132,8 +137,8 @@ export function* subschemas(schema: unknown, at = '', pointer = ''): Generator<S
 }
 
 /**
- * Returns a copy of a schema with `change` applied to the members of the schema and of every schema within it, outer
- * schemas first. Schemas deeper than `depthMax` become `true`.
+ * Returns a copy of a schema in which `change` is applied to the schema and then to every schema within it. Schemas
+ * that are nested more than `depthMax` levels deep become `true`.
  */
 export function mapSubschemas(schema: unknown, change: (schema: Schema) => Schema, depthMax: number): unknown {
   if (!isObject(schema)) return schema;

@@ -8,8 +8,8 @@ import { subschemas, type Schema } from './schema-check.ts';
 import { explain, shortJson } from './schema-violations.ts';
 
 /**
- * Returns the problems of a schema, each with the location, the value, and the allowed values. A schema without
- * problems can be compiled.
+ * Returns the problems of a schema, each with its location and, where possible, the value and the allowed values. The
+ * compiler may find further problems, such as an anchor that does not exist.
  */
 export function schemaProblems(ajv: Ajv2020, schema: Schema): readonly string[] {
   const problems: string[] = [];
@@ -23,8 +23,8 @@ export function schemaProblems(ajv: Ajv2020, schema: Schema): readonly string[] 
 }
 
 /**
- * Returns problems for unknown keywords and formats. Accepts only keywords of JSON Schema; the validator also has
- * keywords of OpenAPI, which are rarely intended.
+ * Returns problems for unknown keywords and formats. The validator knows the keywords of JSON Schema and some
+ * annotations of OpenAPI. Any keyword that begins with `x-` is accepted.
  */
 function wordProblems(ajv: Ajv2020, schema: Schema, at: string): readonly string[] {
   const keywords: Readonly<Record<string, unknown>> = ajv.RULES.keywords;
@@ -41,7 +41,8 @@ function wordProblems(ajv: Ajv2020, schema: Schema, at: string): readonly string
 }
 
 /**
- * Returns a problem if a reference does not resolve. Only JSON pointers are checked here; the compiler checks anchors.
+ * Returns a problem if the `$ref` of a schema does not resolve. Only JSON pointers are checked here; the compiler
+ * checks anchors.
  */
 function referenceProblems(root: Schema, { $ref }: Schema, at: string): readonly string[] {
   if (

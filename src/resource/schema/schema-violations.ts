@@ -7,8 +7,8 @@ import { escapeToken } from '../../base/reference-token.ts';
 import type { Violation } from '../type/resource-type.ts';
 
 /**
- * `unknown`: whether the violation is an unknown member, so the object becomes valid without this member. `keyword`:
- * the violated keyword of the schema.
+ * `unknown`: whether the violation is an unknown member, so that it disappears if this member is removed. `keyword`:
+ * the keyword of the schema that the value violates.
  */
 export type Explained = Violation & {
   readonly unknown: boolean;
@@ -18,7 +18,7 @@ export type Explained = Violation & {
 /**
  * Converts a validator's errors into violations for people: one entry for each violation, at the member that must
  * change. Errors inside `anyOf` and `oneOf` are part of one entry for the whole choice, because the intended branch is
- * unknown. `schema` is used to suggest similar names for an unknown member.
+ * unknown. `schema` is the validated schema; it is used to suggest a similar name for an unknown member.
  */
 export function explain(errors: readonly ErrorObject[], schema?: unknown): readonly Explained[] {
   const kept: ErrorObject[] = [];
@@ -51,7 +51,10 @@ export function explain(errors: readonly ErrorObject[], schema?: unknown): reado
   return [...entries.values()];
 }
 
-/** Removes and returns the errors of a choice's branches. These errors directly precede the error of the choice. */
+/**
+ * Removes the errors of a choice's branches from `kept`, and returns them. They directly precede the error of the
+ * choice.
+ */
 function takeInner(kept: ErrorObject[], choice: ErrorObject): readonly ErrorObject[] {
   const branches = `${choice.schemaPath}/`;
   let from = kept.length;
@@ -68,7 +71,7 @@ function isInner(error: ErrorObject | undefined, choice: ErrorObject, branches: 
   );
 }
 
-/** The largest number of branches of a choice in a message. */
+/** The most branches of a choice that a message lists. */
 const reportedBranchesMax = 4;
 
 function choiceDetail(choice: ErrorObject, inner: readonly ErrorObject[]): string {

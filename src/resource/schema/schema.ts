@@ -25,18 +25,19 @@ export type CompiledSchema = {
   /** The schema as declared: a plain JSON copy. */
   readonly schema: Schema;
   /**
-   * Returns all violations, at most `validationErrorsMax`. The members that the platform adds may be present or absent.
+   * Returns all violations, at most `validationErrorsMax`. For a very large object, returns only the first violation.
+   * apiVersion, kind and metadata may be present or absent.
    */
   readonly violations: (object: Members) => readonly Violation[];
   readonly check: (object: Members) => SchemaCheck;
   /**
-   * Returns the violations of an object that concern a write of its status. For a very large object, only the status is
-   * checked, by the schema of the status alone.
+   * Checks an object for a write of its status. If the object is so large that the check of the whole object stops at
+   * its first violation, only the status is checked instead, by the schema of the status alone.
    */
   readonly checkStatus: (object: Members) => SchemaCheck;
   /**
-   * Returns a copy without the members that the schema refuses as unknown, and the pointers of these members. The copy
-   * may still be invalid.
+   * Returns a copy of the object without the members that the schema refuses as unknown, and the pointers of these
+   * members. The copy may still be invalid.
    */
   readonly prune: (object: Members) => { readonly object: Members; readonly unknown: readonly string[] };
   readonly fillDefaults: FillDefaults;
@@ -97,7 +98,10 @@ function checksOf(
   };
 }
 
-/** Compiles parts of a schema, in which references have the same targets. */
+/**
+ * Returns a function that compiles a part of the schema. References in the part have the same targets as in the whole
+ * schema.
+ */
 function partCompiler({ schema, extensions }: Checked): CompilePart {
   return (pointer) => {
     const id = 'whole';
@@ -127,8 +131,8 @@ export function compileValueSchema(input: unknown): CompiledValueSchema {
 }
 
 /**
- * Returns a function that returns all violations of a value, or the problems due to which the schema cannot be
- * compiled.
+ * Compiles a schema. Returns a function that returns the violations of a value (for a large value, only the first one),
+ * or the problems because of which the schema cannot be compiled.
  */
 function compileValidator(
   declared: Schema,
@@ -201,20 +205,21 @@ function compileWith(ajv: Ajv2020, schema: Schema, extensions: ReadonlySet<strin
   try {
     return ajv.compile(schema);
   } finally {
-    // Removes the schema from the validator's cache, which would otherwise keep every schema that was ever loaded.
+    // Removes the schema from the validator's cache. Without this, the cache would keep every schema that was ever
+    // compiled.
     ajv.removeSchema(schema);
   }
 }
 
 /**
- * Keywords at the top level that may also declare members. Only the more expensive `unevaluatedProperties` includes
- * these members.
+ * Keywords at the top level of a schema through which the schema may declare further members. `additionalProperties:
+ * false` would refuse these members. `unevaluatedProperties: false` accepts them, but takes longer to evaluate.
  */
 const applicators = ['$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'];
 
 /**
- * Returns the schema of whole objects: the schema with the members that every object has. Unknown members at the top
- * level are refused unless the schema allows them.
+ * Returns the schema of whole objects: the declared schema with apiVersion, kind and metadata. It refuses unknown
+ * members at the top level unless the declared schema allows them.
  */
 export function withPlatformMembers(schema: Schema): Schema {
   const properties = isObject(schema['properties']) ? schema['properties'] : {};
@@ -236,7 +241,7 @@ function failuresOf(validate: ValidateFunction, value: unknown): readonly ErrorO
   try {
     if (validate(value)) return [];
   } catch (error) {
-    // The schema may contain a circular reference that does not descend into the object.
+    // A circular reference in the schema that does not descend into the value exceeds the call stack.
     const message = `cannot be validated with the schema: ${messageOf(error)}`;
     return [{ keyword: 'schema', instancePath: '', schemaPath: '#', params: {}, message }];
   }
@@ -244,8 +249,8 @@ function failuresOf(validate: ValidateFunction, value: unknown): readonly ErrorO
 }
 
 /**
- * The number of values within a value up to which all errors are collected. For larger values only the first error is
- * returned, because each error uses memory.
+ * The number of nested values up to which all errors of a value are collected. For a larger value, only the first error
+ * is returned, because each error uses memory.
  */
 const collectedValuesMax = 10_000;
 

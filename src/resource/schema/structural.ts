@@ -3,7 +3,10 @@ import { escapeToken, unescapeToken } from '../../base/reference-token.ts';
 import { valueAt } from '../object/json-pointer.ts';
 import type { Schema } from './schema-check.ts';
 
-/** A schema at its place: `at` is the prefix of its members' paths in messages, `pointer` its JSON pointer. */
+/**
+ * A schema and its place in the whole schema. `at`: the path of the schema in messages, followed by a dot, such as
+ * `properties.spec.`; empty for the whole schema. `pointer`: the JSON pointer of the schema.
+ */
 export type Place = {
   readonly at: string;
   readonly pointer: string;
@@ -49,12 +52,12 @@ const testsWithSchemas = ['anyOf', 'oneOf'];
 const testsWithSchemasByName = ['dependentSchemas'];
 
 /**
- * The schemas that a schema contains or refers to. A definition is included in each schema that refers to it, not in
- * the schema that contains it.
+ * Finds the schemas that a schema contains or refers to. A definition in `$defs` is found through the schemas that
+ * refer to it, not through the schema with the `$defs`.
  */
 export class SchemaGraph {
   readonly root: Schema;
-  /** The targets by the text of `$ref`; undefined for a `$ref` without a target. */
+  /** The targets by the text of the reference; undefined if `target` finds none. */
   readonly #targets = new Map<string, Place | undefined>();
 
   constructor(root: Schema) {
@@ -77,8 +80,8 @@ export class SchemaGraph {
   }
 
   /**
-   * Returns the schema in a keyword's value: `inner(place, 'properties', 'spec')`. Returns undefined if that value is a
-   * boolean or missing.
+   * Returns the schema in the value of a keyword. For example, `inner(place, 'properties', 'spec')` returns the schema
+   * of `spec`. Returns undefined if this schema is missing or a boolean.
    */
   inner({ schema, at, pointer }: Place, keyword: string, key?: string | number): Place | undefined {
     const value = schema[keyword];
@@ -97,7 +100,7 @@ export class SchemaGraph {
 
   /**
    * Returns all schemas that apply to the same value, each once: the schema itself, the target of its `$ref`, the
-   * branches of its `allOf`, and the same parts of these schemas.
+   * branches of its `allOf`, and in turn the targets and branches of these schemas.
    */
   conjuncts(place: Place): readonly Place[] {
     const found = new Map<Schema, Place>();
@@ -110,7 +113,10 @@ export class SchemaGraph {
     return [...found.values()];
   }
 
-  /** Returns the target of a reference within the schema. */
+  /**
+   * Returns the target of a reference that is a JSON pointer within the schema; undefined for an anchor, and if there
+   * is no such target.
+   */
   target(reference: unknown): Place | undefined {
     if (typeof reference !== 'string') return undefined;
     if (!this.#targets.has(reference)) this.#targets.set(reference, this.#find(reference));
@@ -164,12 +170,15 @@ function* inSchemas(value: unknown, at: string, pointer: string, isSchema: boole
   }
 }
 
-/** Returns all schemas that structural keywords lead to from the root, each once, in the order of discovery. */
+/**
+ * Returns the root schema and all schemas to which structural keywords lead from there, each once, in the order of
+ * discovery.
+ */
 export function structuralPlaces(graph: SchemaGraph): readonly Place[] {
   return reachable(graph, [rootPlace(graph)], ({ kind }) => kind !== 'test');
 }
 
-/** Returns the schemas from which structural keywords lead to a schema with the property `has`, at any depth. */
+/** Returns the schemas from which structural keywords lead, at any depth, to a schema for which `has` returns true. */
 export function leadingTo(graph: SchemaGraph, has: (schema: Schema) => boolean): ReadonlySet<Schema> {
   const places = structuralPlaces(graph);
   const parents = new Map<Schema, Schema[]>();
@@ -188,8 +197,8 @@ export function leadingTo(graph: SchemaGraph, has: (schema: Schema) => boolean):
 }
 
 /**
- * Returns all schemas below a keyword that only tests a value, with that keyword. A structural keyword has no effect in
- * them.
+ * Returns all schemas below a keyword that only tests a value, each with that keyword. Defaults and rules have no
+ * effect in these schemas.
  */
 export function testPlaces(graph: SchemaGraph): readonly (Place & { readonly keyword: string })[] {
   const entries = structuralPlaces(graph).flatMap((place) => graph.edges(place).filter(({ kind }) => kind === 'test'));

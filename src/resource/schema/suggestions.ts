@@ -1,5 +1,6 @@
 /**
- * Returns a hint for an unknown word: a similar known word or the list of known words; empty if the list is too long.
+ * Returns a hint for an unknown word: a similar known word, or else the list of known words. The hint is empty if the
+ * list is empty or too long.
  */
 export function otherWords(word: string, known: readonly string[]): string {
   const near = nearWord(word, known);
@@ -7,12 +8,12 @@ export function otherWords(word: string, known: readonly string[]): string {
   return known.length === 0 || known.length > listedMax ? '' : `; must be one of ${known.join(', ')}`;
 }
 
-/** The largest number of words in a hint. */
+/** The most known words that a hint lists. */
 const listedMax = 16;
 
 /**
- * Returns the most similar known word, regardless of case; undefined if no word is similar. Longer words may differ in
- * more letters.
+ * Returns the most similar known word, regardless of case; undefined if no word is similar. The longer the word, the
+ * more letters may differ.
  */
 export function nearWord(word: string, known: readonly string[]): string | undefined {
   const far = word.length < 4 ? 1 : word.length < 12 ? 2 : 3;

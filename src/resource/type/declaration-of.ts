@@ -17,13 +17,16 @@ export type DeclaredParts = {
   readonly specs: readonly IndexSpec[];
   /** The fingerprint of the indexes, including the source of their functions. */
   readonly fingerprint: string;
-  /** The source of the type's hooks; empty for a type without hooks. */
+  /** The source texts of the type's hooks; empty for a type without hooks. */
   readonly hooks: readonly string[];
   readonly references: readonly ReferenceDeclaration[];
   readonly versions: DeclaredVersions | undefined;
 };
 
-/** Returns the declaration for the log, and the fingerprint of the type's rows and index entries. */
+/**
+ * Returns the declaration for the log, and the fingerprint of the type. Rows and index entries that were computed with
+ * another fingerprint are computed again.
+ */
 export function declarationOf(
   parts: DeclaredParts,
   by: DeclaredBy,

@@ -3,7 +3,10 @@ import { shortJson } from '../schema/schema-violations.ts';
 import { otherWords } from '../schema/suggestions.ts';
 import { hookNames, type HookName, type TypeHooks } from './resource-type.ts';
 
-/** Decodes the hooks of a type and appends every problem. Returns undefined if hooks are missing or invalid. */
+/**
+ * Decodes the hooks of a type. Appends every problem to `problems`. Returns undefined if there are no hooks, or if a
+ * hook is invalid.
+ */
 export function decodeHooks(input: unknown, problems: string[]): TypeHooks | undefined {
   if (input === undefined) return undefined;
   if (!isObject(input)) {
@@ -25,7 +28,7 @@ export function decodeHooks(input: unknown, problems: string[]): TypeHooks | und
   return found.length > 0 || hooks.length === 0 ? undefined : Object.fromEntries(hooks);
 }
 
-/** Returns the source text of the hooks, which identifies the hooks if the plugin's files have no digest. */
+/** Returns the source texts of the hooks, which identify the hooks if there is no digest of the plugin's files. */
 export function sourceOfHooks(input: unknown): readonly string[] {
   if (!isObject(input)) return [];
   return hookNames.map((name) => {

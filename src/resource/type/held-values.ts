@@ -7,7 +7,8 @@ import type { ResourceObject } from '../object/object.ts';
 import type { IndexDefinition } from './resource-type.ts';
 
 /**
- * A unique value of an object in the form that its claim has: the name of the index and the SHA-256 (hex) of the key.
+ * A unique value of an object, as its claim stores it: the name of the index, and the SHA-256 (hex) of the value's
+ * readable form.
  */
 export type HeldValue = {
   readonly index: string;
@@ -15,8 +16,8 @@ export type HeldValue = {
 };
 
 /**
- * Returns the unique values of `object`, without `metadata.name`, in the order in which all writers take claims.
- * Includes the values of the indexes in `onceUnique`, which were unique in the past.
+ * Returns the unique values of `object` except `metadata.name`, in the order in which all writers take claims. The
+ * values of the indexes in `onceUnique`, which an earlier declaration declared unique, are included.
  */
 export function heldValues(
   indexes: readonly IndexDefinition[],
@@ -30,7 +31,8 @@ export function heldValues(
 }
 
 /**
- * Returns the values of a stored object in unique indexes. An index has no values if its function fails for the object.
+ * Returns the values of a stored object in unique indexes except `metadata.name`. If the function of an index fails for
+ * the object, the object has no value in this index.
  */
 export function valuesOfFact(indexes: readonly IndexDefinition[], object: ResourceObject): readonly HeldValue[] {
   const { keys } = entryOfFact(indexes, object);
@@ -40,8 +42,8 @@ export function valuesOfFact(indexes: readonly IndexDefinition[], object: Resour
 }
 
 /**
- * Returns the unique values in entry `before` that are not in entry `after`. Calls no index functions, so no plugin
- * code runs.
+ * Returns the unique values in the entry `before` that are not in the entry `after`. Runs no index function, and thus
+ * no code of a plugin.
  */
 export function releasedValues(
   indexes: readonly IndexDefinition[],
@@ -57,8 +59,8 @@ export function releasedValues(
 }
 
 /**
- * Returns the value of `key` in the form that claims have. The hash is computed from the readable form of the value, so
- * that an operator can find a claim.
+ * Returns the value of `key` as claims store it. The hash is computed from the readable form of the value, so that an
+ * operator can compute the hash and find the claim.
  */
 export function heldValue(index: IndexDefinition, key: IndexKey): HeldValue {
   return { index: index.name, hash: createHash('sha256').update(textOfKey(index.type, key)).digest('hex') };

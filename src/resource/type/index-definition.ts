@@ -9,7 +9,7 @@ import type { ResourceObject } from '../object/object.ts';
 import type { IndexDefinition } from './resource-type.ts';
 
 export type DefinedIndexes =
-  /** `specs`: the declared indexes, without the defaults. */
+  /** `specs`: the declared indexes, without the default indexes. */
   | {
       readonly ok: true;
       readonly indexes: readonly IndexDefinition[];
@@ -19,8 +19,8 @@ export type DefinedIndexes =
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /**
- * The version of the computation of keys. Increase this version when the same declaration and object result in other
- * keys.
+ * The version of the computation of index keys. Increase this version if a change of the code gives the same object
+ * other keys under the same declaration.
  */
 export const keysGeneration = 1;
 
@@ -76,8 +76,8 @@ export function defineIndexes(specs: unknown): DefinedIndexes {
 }
 
 /**
- * Returns a hash of the index declarations, including the source of their functions. Variables that a function captures
- * are not included.
+ * Returns a hash of the index declarations, including the source texts of their functions, which do not contain the
+ * variables that a function captures.
  */
 export function fingerprintOf(specs: readonly IndexSpec[]): string {
   const declared = specs.map(({ name, type, order, unique, multi, indexFunc }) => [
@@ -109,8 +109,8 @@ export function entryOf(indexes: readonly IndexDefinition[], object: ResourceObj
 }
 
 /**
- * Returns the index entry of a stored object. An event is a fact, so the fold must continue if an index function throws
- * for a stored object: the index gets no value, and `onError` is called.
+ * Returns the index entry of a stored object. An event is a fact, so the fold must continue if a value of a stored
+ * object cannot be indexed: the object then has no keys in this index, and `onError` is called.
  */
 export function entryOfFact(
   indexes: readonly IndexDefinition[],

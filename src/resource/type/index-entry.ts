@@ -1,9 +1,9 @@
 import type { Brand } from '../../base/brand.ts';
 
 /**
- * The values of an object in the indexes of its type. The entry is computed once, when the object's event is folded,
- * and stored with the object's row. Selectors, sorts and watches use only the entry, so no reader parses an object to
- * match it.
+ * An index entry contains the values of an object in the indexes of its type. The entry is computed once, when the
+ * object's event is folded, and stored with the object's row. Selectors, sorts and watches use only the entry, so they
+ * need not parse the object.
  */
 
 /**
@@ -15,12 +15,15 @@ export type IndexKey = string | number;
 
 export type IndexEntry = {
   readonly name: string;
-  /** metadata.creationTimestamp in epoch milliseconds. Every order uses it, descending, as the first tie-break. */
+  /**
+   * metadata.creationTimestamp in epoch milliseconds. In every order, objects with equal sort keys are ordered by this
+   * time, newest first.
+   */
   readonly created: number;
   readonly labels: Readonly<Record<string, string>>;
   /**
-   * The keys of each index, by the position of the index in the type's `indexes` (default indexes first). The keys are
-   * ascending and without duplicates; there are no keys if the object has no value.
+   * The keys of each index, by the position of the index in the type's `indexes` (default indexes first). The keys of
+   * an index are ascending and without duplicates. The list is empty if the object has no value in the index.
    */
   readonly keys: readonly (readonly IndexKey[])[];
 };

@@ -9,7 +9,7 @@ const text = { type: 'string' };
 const number = { type: 'integer' };
 const texts = { type: 'object', additionalProperties: text };
 
-/** The members of `Metadata`, as an index reads them. */
+/** The schema of an object's metadata, as `Metadata` defines it. */
 const metadataSchema: Schema = {
   type: 'object',
   additionalProperties: false,
@@ -29,9 +29,9 @@ const metadataSchema: Schema = {
 };
 
 /**
- * Returns the problems of indexes without a function for paths that no object of the type can have. `schema` is that of
- * the preferred version, in which objects are indexed. A path is refused only if the schema excludes it for certain:
- * keywords that test a value, such as `anyOf`, exclude nothing here.
+ * Returns a problem for each index without a function if no object of the type can have a value at the path of the
+ * index. `schema`: the schema of the preferred version, in which objects are indexed. A path is refused only if the
+ * schema certainly excludes it: keywords that only test a value, such as `anyOf`, are assumed to exclude nothing.
  */
 export function indexFieldProblems(specs: readonly IndexSpec[], schema: Schema): readonly string[] {
   const computed = specs.filter(({ indexFunc }) => indexFunc === undefined);
@@ -57,7 +57,7 @@ function fieldProblem(graph: SchemaGraph, path: readonly string[]): string | und
   let places: readonly Place[] = graph.conjuncts({ schema: graph.root, at: '', pointer: '' });
   for (const [depth, member] of path.entries()) {
     const where = path.slice(0, depth).join('.');
-    // An element or the length of an array; the schemas of elements are not followed.
+    // The path leads to an element or to the length of an array. The schemas of elements are not checked.
     if (isArrayMember(member) && mayBe(places, 'array')) return undefined;
     if (!mayBe(places, 'object')) return `${where} must be of type ${typeText(places)}, which has no member ${member}`;
     const found = memberPlaces(graph, places, member);
@@ -122,7 +122,7 @@ function presentPlaces(places: readonly (Place | undefined)[]): readonly Place[]
   return places.filter((place) => place !== undefined);
 }
 
-/** The keywords with schemas for the same object, any of which may declare the member. */
+/** The keywords with schemas that apply to the same object. Each of these schemas may declare the member. */
 const applied: ReadonlySet<string> = new Set([
   'allOf',
   'anyOf',
@@ -135,7 +135,7 @@ const applied: ReadonlySet<string> = new Set([
   '$dynamicRef',
 ]);
 
-/** Whether the schema, or one that may apply to the same object, declares the member or allows any. */
+/** Whether another schema that may apply to the same object declares the member, or allows any member. */
 function isEvaluated(graph: SchemaGraph, place: Place, member: string): boolean {
   const seen = new Set<Schema>([place.schema]);
   const waiting = graph.edges(place).filter(({ keyword }) => applied.has(keyword));
@@ -161,7 +161,7 @@ function objectText(where: string): string {
 
 const membersShownMax = 16;
 
-/** Returns the members that the schemas of an object declare, as a hint. */
+/** Returns a hint for an unknown member: a similar member, or the members that the schemas of the object declare. */
 function otherMembers(places: readonly Place[], member: string): string {
   const known = [
     ...new Set(places.flatMap(({ schema: { properties } }) => Object.keys(isObject(properties) ? properties : {}))),

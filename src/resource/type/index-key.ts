@@ -8,8 +8,8 @@ import type { IndexValueType } from './resource-type.ts';
  */
 
 /**
- * These patterns match UTF-16 units, without the `u` flag. Below U+D800 both orders are equal, and nearly every string
- * contains only such units.
+ * The first two patterns have no `u` flag, so they match UTF-16 code units. Below U+D800, UTF-16 order and code point
+ * order are equal, and nearly every string contains only such code units.
  */
 const movedUnit = /[\ud800-\uffff]/;
 const movedUnits = /[\ud800-\uffff]/g;
@@ -69,8 +69,8 @@ export type KeyOrProblem =
   { readonly ok: true; readonly key: IndexKey } | { readonly ok: false; readonly problem: string };
 
 /**
- * Returns the key of one value of an object, or a problem. A text that can be parsed is valid for every type, because
- * index functions may return only strings (seed 2.6).
+ * Returns the key of one value of an object, or a problem. A string is valid for an index of any type if it can be
+ * parsed as this type, because an index function may return its values as strings (seed 2.6).
  */
 export function keyOfValue(type: IndexValueType, value: unknown): KeyOrProblem {
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')

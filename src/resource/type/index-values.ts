@@ -4,17 +4,19 @@ import { keyOfValue, kindOf } from './index-key.ts';
 import type { IndexDefinition } from './resource-type.ts';
 
 /**
- * An object that cannot be indexed: a value is too long or invalid, the object has too many values, or the index
- * function failed.
+ * Thrown for an object that cannot be indexed: a value is too long or invalid, the object has too many values, or the
+ * index function failed.
  */
 export class IndexValueError extends Error {
   readonly index: string;
   readonly reason: string;
 
-  /** Whether the index function caused the error, and not a value in the object. */
+  /**
+   * Whether the result or an error of the index function is the cause. Otherwise the cause is a value in the object.
+   */
   readonly isComputed: boolean;
 
-  /** `thrown`: the error of an index function, of any type. */
+  /** `thrown`: the value that an index function threw. */
   constructor(index: string, reason: string, isComputed = false, thrown?: unknown) {
     super(`index ${JSON.stringify(index)}: ${reason}`, { cause: thrown });
     this.isComputed = isComputed;
@@ -23,15 +25,15 @@ export class IndexValueError extends Error {
     this.reason = reason;
   }
 
-  /** The stack of the index function's error, if readable. Reading the stack is expensive. */
+  /** The stack trace of the index function's error; empty if it cannot be read. Reading the stack trace is slow. */
   get trace(): string {
     return traceOf(this.cause);
   }
 }
 
 /**
- * Freezes a value completely and returns it. An index function gets the stored object, and could bypass the schema if
- * it were able to modify the object. The object is not copied, because a copy would make each write slower.
+ * Freezes a value and all values within it, and returns it. An index function gets the stored object itself, because a
+ * copy would make each write slower. If the function could modify the object, the change would bypass the schema.
  */
 export function frozen<T>(value: T): T {
   // Values are frozen depth-first, so a frozen value is frozen completely, and a later call returns early.
@@ -76,7 +78,9 @@ export function keysOf(index: Keyed, evaluate: () => unknown): readonly IndexKey
   }
 }
 
-/** Tolerates an error object of a plugin that throws when it is inspected. */
+/**
+ * Whether the error is an `IndexValueError`. An error object of a plugin may throw even when its class is inspected.
+ */
 function isIndexValueError(error: unknown): error is IndexValueError {
   try {
     return error instanceof IndexValueError;

@@ -1,8 +1,9 @@
 import { labelNameLengthMax, labelValueLengthMax, nameLengthMax } from '../../limits/objects.ts';
 
 /**
- * The naming rules of seed 2.5 and decision 1.8. Each function returns a problem, or undefined. Names, prefixes and
- * groups follow Kubernetes' version of RFC 1123. A metadata.name has the characters of one DNS label, without dots.
+ * The naming rules of seed 2.5 and decision 1.8. The functions with names that end in `Problem` return the problem of a
+ * value, or undefined if the value is valid. Names, prefixes and groups follow Kubernetes' version of RFC 1123. A
+ * metadata.name has the characters of one DNS label, so it contains no dots.
  */
 
 /** Kubernetes' form of the name of a version. */
@@ -22,7 +23,7 @@ export function nameProblem(value: string): string | undefined {
   return undefined;
 }
 
-/** Checks a group or the prefix of a label key, which must be a DNS subdomain. Dots are allowed. */
+/** Checks a group, or the prefix of a key of a label, annotation or finalizer. Both must be DNS subdomains. */
 export function subdomainProblem(value: string): string | undefined {
   if (value.length === 0) return 'must not be empty';
   if (value.length > nameLengthMax)
@@ -80,7 +81,7 @@ function isDocumentedLabel(key: string, domain: string): boolean {
 
 /**
  * Whether the label key is reserved for users and the platform: a key without a prefix, or with a prefix of the
- * platform. Reserved keys are refused in objects that a plugin ships or writes.
+ * platform, except for the documented label keys. Reserved keys are refused in objects that a plugin ships or writes.
  */
 export function isReservedLabel(key: string, domain: string): boolean {
   const slash = key.indexOf('/');

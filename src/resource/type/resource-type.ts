@@ -3,12 +3,12 @@ import type { IndexKey, TypeKey } from './index-entry.ts';
 import type { ResourceObject } from '../object/object.ts';
 import type { ReferenceDeclaration } from '../references/reference-declaration.ts';
 
-/** The comparison of an index's values (decision 4.4). */
+/** The type of an index's values, which determines how they are compared (decision 4.4). */
 export type IndexValueType = 'string' | 'number' | 'boolean' | 'timestamp';
 
 /**
  * A validated index. Every type has `metadata.name`, `metadata.creationTimestamp` and `metadata.deletionTimestamp` at
- * the positions of `defaultIndexes`; labels have their own index (`metadata.labels`), which only labelSelector uses.
+ * the positions of `defaultIndexes`; labels have a separate index (`metadata.labels`), which only a labelSelector uses.
  */
 export type IndexDefinition = {
   readonly name: string;
@@ -16,7 +16,7 @@ export type IndexDefinition = {
   readonly order: 'ASC' | 'DESC';
   readonly unique: boolean;
   readonly multi: boolean;
-  /** Changes with any change of the declaration or of the source of the function. */
+  /** A hash that changes if the declaration of the index or the source text of its function changes. */
   readonly fingerprint: string;
   /**
    * Returns the object's keys, ascending and without duplicates. Throws `IndexValueError` if a value cannot be indexed.
@@ -29,19 +29,21 @@ export type IndexDefinition = {
 };
 
 /**
- * One rule that an object breaks, with the JSON pointer (RFC 6901) of the member. A missing member has a pointer, too.
+ * One rule that an object breaks, with the JSON pointer (RFC 6901) of the member that breaks it, which may be missing
+ * in the object.
  */
 export type Violation = {
   readonly pointer: string;
   readonly detail: string;
 };
 
-/** A violation of a schema, with the violated keyword. */
+/** A violation of a schema, with the keyword of the schema that the value violates. */
 export type SchemaViolation = Violation & { readonly keyword: string };
 
 /**
- * The violations of an object, all of them, so that they can be compared with the violations of another object.
- * `isComplete`: false for a very large object, of which only the first violation is known.
+ * The violations of a schema by an object. If `isComplete`, these are all violations, so that they can be compared with
+ * the violations of another object. For a very large object that is invalid, only the first violation is found, and
+ * `isComplete` is false.
  */
 export type SchemaCheck = {
   readonly found: readonly SchemaViolation[];
@@ -54,15 +56,15 @@ type Members = Readonly<Record<string, unknown>>;
 export type RuledChange = {
   /** The whole object, with `apiVersion`, `kind` and the name in `metadata`. */
   readonly object: Members;
-  /** The stored object in the same form; undefined for a create. */
+  /** The stored object in the same form; undefined for the creation of an object. */
   readonly old: Members | undefined;
   /**
    * The written part. A write of the status is checked by the rules of the status and by the rules of the whole object.
    */
   readonly part: 'main' | 'status';
   /**
-   * The violations of the schema that the write may keep, since the stored object has them too. Rules rely on types and
-   * bounds of the schema, so they do not run for a value that violates them.
+   * The violations of the schema that the write may keep, because the stored object has the same violations. Rules rely
+   * on the types and bounds of the schema, so the rules of a value that violates the types or bounds do not run.
    */
   readonly tolerated: readonly SchemaViolation[];
   /** All violations of the schema by the stored object. */
@@ -71,7 +73,7 @@ export type RuledChange = {
 
 /** The rules of a schema (`x-kubernetes-validations`). */
 export type SchemaRules = {
-  /** Whether a rule compares with the old object. */
+  /** Whether a rule reads the old object. */
   readonly hasTransitions: boolean;
   readonly violations: (change: RuledChange) => readonly Violation[];
 };
@@ -80,8 +82,9 @@ export const hookNames = ['default', 'validate', 'validateDelete'] as const;
 export type HookName = (typeof hookNames)[number];
 
 /**
- * Functions of a type's plugin that take part in decisions. They are foreign code: each may throw, and return anything.
- * `default` gets an object and a context, `validate` also the stored object between them.
+ * Functions of a type's plugin that take part in decisions. Each function may throw any value and return any value. The
+ * arguments of `default` and `validateDelete` are an object and a context; the arguments of `validate` are the new
+ * object, the stored object and a context.
  */
 export type TypeHooks = { readonly [Name in HookName]?: (...args: readonly unknown[]) => unknown };
 
@@ -103,11 +106,17 @@ export type ScalePointers = {
   readonly specReplicas: string;
   /** The observed number of replicas, below `/status`. */
   readonly statusReplicas: string;
-  /** A label selector, below `/spec` or `/status`. The selector is a text, because autoscalers read it as a text. */
+  /**
+   * A label selector, below `/spec` or `/status`. The value must be a string, because autoscalers read the selector as
+   * a string.
+   */
   readonly labelSelector?: string;
 };
 
-/** Two neighbouring versions of a type. Without functions, which are foreign code, only `apiVersion` is exchanged. */
+/**
+ * The conversion functions between two neighbouring versions of a type: `up` converts to the newer version, `down` to
+ * the older one. They are code of a plugin. If they are undefined, a conversion only changes `apiVersion`.
+ */
 export type VersionStep = {
   readonly up: ((object: unknown) => unknown) | undefined;
   readonly down: ((object: unknown) => unknown) | undefined;
@@ -124,22 +133,22 @@ export type Unconverted = {
 export type TypeVersions = {
   /** The `apiVersion` of each version, oldest first. */
   readonly all: readonly string[];
-  /** The steps between neighbours: the first one is between the first two versions. */
+  /** The steps between neighbouring versions. The first step is between the first two versions. */
   readonly steps: readonly VersionStep[];
   /** The type in each served version, in the same order. */
   readonly served: readonly ResourceType[];
-  /** Runs the functions of the steps. */
+  /** Runs the conversion functions of the steps. `conversion` names the two versions, such as `v1alpha1 to v1`. */
   readonly calls: {
     run(conversion: string, call: () => unknown): unknown;
-    /** `watch` runs the further calls. */
+    /** From now on, `watch` runs the calls. */
     measure(watch: (conversion: string, call: () => unknown) => unknown): void;
   };
-  /** Receives the objects that could not be converted. */
+  /** Records the objects that could not be converted. */
   readonly faults: {
     record(fault: Omit<Unconverted, 'trace'> & { readonly thrown?: unknown }): void;
     /** The first object; undefined if all were converted. */
     found(): { readonly count: number; readonly first: Unconverted } | undefined;
-    /** Calls the listener at the first fault. */
+    /** Calls the listener when the first fault is recorded. Returns a function that removes the listener. */
     subscribe(listener: () => void): () => void;
   };
 };
@@ -161,7 +170,9 @@ export type ResourceType = {
   readonly printerColumns: readonly PrinterColumn[];
   /** Short names of the type, which command-line tools accept. */
   readonly shortNames: readonly string[];
-  /** The categories of the type. Tools such as kubectl can list all types of a category in one command. */
+  /**
+   * The categories of the type. Tools such as kubectl can list the objects of all types of a category in one command.
+   */
   readonly categories: readonly string[];
   /** Undefined for a type without the subresource `scale`. */
   readonly scale: ScalePointers | undefined;
@@ -169,11 +180,14 @@ export type ResourceType = {
   readonly schema: Readonly<Record<string, unknown>>;
   /** Returns the violations of the schema by `object`. */
   readonly check: (object: Readonly<Record<string, unknown>>) => SchemaCheck;
-  /** Returns the violations that concern a write of the status. For a very large object, only the status is checked. */
+  /**
+   * Checks an object for a write of its status. If the object is so large that the check of the whole object stops at
+   * its first violation, only the status is checked instead.
+   */
   readonly checkStatus: (object: Readonly<Record<string, unknown>>) => SchemaCheck;
   /**
-   * Returns a copy without the members that the schema refuses as unknown, and the pointers of these members (for
-   * `fieldValidation`, decision 1.9).
+   * Returns a copy of the object without the members that the schema refuses as unknown, and the pointers of these
+   * members (for `fieldValidation`, decision 1.9).
    */
   readonly prune: (object: Readonly<Record<string, unknown>>) => {
     readonly object: Readonly<Record<string, unknown>>;
@@ -181,35 +195,35 @@ export type ResourceType = {
   };
   /**
    * Returns the members with the defaults of the schema: the same reference if no member is missing. Returns undefined
-   * if the defaults would add more than `objectBytesMax`.
+   * if the defaults would add more than `objectBytesMax` bytes.
    */
   readonly fillDefaults: (object: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>> | undefined;
-  /** The rules of the schema; undefined if it has none. */
+  /** The rules of the schema; undefined for a schema without rules. */
   readonly rules?: SchemaRules | undefined;
-  /** The hooks of the type; undefined if it has none. */
+  /** The hooks of the type; undefined for a type without hooks. */
   readonly hooks?: TypeHooks | undefined;
   /** The fields that contain names of other objects. */
   readonly references: readonly ReferenceDeclaration[];
   /** The plugin that owns the type; `platform` for the platform's own types. */
   readonly plugin: string;
   /**
-   * Changes with any change of the declarations or functions of the indexes. Index entries with another fingerprint are
-   * computed again.
+   * Changes if the rows or index entries of the type may change: with its indexes, version, kind, defaults or
+   * conversions. Rows and index entries that were computed with another fingerprint are computed again.
    */
   readonly fingerprint: string;
   /**
-   * The declaration for the log. Undefined for a type that is not recorded: a placeholder for a missing type whose
-   * objects are to be removed, or a type of an uploaded package that is only tested.
+   * The declaration for the log. Undefined for a type that is not recorded in the log: a placeholder for a missing
+   * type, with which its objects are removed, or a type of an uploaded package that is only tested.
    */
   readonly declaration: Declaration | undefined;
   readonly source: DeclarationSource;
   /** The versions of the type; undefined for a type with one version. */
   readonly versions?: TypeVersions | undefined;
   /**
-   * The type in the preferred version, if this is the type in another served version. Objects are stored, indexed and
-   * given to hooks and reconcilers in the preferred version.
+   * The type in the preferred version; undefined if this is the preferred version. Objects are stored, indexed and
+   * passed to hooks and reconcilers in the preferred version.
    */
   readonly preferred?: ResourceType | undefined;
-  /** The warning to clients of this version, if it is deprecated. */
+  /** The warning to clients that use this version; undefined if the version is not deprecated. */
   readonly deprecation?: string | undefined;
 };

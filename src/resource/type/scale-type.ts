@@ -3,8 +3,8 @@ import type { ResourceType } from './resource-type.ts';
 import { compileType } from './type-declaration.ts';
 
 /**
- * Kubernetes' `autoscaling/v1 Scale`, the kind of the subresource `scale`. The type is not registered, because it has
- * no objects.
+ * Kubernetes' `autoscaling/v1 Scale`, the kind of the subresource `scale`. The type is not registered, because no
+ * objects of this type are stored.
  */
 export const scaleType: ResourceType = compiled();
 

@@ -26,11 +26,11 @@ export type TypeChanges = {
   readonly removedTypes: readonly RemovedType[];
   /** Removed versions of types that still have another version. */
   readonly removedVersions: readonly RemovedVersion[];
-  /** Indexes whose values are computed again for all objects. */
+  /** The indexes for which the values of all objects are computed again. */
   readonly indexes: readonly {
     readonly type: string;
     readonly name: string;
-    /** `unique`: the index exists and becomes unique. */
+    /** `unique`: the index existed before and becomes unique. */
     readonly change: 'added' | 'changed' | 'unique';
   }[];
   /** The required members of the preferred version that were not required before: in this version, or when stored. */
@@ -87,7 +87,10 @@ function changedIndexes(earlier: ResourceType, type: ResourceType): TypeChanges[
 const depthMax = 32;
 const pointersMax = 1_000;
 
-/** Returns the pointers of the required members that the schema lists under `properties`, `items` and `allOf`. */
+/**
+ * Returns the pointers of the required members of the schema and of the schemas in its `properties`, `items` and
+ * `allOf`.
+ */
 function requiredPointers(schema: unknown): readonly string[] {
   const found = new Set<string>();
   collect(schema, '', 0, found);

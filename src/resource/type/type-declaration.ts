@@ -70,7 +70,7 @@ const members = new Set([
 const unknownOrigin: DeclaredBy = { version: '0.0.0', source: 'folder' };
 const kindForm = /^[A-Z][A-Za-z0-9]*$/u;
 
-/** Validates and compiles a declared type. Plugins' types and the platform's own types have the same rules. */
+/** Validates and compiles a declared type. The platform's own types are checked like plugins' types. */
 export function compileType(declaration: unknown, declarer: Declarer): CompiledType {
   const { plugin, by = unknownOrigin } = declarer;
   if (!isObject(declaration)) return { ok: false, problems: ['a type must be an object'] };
@@ -140,7 +140,7 @@ type DecodedType = Pick<
   | 'hooks'
   | 'references'
 > & {
-  /** The source of the hooks. */
+  /** The source texts of the hooks. */
   readonly hooked: readonly string[];
   readonly schema: CompiledSchema;
   readonly indexes: Extract<DefinedIndexes, { readonly ok: true }>;
@@ -239,7 +239,8 @@ function groupProblem(group: string, { bundled, domain }: Declarer): string | un
   if (bundled && group === '') return undefined;
   if (!bundled && isReservedGroup(group, domain))
     return `is reserved for the platform (the empty group, ${domain} and every group ending in .${domain})`;
-  // Go clients request versions of the core group at `/apis/<version>`.
+  // A group such as `v1` would be ambiguous, because Go clients request versions of the core group at
+  // `/apis/<version>`.
   if (versionForm.test(group)) return 'must not have the form of a version';
   return subdomainProblem(group);
 }

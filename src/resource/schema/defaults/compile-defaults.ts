@@ -7,7 +7,7 @@ import { defaultProblems, type CompilePart } from './default-problems.ts';
 
 /**
  * Fills in the defaults of a type's schema. Returns the same reference if nothing is missing, and undefined if the
- * defaults would add more than `objectBytesMax`.
+ * defaults would add more than `objectBytesMax` bytes.
  */
 export type FillDefaults = (members: Members) => Members | undefined;
 
@@ -18,7 +18,7 @@ export type CompiledDefaults =
   | { readonly ok: true; readonly fillDefaults: FillDefaults }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Compiles the defaults of a schema once. A schema without defaults costs its objects nothing. */
+/** Compiles the defaults of a schema to a function. For a schema without defaults, the function is `noDefaults`. */
 export function compileDefaults(schema: Schema, compilePart: CompilePart): CompiledDefaults {
   const graph = new SchemaGraph(schema);
   const fills = new DefaultFills(graph);

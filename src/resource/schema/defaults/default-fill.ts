@@ -1,6 +1,9 @@
 import { isObject } from '../../../base/guards.ts';
 
-/** The JSON bytes that filled-in defaults may still add to one object; negative after they have added too many. */
+/**
+ * The bytes of JSON that defaults may still add to one object. The number is negative if the defaults have added too
+ * many bytes.
+ */
 export type DefaultBudget = { left: number };
 
 /** Returns the value with its missing members filled in; the same reference if nothing is missing. */
@@ -12,13 +15,16 @@ export type Fallback = {
   readonly bytes: number;
 };
 
-/** The rule for one member or item. */
+/** How defaults apply to one member or item. */
 export type Slot = {
-  /** The default for an absent member, completed at first use; undefined if the schema has none. */
+  /**
+   * Returns the default for an absent member, which is computed at its first use; undefined if the schema has no
+   * default.
+   */
   readonly fallback: (() => Fallback) | undefined;
   /** Whether null is kept as a value. Otherwise the default replaces null, as in Kubernetes. */
   readonly isNullable: boolean;
-  /** Adds the missing members within the value; undefined if the schema has no default for them. */
+  /** Fills in the defaults within the value; undefined if the schema has no default below the value. */
   readonly fill: Fill | undefined;
 };
 
@@ -27,7 +33,7 @@ export type Members = Readonly<Record<string, unknown>>;
 /** The slots of one schema's members. Members without a default at or below them have no slot. */
 export type ObjectSlots = {
   readonly named: readonly (readonly [string, Slot])[];
-  /** The names of all properties. `additional` applies neither to them nor to members that match a pattern. */
+  /** The names of all properties. `additional` applies neither to these members nor to members that match a pattern. */
   readonly declared: ReadonlySet<string>;
   readonly patterns: readonly (readonly [RegExp, Slot | undefined])[];
   readonly additional: Slot | undefined;
@@ -40,8 +46,8 @@ export type ArraySlots = {
 };
 
 /**
- * Returns the object with its missing members filled in, as in Kubernetes: a default applies where the parent
- * exists and the member is absent.
+ * Returns the object with its missing members filled in, as in Kubernetes: a default applies if the parent exists and
+ * the member is absent.
  */
 export function fillObject(value: Members, slots: ObjectSlots, budget: DefaultBudget): Members {
   let filled: Record<string, unknown> | undefined;

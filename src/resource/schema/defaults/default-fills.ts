@@ -14,21 +14,24 @@ import {
   type Slot,
 } from './default-fill.ts';
 
-/** A default that contains itself, by the default of a member of the same schema. */
+/** Thrown for a default that contains itself: a member of the default has the same default. */
 export class EndlessDefaultError extends Error {}
 
 export function hasDefault(schema: Schema): boolean {
   return Object.hasOwn(schema, 'default');
 }
 
-/** The functions that fill in defaults, by schema. A schema has a function only if a default is below it. */
+/**
+ * Creates the functions that fill in the defaults of a schema. A place in the schema has a function only if there is a
+ * default below the place.
+ */
 export class DefaultFills {
   readonly #graph: SchemaGraph;
   /** Schemas with a default below them. */
   readonly #leading: ReadonlySet<Schema>;
-  /** Fills of single schemas, without the schemas for the same value. */
+  /** By schema: the function for this schema alone, without the other schemas that apply to the same value. */
   readonly #fills = new Map<Schema, Fill>();
-  /** Schemas whose default is being completed. */
+  /** The schemas of the defaults that are being computed, to detect a default that contains itself. */
   readonly #completing = new Set<Schema>();
 
   constructor(graph: SchemaGraph) {
@@ -53,7 +56,10 @@ export class DefaultFills {
     return this.#isDefaulted(place) || this.fillOf(place) !== undefined;
   }
 
-  /** Returns the default at a place, with nested defaults; undefined if there is none. Throws `EndlessDefaultError`. */
+  /**
+   * Returns the default at a place, with the defaults of its own members; undefined if there is none. Throws
+   * `EndlessDefaultError` if the default contains itself.
+   */
   fallbackOf(place: Place): Fallback | undefined {
     const declaring = this.#graph.conjuncts(place).find(({ schema }) => hasDefault(schema));
     if (declaring === undefined) return undefined;
@@ -72,7 +78,8 @@ export class DefaultFills {
   #ownFill(place: Place): Fill {
     const present = this.#fills.get(place.schema);
     if (present !== undefined) return present;
-    // A schema may refer to itself, so its function exists before those of its members.
+    // The function is stored before the functions of the schema's members are created, because a schema may refer to
+    // itself.
     let compiled: Fill | undefined;
     const fill: Fill = (value, budget) => (compiled ??= this.#compile(place))(value, budget);
     this.#fills.set(place.schema, fill);

@@ -3,7 +3,10 @@ import { shortJson, type Explained } from '../schema-violations.ts';
 import { rootPlace, structuralPlaces, testPlaces, type Place, type SchemaGraph } from '../structural.ts';
 import { EndlessDefaultError, hasDefault, type DefaultFills } from './default-fills.ts';
 
-/** Compiles the part of the schema at a JSON pointer. The function returns the first violation of a value, or none. */
+/**
+ * Compiles the part of the schema at a JSON pointer. The compiled function returns the first violation of a value, or
+ * an empty list.
+ */
 export type CompilePart = (pointer: string) => (value: unknown) => readonly Explained[];
 
 /** Returns the reasons why defaults of a schema cannot be filled in, each with its place. */
@@ -18,7 +21,7 @@ function rootProblems(graph: SchemaGraph, fills: DefaultFills): readonly string[
   return graph.conjuncts(rootPlace(graph)).flatMap((place) => {
     const { at, schema } = place;
     const whole = hasDefault(schema)
-      ? [`${at}default: the top level describes the whole object, which always exists; give its members defaults`]
+      ? [`${at}default: the top level describes the whole object, which always exists; give defaults to members`]
       : [];
     const names = isObject(schema['properties']) ? Object.keys(schema['properties']) : [];
     const members = names
@@ -27,12 +30,15 @@ function rootProblems(graph: SchemaGraph, fills: DefaultFills): readonly string[
         const member = graph.inner(place, 'properties', name);
         return member !== undefined && fills.isFilled(member);
       })
-      .map((name) => `${at}properties.${name}: cannot have a default: it is no member of spec or status`);
+      .map((name) => `${at}properties.${name}: cannot have a default: the platform sets it, or its name is a number`);
     return [...whole, ...members];
   });
 }
 
-/** Whether the name is an array index. JavaScript puts members with such names first, before apiVersion. */
+/**
+ * Whether the name is an array index. JavaScript puts members with such names first, so a default would precede
+ * apiVersion.
+ */
 function isIndex(name: string): boolean {
   return /^(?:0|[1-9][0-9]*)$/u.test(name);
 }

@@ -12,8 +12,9 @@ export type Conversion =
   | { readonly ok: false; readonly problem: string; readonly thrown?: unknown };
 
 /**
- * Converts an object to the version of `type`, step by step between neighbours. If no functions are declared, only
- * `apiVersion` and `kind` are exchanged, also those of a version that the type does not declare.
+ * Converts an object to the version of `type`, step by step between neighbouring versions. If the type declares no
+ * conversion functions, only `apiVersion` and `kind` are changed, even if the type does not declare the version of the
+ * object.
  */
 export function convert(object: ResourceObject, type: ResourceType): Conversion {
   if (object.apiVersion === type.apiVersion && object.kind === type.kind) return { ok: true, object };
@@ -68,7 +69,7 @@ function versionIn(apiVersion: string): string {
   return apiVersion.slice(apiVersion.lastIndexOf('/') + 1);
 }
 
-/** Checks the result of foreign code. Of the metadata, only annotations may change. */
+/** Checks the result of a conversion function. Of the metadata, only annotations may change. */
 function resultOf(result: unknown, given: ResourceObject): ResourceObject {
   if (result instanceof Promise) result.catch(() => undefined);
   if (typeof result !== 'object' || result === null)

@@ -14,13 +14,13 @@ export type OtherVersion = {
   readonly name: string;
   readonly schema: CompiledSchema;
   readonly served: boolean;
-  /** The warning to clients; '' for the usual text, undefined if the version is not deprecated. */
+  /** The warning to clients; empty for the standard warning, undefined if the version is not deprecated. */
   readonly deprecation: string | undefined;
   readonly printerColumns: readonly PrinterColumn[] | undefined;
 };
 
 export type DeclaredVersions = {
-  /** The names, oldest first. */
+  /** The names of all versions, oldest first. */
   readonly names: readonly string[];
   readonly others: readonly OtherVersion[];
   readonly steps: readonly VersionStep[];
@@ -28,7 +28,7 @@ export type DeclaredVersions = {
   readonly written: readonly WrittenStep[];
   /** Members of sample objects, by the name of the version. */
   readonly examples: ReadonlyMap<string, readonly Members[]>;
-  /** The functions, for the digest of the code of a type without files. */
+  /** The conversion functions. Their source texts identify them if there is no digest of the plugin's files. */
   readonly functions: readonly unknown[];
 };
 
@@ -48,7 +48,7 @@ export function decodeVersions(
 ): DeclaredVersions | undefined {
   const { versions, convert } = declaration;
   if (versions === undefined) {
-    if (convert !== undefined) problems.push('convert: the type has no versions');
+    if (convert !== undefined) problems.push('convert: the type has no versions between which to convert');
     return undefined;
   }
   if (!Array.isArray(versions) || versions.length > versionsPerTypeMax) {
@@ -94,7 +94,7 @@ function decodeVersion(entry: Members, preferred: string, problems: string[]): O
   return { name, schema, served: served !== false, deprecation, printerColumns: columns };
 }
 
-/** Returns the warning: '' for the usual text, undefined for a version that is not deprecated. */
+/** Returns the warning: empty for the standard warning, undefined for a version that is not deprecated. */
 function decodeDeprecation(input: unknown, problems: string[]): string | undefined {
   if (input === true) return '';
   if (input === undefined || input === false) return undefined;
@@ -115,7 +115,7 @@ function decodeExamples(input: unknown, problems: string[]): readonly Members[] 
 
 const stepMembers = ['from', 'to', 'up', 'down'];
 
-/** Decodes `convert`: each entry belongs to two neighbours, and has both functions. */
+/** Decodes `convert`. Each entry must have the functions `up` and `down` for two neighbouring versions. */
 function decodeSteps(
   input: unknown,
   names: readonly string[],
@@ -134,7 +134,8 @@ function decodeSteps(
     const own: string[] = [];
     const decoded = isObject(entry) ? decodeStep(entry, names, own) : undefined;
     if (!isObject(entry)) own.push('must be an object');
-    if (decoded !== undefined && steps[decoded.at]?.up !== undefined) own.push('has the versions of an earlier entry');
+    if (decoded !== undefined && steps[decoded.at]?.up !== undefined)
+      own.push('has the same versions as an earlier entry');
     else if (decoded !== undefined) {
       steps[decoded.at] = decoded.step;
       written[decoded.at] = decoded.written;
@@ -154,11 +155,11 @@ function decodeStep(
   const { from, to, up, down } = entry;
   const at = names.indexOf(String(from));
   if (at === -1 || names[at + 1] !== to)
-    problems.push(`from and to must be neighbours of versions, the older one first, are ${shortJson([from, to])}`);
+    problems.push(`from and to must be neighbours in versions, the older one first, are ${shortJson([from, to])}`);
   for (const [name, run] of Object.entries({ up, down }))
     if (typeof run !== 'function') problems.push(`${name}: must be a function, is ${shortJson(run)}`);
   if (problems.length > 0 || typeof up !== 'function' || typeof down !== 'function') return undefined;
-  // Called as methods, so that instances of classes work.
+  // The functions are called as methods of `entry`, so that `entry` may be an instance of a class.
   const call =
     (run: unknown) =>
     (object: unknown): unknown =>

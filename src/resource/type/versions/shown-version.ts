@@ -4,8 +4,9 @@ import type { ResourceType } from '../resource-type.ts';
 import { convert, type Conversion } from './convert.ts';
 
 /**
- * Returns a stored object as reads show it: in the preferred version, with the defaults of its schema. The same
- * reference if nothing changes. An object that cannot be converted is returned as it is stored, and reported.
+ * Returns a stored object as reads return it: in the preferred version, with the defaults of this version's schema.
+ * Returns the same reference if nothing changes. If the object cannot be converted, records this as a fault and returns
+ * the object unchanged.
  */
 export function currentObject(object: ResourceObject, type: ResourceType): ResourceObject {
   const current = currentConversion(object, type);
@@ -22,7 +23,10 @@ export function currentConversion(object: ResourceObject, type: ResourceType): C
   return filled === members ? converted : { ok: true, object: { apiVersion, kind, metadata, ...filled } };
 }
 
-/** Converts the JSON of a stored object, with its resourceVersion, to the preferred version with defaults. */
+/**
+ * Converts the JSON of a stored object, which includes its resourceVersion, to the preferred version, and fills in the
+ * defaults.
+ */
 export function currentAnswer(answer: Uint8Array, type: ResourceType): Uint8Array {
   if (type.fillDefaults === noDefaults && isInVersion(answer, type)) return answer;
   const object = parsed(answer);
@@ -45,8 +49,8 @@ export function versionedAnswer(answer: Uint8Array, type: ResourceType): Uint8Ar
 }
 
 /**
- * Converts the JSON of an earlier state, which may have any version, to the version of `type`. Values that the schema
- * sets by default today are not filled in: the state did not have them.
+ * Converts the JSON of an earlier state of an object, which may have any version, to the version of `type`. Defaults
+ * are not filled in, because the earlier state did not have them.
  */
 export function pastAnswer(answer: Uint8Array, type: ResourceType): Uint8Array {
   if (isInVersion(answer, type)) return answer;
@@ -60,7 +64,7 @@ export function versionedItems(items: Uint8Array, type: ResourceType): Uint8Arra
   return Buffer.from(objects.map((object) => JSON.stringify(versionedObject(object, type))).join());
 }
 
-/** Whether the JSON has the version and kind of the type. The members that the platform adds are the first ones. */
+/** Whether the JSON has the version and kind of the type. They are always the first members. */
 function isInVersion(answer: Uint8Array, type: ResourceType): boolean {
   let opening = openings.get(type);
   if (opening === undefined) {

@@ -1,7 +1,7 @@
-/** Runs one call of a function that converts, between two versions in the form `v1alpha1 to v1`. */
+/** Runs one call of a conversion function. `conversion` names the two versions, such as `v1alpha1 to v1`. */
 export type ConversionWatch = (conversion: string, call: () => unknown) => unknown;
 
-/** Calls the functions that convert objects of a type. The server measures the calls once the type is registered. */
+/** Calls the conversion functions of a type. The server measures the calls after the type is registered. */
 export class VersionCalls {
   #watch: ConversionWatch | undefined;
 

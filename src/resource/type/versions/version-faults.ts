@@ -1,9 +1,10 @@
 import { stackOf } from '../../../base/error-message.ts';
 import type { TypeVersions, Unconverted } from '../resource-type.ts';
 
-/** The objects of a type that could not be converted: the first one, and how many conversions failed. */
+/**
+ * Records the failed conversions of a type's objects: their number, and the first object that could not be converted.
+ */
 export class VersionFaults {
-  /** At least 1 once `#first` is set. */
   #count = 0;
   #first: Unconverted | undefined;
   readonly #listeners = new Set<() => void>();
@@ -19,7 +20,7 @@ export class VersionFaults {
     return this.#first === undefined ? undefined : { count: this.#count, first: this.#first };
   }
 
-  /** Calls the listener at the first fault. */
+  /** Calls the listener when the first fault is recorded. Returns a function that removes the listener. */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => {

@@ -27,7 +27,7 @@ export function withVersions(
   return preferred;
 }
 
-/** The type in another version than the preferred one. */
+/** Returns the type in a version other than the preferred one. */
 function inVersion(preferred: ResourceType, other: OtherVersion, place: Place): ResourceType {
   const { schema: compiled, name, printerColumns = preferred.printerColumns, deprecation } = other;
   const { schema, check, checkStatus, prune, fillDefaults, rules } = compiled;
@@ -61,8 +61,9 @@ export type ConversionProblem = {
 };
 
 /**
- * Converts the examples of each version to the preferred version and back, and those of the preferred version to each
- * other one and back. Returns the examples that are invalid, that cannot be converted, or that come back changed.
+ * Converts the examples of each version to the preferred version and back, and the examples of the preferred version to
+ * each other version and back. Returns a problem for each example that is invalid, that cannot be converted, or that
+ * comes back changed, and for each version without examples.
  */
 export function roundTripProblems(
   preferred: ResourceType,
