@@ -9,7 +9,10 @@ import type { Subject } from './subject.ts';
  * random names are parameters, so a decision is pure.
  */
 export type Command =
-  /** `object` is the body. apiVersion and kind may be absent; server-managed metadata is replaced (decision 1.4). */
+  /**
+   * `object` is the body of the request. apiVersion and kind may be absent; metadata that the server manages is
+   * replaced (decision 1.4).
+   */
   | { readonly type: 'create'; readonly object: JsonObject }
   /**
    * PUT. For the part `main`, `object` replaces the whole object; for `status`, only the status. For the part `scale`,
@@ -47,13 +50,14 @@ export type Command =
       readonly past: ResourceObject;
       readonly preconditions: Preconditions;
     }
-  /** Changes nothing. Refused if the log contains no such object. */
+  /** Changes nothing. The command is refused if the log contains no such object. */
   | { readonly type: 'find'; readonly name: string }
-  /** Sent by the collector. Removes the object with this uid, which must be marked and have no finalizers. */
+  /** Sent by garbage collection. Removes the object with this uid, which must be marked and have no finalizers. */
   | { readonly type: 'collect'; readonly name: string; readonly uid: string }
   /**
-   * Sent by the platform. Appends the object with this uid and version again at the next revision. The declaration in
-   * force decides, so the values of the object are claimed.
+   * Sent by the platform. Appends the object again at the next revision, if the object has this uid and version. The
+   * event is decided by the declaration in force, so the object's values in all indexes that are unique now are
+   * claimed.
    */
   | { readonly type: 'fence'; readonly name: string; readonly uid: string; readonly version: number };
 
@@ -64,7 +68,7 @@ export type Command =
 export type Part = 'main' | 'status';
 
 export type Patch =
-  /** RFC 6902. resource/patch.ts decodes the operations. */
+  /** RFC 6902. `resource/object/patch.ts` decodes the operations. */
   | { readonly kind: 'json'; readonly operations: readonly JsonValue[] }
   /** RFC 7396. */
   | { readonly kind: 'merge'; readonly document: JsonValue };
@@ -72,8 +76,8 @@ export type Patch =
 /** Preconditions in addition to those in the body (metadata.version, resourceVersion and uid; decisions 2.2, 1.4). */
 export type Preconditions = {
   /**
-   * `If-Match`: the current version must be one of these versions; `any` requires only that the object exists. Refused
-   * with 412 otherwise.
+   * `If-Match`: the current version must be one of these versions; `any` requires only that the object exists.
+   * Otherwise the write is refused with 412.
    */
   readonly ifMatch?: readonly number[] | 'any';
   /** DeleteOptions.preconditions. A write is refused with 409 if the object has another uid or resourceVersion. */
@@ -93,24 +97,30 @@ export type WriteContext = {
   readonly causedBy?: CausingEvent | undefined;
   /** `dryRun=All`: the write is checked, but nothing is appended. */
   readonly dryRun: boolean;
-  /** The handling of unknown fields. If undefined, the schema decides (decision 1.9). */
+  /**
+   * The handling of unknown fields. If undefined, the schema decides whether unknown fields are refused (decision 1.9).
+   */
   readonly fieldValidation: 'Strict' | 'Warn' | 'Ignore' | undefined;
-  /** The origin of the write. Reserved label keys are refused for `plugin` (decision 1.8). */
+  /** The author of the write. Reserved label keys are refused for `plugin` (decision 1.8). */
   readonly origin: 'client' | 'plugin' | 'platform';
   /**
-   * The subject whose rate limits apply to the write; `subject` when undefined. A write of a plugin's route is charged
-   * to the caller of the route.
+   * The rate limits of this subject apply to the write; if undefined, those of `subject`. A write of a plugin's route
+   * is charged to the caller of the route.
    */
   readonly chargedTo?: Subject;
   /**
-   * An address in the network whose rate limits apply to a visitor's write; the address of the cause when undefined.
+   * The address of the visitor to which the write is charged: the rate limits of the visitor's network apply. If
+   * undefined, the address in `cause` is used.
    */
   readonly chargedFrom?: string;
-  /** Marks a write of the writer's own tokens, sessions or profile, for which stricter limits apply too. */
+  /**
+   * Marks a write of one of the writer's own tokens or sessions, or of the writer's profile. Stricter rate limits apply
+   * to such writes in addition to the general limits.
+   */
   readonly isOwn?: true;
   /**
-   * The rate limits that the request has already passed. `counted`: the limit of writes has counted this write.
-   * `whole`: the write is one of a series; it is counted but never refused, so that the series completes.
+   * The limits that do not apply to this write. `counted`: the write is already counted, so only its bytes are limited.
+   * `whole`: the write is one of a series that must complete, so it is not refused; only its bytes are charged.
    */
   readonly admitted?: 'counted' | 'whole';
   /**
@@ -118,7 +128,10 @@ export type WriteContext = {
    * write may use the disk reserve.
    */
   readonly isShipped?: true;
-  /** Returns a signal that aborts when the client disconnects. Called only if the write queues for expensive work. */
+  /**
+   * Returns a signal that aborts when the client disconnects. The function is called only if the write queues for
+   * expensive work.
+   */
   readonly signal?: () => AbortSignal;
 };
 
@@ -130,7 +143,7 @@ export type WriteOutcome =
       /** `metadata.version` in the response. */
       readonly version: number;
       readonly name: string;
-      /** False for a no-op and a dry run: nothing was appended. */
+      /** False if nothing was appended, because the write changes nothing or is a dry run. */
       readonly appended: boolean;
       /** Texts for `Warning: 299` headers. */
       readonly warnings: readonly string[];

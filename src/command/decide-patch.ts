@@ -8,8 +8,9 @@ type Patched =
   { readonly ok: true; readonly document: JsonObject } | { readonly ok: false; readonly rejection: Rejection };
 
 /**
- * Applies a patch to the stored object in the form of responses. If the patch does not set versions, the patched
- * document has the current versions, so the later check passes. A patch that sets another version is refused as stale.
+ * Applies a patch to an object in the form in which responses contain the object. If the patch does not set `version`
+ * and `resourceVersion`, the patched document has the current values, so the later check of preconditions passes. If
+ * the patch sets other values, this check refuses the write.
  */
 export function patched(shown: JsonObject, patch: Patch): Patched {
   const result =

@@ -33,8 +33,8 @@ export function shownScale(state: LiveState, { type }: Facts): JsonObject | unde
 }
 
 /**
- * Returns the whole object with the number of replicas of a Scale, after checks of the Scale's identity, preconditions
- * and schema. The caller must still validate the result by the schema of the object, as for any write.
+ * Checks the identity, preconditions and schema of a Scale, and returns a draft of the whole object with the Scale's
+ * number of replicas. The caller must validate the draft by the schema of the object, as for any write.
  */
 export function scaledDraft(state: LiveState, given: Draft, target: Target, facts: Facts): ScaledDraft | Refused {
   const { type } = facts;

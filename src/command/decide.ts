@@ -75,7 +75,7 @@ export function decide(state: State, command: Command, facts: Facts): Decision {
   }
 }
 
-/** Returns the name for a create; undefined if the body has neither a name nor a `generateName`. */
+/** Returns the name of a new object; undefined if the body has neither a name nor a `generateName`. */
 export function nameOf(object: JsonObject, suffix: string): string | undefined {
   const { name, generateName } = namesOf(object);
   return name ?? completed(generateName, suffix);
@@ -193,7 +193,7 @@ function decideReplace(state: LiveState, given: Draft, target: Target, facts: Fa
 
 type Replacing = { readonly proposed: Draft; readonly admitted: Admitted; readonly part: Part };
 
-/** Decides a replacement of an object in the state that its writer expects. */
+/** Decides a replacement of an object, after the preconditions of the write were checked. */
 function decideCurrent(state: LiveState, { proposed, admitted, part }: Replacing, facts: Facts): Decision {
   const { type } = facts;
   const { object: current } = state;
@@ -220,7 +220,7 @@ type Outcome = {
   readonly warnings: readonly string[];
 };
 
-/** Decides a valid replacement. The decision has no event if nothing changes. */
+/** Decides a replacement that is valid. The decision has no event if the object does not change. */
 function decideChange(
   state: LiveState,
   next: ResourceObject,
@@ -280,8 +280,8 @@ function decideCollect(state: State, name: string, uid: string, facts: Facts): D
 }
 
 /**
- * Decides a fence, which no client requested, so only the version of the object changes. Values that cannot be indexed
- * get no claim.
+ * Decides a fence. No client requested the fence, so only the version of the object changes. Values that cannot be
+ * indexed get no claim.
  */
 function decideFence(
   state: State,

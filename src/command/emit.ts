@@ -8,19 +8,22 @@ import type { ObjectEvent } from './event.ts';
 import type { Facts } from './facts.ts';
 import { invalid, type Refused } from './refuse.ts';
 
-/** The event that stores `object`, with all unique values of the object. */
+/** A refusal, or the event that stores `object`, with all unique values of the object. */
 export type Emitted =
   | Refused
   | {
       readonly ok: true;
       readonly event: ObjectEvent;
-      /** The index entry of the object, so that the fold need not compute the entry again; undefined if unknown. */
+      /**
+       * The index entry of the object, so that the fold need not compute the entry again. If undefined, the fold
+       * computes it.
+       */
       readonly entry: IndexEntry | undefined;
       readonly object: ResourceObject;
       readonly warnings: readonly string[];
       /**
-       * The removal of the object, appended together with `event` if the marked object has no finalizers (decision
-       * 3.1). `object` is then the removed object.
+       * The event that removes the object, if the object is marked and has no finalizers. Both events are appended
+       * together (decision 3.1). `object` is then the removed object.
        */
       readonly removal?: Removal;
     };
@@ -36,8 +39,8 @@ type Change = {
 };
 
 /**
- * Returns the event for an object. Refuses an object that cannot be indexed, by any index of the type and not only by
- * unique indexes.
+ * Returns the event for an object. Refuses the object if any index of the type cannot index it, even if this index is
+ * not unique.
  */
 export function emit({ type, onceUnique }: Declared, { event, object, warnings }: Change): Emitted {
   try {
@@ -64,8 +67,8 @@ export function emit({ type, onceUnique }: Declared, { event, object, warnings }
 }
 
 /**
- * Returns the event for a marked object or for a fence, which must not be refused. If an index cannot index the object,
- * for example because the index was declared later, the object gets no index entry.
+ * Returns the event for a marked object or for a fence. Such an event must not be refused: if an index cannot index the
+ * object, for example because the index was declared later, the event contains no values of this index.
  */
 export function emitLeaving({ type, onceUnique }: Declared, change: Change): Emitted {
   const emitted = emit({ type, onceUnique }, change);
@@ -81,7 +84,7 @@ export function emitLeaving({ type, onceUnique }: Declared, change: Change): Emi
   };
 }
 
-/** Adds the removal if the object is marked and has no finalizers. */
+/** Adds the event that removes the object, if the object is marked and has no finalizers. */
 export function emitRemoved(emitted: Emitted): Emitted {
   if (!emitted.ok || !isRemovable(emitted.object)) return emitted;
   const removal = removalOf(emitted.object);
@@ -92,7 +95,10 @@ export function isRemovable({ metadata: { deletionTimestamp, finalizers } }: Res
   return deletionTimestamp !== undefined && finalizers === undefined;
 }
 
-/** Returns the removal event that follows the event with `object`. */
+/**
+ * Returns the event that removes the object. `object` is the object's state before the removal, so the removal has the
+ * next version.
+ */
 export function removalOf(object: ResourceObject): Removal {
   const { metadata } = object;
   const removed = { ...object, metadata: { ...metadata, version: metadata.version + 1 } };

@@ -13,7 +13,7 @@ export type ObjectEvent =
   | ({ readonly type: 'ObjectCreated' } & Contents)
   | ({ readonly type: 'ObjectUpdated' } & Contents)
   | ({ readonly type: 'ObjectDeletionRequested' } & Contents)
-  /** `object` is the last state. A deleted object holds no unique values and no references. */
+  /** `object` is the last state of the object. A deleted object holds no unique values and no references. */
   | { readonly type: 'ObjectDeleted'; readonly object: ResourceObject; readonly values: readonly [] }
   /**
    * A fence. It takes a revision, so that the log refuses a pending append at this revision. `object` is absent for a
@@ -30,23 +30,23 @@ type Contents = {
 
 export type ClaimEvent =
   /**
-   * `holder` is an object stream. `through` is the highest expected revision of any attempt under this claim; -1 for an
-   * absent stream.
+   * `holder` is the stream of the object with the claim. `through` is the highest expected revision of any append to
+   * this stream under the claim; -1 if the append expects that the stream does not exist.
    */
   | { readonly type: 'ValueClaimed'; readonly holder: string; readonly through: number }
   | { readonly type: 'ValueReleased'; readonly holder: string; readonly through: number };
 
 /**
- * Intents of writes that strict references concern (consistency protocol, 9). `through` is the highest expected
- * revision of any append under the intents of the stream so far; -1 for an absent object. The append of an intent is
- * pending until the object has a later revision.
+ * Intents, which announce writes that could break strict references (consistency protocol, 9). `through` is the highest
+ * expected revision of any append that this or an earlier intent in the stream announced; -1 if the append expects that
+ * the object does not exist. The announced append is pending until the object has a later revision.
  */
 export type IntentEvent =
   /** In `ref:<type>/<name>`: a write of this object will name the objects `targets` (`<type>/<name>`). */
   | { readonly type: 'ReferencesIntended'; readonly targets: readonly string[]; readonly through: number }
   /** In `closing:<type>/<name>`: this object will be deleted. */
   | { readonly type: 'DeletionIntended'; readonly through: number }
-  /** The intent at `revision` of the stream ended without an append. */
+  /** The intent at the revision `revision` of this stream has ended without an append. */
   | { readonly type: 'IntentWithdrawn'; readonly revision: number; readonly through: number };
 
 export type SecretEvent =
@@ -59,7 +59,7 @@ export type SecretEvent =
   | { readonly type: 'TokenIssued'; readonly digest: string };
 
 /**
- * Events about the log, in the stream `platform:log`. The first event is the founding; the last EpochStarted is in
+ * Events about the log, in the stream `platform:log`. The first event is the founding. The last `EpochStarted` is in
  * force.
  */
 export type PlatformEvent =
@@ -76,8 +76,8 @@ export type PlatformEvent =
       readonly reason: 'founded' | 'copied' | 'restored';
       readonly copyOf?: { readonly logId: string; readonly epoch: number };
       /**
-       * In a copy of a log: the id of the source's tree, which this log continues. If absent, the event begins a new
-       * tree.
+       * In a copy of a log: the id of the source's Merkle tree, which this log continues. If absent, the event begins a
+       * new tree.
        */
       readonly tree?: string;
       /** After a restore: the part of the previous epoch's tree that this log contains. */
@@ -96,9 +96,9 @@ export type TreeSize = {
 };
 
 /**
- * An event of the stream `platform:tree`: the tree that a leader has signed. A node whose tree has another root at this
- * size stops. `checkpoint` is the signed note of this size and root. The checkpoint proves to a reader of a part of the
- * log that the part is unchanged up to this size.
+ * An event of the stream `platform:tree`: the tree that a leader has signed. A node stops if its own tree has another
+ * root at this size. `checkpoint` is the signed note of this size and root. The checkpoint proves to a reader of a part
+ * of the log that the part is unchanged up to this size.
  */
 export type TreeEvent = {
   readonly type: 'TreeHead';
@@ -126,7 +126,7 @@ export type LeaseEvent =
 
 /**
  * An event of the stream `platform:level`. After this event, nodes may write events of the level. A node that cannot
- * read the level stops at this event, as does a version without levels (consistency protocol, 7).
+ * read the level, or that knows no levels, stops at this event (consistency protocol, 7).
  */
 export type LevelEvent = {
   readonly type: 'LevelRaised';
@@ -134,9 +134,9 @@ export type LevelEvent = {
 };
 
 /**
- * Events in the stream `lease:node/<id>`. NodeSeen is repeated while a node runs. `reads`: the level that the node
- * reads. `drained`: a position (decimal); no append of the node is pending that was decided by a declaration replaced
- * at or before this position (consistency protocol, 1).
+ * Events in the stream `lease:node/<id>`. `NodeSeen` is repeated every `beatMs` while a node runs. `reads`: the highest
+ * level that the node can read. `drained`: a position, as a decimal number. No pending append of the node was decided
+ * by a declaration that was replaced at or before this position (consistency protocol, 1).
  */
 export type NodeEvent =
   | { readonly type: 'NodeSeen'; readonly reads: number; readonly beatMs: number; readonly drained?: string }
@@ -144,8 +144,9 @@ export type NodeEvent =
 
 export type PackageEvent =
   /**
-   * One chunk of an uploaded plugin package, in the stream `package:<SHA-256 of the package>`. The chunk is number
-   * `index` of `count`; `data` is base64. No read model folds the event; nodes read the chunks to unpack the package.
+   * One chunk of an uploaded plugin package, in the stream `package:<SHA-256 of the package>`. `index` is the number of
+   * the chunk, beginning with 0; `count` is the number of all chunks; `data` is base64. No read model folds the event;
+   * nodes read the chunks to unpack the package.
    */
   {
     readonly type: 'PackageChunk';
@@ -162,9 +163,9 @@ export type DeclarationEvent = { readonly type: 'TypeDeclared' } & Declaration;
 
 /**
  * An event of the stream `unique:<plural>.<group>`: every value that an object holds in these indexes has a claim. This
- * was determined with the declaration of the type at the revision `declared`, and with `late` later events that were
- * decided by an older declaration. The event has no effect if another declaration, or more such events, precede it in
- * the log.
+ * was checked under the declaration at the revision `declared` of the type's stream. At the time of the check, `late`
+ * events after this declaration had been decided by an older declaration. The event has no effect if another
+ * declaration, or more events that were decided by an older declaration, precede it in the log.
  */
 export type UniquenessEvent = {
   readonly type: 'UniqueEnforced';
@@ -180,8 +181,8 @@ export type UniquenessEvent = {
 export type AccessKind = 'login' | 'logout' | 'login-failed' | 'unauthorized' | 'forbidden';
 
 /**
- * The description of one access. Times are RFC 3339. The name of an unknown user is omitted, because it may be a
- * password that was typed into the wrong field.
+ * The description of one access. `time` is a time as in RFC 3339. The name of an unknown user is omitted, because it
+ * may be a password that was typed into the wrong field.
  */
 export type AccessEntry = {
   readonly time: string;
@@ -249,7 +250,7 @@ export type Cause = {
   readonly restoredFrom?: string;
 };
 
-/** An event that caused further events, because a reconciler's step ran after it. */
+/** An event that caused further events, because a reconciler's step reacted to it. */
 export type CausingEvent = {
   readonly id: string;
   /** The id of the request at the beginning of the chain of events. All events of the chain contain this id. */
@@ -258,8 +259,8 @@ export type CausingEvent = {
 
 export type EventMetadata = Cause & {
   /**
-   * The time of the event (RFC 3339, UTC, milliseconds): the time of the write, or the time of the last folded event if
-   * that is later.
+   * The time of the event (RFC 3339, in UTC and with milliseconds): the time of the write, or the time of the last
+   * folded event if that time is later.
    */
   readonly time: string;
   /** The version of the event's schema. event-codec.ts converts events of older versions. */
@@ -275,5 +276,5 @@ export type EventMetadata = Cause & {
   readonly declared?: number;
 };
 
-/** The event schema that this version writes. */
+/** The version of the event schema that this version of the server writes. */
 export const eventSchema = 1;

@@ -7,7 +7,7 @@ import type { ObjectEvent } from './event.ts';
 /** The state of one object's stream, as an input of decisions. */
 export type State =
   | { readonly kind: 'absent' }
-  /** The object was deleted, or a fence has taken the name without an object. */
+  /** The object was deleted, or the last event is a fence for a name without an object. */
   | { readonly kind: 'deleted'; readonly revision: StreamRevision }
   | {
       readonly kind: 'live';
@@ -41,7 +41,7 @@ type EventPlace = {
 export function evolve(state: State, event: ObjectEvent, at: EventPlace): State {
   const expected = state.kind === 'absent' ? 0 : state.revision + 1;
   if (at.revision !== expected)
-    throw new Error(`evolve expects revision ${String(expected)}, got ${String(at.revision)}`);
+    throw new Error(`the next event must have revision ${String(expected)}, has ${String(at.revision)}`);
   switch (event.type) {
     case 'ObjectCreated':
     case 'ObjectUpdated':

@@ -12,9 +12,9 @@ export type Facts = {
   readonly type: ResourceType;
   /** The indexes that are or were unique. Events contain the values of all these indexes. */
   readonly onceUnique?: ReadonlySet<string> | undefined;
-  /** RFC 3339, UTC, milliseconds. */
+  /** The time of the write, as in RFC 3339, in UTC and with milliseconds. */
   readonly now: string;
-  /** The uid for a create. */
+  /** The uid of a new object. */
   readonly uid: string;
   /** The random suffix (five characters) for `generateName`. */
   readonly suffix: string;
@@ -24,9 +24,9 @@ export type Facts = {
   readonly subject: Subject;
   /** The strategy of a platform type; undefined for a plugin's type. */
   readonly strategy?: Strategy | undefined;
-  /** Observes the calls of the type's hooks; undefined if no part observes them. */
+  /** Observes the calls of the type's hooks; undefined if the calls are not observed. */
   readonly hookWatch?: HookWatch | undefined;
-  /** Finalizers that the object gets when it is marked, in addition to those of its type's strategy. */
+  /** Finalizers that the object gets when it is marked, in addition to the finalizers of its type's strategy. */
   readonly heldBy?: readonly string[] | undefined;
   /**
    * The stored secret of this write: its revision in the stream `secret:<uid>`, and the generated token, if any.
@@ -35,7 +35,7 @@ export type Facts = {
   readonly kept?: Kept | undefined;
 };
 
-/** Measures calls of hooks, and records those that broke their contract. */
+/** Measures the calls of hooks, and records the calls that failed or returned a wrong result. */
 export type HookWatch = {
   /** Runs `call`, and returns its result or throws its error. */
   run(type: ResourceType, hook: HookName, call: () => unknown): unknown;

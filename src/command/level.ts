@@ -15,6 +15,7 @@ export const treeLevel = 3;
 export const referencesLevel = 4;
 
 /**
- * The highest level that this version can read. This version writes events of the level only if the log has the level.
+ * The highest level that this version can read. This version writes events of a level only if the log has at least this
+ * level.
  */
 export const levelRead = 4;

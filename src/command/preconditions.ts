@@ -5,13 +5,13 @@ import type { LiveState } from './evolve.ts';
 import type { Facts } from './facts.ts';
 import { identityProblem, refuse, stalePrecondition, uidConflict, type Refused } from './refuse.ts';
 
-/** Returns the mismatch between the body and the object in the path; undefined if there is no mismatch. */
+/** Returns the mismatch between the body of a request and its path or type; undefined if there is no mismatch. */
 export function identityMismatch(draft: Draft, name: string, type: ResourceType): string | undefined {
   const problem = identityProblem(draft, type, 'required');
   if (problem !== undefined) return problem;
   return draft.name === name
     ? undefined
-    : `the body's metadata.name is ${JSON.stringify(draft.name ?? null)}, the path has ${JSON.stringify(name)}`;
+    : `the body's metadata.name is ${JSON.stringify(draft.name ?? null)}, but the path has ${JSON.stringify(name)}`;
 }
 
 /**

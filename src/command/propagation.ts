@@ -1,10 +1,10 @@
 import { addFinalizers, removeFinalizers } from '../resource/object/finalizers.ts';
 
-/** The treatment of dependents when their owner is deleted, as in Kubernetes' DeleteOptions. */
+/** What happens to the dependents of an object that is deleted, as in Kubernetes' DeleteOptions. */
 export type Propagation =
   /** Dependents are deleted after the object. */
   | 'Background'
-  /** Dependents are kept. Their references to the object are removed before the object is deleted. */
+  /** Dependents are kept. Their references to the object are removed before the object is removed. */
   | 'Orphan'
   /** Dependents that block the deletion are deleted before the object. */
   | 'Foreground';

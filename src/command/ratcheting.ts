@@ -12,7 +12,7 @@ export type Change = {
   readonly generateName: string | undefined;
   /** The object's members after the write, other than apiVersion, kind and metadata. */
   readonly members: Members;
-  /** The stored object; undefined for a create. */
+  /** The stored object; undefined for a new object. */
   readonly current: ResourceObject | undefined;
   readonly part: Part;
 };
@@ -51,7 +51,7 @@ function faultsOf(type: ResourceType, members: Members): readonly SchemaViolatio
   return completeFaults(type, members) ?? [unknownFault];
 }
 
-/** Represents the unknown violations of an object that is too large to list them. */
+/** Represents the unknown violations of a very large object, for which only the first violation is found. */
 const unknownFault: SchemaViolation = { pointer: '', detail: '', keyword: 'schema' };
 
 type SchemaFaults = {
@@ -64,8 +64,8 @@ type SchemaFaults = {
 
 /**
  * Returns the violations of the schema that a write adds (Kubernetes' ratcheting). A type's schema may become stricter
- * than its stored objects. So a violation that the stored object already had does not refuse the write, if the write
- * leaves the value unchanged. A write of the status is refused for violations of the status alone.
+ * after objects are stored. So a violation that the stored object already has does not refuse the write, if the write
+ * does not change the value. A write of the status is refused for violations of the status alone.
  *
  * Only complete lists of violations are compared: in a very large object, each violation counts as new.
  */

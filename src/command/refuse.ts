@@ -91,7 +91,9 @@ function dotted(group: string): string {
   return group === '' ? '' : `.${group}`;
 }
 
-/** Returns the violations as a text. Each violation has its field; a violation of the whole object has no field. */
+/**
+ * Returns the violations as a text. Each violation begins with its field, except for a violation of the whole object.
+ */
 export function violationsText(violations: readonly Violation[]): string {
   const textOf = ({ pointer, detail }: Violation): string =>
     pointer === '' ? detail : `${dottedPath(pointer)}: ${detail}`;

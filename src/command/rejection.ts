@@ -19,7 +19,7 @@ type Reason =
   | { readonly reason: 'referenced'; readonly detail: string }
   | { readonly reason: 'unique-value-taken'; readonly detail: string; readonly violations: readonly Violation[] }
   | { readonly reason: 'precondition-failed'; readonly detail: string }
-  /** `root`: the document to which an empty pointer refers; the object if absent. */
+  /** `root`: the document to which an empty pointer refers; if absent, the object. */
   | {
       readonly reason: 'invalid';
       readonly detail: string;

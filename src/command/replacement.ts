@@ -52,8 +52,8 @@ function statusReplaced(current: ResourceObject, status: unknown): ResourceObjec
 }
 
 /**
- * Returns the draft of a write of the status, with all members except the status taken from the stored object, so that
- * only the status is validated.
+ * Returns the draft of a write of the status, so that only the status is validated: the metadata is that of the stored
+ * object, and the status is the only other member.
  */
 export function withStoredMetadata(draft: Draft, current: ResourceObject): Draft {
   const { name, labels, annotations, finalizers, ownerReferences } = current.metadata;
@@ -73,7 +73,7 @@ export function withStoredMetadata(draft: Draft, current: ResourceObject): Draft
 }
 
 /**
- * Pointers whose violations also refuse a write of the status, because a malformed precondition must not be ignored.
+ * Violations at these pointers also refuse a write of the status, because a malformed precondition must not be ignored.
  */
 const statusJudges: ReadonlySet<string> = new Set(['/metadata/uid', '/metadata/version', '/metadata/resourceVersion']);
 
@@ -90,8 +90,8 @@ export function isSameMembers(current: ResourceObject, next: ResourceObject): bo
 }
 
 /**
- * Returns the state with the defaults of the type's present schema, as clients see it. So a write of an object as it
- * was read changes nothing.
+ * Returns the state with the defaults of the type's present schema, as clients read it. Thus a client that writes an
+ * object unchanged after reading it changes nothing.
  */
 export function withDefaults(state: LiveState, type: ResourceType): LiveState {
   const members = membersOf(state.object);

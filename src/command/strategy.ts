@@ -3,20 +3,21 @@ import type { Refused } from './refuse.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * The rules of a platform type that the type's schema cannot express, and the conversion of a requested object to the
- * stored object. A strategy is a part of the decision, so it must be pure. Kubernetes' registry has the same concept.
+ * The rules of a platform type that the type's schema cannot express, and the conversion of the object in a request to
+ * the object that is stored. A strategy is a part of the decision, so it must be pure. Kubernetes' registry has the
+ * same concept.
  */
 export type Strategy = {
   complete(completion: Completion): Completed;
   /**
-   * Returns the finalizers that are added when an object is marked, for the platform's cleanup before the name can be
-   * reused.
+   * Returns the finalizers that are added when an object is marked. They block the removal of the object until the
+   * platform has cleaned up, so that the name is not reused before.
    */
   heldBy?(domain: string): readonly string[];
 };
 
 export type Completion = {
-  /** The stored object; undefined for a create. */
+  /** The stored object; undefined for a new object. */
   readonly before: ResourceObject | undefined;
   /**
    * The object that the write would store. The schema and the metadata have been validated. `status` is the status that
@@ -25,7 +26,7 @@ export type Completion = {
   readonly after: ResourceObject;
   readonly subject: Subject;
   readonly domain: string;
-  /** RFC 3339, UTC, milliseconds. */
+  /** The time of the write, as in RFC 3339, in UTC and with milliseconds. */
   readonly now: string;
   /** Undefined until the secret is stored in `secret:<uid>`. */
   readonly kept: Kept | undefined;
@@ -45,8 +46,8 @@ export type Withheld =
 
 export type Kept = {
   /**
-   * The revision of the secret in the stream `secret:<uid>`. Only a secret whose revision is in an object event is
-   * valid, so a secret without an object event, for example after a crash, is not valid.
+   * The revision of the secret in the stream `secret:<uid>`. A secret is valid only if an object event contains its
+   * revision. Thus a secret that was stored without a later object event, for example because of a crash, is not valid.
    */
   readonly revision: number;
   /** The generated text, which only the response of this write contains, as `status.token`. */

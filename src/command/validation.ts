@@ -13,7 +13,7 @@ export type Admitted = {
   readonly ok: true;
   readonly members: Readonly<Record<string, unknown>>;
   readonly warnings: readonly string[];
-  /** The reason why the defaults are not filled in, if they would make the object too large. */
+  /** A violation if the defaults would make the object too large. They are then not filled in. */
   readonly violations: readonly Violation[];
 };
 
@@ -26,7 +26,7 @@ export function admit(draft: Draft, facts: Facts): Admitted | Refused {
   return known.ok ? { ...known, ...fillAdmitted(known.members, facts) } : known;
 }
 
-/** Returns the members with defaults. */
+/** Returns the members with the schema's defaults. */
 export function fillAdmitted(
   members: Readonly<Record<string, unknown>>,
   { type }: Facts,
@@ -37,7 +37,7 @@ export function fillAdmitted(
 
 const oversized: Violation = {
   pointer: '',
-  detail: `the defaults of its type would add more than the limit of ${String(objectBytesMax)} bytes`,
+  detail: `the defaults of the type would add more than the limit of ${String(objectBytesMax)} bytes`,
 };
 
 function admitKnown(draft: Draft, { type, fieldValidation }: Facts): Admitted | Refused {
@@ -58,8 +58,8 @@ function admitKnown(draft: Draft, { type, fieldValidation }: Facts): Admitted | 
 
 type Validated = {
   /**
-   * The members to validate. Undefined if they equal the stored members, which were valid when they were written; the
-   * schema may have changed since.
+   * The members to validate. Undefined if they are equal to the stored members. Those were valid when they were
+   * written, and are not validated again, although the schema may have changed.
    */
   readonly members: Readonly<Record<string, unknown>> | undefined;
   readonly more: readonly Violation[];

@@ -106,7 +106,7 @@ test('defaults that make the object too large refuse it as invalid, after the pr
   given()
     .when(create(body({ spec: { title: 'One', parts } })), { type })
     .thenRejected('invalid', '', '/spec/size')
-    .thenDetail(/the defaults of its type would add more than the limit of 786432 bytes/u);
+    .thenDetail(/the defaults of the type would add more than the limit of 786432 bytes/u);
   given(created())
     .when(put(body({ metadata: { version: 7 }, spec: { title: 'One', parts } })), { type })
     .thenRejected('stale-version');

@@ -57,7 +57,7 @@ test('the argument is frozen, and the stored object is not the result', (t) => {
 });
 
 const wrong: readonly (readonly [string, (object: Given) => unknown, RegExp])[] = [
-  ['a promise', async (object) => Promise.resolve(object), /^returned a promise; steps are synchronous$/u],
+  ['a promise', async (object) => Promise.resolve(object), /^returned a promise; steps must be synchronous$/u],
   ['a rejected promise', async () => Promise.reject(new Error('later')), /^returned a promise/u],
   ['a thenable', () => ({ then: () => undefined }), /^returned a promise/u],
   ['a text', () => 'text', /it is string, not an object/u],
@@ -107,7 +107,10 @@ test('labels, annotations and finalizers may change', (t) => {
 
 test('a step that changes its own result again is refused, as it would never end', (t) => {
   const counting = step((object) => ({ ...object, spec: { title: `${object.spec.title ?? ''}+` } }));
-  t.match(migrate(counting, widget()), { ok: false, problem: /it is not idempotent: it changes its result again/u });
+  t.match(migrate(counting, widget()), {
+    ok: false,
+    problem: /the step changes it again, so the step is not idempotent/u,
+  });
   const throwing = step((object) => {
     if (object.spec.title === undefined) throw new Error('no title');
     return { ...object, spec: { label: object.spec.title } };

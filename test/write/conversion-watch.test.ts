@@ -48,7 +48,7 @@ test('a conversion over its time is counted, and logged once a minute', async (t
   t.match(up(), { ok: false }, 'a call that throws is measured as well');
   t.equal(lines.length, 1);
   const names = { type: 'widgets.example.com', conversion: 'v1alpha1 to v1' };
-  t.match(lines[0], ['example', /conversion .* takes long/u, { ...names, ms: hookMs + 1, limitMs: hookMs }]);
+  t.match(lines[0], ['example', /conversion .* took too long/u, { ...names, ms: hookMs + 1, limitMs: hookMs }]);
   clock.advance(slowHookLogMs);
   up();
   t.equal(lines.length, 2);

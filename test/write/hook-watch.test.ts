@@ -24,7 +24,7 @@ test('a hook over its time is counted, and logged once a minute', async (t) => {
   run(hookMs + 1);
   run(hookMs + 1);
   t.equal(lines.length, 1);
-  t.match(lines[0], ['example', /takes long/, { type: 'widgets.example.com', hook: 'validate', ms: hookMs + 1 }]);
+  t.match(lines[0], ['example', /took too long/, { type: 'widgets.example.com', hook: 'validate', ms: hookMs + 1 }]);
   clock.advance(slowHookLogMs);
   run(hookMs + 1);
   t.equal(lines.length, 2);

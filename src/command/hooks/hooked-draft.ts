@@ -12,7 +12,7 @@ import { fillAdmitted } from '../validation.ts';
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * A draft and its members, with the values that the hook `default` added, and the schema's defaults inside of those
+ * A draft and its members, with the values that the hook `default` added, and with the schema's defaults in these
  * values.
  */
 export type HookedDraft = {
@@ -20,8 +20,8 @@ export type HookedDraft = {
   readonly members: Members;
   readonly violations: readonly Violation[];
   /**
-   * The failure of the hook. The failure refuses the write only if nothing else does, because a hook may throw for an
-   * object that its schema refuses.
+   * Returns the failure of the hook. The failure refuses the write only if nothing else refuses it, because a hook may
+   * throw for an object that violates the schema.
    */
   readonly fault?: () => Violation;
 };
@@ -55,8 +55,8 @@ type Replacing = Given & {
 };
 
 /**
- * Like `hookedDraft`, for an update. Hooks do not run for a write without changes. They do not run for a write that
- * only removes finalizers of a marked object either, so no hook can block its removal.
+ * Like `hookedDraft`, for an update. Hooks do not run for a write without changes, nor for a write that changes only
+ * the metadata of a marked object. Thus no hook can block the removal of the object.
  */
 export function hookedUpdate({ current, next, part, ...given }: Replacing, facts: Facts): HookedDraft {
   if (!isHooked({ current, next }, facts)) return { ...given, violations: [] };
@@ -76,13 +76,16 @@ function isHooked(
 
 type Judged = {
   readonly next: ResourceObject;
-  /** The stored object; undefined for a create. */
+  /** The stored object; undefined for a new object. */
   readonly current: ResourceObject | undefined;
   readonly part: Part;
   readonly fault: (() => Violation) | undefined;
 };
 
-/** Refuses a valid write if the hooks of the type refuse it. */
+/**
+ * Refuses a write that is valid otherwise, if the hook `default` failed (`fault`) or the hook `validate` finds
+ * violations.
+ */
 export function refuseByHooks({ fault, ...judged }: Judged, facts: Facts): Refused | undefined {
   const { type } = facts;
   if (type.hooks === undefined) return undefined;

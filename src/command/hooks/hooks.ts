@@ -17,11 +17,13 @@ import { actorOf } from '../subject.ts';
 export type HookContext = {
   readonly operation: 'create' | 'update' | 'status' | 'delete';
   readonly user: { readonly name: string };
-  /** RFC 3339, UTC, milliseconds. */
+  /** The time of the write, as in RFC 3339, in UTC and with milliseconds. */
   readonly now: string;
 };
 
-/** A hook that threw, or returned something else than its contract allows: a fault of the plugin, not of the writer. */
+/**
+ * The failure of a hook: the hook threw, or returned a wrong result. This is a fault of the plugin, not of the writer.
+ */
 type Fault = {
   readonly problem: string;
   readonly thrown?: unknown;
@@ -29,7 +31,10 @@ type Fault = {
 type Called<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: Fault };
 
 export type Completed =
-  /** `draft`: the completed object, as a client would send it; undefined if the hook changes nothing. */
+  /**
+   * `draft`: the object that the hook has completed, decoded like a client's object; undefined if the hook changes
+   * nothing.
+   */
   { readonly ok: true; readonly draft: Draft | undefined } | { readonly ok: false; readonly fault: () => Violation };
 
 /**
@@ -65,7 +70,7 @@ function completedObject(result: unknown, given: ResourceObject, facts: Facts): 
       'it changes apiVersion, kind or metadata that the server manages; only labels, annotations, finalizers and ' +
         'ownerReferences of the metadata may change',
     );
-  // The metadata of the copy is decoded like the metadata of a request, and not written.
+  // The copy is decoded like the body of a request, so the metadata that the server manages is not taken from it.
   const draft = draftOf(copy);
   const reserved = Object.entries(draft.labels ?? {}).find(
     ([key, value]) => labels[key] !== value && isReservedLabel(key, facts.domain),
@@ -77,12 +82,12 @@ function completedObject(result: unknown, given: ResourceObject, facts: Facts): 
 
 type Judged = {
   readonly next: ResourceObject;
-  /** The stored object; undefined for a create. */
+  /** The stored object; undefined for a new object. */
   readonly current: ResourceObject | undefined;
   readonly part: Part;
 };
 
-/** The violations that the hook `validate` finds, without those that the stored object had before. */
+/** Returns the violations that the hook `validate` finds, without those that the stored object already has. */
 export function hookViolations({ next, current, part }: Judged, facts: Facts): readonly Violation[] {
   if (facts.type.hooks?.validate === undefined) return [];
   const operation = current === undefined ? 'create' : part === 'status' ? 'status' : 'update';
@@ -96,7 +101,7 @@ export function hookViolations({ next, current, part }: Judged, facts: Facts): r
   return newViolations(found.value, before.ok ? before.value : [], { before: current, after: next, part });
 }
 
-/** The violations that the hook `validateDelete` finds. */
+/** Returns the violations that the hook `validateDelete` finds. */
 export function deleteViolations(object: ResourceObject, facts: Facts): readonly Violation[] {
   if (facts.type.hooks?.validateDelete === undefined) return [];
   const found = call('validateDelete', [object, contextOf('delete', facts)], facts, decodeViolations);
@@ -117,7 +122,7 @@ function call<T>(
   const run = (): unknown => type.hooks?.[hook]?.(...args.map(frozen));
   try {
     const result = hookWatch === undefined ? run() : hookWatch.run(type, hook, run);
-    if (isThenable(result)) return { ok: false, fault: { problem: 'returned a promise; hooks are synchronous' } };
+    if (isThenable(result)) return { ok: false, fault: { problem: 'returned a promise; hooks must be synchronous' } };
     return { ok: true, value: decode(result) };
   } catch (thrown) {
     return { ok: false, fault: faultBy(thrown) };
@@ -130,12 +135,15 @@ function faultBy(thrown: unknown): Fault {
     const message = thrown instanceof Error ? thrown.message : kindOf(thrown);
     return { problem: `threw: ${message.slice(0, hookDetailLengthMax)}`, thrown };
   } catch {
-    // Even reading a value that a plugin threw may throw.
+    // A value that a plugin threw may itself throw when it is read.
     return { problem: 'threw an error that cannot be printed' };
   }
 }
 
-/** An unhandled rejection would end the process. */
+/**
+ * Whether a hook returned a promise. Handles the rejection of the promise, because an unhandled rejection would end the
+ * process.
+ */
 function isThenable(result: unknown): boolean {
   if (result instanceof Promise) result.catch(() => undefined);
   return isObject(result) && typeof result['then'] === 'function';

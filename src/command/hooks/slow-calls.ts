@@ -18,12 +18,12 @@ type Slow<Of> = {
 };
 
 /**
- * Measures calls of functions of plugins. The calls hold the event loop and cannot be interrupted, so slow calls are
- * counted, and logged at most once a minute for each function.
+ * Measures calls of functions of plugins. The calls block the event loop and cannot be interrupted, so slow calls are
+ * counted, and are logged at most once a minute for each function.
  */
 export class SlowCalls<Of extends PluginFunction> {
   readonly #dependencies: SlowCallsDependencies;
-  /** The subject of the log line, such as `a hook of a type`. */
+  /** The subject of the message in the log, such as `a hook of a type`. */
   readonly #subject: string;
   readonly #slow = new Map<string, Slow<Of>>();
 
@@ -32,7 +32,7 @@ export class SlowCalls<Of extends PluginFunction> {
     this.#subject = subject;
   }
 
-  /** Runs a call. `of` describes the function, and is called only after a slow call. */
+  /** Runs a call. `of` returns the description of the called function, and is called only after a slow call. */
   run<Result>(call: () => Result, of: () => Of): Result {
     const { clock } = this.#dependencies;
     const begun = clock.monotonic();
@@ -44,7 +44,7 @@ export class SlowCalls<Of extends PluginFunction> {
     }
   }
 
-  /** The number of slow calls of each function with any. */
+  /** Returns the number of slow calls of each function that had a slow call. */
   counts(): readonly (Of & { readonly slow: number })[] {
     return [...this.#slow.values()].map(({ of, slow }) => ({ ...of, slow }));
   }
@@ -59,7 +59,7 @@ export class SlowCalls<Of extends PluginFunction> {
     if (slow.loggedAt !== undefined && now - slow.loggedAt < slowHookLogMs) return;
     slow.loggedAt = now;
     const { plugin, ...fields } = of;
-    const message = `${this.#subject} takes long: other requests wait meanwhile`;
+    const message = `${this.#subject} took too long: all other requests had to wait`;
     warn(plugin, message, { ...fields, ms: Math.round(ms), limitMs: hookMs });
   }
 }

@@ -5,7 +5,7 @@ import type { JsonObject, ResourceObject } from '../../resource/object/object.ts
 import { frozen } from '../../resource/type/index-values.ts';
 import { ForeignValueError, plainJson } from '../../resource/object/foreign-json.ts';
 
-/** A step of a migration: foreign code, which may throw, and return anything. */
+/** A step of a migration. The step is code of a plugin, so it may throw any value and return any value. */
 export type MigrationStep = (object: unknown) => unknown;
 
 export type Migrated =
@@ -15,7 +15,7 @@ export type Migrated =
 
 /**
  * Runs a step on an object. The result must be JSON with the same apiVersion, kind and managed metadata. A second run
- * of the step must not change the result: otherwise a repeated migration would never end.
+ * of the step must not change the result. Otherwise a migration that is repeated would never end.
  */
 export function migrate(up: MigrationStep, object: ResourceObject): Migrated {
   const once = run(up, object);
@@ -30,7 +30,7 @@ export function migrate(up: MigrationStep, object: ResourceObject): Migrated {
   if (!twice.ok) return { ...twice, problem: `${twice.problem}, when it ran again on its result` };
   return twice.object === undefined
     ? once
-    : refused('it is not idempotent: it changes its result again; check for the old form first');
+    : refused('the step changes it again, so the step is not idempotent; check for the old form first');
 }
 
 function run(up: MigrationStep, given: JsonObject | ResourceObject): Migrated {
@@ -38,7 +38,7 @@ function run(up: MigrationStep, given: JsonObject | ResourceObject): Migrated {
     const result = up(frozen(given));
     if (result instanceof Promise) result.catch(() => undefined);
     if (isObject(result) && typeof result['then'] === 'function')
-      return { ok: false, problem: 'returned a promise; steps are synchronous' };
+      return { ok: false, problem: 'returned a promise; steps must be synchronous' };
     if (result === undefined || result === given) return { ok: true, object: undefined };
     const copy = plainJson(result, given);
     if (!isJsonObject(copy)) return refused(`it is ${kindOf(copy)}, not an object`);
@@ -48,7 +48,7 @@ function run(up: MigrationStep, given: JsonObject | ResourceObject): Migrated {
   }
 }
 
-/** Use it for plain JSON only: the members are not checked. */
+/** Use this check only for plain JSON, because it does not check the members. */
 function isJsonObject(value: unknown): value is JsonObject {
   return isObject(value);
 }
@@ -59,7 +59,7 @@ function faultBy(thrown: unknown): Migrated {
     const message = thrown instanceof Error ? thrown.message : typeof thrown;
     return { ok: false, problem: `threw: ${message.slice(0, hookDetailLengthMax)}`, thrown };
   } catch {
-    // What a plugin throws may throw when it is read.
+    // A value that a plugin threw may itself throw when it is read.
     return { ok: false, problem: 'threw an error that cannot be printed' };
   }
 }

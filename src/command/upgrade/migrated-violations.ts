@@ -40,7 +40,9 @@ export function migratedViolations(
   return { violations: storedViolations(type, current), failure: undefined, changedBy };
 }
 
-/** A step keeps the identity and the managed metadata of the object. */
+/**
+ * Whether a step returned an object. `migrate` has checked that the object has the same identity and managed metadata.
+ */
 function isStored(object: unknown): object is ResourceObject {
   return isObject(object) && isObject(object['metadata']);
 }

@@ -5,24 +5,24 @@ import type { ResourceType } from '../../resource/type/resource-type.ts';
 import type { Conversion } from '../../resource/type/versions/convert.ts';
 import { currentConversion } from '../../resource/type/versions/shown-version.ts';
 
-/** Part of a list in the order of names. */
+/** A range of names in ascending order. */
 export type NameRange = {
-  /** The range starts after this name, or at the first name. */
+  /** The range starts after this name; if undefined, at the first name. */
   readonly after: string | undefined;
   readonly limit: number;
 };
 
 /** The stored objects of types, which need not be registered. */
 export type StoredRows = {
-  /** Returns up to `limit` names, in the order of names, from the first after `after`. */
+  /** Returns at most `limit` names in ascending order, beginning with the first name after `after`. */
   namesOf(type: TypeKey, range: NameRange): readonly string[];
   get(type: TypeKey, name: string): { readonly bytes: Uint8Array } | undefined;
 };
 
-/** The names that are read at once. */
+/** The number of names that are read at once. */
 const pageNamesMax = 64;
 
-/** Calls `take` for the names of a type after `after`, in the order of names, until `take` returns false. */
+/** Calls `take` for each name of a type after `after`, in ascending order, until `take` returns false. */
 export function* eachName(
   rows: Pick<StoredRows, 'namesOf'>,
   { type, after }: { readonly type: TypeKey; readonly after?: string | undefined },

@@ -4,8 +4,8 @@ import { memberViolations } from '../ratcheting.ts';
 import { membersOf } from '../replacement.ts';
 
 /**
- * Returns the violations of a stored object against the schema of `type` and its rules, after the defaults are filled
- * in. No violation is tolerated, as for an object that is created. Rules that compare with an old object do not run.
+ * Returns the violations of the schema of `type` and of its rules by a stored object, after the defaults are filled in.
+ * The object is checked like a new object: no violation is tolerated, and rules that require an old object do not run.
  */
 export function storedViolations(type: ResourceType, object: ResourceObject): readonly Violation[] {
   const members = membersOf(object);

@@ -23,8 +23,9 @@ import {
 import { admit, nameViolations, refuseViolations, type Admitted } from '../validation.ts';
 
 /**
- * Decides a command in the version `asked`; undefined for the preferred version. A write in another version is
- * validated in its own version and then converted, so that `decide`, hooks and indexes know the preferred version only.
+ * Decides a command. `asked` is the type in the version of the request; undefined for the preferred version. A write in
+ * another version is validated in this version and then converted, so that `decide`, hooks and indexes handle only the
+ * preferred version.
  */
 export function decideInVersion(
   state: State,
@@ -134,7 +135,7 @@ function convertWrite(state: LiveState, command: Write, { facts, asked }: Versio
   };
 }
 
-/** The object as the client wants it, in the version of the request. */
+/** Returns the object that the client requests, in the version of the request. */
 function draftIn(
   current: ResourceObject,
   command: Write,
@@ -161,7 +162,10 @@ function convertReplacement({ current, proposed, admitted, part }: Replacing, { 
 
 type Whole = Refused | { readonly ok: true; readonly object: ResourceObject };
 
-/** Converts an object to the preferred version. A conversion that does not come back the same would lose values. */
+/**
+ * Converts an object to the preferred version. Refuses the object if the conversion back gives another object, because
+ * the conversion would lose values.
+ */
 function convertWhole(object: ResourceObject, { facts: { type }, asked }: Versions): Whole {
   const { name } = object.metadata;
   const there = convert(object, type);
@@ -179,7 +183,7 @@ function comparable(object: ResourceObject, type: ResourceType): readonly unknow
   return [object.metadata.annotations ?? {}, type.fillDefaults(members) ?? members];
 }
 
-/** The body of a write in the preferred version. The preconditions are those of the client's body. */
+/** Returns the body of a write in the preferred version, with the preconditions of the client's body. */
 function bodyOf(draft: Draft, { apiVersion, kind, metadata, ...members }: ResourceObject): JsonObject {
   const { name, generateName, uid, version, resourceVersion } = draft;
   const given = {
@@ -193,7 +197,7 @@ function bodyOf(draft: Draft, { apiVersion, kind, metadata, ...members }: Resour
   return { apiVersion, kind, metadata: given, ...members };
 }
 
-/** Unknown fields were dropped or refused in the version of the request: the result of a conversion has none. */
+/** Unknown fields were already dropped or refused in the version of the request, so the converted object has none. */
 function decoded(facts: Facts): Facts {
   return { ...facts, fieldValidation: undefined };
 }

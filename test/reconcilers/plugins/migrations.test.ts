@@ -232,7 +232,9 @@ test('a slow step is counted, and logged once a minute', async (t) => {
     return size === undefined ? { size: 1 } : undefined;
   });
   await stage.run(slow);
-  t.match(stage.lines, [['a step of a migration takes long: other requests wait meanwhile', { migration: 'slow' }]]);
+  t.match(stage.lines, [
+    ['a step of a migration took too long: all other requests had to wait', { migration: 'slow' }],
+  ]);
   t.equal(stage.lines.length, 1);
 });
 
