@@ -12,13 +12,16 @@ export type Attempt = WriteOutcome | 'again' | 'lost';
 
 export type Attempted = {
   readonly clock: Clock;
-  /** A text that is unique to the write, so that two writes do not wait equally long after a lost race. */
+  /**
+   * The uid of the write. The delays after lost races are computed from it, so that two writes do not wait equally
+   * long.
+   */
   readonly uid: string;
   /** Generates another random name after a collision; undefined if the client chose the name. */
   readonly redraw: (() => void) | undefined;
 };
 
-/** Repeats the attempt until the append succeeds at the state that the decision used, or the write is refused. */
+/** Repeats the attempt until it succeeds or the write is refused, at most `writeAttemptsMax` times. */
 export async function retryAttempts(attempt: () => Promise<Attempt>, attempted: Attempted): Promise<WriteOutcome> {
   const { redraw } = attempted;
   let draws = 1;
@@ -37,7 +40,7 @@ export async function retryAttempts(attempt: () => Promise<Attempt>, attempted: 
 
 /**
  * Delays a retry. The first retries are immediate. Further lost races are caused by other nodes, so the later delays
- * grow, and differ between writes.
+ * grow, and are different for each write.
  */
 async function delayRetry({ clock, uid }: Attempted, losses: number): Promise<void> {
   if (losses <= writeLossesAtOnce) return;

@@ -4,8 +4,8 @@ import type { EventLog } from '../log/log.ts';
 
 /**
  * Compares this node's clock with the clock of the log, which all nodes share, if the log has a clock (consistency
- * protocol, 8). A node with a wrong clock refuses writes, because no later event may have an earlier time than its
- * events.
+ * protocol, 8). A node with a wrong clock refuses writes. No event has an earlier time than the event before it, so
+ * later events of all nodes would adopt the wrong time.
  */
 export class ClockAgreement {
   readonly #clock: Clock;
@@ -28,11 +28,11 @@ export class ClockAgreement {
     return this.reference() + clockDifferenceMsMax;
   }
 
-  /** The reason why this node refuses writes; undefined while its clock is correct. */
+  /** Returns the reason why this node refuses writes; undefined if its clock is correct. */
   problem(): string | undefined {
     const aheadMs = this.#clock.now() - this.reference();
     if (Math.abs(aheadMs) <= clockDifferenceMsMax) return undefined;
     const seconds = `${String(Math.round(Math.abs(aheadMs) / 1_000))} s ${aheadMs > 0 ? 'ahead of' : 'behind'}`;
-    return `the clock of this server is ${seconds} the event log's clock: writes are refused until it is corrected`;
+    return `the clock of this server is ${seconds} the event log's clock: writes are refused until the clocks agree`;
   }
 }

@@ -1,7 +1,10 @@
 import type { ResourceType } from '../resource/type/resource-type.ts';
 import { SlowCalls, type SlowCallsDependencies } from '../command/hooks/slow-calls.ts';
 
-/** The number of calls of a function between two versions, such as `v1alpha1 to v1`, that took too long. */
+/**
+ * The number of calls of one conversion function that took too long. `conversion` names the two versions, such as
+ * `v1alpha1 to v1`.
+ */
 export type ConversionCount = {
   readonly plugin: string;
   readonly type: string;
@@ -9,13 +12,13 @@ export type ConversionCount = {
   readonly slow: number;
 };
 
-/** The types with a notification of further ones. */
+/** The registered types, with a subscription to later registrations. */
 type RegisteredTypes = {
   all(): readonly { readonly type: ResourceType }[];
   subscribe(listener: (registration: { readonly type: ResourceType }, change: string) => void): unknown;
 };
 
-/** Measures the functions that convert objects between versions. Reads, writes and index builds call them. */
+/** Measures the calls of conversion functions, which occur in reads, writes and index builds. */
 export class WatchedConversions {
   readonly #slow: SlowCalls<Omit<ConversionCount, 'slow'>>;
 
@@ -23,7 +26,7 @@ export class WatchedConversions {
     this.#slow = new SlowCalls(dependencies, 'a conversion between versions');
   }
 
-  /** Measures the conversions of all registered types, now and later. */
+  /** Measures the conversions of all types that are registered now or later. */
   follow(types: RegisteredTypes): void {
     for (const { type } of types.all()) this.#measure(type);
     types.subscribe(({ type }, change) => {

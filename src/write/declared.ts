@@ -7,8 +7,8 @@ import type { Refusal } from './refusals.ts';
 export type DecidedBy = Declared | undefined;
 
 /**
- * Returns the declaration by which this node decides writes of the type. Refuses writes while the latest declaration in
- * the log differs from this node's declaration.
+ * Returns the declaration by which this node decides writes of the type, or a refusal if the latest declaration in the
+ * log differs from this node's declaration.
  */
 export function decidedBy(
   declarations: DeclarationReader | undefined,
@@ -34,7 +34,10 @@ export function isStillDecidedBy(
   return type.declaration === undefined || declarations?.declared(type.key)?.revision === by?.revision;
 }
 
-/** Without the declaration, deletions of the named objects would ignore the references. */
+/**
+ * Refuses a write of a type with references if the log has no declaration of the type, because deletions of the named
+ * objects would ignore the references.
+ */
 function undeclared({ key }: ResourceType): Refusal {
   const detail = `the references of ${key} are not recorded in the log yet, so this server accepts no writes of ${key}`;
   return {

@@ -4,9 +4,12 @@ import { wrongClock, type Refusal } from './refusals.ts';
 
 export type EventStampsDependencies = {
   readonly clock: Clock;
-  /** Returns the latest time of a folded event, in epoch milliseconds. New events get no earlier time. */
+  /** Returns the latest time of a folded event, in epoch milliseconds. A new event gets this time or a later time. */
   readonly lastEventTime: () => number;
-  /** Checks this node's clock. If absent, the log has no clock and this node's clock is the reference. */
+  /**
+   * Compares this node's clock with the log's clock. If absent, the log has no clock, and this node's clock is the
+   * reference.
+   */
   readonly agreement?: ClockAgreement;
 };
 
@@ -18,7 +21,7 @@ export class EventStamps {
   readonly #clock: Clock;
   readonly #agreement: ClockAgreement;
   readonly #lastEventTime: () => number;
-  /** The latest assigned time, in epoch milliseconds. */
+  /** The last assigned time, in epoch milliseconds. */
   #last = 0;
 
   constructor({ clock, lastEventTime, agreement = new ClockAgreement(clock) }: EventStampsDependencies) {

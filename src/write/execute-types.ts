@@ -43,7 +43,7 @@ export type WriteDoorDependencies = EventStampsDependencies & {
   readonly unsettled?: Unsettled;
   /** The size limit of one append; by default the limit that is valid for all logs. */
   readonly appendBytesMax?: number;
-  /** Observes the hooks of types. */
+  /** Observes the calls of types' hooks. If undefined, the calls are not observed. */
   readonly hookWatch?: HookWatch;
   /** Counts the memory of requests and writes in flight. */
   readonly held?: HeldBytes;
@@ -67,9 +67,9 @@ export type Given = {
   hasLastGrants?: boolean;
   /** The guard of the write; undefined if the write has taken no guard. */
   guard?: HeldGuard;
-  /** The intent of a write that strict references concern; undefined if the write has announced none. */
+  /** The intent of a write that could break strict references; undefined if the write has announced none. */
   intent?: HeldIntent;
 };
 
-/** The values of one write. */
+/** The values of one attempt. `by`: the declaration by which the write was decided. */
 export type Writing = { readonly given: Given; readonly metadata: EventMetadata; readonly by: DecidedBy };

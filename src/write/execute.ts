@@ -18,9 +18,9 @@ import { Writers } from './admission/writers.ts';
 export type Execute = (type: ResourceType, command: Command, context: WriteContext) => Promise<WriteOutcome>;
 
 /**
- * Creates the write path. A write reads the state, decides, appends at the revision that was read, and waits until this
- * node's read models have folded the append. An append with unknown outcome is retried with the same event. The command
- * is decided again only if the append has certainly failed.
+ * Creates the write path. A write reads the state of the object, decides the event, appends the event at the next
+ * revision, and waits until this node's read models have folded the event. An append with unknown outcome is retried
+ * with the same event. The command is decided again only if the append has certainly failed.
  */
 export function createWriteDoor(dependencies: WriteDoorDependencies): Execute {
   const door = new WriteDoor(dependencies);

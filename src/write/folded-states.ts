@@ -32,8 +32,9 @@ export class FoldedStates {
   }
 
   /**
-   * Returns the outcome of a decision without an append. Such a decision is valid only if this node has folded the
-   * whole stream of the object, so the end of the stream is read from the log (consistency protocol, 4).
+   * Returns the outcome of a decision after which nothing is appended: a refusal, a write without changes, or a dry
+   * run. Such a decision is valid only if this node has folded the whole stream of the object, so the end of the stream
+   * is read from the log (consistency protocol, 4).
    */
   async confirm(target: Target, decision: Decision): Promise<Attempt> {
     const head = await this.#log.readLast(target.stream);
@@ -68,8 +69,8 @@ export class FoldedStates {
 }
 
 /**
- * Returns the object after a dry run. The resourceVersion is that of the stored object, because a dry run has no
- * position.
+ * Returns the object after a dry run. A dry run has no position, so the object has the resourceVersion of the stored
+ * object, or none if no object is stored.
  */
 function dryRunOf(state: State, object: ResourceObject): object {
   return state.kind === 'live' ? shownObject(object, state.position.toString()) : object;

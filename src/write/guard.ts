@@ -9,16 +9,17 @@ export type GuardDependencies = Omit<ClaimsDependencies, 'metadata'> & {
   readonly turns: StreamQueues;
   /** The writer that waits in the queue; the queue alternates between writers. */
   readonly writer: Writer;
-  /** The time limit for folding the changes of earlier holders. */
+  /** The time limit in milliseconds for folding the changes of earlier holders. */
   readonly foldWaitMs: number;
 };
 
 /**
- * The guard of one write (consistency protocol, 4). A guard prevents two concurrent writes that each remove one of two
- * things and rely on the other to remain. A new holder first ensures that the append of the previous holder can no
- * longer succeed. The new holder then folds all events up to its own claim, which include all changes of earlier
- * holders. The write is decided after this and appended at the claimed revision, so two writes never rely on the same
- * state. A guard needs three small appends; guarded writes are rare.
+ * The guard of one write (consistency protocol, 4). A guard serializes writes of different objects, such as two
+ * concurrent writes that each remove one of the last two super administrators. A new holder first ensures that the
+ * append of the previous holder can no longer succeed. The new holder then folds all events up to its own claim, which
+ * include all changes of earlier holders. Only after this the write is decided, and it is appended at the revision that
+ * the claim names, so two writes never rely on the same state. A guard needs a few small appends; guarded writes are
+ * rare.
  */
 export class HeldGuard {
   readonly #dependencies: GuardDependencies;
@@ -44,7 +45,8 @@ export class HeldGuard {
    */
   async take(guard: StreamName, of: { readonly me: StreamName; readonly base: ExpectedRevision }): Promise<boolean> {
     const { reader, turns, writer, foldWaitMs } = this.#dependencies;
-    // Writers on one node queue for the guard. Without the queue, they would fence or poll each other through the log.
+    // Writers on one node queue for the guard. Without the queue, each writer would have to poll the log for the end of
+    // the others, or fence them.
     this.#leave ??= await turns.take(guard, writer);
     const wanted: Claim = { stream: guard, ...of, holds: () => false };
     const claimed = await claim({ ...this.#dependencies, metadata: this.#metadata }, wanted);
@@ -57,15 +59,12 @@ export class HeldGuard {
     );
   }
 
-  /** Records that the guarded append is about to be sent, and may succeed from now on. */
+  /** Records that the append under the guard is about to be sent, and may succeed from now on. */
   spend(): void {
     this.#isSpent = true;
   }
 
-  /**
-   * Ends the write. An unused guard is released, so that the next holder does not wait for an append that was never
-   * sent.
-   */
+  /** Ends the write. Releases the guard if the append was not sent, so that the next holder does not wait for it. */
   async end(): Promise<void> {
     try {
       if (this.#held !== undefined && !this.#isSpent)

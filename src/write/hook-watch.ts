@@ -15,15 +15,18 @@ export type HookCount = {
 type HookOf = Pick<HookCount, 'plugin' | 'type' | 'hook'>;
 
 /**
- * Measures the hooks of types, which run within decisions. The first failure of a type's hooks is logged; later
- * failures are counted.
+ * Measures the calls of types' hooks, which run within decisions. The first failure of a type's hooks is logged; later
+ * failures are only counted.
  */
 export class WatchedHooks implements HookWatch {
   readonly #dependencies: SlowCallsDependencies;
   readonly #slow: SlowCalls<HookOf>;
   /** The failed calls by type and hook. */
   readonly #failed = new Map<string, HookOf & { failed: number }>();
-  /** Types with a logged failure. A plugin that is loaded again has other types. */
+  /**
+   * The types for which a failure is logged. When a plugin is loaded again, its types are new, so the next failure is
+   * logged again.
+   */
   readonly #failing = new WeakSet<ResourceType>();
 
   constructor(dependencies: SlowCallsDependencies) {
@@ -49,7 +52,7 @@ export class WatchedHooks implements HookWatch {
     const stack = stackOf(thrown);
     this.#dependencies.warn(
       type.plugin,
-      'a hook of a type fails: writes are refused; later failures are only counted',
+      'a hook of a type fails: the write is refused; later failures are counted, but not logged',
       {
         type: type.key,
         hook,

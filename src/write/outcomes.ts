@@ -4,7 +4,10 @@ import type { Kept } from '../command/strategy.ts';
 import { withToken } from '../resource/object/shown-object.ts';
 import type { Attempt } from './attempts.ts';
 
-/** Adds the text of a token to the response of the create, which is the only response with the text. */
+/**
+ * Adds the text of a new token to the response of the write that created the token. No other response contains the
+ * text.
+ */
 export function shownOnce(outcome: Attempt, kept: Kept | undefined): Attempt {
   return typeof outcome === 'object' && outcome.ok && kept?.token !== undefined
     ? { ...outcome, bytes: withToken(outcome.bytes, kept.token) }

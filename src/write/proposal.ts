@@ -10,8 +10,8 @@ import type { ProposedEvent, RecordedEvent } from '../log/log.ts';
 export type Made = Extract<Decision, { readonly event: ObjectEvent }>;
 
 /**
- * The contents of one append: the event of the decision, and the removal if there is one. A retry sends the same
- * events.
+ * The contents of one append: the event of the decision, and the event of the removal if there is one. A retry sends
+ * the same events.
  */
 export type Proposal = { readonly events: readonly [ProposedEvent, ...ProposedEvent[]]; readonly decision: Made };
 
@@ -32,8 +32,8 @@ export function propose(decision: Made, proposing: Proposing): Proposal {
 }
 
 /**
- * Returns the decision without the removal. If an object is too large for both events in one append, the object is only
- * marked, and the collector removes it later.
+ * Returns the decision without the removal. If both events are too large for one append, the object is only marked, and
+ * garbage collection removes it later.
  */
 function withoutRemoval({ removal: _removal, ...decision }: Made): Made {
   return { ...decision, object: must(decision.event.object, 'a removed object is marked') };
@@ -42,7 +42,8 @@ function withoutRemoval({ removal: _removal, ...decision }: Made): Made {
 const unbounded: ReadonlySet<ObjectEvent['type']> = new Set(['ObjectDeletionRequested', 'ObjectDeleted', 'NameFenced']);
 
 /**
- * Returns the proposal with `values` removed from its event: other objects claimed them before this marked object did.
+ * Returns the proposal without `values` in its event. Other objects have claimed these values, so this marked object
+ * must not hold them.
  */
 export function lackingIn(proposal: Proposal, values: readonly HeldValue[], proposing: Proposing): Proposal {
   const { decision } = proposal;
@@ -55,8 +56,8 @@ export function lackingIn(proposal: Proposal, values: readonly HeldValue[], prop
 }
 
 /**
- * Returns the size of the data of all events, and the size of the object to which the limit applies. The limit does not
- * apply to marked objects and fences.
+ * Returns the bytes of the data of all events, and the bytes to which the size limit of objects applies: those of the
+ * first event, or 0 for a marked object and for a fence, to which the limit does not apply.
  */
 export function sizeOf({ events, decision }: Proposal): { readonly bytes: number; readonly largest: number } {
   const { type } = decision.event;

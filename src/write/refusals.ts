@@ -8,7 +8,7 @@ import type { StreamName } from '../log/log.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { WriteRules } from './rules.ts';
 
-/** A refusal by the write path, and not by a decision or a rule. */
+/** A refusal of a write. */
 export type Refusal = Extract<WriteOutcome, { readonly ok: false }>;
 
 export function unavailable(): Refusal {
@@ -16,13 +16,13 @@ export function unavailable(): Refusal {
     ok: false,
     rejection: {
       reason: 'unavailable',
-      detail: 'the event log is unreachable: the write may still be applied later, at most once',
+      detail: 'the event log is unreachable, or this server is behind it: the write may be applied later, at most once',
       retryAfterSeconds: 1,
     },
   };
 }
 
-/** Refuses a write before anything is written, because the clock of this node is wrong. */
+/** Refuses a write before any append, because the clock of this node is wrong. */
 export function wrongClock(detail: string): Refusal {
   return { ok: false, rejection: { reason: 'unavailable', detail, retryAfterSeconds: 10 } };
 }

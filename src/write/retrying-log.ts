@@ -16,7 +16,7 @@ export class LogUnreadableError extends Error {}
 
 /**
  * Wraps a log. An append with unknown outcome is retried with the same event and revision, which the log accepts at
- * most once. A failed read is thrown as `LogUnreadableError`, to distinguish it from a bug.
+ * most once. If a read fails, a `LogUnreadableError` is thrown, so that the failure is not taken for a bug.
  */
 export function retryingLog(log: EventLog, clock: Clock): RetryingLog {
   return {
@@ -46,5 +46,5 @@ export function retryingLog(log: EventLog, clock: Clock): RetryingLog {
 }
 
 function unreadable(what: string, cause: unknown): LogUnreadableError | LogCorruptError {
-  return cause instanceof LogCorruptError ? cause : new LogUnreadableError(`${what} cannot be read`, { cause });
+  return cause instanceof LogCorruptError ? cause : new LogUnreadableError(`cannot read ${what}`, { cause });
 }

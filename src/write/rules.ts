@@ -7,7 +7,10 @@ import type { TypeKey } from '../resource/type/index-entry.ts';
 import type { ResourceObject } from '../resource/object/object.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 
-/** The rules for writes of the platform's own types. The rules complete objects and check the rights of writers. */
+/**
+ * The rules for writes that need more than the declaration of a type: the strategies of the platform's own types, and
+ * checks of the writers' rights.
+ */
 export type WriteRules = {
   strategyOf(type: TypeKey): Strategy | undefined;
   /**
@@ -28,17 +31,17 @@ export type WriteRules = {
 export type DecidedChange = {
   readonly type: ResourceType;
   readonly subject: Subject;
-  /** Undefined for a create. */
+  /** The stored object; undefined for a new object. */
   readonly before: ResourceObject | undefined;
-  /** Undefined when the change marks the object for deletion. */
+  /** The object after the write; undefined if the write marks the object for deletion. */
   readonly after: ResourceObject | undefined;
   /** Whether the write sets a new password. */
   readonly isNewPassword: boolean;
 };
 
 /**
- * The result of `check`. `guard`: the change removes one of several things, and at least one of them must remain. The
- * check is then valid only while the write holds this guard.
+ * The result of `check`. `guard`: the stream of the guard that the write must hold for the check to be valid. A guard
+ * is needed if the change removes one of several things of which at least one must remain.
  */
 export type RuleCheck = (Refused | { readonly ok: true; readonly release?: (() => void) | undefined }) & {
   readonly guard?: StreamName | undefined;
@@ -55,13 +58,13 @@ export type SecretKeeper = {
 export type SecretOwner = {
   readonly uid: string;
   readonly metadata: EventMetadata;
-  /** Aborts when the writer no longer waits. */
+  /** Aborts when the client no longer waits for the write. */
   readonly signal?: AbortSignal | undefined;
 };
 
 /**
- * `busySeconds`: the time after which to retry, because too many passwords are being hashed. If absent, the log is
- * unavailable.
+ * `busySeconds`: too many passwords are being hashed; the caller may retry after this number of seconds. If absent, the
+ * log is unavailable.
  */
 export type KeptOutcome =
   { readonly ok: true; readonly kept: Kept } | { readonly ok: false; readonly busySeconds?: number };
@@ -74,7 +77,7 @@ export const noRules: WriteRules = {
   mayName: () => true,
 };
 
-/** Returns the rules with the strategy of another platform type. */
+/** Returns the rules with a strategy for one more platform type. */
 export function withStrategy(rules: WriteRules, type: TypeKey, strategy: Strategy): WriteRules {
   return {
     strategyOf: (asked) => (asked === type ? strategy : rules.strategyOf(asked)),

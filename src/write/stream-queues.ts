@@ -23,7 +23,10 @@ export class StreamQueues {
     this.#clock = clock;
   }
 
-  /** Waits for the writer's turn. Returns synchronously if the stream is free, and undefined if the queue is full. */
+  /**
+   * Waits for the writer's turn. Returns without a promise if no write of the stream is in progress. Returns undefined
+   * if the queue is full.
+   */
   take(stream: string, writer: Writer): Leave | Promise<Leave> | undefined {
     if (!this.#waiting.has(stream)) {
       this.#waiting.set(stream, undefined);
@@ -70,5 +73,5 @@ function hasSlotFor(writer: Writer, queue: Queue): boolean {
   return left > 0 && (writer.kind === 'trusted' || queue.sizeOf(writer) < left);
 }
 
-/** A writer that waited too long has no turn, so no other writer starts when it ends. */
+/** A write that waited too long proceeds without a turn, so no other write starts when it ends. */
 const outOfTurn: Leave = () => undefined;

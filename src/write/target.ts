@@ -3,7 +3,7 @@ import { streamName, type ExpectedRevision, type StreamName } from '../log/log.t
 import type { ResourceObject } from '../resource/object/object.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 
-/** The object of a write, with its state at the look-up. */
+/** The object of a write, with the state of the object that this node had folded when the attempt began. */
 export type Target = {
   readonly type: ResourceType;
   readonly name: string;
@@ -15,7 +15,7 @@ export function streamOf(type: ResourceType, name: string): StreamName {
   return streamName(`object:${type.key}/${name}`);
 }
 
-/** Returns the object at the look-up; undefined if the object did not exist. */
+/** Returns the object in this state; undefined if the object did not exist. */
 export function storedIn({ state }: Target): ResourceObject | undefined {
   return state.kind === 'live' ? state.object : undefined;
 }

@@ -22,7 +22,7 @@ export type Sending = {
 type Sent = Sending & {
   /** The position that this node had folded when the append was sent. */
   readonly position: LogPosition;
-  /** Whether the write has stopped waiting for the outcome. The append may still succeed. */
+  /** Whether the write has stopped waiting for the outcome. The append may succeed later. */
   isGivenUp: boolean;
 };
 
@@ -70,8 +70,8 @@ export class Unsettled {
   }
 
   /**
-   * Returns the position up to which this node is drained: every pending append was decided by a declaration that was
-   * still in force after this position.
+   * Returns the position up to which this node is drained: no pending append was decided by a declaration that was
+   * replaced at or before this position.
    */
   drained(): LogPosition {
     this.#forgetSettled();
@@ -82,8 +82,8 @@ export class Unsettled {
   }
 
   /**
-   * Fences the given-up appends that were decided by an earlier declaration. A failed fence is attempted again at the
-   * next call.
+   * Fences the appends that were given up and that were decided by an earlier declaration. If a fence fails, the next
+   * call tries again.
    */
   async fenceStale(fencing: Fencing): Promise<void> {
     if (this.#isFencing) return;
@@ -121,8 +121,9 @@ export class Unsettled {
 }
 
 /**
- * Whether the append can no longer succeed, after a fence if needed. If the end of the stream is before the base of the
- * append, the read is older than the decision's state and proves nothing.
+ * Ensures that the append can no longer succeed, by a fence if needed. Returns false if this cannot be ensured now. If
+ * the stream ends before the expected revision of the append, the read is older than the state that the decision used,
+ * and proves nothing.
  */
 async function canSettle({ stream, expected }: Sent, { log, uuid, metadata }: Fencing): Promise<boolean> {
   const head = await log.readLast(stream);

@@ -59,8 +59,8 @@ export class WriteAttempts {
   }
 
   /**
-   * Decides by the rights that were in the log when the write began: the rights of the writer, and the rights that the
-   * write changes.
+   * Waits until this node has folded all rights that were in the log when the write began, and then decides. These
+   * include the rights of the writer and the rights that the write changes.
    */
   async #decideByLastGrants(type: ResourceType, command: Command, given: Given): Promise<Attempt> {
     const reached = await this.#folded.reachEnd();
@@ -285,7 +285,7 @@ function metadataOf({ cause, causedBy }: WriteContext, time: string, by: Decided
   };
 }
 
-/** Whether a command is not checked by the rules: the platform's own commands change no grants. */
+/** Whether the rules do not check a command. Only the platform sends these commands, and they change no grants. */
 const isUnchecked: Readonly<Record<Command['type'], boolean>> = {
   create: false,
   replace: false,

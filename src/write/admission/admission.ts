@@ -53,7 +53,7 @@ export class Admission {
   #refusePlace({ kind, writesInFlight }: Writer): Refusal | undefined {
     const left = writesInFlightMax - (kind === 'trusted' ? this.#trusted : this.#others);
     if (left > 0 && (kind === 'trusted' || writesInFlight < left)) return undefined;
-    return tooMany('too many writes are queued for the log');
+    return tooMany('too many writes are in progress, in total or by this user: try again later');
   }
 }
 
@@ -78,11 +78,12 @@ export class Admitted {
     this.#held.release(this.writer, this.#bytesHeld);
     const isHeld = this.#held.hold(this.writer, bytes);
     this.#bytesHeld = isHeld ? bytes : 0;
-    return isHeld ? undefined : tooMany('too many bytes of writes are queued for the log');
+    return isHeld ? undefined : tooMany('the writes in progress use too much memory: try again later');
   }
 
   /**
-   * Reserves memory for the object's events and, if they will be appended, charges their bytes to the writer's rate.
+   * Reserves memory for the events of the object. If the events are to be appended, also charges their bytes to the
+   * writer's rate.
    */
   takeEvents(events: readonly ProposedEvent[], { isTooLarge }: { readonly isTooLarge: boolean }): Refusal | undefined {
     const dataBytes = events.reduce((sum, { data }) => sum + data.length, 0);
@@ -99,7 +100,7 @@ export class Admitted {
     return refused;
   }
 
-  /** Charges an append other than that of the object's event. The charge is not refunded. */
+  /** Charges the bytes of an append. Only the charge for the object's events is refunded if the write fails (`end`). */
   charge(bytes: number): Refusal | undefined {
     const {
       writer: { allowance, ownAllowance },
@@ -116,10 +117,13 @@ export class Admitted {
     const ownSeconds = own?.takeBytes(bytes, now) ?? 0;
     if (ownSeconds === 0) return undefined;
     allowance.giveBackBytes(bytes);
-    return tooFast(`${String(ownWriteBytesPerUser)} bytes of the user's own tokens and profile`, ownSeconds);
+    return tooFast(`${String(ownWriteBytesPerUser)} bytes of the user's own tokens, sessions and profile`, ownSeconds);
   }
 
-  /** Charges an append that cannot be refused. If the rate is exceeded, later writes wait. */
+  /**
+   * Charges the bytes of an append that cannot be refused. If the rate is exceeded, later writes are refused until the
+   * rate allows them again.
+   */
   owe(bytes: number): void {
     const {
       writer: { allowance, ownAllowance },
@@ -129,7 +133,10 @@ export class Admitted {
     if (this.#context.isOwn === true) ownAllowance?.chargeBytes(bytes, now);
   }
 
-  /** Refunds appends that are known to have failed. An append with unknown outcome may still succeed. */
+  /**
+   * Refunds the charge for the object's events if they are certainly not appended. An append with unknown outcome may
+   * succeed later, so it is not refunded.
+   */
   end(outcome: WriteOutcome | undefined): void {
     this.#held.release(this.writer, this.#bytesHeld);
     const isRefused =
@@ -141,8 +148,8 @@ export class Admitted {
 }
 
 /**
- * Counts a request, and refuses it if the rate is exceeded. Dry runs and writes without changes are counted, too,
- * because they cost time.
+ * Counts a write, and refuses it if the rate is exceeded. Dry runs and writes without changes are counted, too, because
+ * they also take time.
  */
 function refuseWrite(writer: Writer, { isOwn, admitted }: WriteContext, clock: Clock): Refusal | undefined {
   const { allowance } = writer;
@@ -160,7 +167,7 @@ function refuseWrite(writer: Writer, { isOwn, admitted }: WriteContext, clock: C
 
 function tooFast(what: string, seconds: number): Refusal {
   return tooMany(
-    `the limit for a user is ${what} per second, with bursts of ten times the rate: retry after ${String(seconds)} s`,
+    `the rate limit is ${what} per second, with bursts of ten times the rate: retry after ${String(seconds)} s`,
     seconds,
   );
 }

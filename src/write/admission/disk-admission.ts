@@ -4,9 +4,12 @@ import type { ResourceObject } from '../../resource/object/object.ts';
 
 /** The state of the disk for the admission of writes. */
 export type WriterDisk = {
-  /** Whether little space is free. Then only writes that free space and the platform's own writes are accepted. */
+  /**
+   * Whether less space is free than the reserve. Then only deletions, removals of a marked object's finalizers, objects
+   * of installed plugins and the platform's own writes are accepted.
+   */
   isShort(): boolean;
-  /** Whether less than half of the reserve is free. Then platform writes that clients cause are refused, too. */
+  /** Whether less than half of the reserve is free. Then writes of the platform that clients cause are refused, too. */
   isScarce(): boolean;
   /** Takes one of the few log-ins for super administrators while `isScarce`. Returns false if no log-in is left. */
   takeLogIn(): boolean;
@@ -34,9 +37,9 @@ const grownBytesMax = 64;
 
 /**
  * Whether a write is refused because the disk is nearly full. Deletions, removals of finalizers during a deletion,
- * objects of installed plugins and the platform's own writes are accepted. This does not depend on rights, because a
- * super administrator's create needs the same space. Only log-ins depend on rights, because an administrator must be
- * able to log in and free space.
+ * objects of installed plugins and the platform's own writes are accepted. This does not depend on rights, because an
+ * object of a super administrator needs as much space as an object of another user. Only log-ins depend on rights,
+ * because a super administrator must be able to log in and free space.
  */
 export function isHeldBack(disk: WriterDisk | undefined, write: Write): boolean {
   return disk !== undefined && disk.isShort() && !isCarriedOut(disk, write);

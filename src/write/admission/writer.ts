@@ -73,7 +73,7 @@ export class Writer {
     this.allowance = allowance;
   }
 
-  /** Whether dropping the writer would change no decision. */
+  /** Whether the writer can be dropped without an effect: it is unused, and all its buckets are full. */
   isIdle(now: number): boolean {
     return this.isUnused() && this.allowance?.isFull(now) !== false && this.ownAllowance?.isFull(now) !== false;
   }

@@ -12,8 +12,8 @@ export type WritersDependencies = {
 };
 
 /**
- * A bounded number of writers, by name or network. When the limit is reached, an unused writer is dropped, preferably a
- * writer with full buckets.
+ * At most `writersKnownMax` writers of one kind, by name or network. At this limit, a new writer replaces an unused
+ * writer, preferably one with full buckets.
  */
 class KnownWriters {
   readonly #make: (now: number) => Writer;
@@ -71,7 +71,7 @@ export class Writers {
     this.#plugins = new KnownWriters(unlimited('plugin'));
   }
 
-  /** Returns writers without limits, like the platform. */
+  /** Returns writers without rate limits: every user is treated as a super administrator. */
   static unlimited(clock: Clock): Writers {
     return new Writers({ clock, rates: { writes: undefined, bytes: undefined }, isSuperAdministrator: () => true });
   }

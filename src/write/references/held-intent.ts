@@ -19,7 +19,7 @@ export type WantedIntent = {
   readonly stream: StreamName;
   /** The expected revision of the append to the object. */
   readonly base: ExpectedRevision;
-  /** The objects that the write will name; undefined if the write deletes its object. */
+  /** The keys of the objects that the write will name; undefined if the write deletes its object. */
   readonly targets: readonly string[] | undefined;
 };
 
@@ -32,8 +32,8 @@ type Held = {
 
 /**
  * The intent of one write that adds strict references, or that deletes an object which strict references may name
- * (consistency protocol, 9). Of two such writes that exclude each other, the one with the later intent sees the earlier
- * intent, and waits until the other append has succeeded or can no longer succeed.
+ * (consistency protocol, 9). If two such writes exclude each other, the write with the later intent sees the earlier
+ * intent, and waits until the append of the other write has succeeded or can no longer succeed.
  */
 export class HeldIntent {
   readonly #dependencies: IntentDependencies;
@@ -45,7 +45,7 @@ export class HeldIntent {
     this.#dependencies = dependencies;
   }
 
-  /** The position of the held intent, if the held intent covers the wanted one. */
+  /** Returns the position of the held intent if it covers the wanted intent, and undefined otherwise. */
   positionFor({ stream, base, targets = [] }: WantedIntent): LogPosition | undefined {
     const held = this.#held;
     const isCovered =
@@ -60,7 +60,8 @@ export class HeldIntent {
    * then be decided again, by a state that includes all events up to this position.
    */
   async announce(wanted: WantedIntent): Promise<LogPosition | undefined> {
-    // An event of the object ends earlier intents of this write, unless the write has the same base.
+    // If the object has a later event, this event has ended the earlier intent of this write. Otherwise the intent is
+    // withdrawn.
     if (this.#held?.wanted.base === wanted.base) await this.end();
     for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
       const last = await this.#dependencies.log.readLast(wanted.stream);
@@ -81,7 +82,7 @@ export class HeldIntent {
     this.#isSpent = true;
   }
 
-  /** Ends the write. An intent without an append is withdrawn, so that no other write waits for the append. */
+  /** Ends the write. Withdraws the intent if the append was not sent, so that no other write waits for it. */
   async end(): Promise<void> {
     const held = this.#held;
     this.#held = undefined;
@@ -110,7 +111,10 @@ function eventOf({ targets }: WantedIntent, through: number): IntentEvent {
     : { type: 'ReferencesIntended', targets, through };
 }
 
-/** Returns the highest expected revision of any append under the earlier intents of a stream. */
+/**
+ * Returns the highest expected revision of any append that the intents of a stream announced. `last`: the last event of
+ * the stream.
+ */
 function throughOf(last: RecordedEvent | undefined): number {
   if (last === undefined) return -1;
   const { event } = decodeEvent(last);
@@ -118,7 +122,10 @@ function throughOf(last: RecordedEvent | undefined): number {
   throw new Error(`${last.stream} contains a ${event.type} event, which does not belong to this stream`);
 }
 
-/** Ignores a failed read. The intent then stays, and a write that it excludes waits for it and fences the object. */
+/**
+ * Ignores a failed read. The intent then remains pending. A write that the intent excludes waits, and then fences the
+ * object.
+ */
 function ignoreUnreadable(error: unknown): undefined {
   if (!(error instanceof LogUnreadableError)) throw error;
 }

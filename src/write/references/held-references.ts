@@ -16,16 +16,17 @@ export type Referring = {
   readonly decision: Made;
   /** The number of names in the object's references, if the write adds names beyond the limit. */
   readonly excess: number | undefined;
-  /** The names that the write adds although it must not, because no such object exists or it is being deleted. */
+  /** The names that the write must not add, because there is no such object, or the object is being deleted. */
   readonly missing: readonly NamedTarget[];
-  /** The keys of the objects that the event names for the first time, in references that are kept intact. */
+  /** The keys of the objects that the event names for the first time in strict references. */
   readonly gained: readonly string[];
 };
 
 /**
  * Returns the decision with the references of its object, in the state that this node has folded. Must be called in the
- * turn of the decision. A reference that the stored object has keeps the uid of its target, so that a write between the
- * deletion of the target and the reconciler's step does not hide the reference from the reconciler.
+ * turn of the decision. If the stored object already has a reference, the reference keeps the uid of its target.
+ * Otherwise a write after the deletion of the target could hide the reference from the reconciler that acts on this
+ * deletion.
  */
 export function withReferences(target: Target, decision: Made, references: ReferenceReader): Referring {
   const { type, name } = target;
@@ -51,7 +52,7 @@ export function withReferences(target: Target, decision: Made, references: Refer
 }
 
 type Known = {
-  /** The references of the stored object. */
+  /** The references of the stored object, by `referenceKey`. */
   readonly held: ReadonlyMap<string, HeldReference>;
   readonly own: { readonly key: string; readonly uid: string };
   readonly references: Pick<ReferenceReader, 'target'>;
@@ -59,7 +60,7 @@ type Known = {
 
 type LookedUp = {
   readonly named: NamedTarget;
-  /** The reference of the stored object. */
+  /** The reference in the stored object; undefined if the stored object does not have it. */
   readonly known: HeldReference | undefined;
   readonly state: 'own' | 'there' | 'missing';
   readonly ref: HeldReference | undefined;
@@ -81,8 +82,8 @@ function isMissing({ named: { declared }, known, state }: LookedUp): boolean {
 }
 
 /**
- * The uid is part of a reference only if a reconciler follows the deletion of the target. Otherwise a later declaration
- * would apply to deletions from before.
+ * Returns the reference for the event. It contains the uid only if a reconciler acts on deletions of the target.
+ * Otherwise a later declaration with `cascade` or `clear` would apply to earlier deletions.
  */
 function refOf({ declared, target = '' }: NamedTarget, uid: string | undefined): HeldReference {
   const { field } = declared;

@@ -50,7 +50,7 @@ export type CheckedReferences = Referring & {
 };
 
 type HeldState = {
-  /** Whether pending writes excluded this write in the turn of the decision. */
+  /** Whether there were pending writes that exclude this write in the turn of the decision. */
   readonly isOpposed: boolean;
   /** Returns the pending writes that exclude this write now. */
   readonly opposing: () => readonly PendingIntent[];
@@ -65,7 +65,10 @@ function isMarking(target: Target, { event }: Made): boolean {
   return event.type === 'ObjectDeletionRequested' && storedIn(target) !== undefined;
 }
 
-/** Checks of references by the state that this node has folded, confirmed by the log before a refusal. */
+/**
+ * Checks references in the state that this node has folded. Before a refusal, the state is confirmed by a read of the
+ * log.
+ */
 export class ReferenceChecks {
   readonly #dependencies: ReferenceCheckDependencies;
   readonly #intents: ReferenceIntents;
@@ -75,7 +78,10 @@ export class ReferenceChecks {
     this.#intents = new ReferenceIntents(dependencies);
   }
 
-  /** Returns the finalizers of an object that is marked now: one if a reconciler must follow its deletion. */
+  /**
+   * Returns the finalizers for an object that is about to be marked: one finalizer if a reconciler must delete or
+   * change objects that name this object; undefined otherwise.
+   */
   heldBy(type: ResourceType, name: string): readonly string[] | undefined {
     const { references, domain } = this.#dependencies;
     const isHeld = references
@@ -84,7 +90,10 @@ export class ReferenceChecks {
     return isHeld === true ? [referencesFinalizer(domain)] : undefined;
   }
 
-  /** Whether an unmarked object other than the object itself names it. */
+  /**
+   * Whether another object that is not marked names the object. Also returns true if `unmarkedSoughtMax` objects name
+   * it.
+   */
   #isNamed(type: ResourceType, name: string, declared: ReferenceFrom): boolean {
     const { references } = this.#dependencies;
     const key = targetKey(type.key, name);
@@ -96,7 +105,7 @@ export class ReferenceChecks {
     );
   }
 
-  /** Returns the decision with its references. Must be called in the turn of the decision. */
+  /** Returns the decision with the references of its object. Must be called in the turn of the decision. */
   read(target: Target, decision: Made, { given }: Writing): CheckedReferences {
     const { references } = this.#dependencies;
     const referring = references === undefined ? unreferring(decision) : withReferences(target, decision, references);
@@ -110,8 +119,9 @@ export class ReferenceChecks {
   }
 
   /**
-   * Refuses a write that names missing objects, and a deletion of an object that other objects name. Announces the
-   * write first, if strict references concern it. Returns undefined if the write may be appended.
+   * Refuses a write that names missing objects or too many objects, and a deletion of an object that other objects
+   * name. Announces the intent of a write that could break strict references, and waits for the pending writes that
+   * exclude it. Returns undefined if the write may be appended.
    */
   async check(target: Target, read: CheckedReferences, writing: Writing): Promise<Attempt | undefined> {
     const { folded } = this.#dependencies;
@@ -157,7 +167,9 @@ export class ReferenceChecks {
     return found.filter((referrer) => targetKey(referrer.type, referrer.name) !== key);
   }
 
-  /** The position of the last event of an object if this node has not folded it. */
+  /**
+   * Returns the position of the last event of an object if this node has not folded this event; undefined otherwise.
+   */
   async #positionBehind(key: string): Promise<LogPosition | undefined> {
     const { log, reader } = this.#dependencies;
     const folded = lastRevision(reader.head(...splitTargetKey(key))) ?? -1;

@@ -21,7 +21,10 @@ export type ReferenceIntentDependencies = {
   readonly references: ReferenceReader | undefined;
 };
 
-/** The intents of writes that strict references concern, in both directions (consistency protocol, 9). */
+/**
+ * The intents of writes that could break strict references: writes that add such references, and deletions (consistency
+ * protocol, 9).
+ */
 export class ReferenceIntents {
   readonly #dependencies: ReferenceIntentDependencies;
 
@@ -46,9 +49,9 @@ export class ReferenceIntents {
   }
 
   /**
-   * Returns the pending writes that exclude this one and were announced before `position`, the position of this write's
-   * intent. Must be called in the turn of the decision: a later call could miss a write that changed the state in
-   * between.
+   * Returns the pending writes that exclude this write and that were announced before `position`, the position of this
+   * write's intent. Must be called in the turn of the decision: a later call could miss a write that changed the state
+   * in between.
    */
   opposing({ type, name }: Target, { targets }: WantedIntent, position: LogPosition): readonly PendingIntent[] {
     const { references } = this.#dependencies;
@@ -69,8 +72,8 @@ export class ReferenceIntents {
   }
 
   /**
-   * Waits until the pending writes have succeeded or failed. After the time limit, fences them. The command must then
-   * be decided again. Only the write with the later intent waits, so two writes never wait for each other.
+   * Waits until no pending write excludes this write. After the time limit, fences the pending writes. The command must
+   * then be decided again. Only the write with the later intent waits, so two writes never wait for each other.
    */
   async waitFor(pending: () => readonly PendingIntent[], { metadata }: Writing): Promise<Attempt> {
     const { clock } = this.#dependencies;

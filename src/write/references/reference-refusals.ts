@@ -5,11 +5,11 @@ import type { ReferenceFrom, Referrer } from '../../read/references/reference-re
 import type { Target } from '../target.ts';
 
 export function refuseExcess({ type, name }: Target, count: number, most: number): Refused {
-  const detail = `the references must contain at most ${String(most)} names, contain ${String(count)}`;
+  const detail = `the references must contain at most ${String(most)} names in total, they contain ${String(count)}`;
   return invalid(type, name, [{ pointer: '', detail }]);
 }
 
-/** Begins the detail of a violation by a name without an object. */
+/** The beginning of the detail of a violation: a reference names an object that does not exist or is being deleted. */
 export const missingTarget = 'must name an existing object:';
 
 /** Refuses names of objects that do not exist or, according to `isMarked`, are being deleted. */

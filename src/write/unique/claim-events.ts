@@ -6,8 +6,8 @@ import type { RecordedEvent } from '../../log/log.ts';
 import type { ResourceObject } from '../../resource/object/object.ts';
 
 /**
- * Returns a fence, which makes the log refuse a pending append. The fence repeats the whole object at the next
- * revision, or takes the next revision of a name without an object.
+ * Returns a fence after `head`, the last event of an object's stream. The fence takes the next revision, so that the
+ * log refuses a pending append at this revision. The fence repeats the whole object, if there is one.
  */
 export function fenceOf(head: RecordedEvent | undefined): DomainEvent {
   if (head === undefined) return { type: 'NameFenced', values: [] };
@@ -28,7 +28,7 @@ export function claimOf(recorded: RecordedEvent): ClaimEvent {
   throw new Error(`${recorded.stream} contains a ${event.type} event, which does not belong to this stream`);
 }
 
-/** Whether the value is in `head`, the last event of an object. */
+/** Whether `head`, the last event of an object, contains the value. */
 export function holds(head: RecordedEvent, value: HeldValue): boolean {
   const { event } = decodeEvent(head);
   return isObjectEvent(event) && event.values.some(({ index, hash }) => index === value.index && hash === value.hash);

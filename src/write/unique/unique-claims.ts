@@ -20,7 +20,7 @@ import { claimOf, fenceOf, holds } from './claim-events.ts';
 /**
  * Claims enforce rules over several streams without transactions (consistency protocol, 1). The protocol is
  * model-checked, and every step is needed. The last event of a claim stream names the holder that may append, and the
- * highest revision at which an attempt of that holder may still succeed. An object holds a unique value while its last
+ * highest expected revision of an append by this holder that may succeed. An object holds a unique value while its last
  * event contains the value. A guard is held only by a pending append.
  */
 
@@ -34,14 +34,14 @@ export type Claim = {
   readonly holds: (head: RecordedEvent) => boolean;
 };
 
-/** A claim of this writer at `revision` of the claim stream. */
+/** A claim of this writer. `revision` and `position` are those of the claim's event. */
 export type Claimed = {
   readonly outcome: 'claimed';
   readonly revision: StreamRevision;
   readonly position: LogPosition;
   /**
-   * Whether no other attempt under this claim can still succeed: this attempt is the first under the claim, or all
-   * other attempts have earlier revisions.
+   * Whether no append of an earlier attempt can succeed under this claim: either there was no earlier attempt, or all
+   * earlier attempts expected lower revisions.
    */
   readonly isSole: boolean;
 };
@@ -88,7 +88,8 @@ export async function claim(dependencies: ClaimsDependencies, wanted: Claim): Pr
     const standing = last === undefined ? undefined : claimOf(last);
     const next = await decideClaim(dependencies, wanted, { standing, waited });
     if (typeof next === 'object') return next;
-    // A wait for a pending append does not count as an attempt, because the wait must last until the fence.
+    // A wait for a pending append is not counted as an attempt, because the writer must be able to wait until it may
+    // fence the append.
     if (next === 'wait') continue;
     attempt += 1;
     if (next === 'again') continue;
@@ -103,7 +104,7 @@ export async function claim(dependencies: ClaimsDependencies, wanted: Claim): Pr
       };
     if (appended.reason !== 'conflict') return { outcome: 'unavailable', cause: appended.cause };
   }
-  return { outcome: 'unavailable', cause: new Error(`the claim ${stream} changed in every attempt`) };
+  return { outcome: 'unavailable', cause: new Error(`${stream} changed in every attempt to append a claim`) };
 }
 
 /**
@@ -121,7 +122,9 @@ export async function releaseClaim(
     await append(dependencies, stream, { type: 'ValueReleased', holder: me, through: ordinal(base) }, revision);
 }
 
-/** Returns the highest expected revision of any attempt under this holder's claim. */
+/**
+ * Returns the highest expected revision of any append under the claim of this holder, including an append at `base`.
+ */
 function throughOf(standing: ClaimEvent | undefined, me: StreamName, base: number): number {
   return isMine(standing, me) ? Math.max(standing.through, base) : base;
 }
@@ -145,7 +148,10 @@ export async function findOtherHolder(
   return head !== undefined && holds(head, claimed.value) ? holder : undefined;
 }
 
-/** Returns the stream of the object with the claim in force, whether or not the object holds the value. */
+/**
+ * Returns the stream of the object that has claimed the value, even if the object does not hold the value; undefined if
+ * the value is not claimed.
+ */
 export async function claimantOf(
   log: Pick<EventLog, 'readLast'>,
   { type, value }: { readonly type: TypeKey; readonly value: HeldValue },
@@ -159,13 +165,16 @@ export type ClaimReconciliation =
   /** The value is no longer claimed, or the claimant holds the value. */
   | { readonly outcome: 'settled' }
   /**
-   * The claimant's append may still succeed, or the read of the claimant is older than the claim. `claim` is the
-   * revision of the claim.
+   * An append of the claimant may succeed later, or the read of the claimant's stream is older than the claim
+   * (`isStale`). `claim` is the revision of the claim.
    */
   | { readonly outcome: 'pending'; readonly claim: StreamRevision; readonly isStale: boolean }
   | { readonly outcome: 'unavailable'; readonly cause: unknown };
 
-/** `fenceOf`: the revision of a claim whose pending append has exceeded the time limit and must be fenced. */
+/**
+ * `fenceOf`: the revision of the claim, if the append under this claim has exceeded the time limit and must be fenced;
+ * undefined otherwise.
+ */
 type Settlement = {
   readonly stream: StreamName;
   readonly value: HeldValue;
@@ -173,8 +182,8 @@ type Settlement = {
 };
 
 /**
- * Releases a claim of an object that does not hold the value. If an append of that object may still succeed, it is
- * fenced first. Performs one step; the caller then calls the function again.
+ * Releases the claim of an object that does not hold the value. If an append of the object may succeed later, this
+ * append is fenced first. Performs only one step, so the caller calls this function until it returns `settled`.
  */
 export async function reconcileClaim(
   dependencies: ClaimsDependencies,
@@ -217,7 +226,7 @@ function outcomeOfAppend(outcome: AppendOutcome, then: ClaimReconciliation): Cla
   return outcome.ok || outcome.reason === 'conflict' ? then : { outcome: 'unavailable', cause: outcome.cause };
 }
 
-/** Returns the type and value of a claim stream; undefined for other streams. */
+/** Returns the type and the value in the name of a claim stream; undefined for other streams. */
 export function claimedValueOf(stream: string): { readonly type: string; readonly value: HeldValue } | undefined {
   const [, type, index, hash] = /^claim:([^/]+)\/(.+)\/([0-9a-f]{64})$/u.exec(stream) ?? [];
   return type === undefined || index === undefined || hash === undefined ? undefined : { type, value: { index, hash } };
@@ -239,12 +248,12 @@ async function decideClaim(
   if (head !== undefined && wanted.holds(head)) return { outcome: 'taken', holder };
   if (revision > standing.through) return 'append';
   if (revision === standing.through) return waitThenFence(dependencies, { holder, head }, waited);
-  // The read of the holder's stream is older than the base of the claim. A later read will be newer.
+  // The read of the holder's stream returned data that is older than the claim. A later read returns newer data.
   await delay(clock, 1);
   return 'again';
 }
 
-/** Waits for the holder's append, which may still succeed. After the time limit, fences the append. */
+/** Waits for the pending append of the holder. After the time limit, fences the append. */
 async function waitThenFence(
   dependencies: ClaimsDependencies,
   { holder, head }: { readonly holder: StreamName; readonly head: RecordedEvent | undefined },

@@ -32,11 +32,14 @@ export type ValuesWanted = {
   readonly base: ExpectedRevision;
   readonly event: ObjectEvent;
   readonly metadata: EventMetadata;
-  /** The declaration of the decision. */
+  /** The declaration by which the event was decided. */
   readonly by?: DecidedBy;
   /** If true, only checks whether another object has the values, and claims nothing. */
   readonly dryRun: boolean;
-  /** Whether the object may be written without this value if another object has claimed the value. */
+  /**
+   * Whether the object may be written without the value if another object has claimed the value. If undefined, it may
+   * not.
+   */
   readonly mayLack?: ((value: HeldValue) => boolean) | undefined;
 };
 
@@ -49,7 +52,9 @@ export type ValuesRefused =
   | { readonly outcome: 'limited'; readonly refusal: Refusal };
 
 export type ValuesDependencies = Omit<ClaimsDependencies, 'metadata'> & {
-  /** Called before appending this number of claims; returns a refusal if the writer's limits do not allow them. */
+  /**
+   * Called before this number of claims is appended. Returns a refusal if the writer's limits do not allow the appends.
+   */
   readonly charge: (claims: number) => Refusal | undefined;
   /**
    * Charges the release of claims. A release cannot be refused, because other writers would have to wait for the
@@ -61,8 +66,8 @@ export type ValuesDependencies = Omit<ClaimsDependencies, 'metadata'> & {
 const allClaimed: ValuesClaimed = { outcome: 'claimed', lacking: [] };
 
 /**
- * Claims every unique value that the event adds, in sorted order. After a refusal, the claims that were made are
- * released.
+ * Claims every unique value that the event adds, in sorted order. If one value cannot be claimed, the claims that were
+ * made are released.
  */
 export async function claimValues(
   dependencies: ValuesDependencies,
@@ -121,7 +126,8 @@ type GivingUp = {
 };
 
 /**
- * Releases claims. A failure is harmless, because the next writer waits for the remaining claim and fences its append.
+ * Releases claims. A failure is harmless: another writer of the value waits, and then fences the append for which the
+ * claim was made.
  */
 async function giveUpAll(claims: ClaimsDependencies, { made, wanted: { me, base }, owe }: GivingUp): Promise<void> {
   const sole = made.filter(({ claimed }) => claimed.isSole);
@@ -181,8 +187,8 @@ function textOf({ index, hash }: HeldValue): string {
 }
 
 /**
- * Returns whether a value of an event had a claim when the event was appended. If the index became unique later, the
- * value has no claim until the index is enforced.
+ * Returns a function that checks whether a value of an event had a claim when the event was appended. If the index
+ * became unique later, the value has no claim until the index is enforced.
  */
 function claimedOf(recorded: RecordedEvent, by: DecidedBy): (value: HeldValue) => boolean {
   if (by === undefined || Object.keys(by.since).every((index) => isEnforced(by, index))) return () => true;
@@ -191,8 +197,8 @@ function claimedOf(recorded: RecordedEvent, by: DecidedBy): (value: HeldValue) =
 }
 
 /**
- * Returns whether a marked object had a value before the write, so the write does not add the value. Returns undefined
- * for an object that is not marked.
+ * Returns a function that checks whether a marked object had a value before the write, so that the write does not add
+ * the value. Returns undefined for an object that is not marked.
  */
 export function heldOnItsWayOut(
   type: Pick<ResourceType, 'indexes'>,
@@ -210,9 +216,9 @@ export function heldOnItsWayOut(
 export type ValuesGained = {
   readonly type: ResourceType;
   readonly name: string;
-  /** The object before the write; undefined for a create. */
+  /** The object before the write; undefined for a new object. */
   readonly before: ResourceObject | undefined;
-  /** The index entry after the write; undefined when unknown. */
+  /** The index entry after the write; undefined if it is not known. */
   readonly after: IndexEntry | undefined;
   readonly by: DecidedBy;
 };
@@ -223,10 +229,10 @@ export type StoredHolder = { readonly value: HeldValue; readonly name: string; r
 type Reader = Pick<ObjectReader, 'holderOf' | 'get'>;
 
 /**
- * Returns another object that has one of the values that the write adds, without having the claim in force. Until a
- * unique index is enforced, objects may have values without claims from before the index was unique. The read model is
- * searched for such objects, so the caller must confirm with the log that the found object is still at the returned
- * revision (consistency protocol, 1).
+ * Returns another object that has one of the values that the write adds, but has no claim of the value. Until a unique
+ * index is enforced, objects may have values without claims, because they were written before the index became unique.
+ * Such objects are found in the read model, so the caller must read from the log whether the returned revision is the
+ * object's last one (consistency protocol, 1).
  */
 export async function storedHolder(
   { log, reader }: { readonly log: Pick<WriterLog, 'readLast'>; readonly reader: Reader },
