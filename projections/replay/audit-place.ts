@@ -48,10 +48,10 @@ async function treePlace(entry: DifferentEntry, eventAt: EventAt): Promise<strin
   const { level, row, width } = rowPlace(Number(key));
   const first = row * rowEntries;
   if (live === undefined || replayed === undefined)
-    return `${level === 0 ? 'leaves' : `nodes of level ${String(level * 8)}`} from ${String(first)} on`;
+    return `${level === 0 ? 'leaves' : `nodes of level ${String(level)}`} from ${String(first)} on`;
   const offset = Math.floor(firstDifferentByte(live, replayed) / width);
   const index = first + offset;
-  if (level > 0) return `node ${String(index)} of level ${String(level * 8)}`;
+  if (level > 0) return `node ${String(index)} of level ${String(level)}`;
   const end = (offset + 1) * width;
   if (end > replayed.length) return `leaf ${String(index)}`;
   const event = await eventAt(Number(replayed.readBigUInt64BE(end - 8)));

@@ -1,35 +1,32 @@
 import { CompactRange } from '../../../src/audit/proof/compact-range.ts';
 import { isLeafStream, leafOf } from '../../../src/audit/proof/leaf-entry.ts';
-import {
-  hashBytes,
-  rangeHash,
-  readerOfTiles,
-  tileHeight,
-  type Hash,
-  type Node,
-} from '../../../src/audit/proof/merkle.ts';
+import { hashBytes, rangeHash, readerOfLevels, tileHeight, type Hash, type Node } from '../../../src/audit/proof/merkle.ts';
 import type { DomainEvent } from '../../../src/command/event.ts';
 import { decodeEvent, stampOf } from '../../../src/log/event-codec.ts';
 import { epochShift, logPosition, type LogPosition, type RecordedEvent } from '../../../src/log/log.ts';
 import { TreeMismatchError, type RecordedHead, type FoldedTree } from '../../../src/read/folded-tree.ts';
 import type { AuditEnvironment, AuditPart, Table } from '../audit-part.ts';
 import { KeptNodes } from './kept-nodes.ts';
-import { TreeRows } from './tree-rows.ts';
+import { rowHeight, storedLevelMax, TreeRows } from './tree-rows.ts';
 
 /**
- * The Merkle tree over the events of the log (docs/spec/tree.md), in the tiles of tlog-tiles. If an event states a size
- * and a root, the fold compares both with the tree: another root ends the fold.
+ * The Merkle tree over the events of the log (docs/spec/tree.md). It stores the levels of the tiles of tlog-tiles, and
+ * those halfway between them. If an event states a size and a root, the fold compares both with the tree: another root ends the fold.
  */
 export class TreePart implements AuditPart, FoldedTree {
   readonly name = 'tree';
-  readonly format = 1;
+  readonly format = 2;
   readonly #epoch: () => number;
   #tables: Tables | undefined;
   #range = new CompactRange();
   #lastHead: RecordedHead | undefined;
   /** The sizes and roots that events of the open batch state. */
   readonly #stated: StatedRoot[] = [];
-  readonly #nodes = new KeptNodes(readerOfTiles((level, first, count) => this.hashes(level, first, count)));
+  readonly #nodes = new KeptNodes(
+    readerOfLevels({ step: rowHeight, last: storedLevelMax }, (level, first, count) =>
+      this.#open.rows.hashes(level, first, count),
+    ),
+  );
 
   /** `epoch` returns the epoch of the folded log. */
   constructor(epoch: () => number) {
@@ -51,7 +48,7 @@ export class TreePart implements AuditPart, FoldedTree {
     let bytes = 0;
     if (isLeafStream(stream)) {
       this.#range.append(leafOf(recorded), ({ level, index }, hash) => {
-        if (level % tileHeight === 0) bytes += rows.append(level / tileHeight, index, hash, within);
+        if (level % rowHeight === 0 && level <= storedLevelMax) bytes += rows.append(level, index, hash, within);
       });
     }
     if (stream === 'platform:tree' || stream === 'platform:log') bytes += this.#note(recorded);
@@ -94,7 +91,7 @@ export class TreePart implements AuditPart, FoldedTree {
   readonly nodeHash = (node: Node): Hash => this.#nodes.get(node);
 
   hashes(level: number, first: number, count: number): Uint8Array {
-    return this.#open.rows.hashes(level, first, count);
+    return this.#open.rows.hashes(level * tileHeight, first, count);
   }
 
   positionOf(index: number): LogPosition {

@@ -2,11 +2,18 @@ import { hashBytes, type Hash } from '../../../src/audit/proof/merkle.ts';
 import { must } from '../../../src/base/unreachable.ts';
 import type { Table } from '../audit-part.ts';
 
-/** The hashes in a row. A full tile has 16 rows; an append of one event rewrites at most 640 bytes of each level. */
-export const rowEntries = 16;
+/**
+ * Every fourth level of the tree is stored: the levels of the tiles, 0, 8, 16 …, and the levels between them. Without
+ * the latter, a proof within a tile of 256 hashes would have to hash all of them.
+ */
+export const rowHeight = 4;
+/** The hashes in a row. An append of one event rewrites at most 640 bytes of each stored level. */
+export const rowEntries = 2 ** rowHeight;
 const positionBytes = 8;
-/** The maximum number of rows of a tile level: a tree has at most 2^33 leaves. */
+/** The maximum number of rows of a stored level: a tree has at most 2^33 leaves. */
 const rowsMax = 2 ** 29;
+/** The highest level of the tree that is stored. The key of a row is a number of 32 bits and has room for no more. */
+export const storedLevelMax = 7 * rowHeight;
 
 /**
  * A row that the open batch changes. `from`: the table has the bytes before this offset, and `bytes` lacks them until
@@ -21,12 +28,12 @@ type Draft = {
 };
 
 /**
- * The hashes of a tree in tiles. Tile level 0 has the leaves, each with the position of its event; tile level n has the
- * nodes of tree level 8 n. The key of a row contains its tile level and its number.
+ * The stored nodes of a tree, by level of the tree: the level is a multiple of `rowHeight`. Level 0 has the leaves, each
+ * with the position of its event. The key of a row contains its level and its number.
  */
 export class TreeRows {
   readonly #table: Table<Buffer, number>;
-  /** The last row of each tile level, if it is not full. */
+  /** The last row of each stored level, if the row is not full. */
   readonly #drafts: (Draft | undefined)[] = [];
   /** The full rows that are not written. */
   readonly #full: Draft[] = [];
@@ -36,20 +43,20 @@ export class TreeRows {
   }
 
   /**
-   * Adds a hash to a tile level, in memory, and returns the added bytes. `index` must be the next index of the level,
+   * Adds a hash to a level, in memory, and returns the added bytes. `index` must be the next index of the level,
    * and `position` the position of a leaf's event within the epoch.
    */
   append(level: number, index: number, hash: Hash, position: number): number {
     const width = widthOf(level);
     const at = (index % rowEntries) * width;
-    const draft = (this.#drafts[level] ??= begunDraft(keyOf(level, index), at, width));
+    const draft = (this.#drafts[level / rowHeight] ??= begunDraft(keyOf(level, index), at, width));
     draft.bytes.set(hash, at);
     if (level === 0) writePosition(draft.bytes, at + hashBytes, position);
     draft.length = at + width;
     draft.isWritten = false;
     if (draft.length === rowEntries * width) {
       this.#full.push(draft);
-      this.#drafts[level] = undefined;
+      this.#drafts[level / rowHeight] = undefined;
     }
     return width;
   }
@@ -125,14 +132,14 @@ type RowPlace = {
   readonly width: number;
 };
 
-/** The tile level and the number of the row with a key, and the bytes of each entry of the row. */
+/** The level and the number of the row with a key, and the bytes of each entry of the row. */
 export function rowPlace(key: number): RowPlace {
-  const level = Math.floor(key / rowsMax);
+  const level = Math.floor(key / rowsMax) * rowHeight;
   return { level, row: key % rowsMax, width: widthOf(level) };
 }
 
 function keyOf(level: number, index: number): number {
   const row = Math.floor(index / rowEntries);
   if (row >= rowsMax) throw new RangeError(`a tree has at most ${String(rowsMax * rowEntries)} leaves`);
-  return level * rowsMax + row;
+  return (level / rowHeight) * rowsMax + row;
 }

@@ -86,17 +86,23 @@ export function splitOf(size: number): number {
 }
 
 /**
- * Returns a reader of nodes in a tree that is stored in tiles (tlog-tiles), so only the levels 0, 8, 16 … are stored.
- * `read` returns `count` adjacent hashes from the index `first` on: at most 128, all in one tile. `tileLevel` 0 has the
- * leaves, `tileLevel` 1 the nodes of level 8.
+ * Returns a reader of nodes in a tree of which only the levels 0, `step`, 2 · `step` … up to `last` are stored. `read`
+ * returns `count` adjacent hashes of a stored level from the index `first` on; `count` is a power of two. Below `last`,
+ * `count` is less than 2^`step`, and all these hashes are below one node of the next stored level.
  */
-export function readerOfTiles(read: (tileLevel: number, first: number, count: number) => Uint8Array): NodeReader {
+export function readerOfLevels(
+  { step, last = Infinity }: { readonly step: number; readonly last?: number },
+  read: (level: number, first: number, count: number) => Uint8Array,
+): NodeReader {
   return ({ level, index }) => {
-    const [tileLevel, height] = [Math.floor(level / tileHeight), level % tileHeight];
-    const count = 2 ** height;
-    const bytes = read(tileLevel, index * count, count);
+    const stored = Math.min(level - (level % step), last);
+    const count = 2 ** (level - stored);
+    const bytes = read(stored, index * count, count);
     if (bytes.length !== count * hashBytes)
-      throw new RangeError(`the tile has ${String(bytes.length / hashBytes)} of ${String(count)} hashes`);
+      throw new RangeError(
+        `level ${String(stored)} has ${String(bytes.length / hashBytes)} of ${String(count)} hashes ` +
+          `from index ${String(index * count)} on`,
+      );
     return foldedPairs(bytes);
   };
 }
@@ -116,5 +122,5 @@ function foldedPairs(hashes: Uint8Array): Hash {
   return row.subarray(0, hashBytes);
 }
 
-/** The levels in a tile, which has 256 hashes at its lowest level. */
+/** The height of the tree over the hashes of a tile, which are 256 (C2SP tlog-tiles). */
 export const tileHeight = 8;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { test } from 'tap';
 
 import { CompactRange } from '../../../src/audit/proof/compact-range.ts';
-import { emptyRoot, leafHash, rangeHash, readerOfTiles } from '../../../src/audit/proof/merkle.ts';
+import { emptyRoot, leafHash, rangeHash, readerOfLevels } from '../../../src/audit/proof/merkle.ts';
 import type { Hash, Node, NodeReader } from '../../../src/audit/proof/merkle.ts';
 import { consistencyProof, inclusionProof, isConsistent, isIncluded } from '../../../src/audit/proof/proofs.ts';
 import { naiveConsistency, naivePath, naiveRoot } from './naive-tree.ts';
@@ -25,7 +25,12 @@ const published = {
   ],
 };
 
-type Tree = { readonly entries: readonly Uint8Array[]; readonly read: NodeReader; readonly tiles: NodeReader };
+type Tree = {
+  readonly entries: readonly Uint8Array[];
+  readonly read: NodeReader;
+  /** Reads nodes from stored levels: those of tiles; every fourth; every fourth up to level 4. */
+  readonly stored: readonly NodeReader[];
+};
 
 function treeOf(entries: readonly Uint8Array[]): Tree {
   const nodes = new Map<string, Hash>();
@@ -37,16 +42,19 @@ function treeOf(entries: readonly Uint8Array[]): Tree {
     if (found === undefined) throw new Error(`no node ${keyOf(node)}`);
     return found;
   };
-  const tiles = readerOfTiles((tileLevel, first, count) =>
-    Buffer.concat(Array.from({ length: count }, (_none, at) => read({ level: 8 * tileLevel, index: first + at }))),
+  const stored = [{ step: 8 }, { step: 4 }, { step: 4, last: 4 }].map((levels) =>
+    readerOfLevels(levels, (level, first, count) =>
+      Buffer.concat(Array.from({ length: count }, (_none, at) => read({ level, index: first + at }))),
+    ),
   );
-  return { entries, read, tiles };
+  return { entries, read, stored };
 }
 
 const entriesOf = (count: number): readonly Uint8Array[] =>
   Array.from({ length: count }, (_none, at) => Buffer.from(`entry ${String(at)}`));
 
 const tree = treeOf(entriesOf(700));
+const readers = fc.constantFrom(...tree.stored);
 
 /** Three numbers in order, of leaves of the tree. */
 const ordered = fc
@@ -74,7 +82,7 @@ test('the root of every size is the one of the definition', async (t) => {
   for (let size = 0; size <= 300; size += 1) {
     const expected = naiveRoot(tree.entries.slice(0, size));
     t.ok(expected.equals(range.root()), `size ${String(size)}`);
-    t.ok(expected.equals(rangeHash(0, size, tree.tiles)), `size ${String(size)} of tiles`);
+    for (const read of tree.stored) t.ok(expected.equals(rangeHash(0, size, read)), `size ${String(size)}, stored`);
     range.append(leafHash(tree.entries[size] ?? Buffer.alloc(0)));
   }
 });
@@ -98,10 +106,10 @@ test('ranges side by side join to the root, with hashes from elsewhere too', asy
 
 test('inclusion proofs are those of the definition, and prove one leaf at one index only', async (t) => {
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 300 }), fc.nat(), fc.nat(), (size, drawn, other) => {
+    fc.property(fc.integer({ min: 1, max: 300 }), fc.nat(), fc.nat(), readers, (size, drawn, other, read) => {
       const [index, wrong] = [drawn % size, other % size];
       const entries = tree.entries.slice(0, size);
-      const proof = inclusionProof(index, size, tree.tiles);
+      const proof = inclusionProof(index, size, read);
       const leaf = leafHash(entries[index] ?? Buffer.alloc(0));
       const claim = { leaf, index, size, proof, root: naiveRoot(entries) };
       t.strictSame(proof, naivePath(index, entries));
@@ -118,10 +126,10 @@ test('inclusion proofs are those of the definition, and prove one leaf at one in
 
 test('consistency proofs are those of the definition, and prove two roots only', async (t) => {
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 300 }), fc.nat(), (size, drawn) => {
+    fc.property(fc.integer({ min: 1, max: 300 }), fc.nat(), readers, (size, drawn, read) => {
       const oldSize = 1 + (drawn % size);
       const entries = tree.entries.slice(0, size);
-      const proof = consistencyProof(oldSize, size, tree.tiles);
+      const proof = consistencyProof(oldSize, size, read);
       const claim = {
         oldSize,
         oldRoot: naiveRoot(entries.slice(0, oldSize)),
