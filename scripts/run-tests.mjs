@@ -1,16 +1,18 @@
 /**
- * Runs the compiled tests: all test files, or the files with one of the arguments in their path (`npm test -- test/log
- * names`). Prints one line for each file, all failures, all skipped tests with reasons, and finally `N passed, N
+ * Runs the compiled tests: all test files that are not slow, all test files (`--all`), or the files with one of the
+ * arguments in their path (`npm test -- test/log names`). Prints one line for each file, all failures, all skipped tests with reasons, and finally `N passed, N
  * failed`.
  *
  * Each file runs in a process that prints TAP. The runner of tap itself would load a compiler, mocks and coverage into
  * each process. This takes a second of CPU time, and compiled tests do not need it.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
+import { withSourcePlaces } from './source-places.mjs';
 import { Report } from './tap-report.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -23,27 +25,41 @@ const jobs = 3;
 const fileTimeoutSeconds = 300;
 /** The time after which a file is killed. tap ends a file at the time limit, unless the file is in an endless loop. */
 const killAfterMs = (fileTimeoutSeconds + 15) * 1_000;
-const nodeArgs = [
-  '--enable-source-maps',
-  `--import=${pathToFileURL(join(root, 'scripts', 'unfollowed-promises.mjs')).href}`,
-];
+const nodeArgs = [`--import=${pathToFileURL(join(root, 'scripts', 'unfollowed-promises.mjs')).href}`];
 
-const words = process.argv.slice(2).map((arg) =>
-  arg
+/** The files that `.ci/run` runs, and `npm test` only if it is asked to. */
+const slow = readFileSync(join(root, 'scripts', 'slow-tests.txt'), 'utf8')
+  .split('\n')
+  .filter(isPattern)
+  .map(asPart);
+const args = process.argv.slice(2);
+const words = args.filter((arg) => arg !== '--all').map(asPart);
+const existing = testFiles(join(root, 'dist', 'test')).map((file) => relative(root, file));
+const files = existing.filter((file) => isWanted(file)).sort();
+
+/** Whether the arguments name the file: without names, every file that is not slow, and with `--all` every file. */
+function isWanted(file) {
+  if (words.length > 0) return words.some((word) => file.includes(word));
+  return args.includes('--all') || !slow.some((part) => file.includes(part));
+}
+
+/** Returns a part of the paths of compiled files for an argument, which may name a source. */
+function asPart(arg) {
+  return arg
     .replace(/^\.\//u, '')
     .replace(/^dist\//u, '')
-    .replace(/\.[jt]s$/u, '.'),
-);
-const files = testFiles(join(root, 'dist', 'test'))
-  .map((file) => relative(root, file))
-  .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
-  .sort();
+    .replace(/\.[jt]s$/u, '.');
+}
 
 if (files.length === 0) {
   console.error(words.length === 0 ? 'no test files found' : `no path of a test file contains ${words.join(' or ')}`);
   finish(0, 1);
 } else {
   await runAll();
+}
+
+function isPattern(line) {
+  return line !== '' && !line.startsWith('#');
 }
 
 function testFiles(folder) {
@@ -56,7 +72,7 @@ function testFiles(folder) {
 }
 
 async function runAll() {
-  const report = new Report();
+  const report = new Report((line) => withSourcePlaces(line, root));
   const waiting = [...files];
   const running = new Set();
   for (const signal of ['SIGINT', 'SIGTERM']) {
@@ -72,6 +88,8 @@ async function runAll() {
   await Promise.all(Array.from({ length: jobs }, work));
   for (const skip of report.skips) console.log(`skipped: ${skip}`);
   if (report.skips.length > 0) console.log(`${report.skips.length} skipped`);
+  if (words.length === 0 && files.length < existing.length)
+    console.log(`left out: ${existing.length - files.length} slow files, which \`npm test -- --all\` runs as well`);
   finish(report.passed, report.failed);
 }
 
@@ -80,7 +98,7 @@ async function runFile(file, running) {
   const began = performance.now();
   const child = spawn(process.execPath, [...nodeArgs, file], {
     cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, TAP_TIMEOUT: String(fileTimeoutSeconds) },
   });
   running.add(child);
@@ -90,6 +108,9 @@ async function runFile(file, running) {
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text) => {
     output += text;
+  });
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    console.error(withSourcePlaces(line, root));
   });
   const ended = await new Promise((resolve) => {
     child.once('close', (code, signal) => {

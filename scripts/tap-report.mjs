@@ -20,6 +20,12 @@ export class Report {
   #open = [];
   /** The indentation of the failed point to which the following diagnostics belong. */
   #diagnosed;
+  #inSources;
+
+  /** `inSources` replaces the places in compiled files by the places in the sources, in a line of diagnostics. */
+  constructor(inSources = (line) => line) {
+    this.#inSources = inSources;
+  }
 
   get #points() {
     return this.passed + this.failed + this.skips.length;
@@ -96,7 +102,7 @@ export class Report {
       this.#diagnosed = undefined;
       return text === '...';
     }
-    console.log(`  ${text}`);
+    console.log(`  ${this.#inSources(text)}`);
     return true;
   }
 }
