@@ -104,7 +104,13 @@ function blockText(key: Uint8Array): string {
   return `${termText(bytes.toString('utf8', 0, end))}, positions of the epoch from ${String(first)} on`;
 }
 
-const fields: Readonly<Record<string, string>> = { t: 'type', c: 'category', n: 'name', a: 'actor' };
+const fields: Readonly<Record<string, string>> = {
+  t: 'type',
+  c: 'category',
+  n: 'name',
+  a: 'actor',
+  o: 'onBehalfOf',
+};
 
 function termText(term: string): string {
   return `${fields[term.slice(0, 1)] ?? 'term'} ${term.slice(1)}`;

@@ -89,7 +89,10 @@ export class PluginReconcilers implements ReconcilerMounts {
     };
   }
 
-  /** Resolves when no name of any plugin waits for a step. */
+  /**
+   * Resolves when no plugin's reconciler has a waiting or running step, and all unmounted reconcilers have stopped.
+   * Ignores delayed steps.
+   */
   async idle(): Promise<void> {
     await Promise.all([...this.#ending.values()]);
     await Promise.all([...this.#mounted.values()].flat().map(async (reconciler) => reconciler.idle()));

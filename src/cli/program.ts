@@ -24,13 +24,13 @@ export type ProgramOptions = {
   readonly context: CommandContext;
   /** Starts the server. Resolves when the server has started; the process runs until the server stops. */
   readonly serve: () => Promise<void>;
-  /** Loads the log commands, on first use. */
+  /** Loads the log commands on first use. */
   readonly logCommands: () => Promise<LogCommands>;
-  /** Loads the replays of stopped servers, on first use. */
+  /** Loads, on first use, the code that replays and compares the files of a stopped server. */
   readonly stoppedReplays: () => Promise<StoppedReplays>;
-  /** Loads the commands that read and write files of backups, on first use. */
+  /** Loads the commands that read and write files of backups on first use. */
   readonly backupFiles: () => Promise<BackupFileCommands>;
-  /** Loads the check of plugins, on first use. */
+  /** Loads the check of plugins on first use. */
   readonly pluginCheck: () => Promise<PluginCheck>;
   readonly version: string;
 };

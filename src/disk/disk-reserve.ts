@@ -103,7 +103,10 @@ export class DiskReserve implements WriterDisk {
     const fields = { dir, freeBytes: this.#freeBytes, reserveBytes: this.reserveBytes };
     const wanted = showByteCount(Math.ceil(this.reserveBytes * (1 + diskReserveMarginShare)));
     if (isShort)
-      log.warn(`the disk is nearly full: writes other than deletions are refused until ${wanted} are free`, fields);
+      log.warn(
+        `the disk is nearly full: clients' writes other than deletions are refused until ${wanted} are free`,
+        fields,
+      );
     else log.info('the disk has enough free space again: all writes are accepted', fields);
   }
 

@@ -233,7 +233,9 @@ async function sendChunk(
 }
 
 function cutOff(res: ServerResponse, { requestId, log }: Pick<Recipient, 'requestId'> & Pick<Edge, 'log'>): void {
-  log.warn('closed a streamed list: the client did not read while other lists waited', { requestId });
+  log.warn('closed a streamed response: the client stopped reading while other requests waited for its slot', {
+    requestId,
+  });
   res.destroy();
 }
 

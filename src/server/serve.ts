@@ -48,7 +48,8 @@ export async function serve(): Promise<void> {
   const onListening = (url: string): void => {
     log.info(
       { url },
-      'listening: probes are served now, the platform after the event log is folded, and each plugin after its start',
+      'listening: probes are answered now, requests to the platform once the event log is read, and requests to a ' +
+        'plugin once the plugin has started',
     );
   };
   const starting = startServer(decoded.config, {

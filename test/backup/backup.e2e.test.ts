@@ -176,11 +176,11 @@ test('requests that cannot be served are refused, and nothing is written', async
   const long = 'n'.repeat(101);
   const cases: readonly (readonly [body: object, status: number, message: RegExp])[] = [
     ...['..', '.', '', 'a/b', '../b', 'a\\b', '.hidden', 'a\0b', '-a', long, 'a.'].map(
-      (name) => [{ name }, 400, /the name of a backup has 1 to 100 letters/u] as const,
+      (name) => [{ name }, 400, /the name of a backup must have 1 to 100 letters/u] as const,
     ),
     [{ name: 7 }, 400, /name must be a string/u],
     [{ folder: '/tmp' }, 400, /the body has the unknown member "folder"/u],
-    [{ name: 'photos' }, 409, /is not a folder of backups: it has "cat\.jpg"/u],
+    [{ name: 'photos' }, 409, /is not a folder of backups, since it contains "cat\.jpg"/u],
     [{ name: 'link' }, 409, /link is not a folder/u],
     [{ name: 'file' }, 409, /file is not a folder/u],
   ];

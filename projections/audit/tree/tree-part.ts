@@ -1,6 +1,13 @@
 import { CompactRange } from '../../../src/audit/proof/compact-range.ts';
 import { isLeafStream, leafOf } from '../../../src/audit/proof/leaf-entry.ts';
-import { hashBytes, rangeHash, readerOfLevels, tileHeight, type Hash, type Node } from '../../../src/audit/proof/merkle.ts';
+import {
+  hashBytes,
+  rangeHash,
+  readerOfLevels,
+  tileHeight,
+  type Hash,
+  type Node,
+} from '../../../src/audit/proof/merkle.ts';
 import type { DomainEvent } from '../../../src/command/event.ts';
 import { decodeEvent, stampOf } from '../../../src/log/event-codec.ts';
 import { epochShift, logPosition, type LogPosition, type RecordedEvent } from '../../../src/log/log.ts';
@@ -11,7 +18,8 @@ import { rowHeight, storedLevelMax, TreeRows } from './tree-rows.ts';
 
 /**
  * The Merkle tree over the events of the log (docs/spec/tree.md). It stores the levels of the tiles of tlog-tiles, and
- * those halfway between them. If an event states a size and a root, the fold compares both with the tree: another root ends the fold.
+ * those halfway between them. If an event states a size and a root, the fold compares both with the tree, and fails if
+ * they differ.
  */
 export class TreePart implements AuditPart, FoldedTree {
   readonly name = 'tree';
@@ -133,8 +141,8 @@ export class TreePart implements AuditPart, FoldedTree {
   }
 
   /**
-   * Stores the size and root that an event states, for a comparison in `write`: only then does the table have the
-   * hashes for the root of an earlier size. Returns the estimated bytes in memory.
+   * Keeps the size and the root that an event states, in memory, until `write` compares them with the tree. Before
+   * `write`, the table lacks hashes that the root of an earlier size needs. Returns the estimated bytes in memory.
    */
   #note(recorded: RecordedEvent): number {
     const { event } = decodeEvent(recorded);
@@ -180,9 +188,9 @@ const statedBytes = 512;
 
 type Tables = {
   readonly rows: TreeRows;
-  /** One entry: the number of leaves, and the nodes that cover them. */
+  /** Has one entry: the number of leaves, and the hashes of the nodes that cover them. */
   readonly range: Table<Buffer, string>;
-  /** One entry: the latest `TreeHead`. */
+  /** Has one entry: the latest `TreeHead`. */
   readonly heads: Table<string, string>;
 };
 

@@ -132,7 +132,7 @@ type RowPlace = {
   readonly width: number;
 };
 
-/** The level and the number of the row with a key, and the bytes of each entry of the row. */
+/** Returns the level and the number of the row with a key, and the number of bytes of each entry of the row. */
 export function rowPlace(key: number): RowPlace {
   const level = Math.floor(key / rowsMax) * rowHeight;
   return { level, row: key % rowsMax, width: widthOf(level) };

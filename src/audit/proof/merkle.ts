@@ -18,7 +18,7 @@ export type Node = { readonly level: number; readonly index: number };
 /** Returns the hash of a full node, which never changes again. */
 export type NodeReader = (node: Node) => Hash;
 
-/** Hashes to a binary string first: that takes half the time of the output encoding `buffer` (Node 20 to 24). */
+/** Returns SHA-256. A digest as a binary string takes half the time of a digest as a buffer (Node 20 to 24). */
 export function sha256(bytes: Uint8Array | string): Buffer {
   return Buffer.from(hash('sha256', bytes, 'binary'), 'latin1');
 }
@@ -30,7 +30,10 @@ export function leafHash(entry: Uint8Array): Hash {
   return sha256(prefixed);
 }
 
-/** One shared buffer, since a fold hashes a node for each leaf. */
+/**
+ * The prefix of a node (1) and the hashes of its two children. All calls share this buffer, since a fold hashes a node
+ * for each leaf.
+ */
 const pair = Buffer.alloc(1 + 2 * hashBytes, 1);
 
 export function nodeHash(left: Hash, right: Hash): Hash {
@@ -71,8 +74,8 @@ export function rangeHash(from: number, until: number, read: NodeReader): Hash {
 }
 
 /**
- * Returns the root over the hashes of `nodesOf`. It joins the rightmost hashes first, since nodes become smaller to the
- * right.
+ * Returns the root over the hashes of the nodes that `nodesOf` returns. Joins the rightmost hashes first, since nodes
+ * become smaller to the right.
  */
 export function joined(hashes: readonly Hash[]): Hash {
   return hashes.length === 0 ? emptyRoot : hashes.reduceRight((right, left) => nodeHash(left, right));
@@ -108,8 +111,8 @@ export function readerOfLevels(
 }
 
 /**
- * Returns the root over adjacent hashes; the number of hashes is a power of two. Each pass over a copy replaces two
- * hashes by one.
+ * Returns the root over adjacent hashes, of which the number is a power of two. Works on a copy of the hashes: each pass
+ * replaces each pair by its node.
  */
 function foldedPairs(hashes: Uint8Array): Hash {
   const row = Buffer.from(hashes);

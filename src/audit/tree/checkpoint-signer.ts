@@ -96,9 +96,12 @@ export class CheckpointSigner {
   signEarlier(size: number): string {
     const { tree, signer } = this.#dependencies;
     const { origin, signedSize } = this;
-    if (size > signedSize || this.#rollback(origin) !== undefined)
+    const refused = this.#rollback(origin);
+    if (refused !== undefined) throw new RangeError(refused);
+    if (size > signedSize)
       throw new RangeError(
-        `this node has signed ${String(signedSize)} leaves, so it cannot sign ${String(size)} leaves`,
+        `the last tree that this node has signed has only ${String(signedSize)} leaves, so a checkpoint of ` +
+          `${String(size)} leaves is not an earlier one`,
       );
     return signer.sign(origin, checkpointText({ origin, size, root: tree.root(size) }));
   }

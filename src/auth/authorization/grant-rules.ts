@@ -70,8 +70,8 @@ function isPlatformsOwn(subject: Subject): boolean {
 }
 
 /**
- * Refuses all changes of the super administrator role, and deletions of the two roles that apply to all callers or to
- * all authenticated users. A visitor must not change these two roles either.
+ * Refuses all changes of the super administrator role, and deletions of the two built-in roles that need no binding: the
+ * one of all callers, and the one of all authenticated users. Refuses changes of these two roles by a visitor as well.
  */
 function refuseBuiltInRoleChange({ type, subject, before, after }: DecidedChange): Refused | undefined {
   const { name = '' } = (after ?? before)?.metadata ?? {};
@@ -80,7 +80,7 @@ function refuseBuiltInRoleChange({ type, subject, before, after }: DecidedChange
     return refuseRoleChange(name, 'the super administrator role cannot be created, changed or deleted');
   if (name !== anonymousRole && name !== authenticatedRole) return undefined;
   if (after === undefined)
-    return refuseRoleChange(name, 'this role applies to every request, so it can be changed but not deleted');
+    return refuseRoleChange(name, 'every authenticated user has this role, so it can be changed but not deleted');
   return subject.kind === 'visitor'
     ? refuseRoleChange(name, 'only an authenticated user can change this role')
     : undefined;

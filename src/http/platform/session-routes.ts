@@ -141,7 +141,7 @@ async function logOut(exchange: Exchange, dependencies: SessionRoutesDependencie
     sender: { isSecure },
   } = exchange;
   if (subject.kind !== 'user' || subject.credential.kind !== 'session')
-    return refusal(problem('bad-request', 'the request has no session cookie'));
+    return refusal(problem('bad-request', 'the request is not authenticated by a session cookie'));
   const { uid } = subject.credential;
   const session = permissions.session(uid);
   if (session !== undefined) {

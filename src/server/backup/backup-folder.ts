@@ -42,7 +42,8 @@ export function prepareFolder(backupDir: string, name: string): PreparedFolder {
   if (!namePattern.test(name) || name.endsWith('.'))
     throw new BackupRefusedError(
       'bad-request',
-      'the name of a backup has 1 to 100 letters, digits and the characters . _ -, and begins with a letter or digit',
+      'the name of a backup must have 1 to 100 letters, digits, ".", "_" or "-", begin with a letter or digit, and ' +
+        'not end with "."',
     );
   if (!isFolder(backupDir, true))
     throw new BackupRefusedError('not-found', `BACKUP_DIR ${backupDir} is not a folder: create it, or mount it`);
@@ -56,7 +57,8 @@ export function prepareFolder(backupDir: string, name: string): PreparedFolder {
   if (foreign !== undefined && !names.some((entry) => manifestPattern.test(entry)))
     throw new BackupRefusedError(
       'already-exists',
-      `${folder} is not a folder of backups: it has ${JSON.stringify(foreign.slice(0, 100))}; choose another name`,
+      `${folder} is not a folder of backups, since it contains ${JSON.stringify(foreign.slice(0, 100))}: ` +
+        'choose another name',
     );
   return { folder, isNew };
 }

@@ -42,7 +42,7 @@ export function composeDeclarer(core: Core): Declarer {
       });
     },
     onError: (error, type) => {
-      log.error('could not declare a type: the event log cannot be read', { type, error: String(error) });
+      log.error('could not record the declaration of a type: the event log is damaged', { type, error: String(error) });
     },
   });
 }

@@ -95,9 +95,11 @@ function composeKeys(core: Core, signer: NodeSigner): NodeKeys {
     metadata: () => ({ ...metadata(), verb: 'create' }),
     changes: audit.models,
     onAnew: () => {
-      edge.log.warn('no node has a key that the event log trusts: the key of this node starts a new chain of keys', {
-        key: signer.key,
-      });
+      edge.log.warn(
+        'no node with a trusted key has signed the key with which this node signs the Merkle tree: the key begins a ' +
+          'new chain, and auditors must trust it explicitly',
+        { key: signer.key },
+      );
     },
     onError: (error) => {
       edge.log.warn('could not read or write the keys of nodes; retrying', {

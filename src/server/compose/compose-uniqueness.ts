@@ -106,7 +106,7 @@ function createUniqueness(core: Core, reporter: StepReporter): Uniqueness {
       reporter.note(type);
     },
     onEnforced: ({ key, plugin }, indexes) => {
-      log.info('unique indexes are enforced: the values of all stored objects are claimed', {
+      log.info('unique indexes are now enforced: the values of all stored objects are claimed', {
         type: key,
         plugin,
         indexes,

@@ -34,7 +34,7 @@ import type { Startup } from '../startup.ts';
 export type Stores = {
   readonly eventLog: FoundedLog;
   readonly logName: OpenedLog['name'];
-  /** Whether this is the only node. An embedded log has a single node, because DATA_DIR is locked. */
+  /** Whether no other node can use the log: true for an embedded log, because its server locks DATA_DIR. */
   readonly isAlone: boolean;
   /** The number of times that a lost subscription to the log was renewed. */
   readonly resubscriptions: () => number;

@@ -99,7 +99,7 @@ function keyAt({ keys, starts, ids }: SegmentColumn, row: number, end: 'least' |
   return from === to ? undefined : keys.key(ids.at(end === 'least' ? from : to - 1));
 }
 
-/** The order of matches: the sort keys, then newest first, then by name, as in a live list. */
+/** Orders matches by the sort keys, then by creation time (the newest first), then by name, as in a live list. */
 export class MatchOrder {
   readonly #matches: Matches;
   readonly #names: string[] = [];
