@@ -1,7 +1,7 @@
 /**
  * Runs the compiled tests: all test files that are not slow, all test files (`--all`), or the files with one of the
- * arguments in their path (`npm test -- test/log names`). Prints one line for each file, all failures, all skipped tests with reasons, and finally `N passed, N
- * failed`.
+ * arguments in their path (`npm test -- test/log names`). Prints one line for each file, all failures, all skipped
+ * tests with reasons, and finally `N passed, N failed`.
  *
  * Each file runs in a process that prints TAP. The runner of tap itself would load a compiler, mocks and coverage into
  * each process. This takes a second of CPU time, and compiled tests do not need it.

@@ -28,8 +28,8 @@ export type BindingRecord = {
 };
 
 /**
- * The record of a role binding. A binding whose `roleRef` does not name a Role has no users. Subjects that are not Users
- * are ignored.
+ * The record of a role binding. A binding whose `roleRef` does not name a Role has no users. Subjects that are not
+ * Users are ignored.
  */
 export function bindingOf(object: ResourceObject): BindingRecord | undefined {
   const roleRef = membersAt(object, 'roleRef');

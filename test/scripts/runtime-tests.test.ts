@@ -19,7 +19,7 @@ for (const list of ['runtime-tests.txt', 'slow-tests.txt']) {
   });
 }
 
-test('the continuous integration runs the whole suite on one version, and the first list on each other version', async (t) => {
+test('the continuous integration runs all files on one version, and the first list on the others', async (t) => {
   const run = await readFile(join(repository, '.ci', 'run'), 'utf8');
   t.match(run, /^ {2}test_on 24 --all$/mu);
   t.match(run, /for version in 20 22 26; do test_on "\$version" "\$\{dependent\[@\]\}"; done/u);

@@ -28,8 +28,8 @@ type Draft = {
 };
 
 /**
- * The stored nodes of a tree, by level of the tree: the level is a multiple of `rowHeight`. Level 0 has the leaves, each
- * with the position of its event. The key of a row contains its level and its number.
+ * The stored nodes of a tree, by level of the tree: the level is a multiple of `rowHeight`. Level 0 has the leaves,
+ * each with the position of its event. The key of a row contains its level and its number.
  */
 export class TreeRows {
   readonly #table: Table<Buffer, number>;

@@ -111,7 +111,7 @@ export function readerOfLevels(
 }
 
 /**
- * Returns the root over adjacent hashes, of which the number is a power of two. Works on a copy of the hashes: each pass
+ * Returns the root over adjacent hashes. Their number is a power of two. Works on a copy of the hashes: each pass
  * replaces each pair by its node.
  */
 function foldedPairs(hashes: Uint8Array): Hash {
