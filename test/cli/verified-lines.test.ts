@@ -88,3 +88,30 @@ test('a problem before the place where the file breaks is the first problem', as
   const dropped = bytesOf(records.slice(0, 9).toSpliced(5, 1));
   t.match(await verifiedIn(threads, dropped, broken), { ok: false, detail: /events have been dropped/u });
 });
+
+test('a thread that fails ends the verification with its error, whatever lines follow', async (t) => {
+  const threads = new LeafThreads(1);
+  t.teardown(async () => threads.close());
+  const failed = Promise.reject(new Error('out of memory'));
+  failed.catch(() => undefined);
+  let blocks = 0;
+  const failing = {
+    count: 1,
+    leavesOf: (lines: readonly Uint8Array[]) => {
+      blocks += 1;
+      return blocks === 2 ? failed : threads.leavesOf(lines);
+    },
+  };
+  const verifier = new ExportVerifier([verifierKeyOf(signer)]);
+  await t.rejects(addLines(verifier, blocksOf(bytesOf(records), 2), failing), { message: 'out of memory' });
+  t.ok(blocks > 2, 'blocks after the failed one were sent');
+});
+
+test('a thread that has ended accepts no block', async (t) => {
+  const threads = new LeafThreads(1);
+  await threads.leavesOf([Buffer.from('a line')]);
+  await threads.close();
+  await t.rejects(async () => {
+    await threads.leavesOf([Buffer.from('another line')]);
+  }, /has ended/u);
+});

@@ -38,11 +38,16 @@ type Waiting = { readonly resolve: (leaves: BlockLeaves) => void; readonly rejec
 class LeafThread {
   readonly #worker = new Worker(new URL(leafWorkerUrl), { name: 'leaves', execArgv: [] });
   readonly #waiting: Waiting[] = [];
+  /** The error that ended the thread. */
+  #failure: Error | undefined;
 
   constructor() {
     this.#worker.on('message', (leaves: BlockLeaves) => this.#waiting.shift()?.resolve(leaves));
     this.#worker.on('error', (error) => {
-      for (const { reject } of this.#waiting.splice(0)) reject(error);
+      this.#end(error);
+    });
+    this.#worker.on('exit', () => {
+      this.#end(new Error('the thread that hashes lines has ended'));
     });
   }
 
@@ -50,6 +55,10 @@ class LeafThread {
   async leavesOf(lines: readonly Uint8Array[]): Promise<BlockLeaves> {
     const block = blockOf(lines);
     return new Promise((resolve, reject) => {
+      if (this.#failure !== undefined) {
+        reject(this.#failure);
+        return;
+      }
       this.#waiting.push({ resolve, reject });
       this.#worker.postMessage(block, [block.bytes.buffer, block.ends.buffer]);
     });
@@ -57,6 +66,11 @@ class LeafThread {
 
   async close(): Promise<void> {
     await this.#worker.terminate();
+  }
+
+  #end(error: Error): void {
+    this.#failure ??= error;
+    for (const { reject } of this.#waiting.splice(0)) reject(this.#failure);
   }
 }
 

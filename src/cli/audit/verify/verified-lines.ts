@@ -19,7 +19,7 @@ const blocksPerThread = 2;
 export async function addLines(
   verifier: ExportVerifier,
   blocks: AsyncIterable<readonly Uint8Array[]>,
-  threads: LeafThreads,
+  threads: Pick<LeafThreads, 'count' | 'leavesOf'>,
 ): Promise<ExportProblem | undefined> {
   const open: OpenBlock[] = [];
   let isFirst = true;
@@ -48,9 +48,11 @@ async function addBlocks(
   open: OpenBlock[],
   left: number,
 ): Promise<ExportProblem | undefined> {
-  while (open.length > left) {
-    const block = open.shift();
-    const problem = block === undefined ? undefined : addBlock(verifier, block.lines, await block.leaves);
+  for (let [block] = open; block !== undefined && open.length > left; [block] = open) {
+    // If the thread of a block fails, the block stays open, so that no later block is added.
+    const leaves = await block.leaves;
+    open.shift();
+    const problem = addBlock(verifier, block.lines, leaves);
     if (problem !== undefined) return problem;
   }
   return undefined;
