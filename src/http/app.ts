@@ -4,7 +4,6 @@ import type { Authenticated } from '../auth/authentication/authenticated.ts';
 import type { Shown } from '../auth/authentication/authenticator.ts';
 import { basicPair } from '../auth/authentication/basic-pair.ts';
 import type { Authorize } from '../auth/authorization/authorize.ts';
-import { networkOf } from '../base/network-of.ts';
 import { visitor, type Subject } from '../command/subject.ts';
 import { accountOf, clientOf } from '../read/client.ts';
 import { queryOf } from '../resource/query/request-path.ts';
@@ -146,7 +145,7 @@ export class App {
 
   /** Returns the account of the request, for the fair scheduling of the work on responses. */
   #accountOf({ req, subject }: Served): string {
-    return accountOf(clientOf(subject ?? visitor, networkOf(this.#dependencies.senderOf(req).address)));
+    return accountOf(clientOf(subject ?? visitor, this.#dependencies.senderOf(req).address));
   }
 
   /**

@@ -1,14 +1,17 @@
+import { networkOf } from '../base/network-of.ts';
 import { actorOf, type Subject } from '../command/subject.ts';
 
 /** The origin of a request, used for limits that clients share. */
 export type Client = {
   /** The user; undefined for a visitor. */
   readonly user: string | undefined;
+  /** The network of the address (`networkOf`). */
   readonly address: string;
 };
 
+/** Returns the client of a request. `address`: the client's IP address in canonical form, or its network. */
 export function clientOf(subject: Subject, address: string): Client {
-  return { user: subject.kind === 'visitor' ? undefined : actorOf(subject), address };
+  return { user: subject.kind === 'visitor' ? undefined : actorOf(subject), address: networkOf(address) };
 }
 
 /** The key of a client's share of a limit: the user, or the address of a visitor. */

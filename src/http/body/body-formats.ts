@@ -1,4 +1,3 @@
-import { networkOf } from '../../base/network-of.ts';
 import type { Json } from '../../base/json.ts';
 import {
   bodyTurnBytesMin,
@@ -38,7 +37,7 @@ export async function decodeFormat(
 
 async function decodeYamlBody(bytes: Uint8Array, reading: Reading): Promise<Body<Json>> {
   const { memory, subject, sender, res } = reading;
-  const account = accountOf(clientOf(subject, networkOf(sender.address)));
+  const account = accountOf(clientOf(subject, sender.address));
   const read = await memory.yaml.read(bytes, account, disconnectSignalOf(res));
   if (read === undefined || res.closed) return { ok: false, problem: undefined };
   if (read === 'late') return { ok: false, problem: problem('body-too-large', tooSlow) };

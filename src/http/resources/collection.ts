@@ -1,5 +1,4 @@
 import { listCacheAgeMs, listCacheQueryLengthMax, snapshotHoldMsMax } from '../../limits/lists.ts';
-import { networkOf } from '../../base/network-of.ts';
 import type { LogPosition } from '../../log/log.ts';
 import { accountOf, clientOf, type Client } from '../../read/client.ts';
 import { UnreadableLogError, type ListsAt } from '../../read/lists-at.ts';
@@ -266,7 +265,7 @@ export const tooManyReading = problem('too-many-requests', 'too many long reads,
 });
 
 export function readerOf({ subject, sender }: Exchange): Client {
-  return clientOf(subject, networkOf(sender.address));
+  return clientOf(subject, sender.address);
 }
 
 /** Returns the name in the metadata of a body, for the details of a refusal. */
