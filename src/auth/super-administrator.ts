@@ -124,8 +124,8 @@ async function withPassword(
   const chosen = password ?? randomBytes(18).toString('base64url');
   if (password === undefined) await writePassword(path, chosen);
   const outcome = await use(chosen);
-  // A create without a response may have been appended; the retry then finds an existing user. A generated password is
-  // unique, so an existing user with this password was appended by that create.
+  // A write with an unknown outcome may have been appended, although its retry is rejected. A generated password is
+  // unique: if the user has this password, that write was appended.
   const counts = outcome.ok || (password === undefined && (await isPassword(options, chosen)));
   const isRefused = !counts && outcome.rejection.reason !== 'unavailable';
   if (isRefused && password === undefined) await rm(path, { force: true });

@@ -239,7 +239,7 @@ export type Cause = {
   readonly token?: string;
   readonly verb: string;
   readonly requestId: string;
-  /** The client's address; absent for the platform's own writes. */
+  /** The client's address. Absent if it is unknown, and for writes of the platform or a plugin outside of a request. */
   readonly address?: string;
   readonly userAgent?: string;
   /** W3C Trace Context `traceparent`. */

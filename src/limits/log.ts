@@ -1,8 +1,8 @@
 /** Limits of the event log and the read models. Each name contains its unit. */
 
 /**
- * The most events that are read at once from the stream of the log's foundings. Each copy and each restore of the log
- * adds one or two events to this stream.
+ * The most events that are read at once from the stream `platform:log`. A new log has one event in this stream, a
+ * finished copy has two events, and each restore of the log adds one.
  */
 export const platformEventsReadMax = 256;
 /**

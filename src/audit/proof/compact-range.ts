@@ -71,7 +71,8 @@ export class CompactRange {
    * @throws RangeError unless the range begins at 0.
    */
   root(): Hash {
-    if (this.from !== 0) throw new RangeError(`a range from ${String(this.from)} on has no root`);
+    if (this.from !== 0)
+      throw new RangeError(`the range begins at ${String(this.from)}, but only a range that begins at 0 has a root`);
     return joined(this.hashes);
   }
 

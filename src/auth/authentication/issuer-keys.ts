@@ -102,7 +102,11 @@ export class IssuerKeys {
   async #discover(signal: AbortSignal): Promise<string> {
     const { issuer } = this.#dependencies.settings;
     const document = await this.#document(`${issuer.replace(/\/$/u, '')}/.well-known/openid-configuration`, signal);
-    if (document['issuer'] !== issuer) throw new Error('the discovery document names another issuer');
+    const named = document['issuer'];
+    if (named !== issuer)
+      throw new Error(
+        `the discovery document names the issuer ${JSON.stringify(named ?? null).slice(0, 200)}, but OIDC_ISSUER is ${JSON.stringify(issuer)}`,
+      );
     const { jwks_uri: url } = document;
     if (typeof url !== 'string' || !isTrustedUrl(url))
       throw new Error('the discovery document has no jwks_uri with HTTPS');

@@ -163,10 +163,10 @@ export class Reads {
   }
 
   /**
-   * Returns the event at a position. A deposed leader returns old data, so an end of the log before the position is
-   * accepted only after several attempts.
+   * Returns the event at a position, or `later` or `end` if there is none. A deposed leader returns old data, so `end`
+   * is returned only after several attempts.
    *
-   * @throws UnknownPositionError if no event starts at the position.
+   * @throws UnknownPositionError if the server cannot read at this position but replies to other reads.
    */
   async at(position: LogPosition): Promise<PositionState> {
     const { clock, closing } = this.#context;

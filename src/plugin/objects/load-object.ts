@@ -3,7 +3,10 @@ import { decodeJson } from '../../base/json.ts';
 import { jsonDepthMax } from '../../limits/requests.ts';
 import type { JsonObject } from '../../resource/object/object.ts';
 
-/** Decodes stored JSON as the author's TypeScript type, which the schema of the type guarantees. */
+/**
+ * Decodes the JSON of a stored object as the TypeScript type `T` that the author of the plugin names. The schema of the
+ * object's resource type guarantees that the JSON has this type.
+ */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the author names the type
 export function asPluginObject<T>(bytes: Uint8Array): T {
   return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')) as T;

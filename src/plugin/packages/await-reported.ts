@@ -17,8 +17,8 @@ type Awaiting = {
 };
 
 /**
- * Resolves when this node has reconciled the plugin and the leader, possibly another node, has reported the plugin's
- * state, or after a timeout.
+ * Waits until this node has reconciled the plugin, and until the leader (this or another node) has reported a final
+ * phase of the plugin. Resolves after a timeout in any case.
  */
 export async function awaitReported(name: string, dependencies: Awaiting): Promise<void> {
   const { host, clock } = dependencies;

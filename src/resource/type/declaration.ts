@@ -1,6 +1,9 @@
 import type { ReferenceDeclaration } from '../references/reference-declaration.ts';
 
-/** One unique index. `keys` is a digest that changes if the keys of stored objects in the index may change. */
+/**
+ * One unique index. `keys` is a digest of all that determines the index keys of an object: the definition of the index,
+ * and the functions that it uses.
+ */
 export type UniqueIndex = {
   readonly index: string;
   readonly keys: string;
