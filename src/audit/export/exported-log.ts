@@ -95,7 +95,8 @@ async function* exportedEvents(
   if (signal.aborted) return;
   if (index !== until || position !== last)
     throw new ExportMismatchError(
-      `the log has ${String(index - from)} of the leaves ${String(from)} to ${String(until - 1)}`,
+      `the leaves ${String(from)} to ${String(until - 1)} of the tree end at position ${String(last)}, but the log ` +
+        `has ${String(index - from)} leaves in this range, the last one at position ${String(position)}`,
     );
   yield Buffer.concat(piece);
 }

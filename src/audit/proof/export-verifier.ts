@@ -219,7 +219,7 @@ export class ExportVerifier {
     const [by, known] = [note.signatures, this.#keys].map((list) => list.map(({ id }) => id).join(', '));
     return foreign(
       `the checkpoint of ${String(checkpoint.size)} leaves is signed by the key ${by ?? ''}, ` +
-        `but the given key is ${known ?? ''}: the key is of another server`,
+        `but the given key is ${known ?? ''}: the key is of another server, or the server has a new key`,
     );
   }
 }
