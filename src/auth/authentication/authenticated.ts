@@ -20,7 +20,9 @@ export function unauthorized(detail: string): NotAuthenticated {
 export const unavailableNow: NotAuthenticated = {
   ok: false,
   reason: 'unavailable',
-  detail: 'cannot check credentials: the event log or the read models are not available',
+  detail:
+    'cannot check credentials now: the event log, the read models or the keys of the identity provider are not ' +
+    'available',
   retryAfterSeconds: 1,
 };
 

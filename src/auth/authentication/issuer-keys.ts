@@ -109,7 +109,7 @@ export class IssuerKeys {
       );
     const { jwks_uri: url } = document;
     if (typeof url !== 'string' || !isTrustedUrl(url))
-      throw new Error('the discovery document has no jwks_uri with HTTPS');
+      throw new Error('the jwks_uri of the discovery document must be an https URL without credentials or fragment');
     return url;
   }
 
