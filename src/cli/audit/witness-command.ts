@@ -89,7 +89,8 @@ async function signedCheckpoint(client: ServerClient, keys: readonly VerifierKey
   throw commandError(
     verdict === 'forged'
       ? `the signature of the checkpoint is wrong:\n${printedNote(text)}`
-      : `no trusted key has signed the checkpoint, so the checkpoint is of another server:\n${printedNote(text)}`,
+      : 'no trusted key has signed the checkpoint, so the checkpoint is of another server, or the server has a new ' +
+          `key:\n${printedNote(text)}`,
   );
 }
 

@@ -125,7 +125,9 @@ async function addPart(folder: string, part: Part, { stderr }: CommandContext): 
   const files = await filesOf(join('parts', part.template), part.words);
   const present = files.filter(({ path }) => lstatSync(join(folder, path), { throwIfNoEntry: false }) !== undefined);
   if (present.length > 0)
-    throw usageError(`${present.map(({ path }) => path).join(', ')} already exists; nothing was changed`);
+    throw usageError(
+      `nothing was changed, because files of the part already exist: ${present.map(({ path }) => path).join(', ')}`,
+    );
   const main = part.addition === undefined ? undefined : await readText(join(folder, mainFile));
   const edited = part.addition === undefined || main === undefined ? undefined : editMain(main, part.addition);
   await writeAll(folder, files, edited);

@@ -61,7 +61,10 @@ test('a part whose file exists is refused, and no file is changed', async (t) =>
     ['route', 'label', '--type', 'Link'],
     ['reconciler', 'label', '--type', 'Link'],
   ])
-    t.match(await plugin(folder, 'add', ...add), { code: 2, notes: /already exists; nothing was changed/u });
+    t.match(await plugin(folder, 'add', ...add), {
+      code: 2,
+      notes: /nothing was changed, because files of the part already exist: \S/u,
+    });
   t.same(await contents(folder), before);
 });
 

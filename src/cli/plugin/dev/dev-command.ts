@@ -81,7 +81,7 @@ function stepOf(command: string, folder: string): ShellCommand {
 
 async function nameOf(folder: string): Promise<string> {
   const text = await readFile(join(folder, 'plugin.yaml'), 'utf8').catch(() => undefined);
-  if (text === undefined) throw usageError(`${printable(folder)} contains no plugin.yaml`);
+  if (text === undefined) throw usageError(`${printable(folder)} contains no plugin.yaml that can be read`);
   let manifest: unknown;
   try {
     manifest = parse(text);
