@@ -33,7 +33,7 @@ export const forgettingEndings: ReadonlySet<StreamEnding['reason']> = new Set(['
 export const rightsLost: StreamEnding = { reason: 'rights-lost', detail: 'this stream is no longer allowed' };
 export const crowdedOut: StreamEnding = {
   reason: 'too-slow',
-  detail: 'the unread data of all streams exceeds the limit',
+  detail: 'the unread data of this user or of all users exceeds a limit; connect again',
 };
 
 export type StreamEnding = {

@@ -33,7 +33,7 @@ export async function deleteCollection(exchange: Exchange, type: ResourceType, p
   // Ignoring a paging parameter would delete more than the caller intended.
   const paged = ['page', 'size', 'limit', 'continue'].find((parameter) => (exchange.query.get(parameter) ?? '') !== '');
   if (paged !== undefined)
-    return refusal(problem('bad-request', `${paged}: a deletion of a collection accepts selectors only`));
+    return refusal(problem('bad-request', `${paged}: is not a parameter of a deletion of a collection`));
   const selection = decodeSelection(exchange.query, type);
   if (!selection.ok) return refusal(selection.problem);
   const context = writeContext(exchange);

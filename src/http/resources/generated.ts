@@ -241,5 +241,6 @@ function answerWhileServed(type: ResourceType, answer: Answer | Promise<Answer>)
 }
 
 export function notYetServing({ type }: Registration): ReturnType<typeof problem> {
-  return problem('unavailable', `the indexes of ${type.plural} are being built`, { retryAfterSeconds: 1 });
+  const detail = `${type.plural} are not served yet: their indexes are being built, or their plugin is starting`;
+  return problem('unavailable', detail, { retryAfterSeconds: 1 });
 }
