@@ -229,13 +229,15 @@ export class Incarnation {
     const { clock, log } = this.#dependencies;
     await new Promise<void>((resolve) => {
       const timer = clock.after(pluginStopMs, () => {
-        log.error('the stop function of a plugin did not return in time', { plugin, limitMs: pluginStopMs });
+        const message = 'the stop function of a plugin did not return in time; the plugin stops nevertheless';
+        log.error(message, { plugin, limitMs: pluginStopMs });
         resolve();
       });
       Promise.resolve()
         .then(stop)
         .catch((error: unknown) => {
-          log.error('the stop function of a plugin threw an error', { plugin, error: describe(error) });
+          const message = 'the stop function of a plugin threw an error; the plugin stops nevertheless';
+          log.error(message, { plugin, error: describe(error) });
         })
         .finally(() => {
           timer.cancel();

@@ -34,7 +34,8 @@ export async function applyBuiltInRoles({ folder, type, log, ...dependencies }: 
       },
       dependencies,
     );
-    if (!applied.ok) log.error('could not apply a built-in role', { role: name, detail: applied.detail });
+    if (!applied.ok)
+      log.error('could not apply a built-in role; the next start retries', { role: name, detail: applied.detail });
     else if (applied.kept.length > 0)
       log.warn('users and this version both changed a built-in role: the values of the users are kept', {
         role: name,

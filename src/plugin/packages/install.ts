@@ -212,7 +212,7 @@ export class Installer {
         ok: false,
         rejection: {
           reason: 'unavailable',
-          detail: 'the package is not stored completely, because the event log is unavailable; retry later',
+          detail: 'the package is not stored completely, because an append to the event log failed; retry later',
           retryAfterSeconds: 1,
         },
       };

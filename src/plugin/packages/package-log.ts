@@ -30,12 +30,12 @@ export type PackageLogDependencies = {
 };
 
 /**
- * The error of a write while the log is unavailable. Some chunks may be stored; a retry appends only the missing
- * chunks.
+ * The error of a write when all attempts to append a chunk have failed. Other chunks may be stored; a retry appends
+ * only the missing chunks.
  */
 export class PackageNotKeptError extends Error {
   constructor(options?: ErrorOptions) {
-    super('the package is not stored completely, because the event log is unavailable; retry later', options);
+    super('the package is not stored completely, because an append to the event log failed; retry later', options);
     this.name = 'PackageNotKeptError';
   }
 }

@@ -2,8 +2,8 @@ import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 
 /**
- * A registered type. While `serving` is false, the indexes of the type are being built, and its paths return 503. After
- * the registration is removed, the paths return 404.
+ * A registered type. While `serving` is false, the indexes of the type are being built or its plugin is starting, and
+ * its paths return 503. After the registration is removed, the paths return 404.
  */
 export type Registration = {
   readonly type: ResourceType;

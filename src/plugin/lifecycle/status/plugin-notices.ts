@@ -110,7 +110,7 @@ function keptNotices(kept: KeptChanges): readonly Notice[] {
         {
           type: 'ChangesKept',
           reason: 'ChangedByPeople',
-          message: `values changed by both users and the plugin; the users' values are kept: ${changed.join('; ')}`,
+          message: `users and the plugin both changed values, and the users' values are kept: ${changed.join('; ')}`,
         },
       ];
 }
