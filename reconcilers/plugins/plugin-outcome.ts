@@ -26,12 +26,13 @@ function invalidOutcome(): Outcome {
  */
 export function decodeNames(answered: unknown, countMax: number): readonly string[] {
   if (!Array.isArray(answered) || answered.length > countMax)
-    throw new TypeError(`the function names of a watch must return an array of at most ${String(countMax)} names`);
+    throw new TypeError(`the \`names\` function of a watch must return an array of at most ${String(countMax)} names`);
   const list: ArrayLike<unknown> = answered;
   // Reads by index, since the iterator of the array may be foreign code.
   return Array.from({ length: Math.min(list.length, countMax) }, (_, index) => {
     const name = list[index];
-    if (typeof name !== 'string') throw new TypeError('the function names of a watch must return an array of strings');
+    if (typeof name !== 'string')
+      throw new TypeError('the `names` function of a watch must return an array of strings');
     return name;
   }).filter((name) => nameProblem(name) === undefined);
 }

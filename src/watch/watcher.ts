@@ -167,7 +167,7 @@ export class Watcher implements Reviewed {
     if (unreadBytes > this.#unreadBytesMax) {
       this.end({
         reason: 'too-slow',
-        detail: `${String(unreadBytes)} bytes are unread; resume from the last resourceVersion`,
+        detail: `the client has not read ${String(unreadBytes)} bytes; resume from the last resourceVersion`,
       });
       return;
     }

@@ -157,7 +157,9 @@ class CostEstimate {
   #match(receiver: ASTNode, args: readonly ASTNode[], scope: Scope): CallCost {
     const [pattern] = args;
     if (pattern?.op !== 'value' || typeof pattern.args !== 'string')
-      throw new RefusedRuleError('the pattern of matches() must be a text in quotes, as its cost must be estimated');
+      throw new RefusedRuleError(
+        'the pattern of matches() must be a text in quotes, so that its cost can be estimated',
+      );
     const { steps, shape } = this.of(receiver, scope);
     const match = this.#patterns.matchCost(pattern.args, lengthOf(shape));
     if (!match.ok) throw new RefusedRuleError(match.problem);
