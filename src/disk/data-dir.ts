@@ -31,7 +31,10 @@ export async function takeDataDir(dir: string): Promise<{ release(): Promise<voi
     const server = (await listen(lock)) ?? (lock === path ? await takeOver(path) : undefined);
     if (server === undefined) {
       await release();
-      throw new StartError(`another server is running on DATA_DIR ${dir}`, { exitCode: 2 });
+      throw new StartError(
+        `another server is running on DATA_DIR ${dir}, or a ledgerplane command is using this folder`,
+        { exitCode: 2 },
+      );
     }
     // The socket stays referenced. It keeps the process alive and the directory locked, even while the process waits
     // only for a plugin that does not respond.
@@ -49,7 +52,7 @@ export function privateDir(dir: string): string {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     chmodSync(dir, 0o700);
   } catch (cause) {
-    throw new StartError(`${dir} cannot be created as a directory: ${messageOf(cause)}`, { exitCode: 2, cause });
+    throw new StartError(`${dir} cannot be created with mode 0700: ${messageOf(cause)}`, { exitCode: 2, cause });
   }
   return dir;
 }

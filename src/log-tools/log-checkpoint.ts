@@ -39,13 +39,14 @@ type LogTree = {
 export function agreement({ origin, size, root, isVerified }: KeptCheckpoint, log: LogTree): string {
   if (log.there === undefined)
     throw new LogDiffersError(
-      `the log has only ${String(log.size)} leaves, but the checkpoint has ${String(size)}: signed events are lost`,
+      `the log has only ${String(log.size)} leaves, but the checkpoint has ${String(size)}: signed events are lost, ` +
+        'or the checkpoint is of another log',
     );
   const signed = Buffer.from(root).toString('base64');
   if (log.there.root !== signed)
     throw new LogDiffersError(
       `the first ${String(size)} leaves of the log have the root ${log.there.root}, but the checkpoint has the root ` +
-        `${signed}: signed events were changed`,
+        `${signed}: signed events were changed, or the checkpoint is of another log`,
     );
   const signature = isVerified ? 'signed by a given key' : 'not checked against a key: use --key';
   return `of ${origin}, ${signature}: ${String(size)} leaves, all in this log`;

@@ -30,7 +30,10 @@ export class EpochRefusedError extends Error {
  */
 export async function startRestoredEpoch(log: EventLog, writing: EpochWriting): Promise<Founding> {
   const founding = await readFounding(log);
-  if (founding === undefined) throw new EpochRefusedError('the log has no identity: no server has used it yet');
+  if (founding === undefined)
+    throw new EpochRefusedError(
+      'the log has no identity, because it is empty or an earlier version wrote it: start a server with this log once',
+    );
   if (!founding.finished) throw new EpochRefusedError('the log is an unfinished copy');
   const { logId, domain, epoch, revision } = founding;
   const before = { tree: founding.tree, ...(await treeOf(log, { signal: writing.signal })) };

@@ -153,10 +153,9 @@ function composeAccessEvents(parts: AccessParts): AccessEvents | undefined {
       if (reason === undefined) edge.log.info('accesses are recorded in the event log again');
       else
         edge.log.warn(
-          'cannot record accesses in the event log: only their number is recorded until the log is available',
-          {
-            reason,
-          },
+          'cannot record accesses in the event log; retrying: a later event counts them all, but may describe only ' +
+            'some of them',
+          { reason },
         );
     },
   });

@@ -89,7 +89,7 @@ function composeColumns(
     if (change === 'removed') columns.remove(type.key);
   });
   const onError = (error: unknown): void => {
-    logger.error('could not update the audit tables for past lists; retrying', { err: error });
+    logger.error('could not update the audit tables for lists of past states; retrying', { err: error });
   };
   const lists = new ColumnLists({ columns, objects: new ObjectsAt({ log: eventLog, versions }), clock });
   return {

@@ -124,7 +124,8 @@ function composeLeafCheck(
     clock: edge.clock,
     onLeftOut,
     onFault: (detail) => {
-      edge.log.error('the Merkle tree of the audit indexes differs from the event log', { reason: detail });
+      const message = 'the Merkle tree of the audit indexes differs from the event log: this node signs no checkpoint';
+      edge.log.error(message, { reason: detail });
     },
   });
 }

@@ -120,7 +120,7 @@ function createUniqueness(core: Core, reporter: StepReporter): Uniqueness {
         );
     },
     onError: (error, key) => {
-      lines.failed('could not enforce a unique index', { key, attempts: 1 }, () => ({
+      lines.failed('could not enforce a unique index; retrying', { key, attempts: 1 }, () => ({
         type: key,
         error: String(error),
       }));

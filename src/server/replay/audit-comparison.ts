@@ -27,7 +27,7 @@ export class AuditComparison {
     let comparison: Omit<AuditComparisonResult, 'summary'> | undefined;
     for (;;) {
       const message = await this.#thread.next();
-      if (message === undefined) throw new NotHeldError('the replay of the audit indexes ended before its last line');
+      if (message === undefined) throw new NotHeldError('the replay of the audit indexes ended without a result');
       if (message.kind === 'failed' || message.kind === 'refused') throw new NotHeldError(message.detail);
       if (message.kind === 'progress' && !this.#thread.hasNext()) yield message;
       if (message.kind === 'compared') comparison = { columnTypes: [], ...message };

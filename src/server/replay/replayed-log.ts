@@ -12,7 +12,11 @@ import type { ReplayTask } from './replay-task.ts';
 export async function openReplayedLog({ config }: ReplayTask): Promise<FoundedLog> {
   const raw = await open(config);
   try {
-    if ((await readFounding(raw)) === undefined) throw new RefusedError('not-found', 'the log has no events');
+    if ((await readFounding(raw)) === undefined)
+      throw new RefusedError(
+        'not-found',
+        'the log has no identity, because it is empty or an earlier version wrote it',
+      );
     const log = new FoundedLog(raw);
     await log.found({ domain: config.platformDomain, now: systemClock.now(), uuid: randomUUID });
     return log;

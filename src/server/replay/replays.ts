@@ -129,7 +129,7 @@ class ReplayRun implements Run<RefusalReason> {
       for (let isOver = false; !isOver;) {
         const message = await this.next();
         this.#signal.throwIfAborted();
-        if (message === undefined) throw new NotHeldError('the replay ended before its last line');
+        if (message === undefined) throw new NotHeldError('the replay ended without a result');
         if (message.kind === 'done') {
           yield* this.#result(message.summary);
           return;

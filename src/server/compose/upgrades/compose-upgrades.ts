@@ -46,10 +46,8 @@ export function composeUpgrades(core: Core, objects: () => PluginObjects): Upgra
     mayBreak: (type) => mayBreak(core, type),
     isHeld: ({ plugin }) => migrations.isBusy(plugin),
     onError: (error, type) => {
-      lines.failed('could not check the stored objects of a type', { key: type, attempts: 1 }, () => ({
-        type,
-        error: String(error),
-      }));
+      const message = 'could not check the stored objects of a type: invalid objects of the type are not reported';
+      lines.failed(message, { key: type, attempts: 1 }, () => ({ type, error: String(error) }));
     },
   });
   const unsubscribe = migrations.subscribe(() => {
@@ -95,7 +93,7 @@ function composeMigrations(core: Core, records: MigrationRecords): Pick<Upgrades
     typeOf: ({ group, version, plural }) => registry.byPath(group, version, plural)?.type,
     uuid: randomUUID,
     onError: (error, plugin, attempts) => {
-      lines.failed('the migrations of a plugin were interrupted', { key: plugin, attempts }, () => ({
+      lines.failed('the migrations of a plugin were interrupted; retrying', { key: plugin, attempts }, () => ({
         plugin,
         attempts,
         error: String(error),
