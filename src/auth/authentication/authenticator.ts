@@ -62,7 +62,7 @@ type Question = From & {
 };
 
 const visiting: Authenticated = { ok: true, subject: visitor };
-const badToken = unauthorized('the token is unknown, expired or revoked');
+const badToken = unauthorized('the token is unknown, expired or revoked, or its owner is disabled or deleted');
 const deadSession = unauthorized(`the cookie ${sessionCookie} names no active session: log in again`);
 
 /**

@@ -227,8 +227,8 @@ export class BackupRun {
     const signed = signedTree(checkpoint.note);
     if (signed?.size === size && signed.root === root) return { ...copied, checkpoint: checkpoint.note };
     throw new BackupDamagedError(
-      'the log',
-      `the copied records have a tree of ${String(size)} leaves with root ${root}, and this server has signed ` +
+      'the copy of the log',
+      `its tree has ${String(size)} leaves with root ${root}, but this server has signed ` +
         `${String(signed?.size)} leaves with root ${String(signed?.root)}`,
     );
   }
