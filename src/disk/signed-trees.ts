@@ -52,9 +52,9 @@ function entriesIn(path: string): readonly (readonly [string, TreeSize])[] {
     // The error below reports the damage.
   }
   throw new StartError(
-    `${path} is damaged, so this node cannot check which trees it has signed; restore the file from a backup of ` +
-      'DATA_DIR/keys, or remove it together with node.key: this node then makes a new key, which auditors must add ' +
-      'to their trusted keys',
+    `${path} is damaged or unreadable, so this node cannot check which trees it has signed; restore the file from a ` +
+      'backup of DATA_DIR/keys, or remove it together with node.key: this node then makes a new key, which auditors ' +
+      'must add to their trusted keys',
     { exitCode: 2 },
   );
 }

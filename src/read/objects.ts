@@ -20,7 +20,7 @@ export type StoredObject = {
 /** Too many long lists are being read, so the caller must retry later. */
 export class SnapshotsExhaustedError extends Error {
   constructor(held: number) {
-    super(`${String(held)} long lists are being read already`);
+    super(`${String(held)} long lists are being read already: try again later`);
     this.name = 'SnapshotsExhaustedError';
   }
 }

@@ -4,10 +4,12 @@ import { logStart, type EventLog, type RecordedEvent } from '../../log/log.ts';
 import type { FoldedTree } from '../../read/folded-tree.ts';
 import type { Pace } from '../object-history.ts';
 
-/** The event in the log differs from the event that this node has folded as this leaf. */
+/** The log does not show the event that this node has folded as this leaf: the event is missing or differs. */
 export class ChangedLeafError extends Error {
   constructor(index: number) {
-    super(`the log has an event that differs from leaf ${String(index)} of the tree: the log was changed`);
+    super(
+      `the log does not show the event of leaf ${String(index)} of the tree: the log was changed, or shows an old state`,
+    );
     this.name = 'ChangedLeafError';
   }
 }

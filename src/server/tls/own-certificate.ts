@@ -89,7 +89,7 @@ async function authorityIn(dataDir: string, now: number): Promise<Issued> {
     return made;
   }
   const read = readPair(files);
-  const problem = read.ok ? expiryProblem(read.pair, now) : 'the certificate or the key in ca.key is invalid';
+  const problem = read.ok ? expiryProblem(read.pair, now) : 'the certificate or its key ca.key is missing or invalid';
   if (problem !== undefined)
     throw new StartError(
       `the authority in ${files.certificate} cannot be used: ${problem}; ` +
