@@ -8,7 +8,7 @@ import type { Pace } from '../object-history.ts';
 export class ChangedLeafError extends Error {
   constructor(index: number) {
     super(
-      `the log does not show the event of leaf ${String(index)} of the tree: the log was changed, or shows an old state`,
+      `the log does not show the event of leaf ${String(index)} of the tree: the log was changed or shows an old state`,
     );
     this.name = 'ChangedLeafError';
   }
