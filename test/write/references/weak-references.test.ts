@@ -140,7 +140,7 @@ test('a write adds at most the limit of names', async (t) => {
   const named = (count: number) => Array.from({ length: count }, (_, index) => `g${String(index)}`);
   shown(await given.make('link', 'a', { groups: named(referencesPerObjectMax) }));
   t.match(await given.make('link', 'b', { groups: named(referencesPerObjectMax + 1) }), {
-    rejection: { reason: 'invalid', detail: /at most 256 names, contain 257/ },
+    rejection: { reason: 'invalid', detail: /at most 256 names in total, they contain 257/ },
   });
 });
 
