@@ -3,24 +3,23 @@
 /** The default and the maximum number of entries in one page of an object's history. */
 export const historyEntriesDefault = 50;
 export const historyEntriesMax = 500;
-/**
- * The size of a page of an object's history at which the page ends. The entry that reaches this size is the last one.
- */
+/** A page of an object's history ends after the entry with which the page reaches this size. */
 export const historyPageBytesMax = 4_194_304;
 /**
- * The most events and bytes that are read from the log for one page of an object's history. They include the events of
- * earlier and later objects with the same name.
+ * A page of an object's history ends after this number of events, or after events of this size. Both limits also count
+ * the events of earlier and later objects with the same name.
  */
 export const historyReadEventsMax = 2_000;
 export const historyReadBytesMax = 8_388_608;
 /**
- * The bytes of events after which one read of the log for an object's history ends. A page holds at most this many
- * bytes, plus one event of the largest size, in memory.
+ * The bytes of events after which one read of the log for an object's history ends. The events of one read thus have at
+ * most this size plus the size of the largest event.
  */
 export const historyReadBatchBytes = 2_097_152;
 /**
- * The delay between two batches of the fold of the audit indexes, and the most events of one batch. During the delay
- * more events arrive for the next batch: a commit of 256 events takes half the time of four commits of 64 events.
+ * The fold of the audit indexes: the delay between two batches unless a request waits for the fold, and the most events
+ * of one batch. During the delay, events accumulate for the next batch. A commit of 256 events takes half the time of
+ * four commits of 64 events.
  */
 export const auditRestMs = 50;
 export const auditSliceEventsMax = 256;
@@ -47,27 +46,24 @@ export const exportPieceBytes = 65_536;
 export const exportsMax = 3;
 export const exportsPerUserMax = 2;
 /**
- * The number of leaves between two checkpoints in an export. A changed leaf can thus be located between two
- * checkpoints.
+ * The number of leaves between two checkpoints in an export. A verifier can thus name the two checkpoints around a
+ * changed leaf.
  */
 export const exportCheckpointLeaves = 1_024;
 /**
- * If a node sends the witness an older checkpoint than the witness has stored, the node may be catching up: the number
- * of retries, and the pause before each retry.
+ * The number of retries if a node sends the witness an older checkpoint than the stored one, and the pause before each
+ * retry. The node may be catching up.
  */
 export const witnessRetries = 5;
 export const witnessRetryMs = 1_000;
 
 /**
- * The interval at which the leader signs the tree, if the tree has grown, and the interval at which the leader appends
- * the root to the log.
+ * The interval at which the leader signs the tree if the tree has grown, and the shortest interval at which the leader
+ * appends the signed root to the log.
  */
 export const treeSigningMs = 60_000;
 export const treeHeadMs = 3_600_000;
-/**
- * The most leaves of the tree that are compared with the log in one step. A checkpoint is signed after all its leaves
- * are compared.
- */
+/** The most leaves of the tree that are compared with the log in one step. */
 export const comparedLeavesMax = 8_192;
 /**
  * The interval at which a node compares new leaves with the log even if no signature is requested, and the longest time
@@ -76,8 +72,8 @@ export const comparedLeavesMax = 8_192;
 export const treeComparisonMs = 60_000;
 export const treeComparisonWaitMs = 3_000;
 /**
- * The pause after a failed append of an event about a node's key, and between two checks whether another node has
- * signed this node's key.
+ * A node retries the append of an event about its key after this pause. With the same pause, the node checks again
+ * whether another node has signed its key.
  */
 export const keyRetryMs = 5_000;
 /**
@@ -88,11 +84,11 @@ export const keyAnewMs = 120_000;
 /** The default and the maximum number of events in one page of the audit stream. */
 export const auditEventsDefault = 50;
 export const auditEventsMax = 500;
-/** The size of a page of the audit stream at which the page ends. The event that reaches this size is the last one. */
+/** A page of the audit stream ends after the event with which the page reaches this size. */
 export const auditPageBytesMax = 4_194_304;
 /**
- * The most events that are read for one page of the audit stream: if all events of the log are read in order, and if
- * only the events that the index finds are read.
+ * The most events that are read for one page of the audit stream. The first limit applies if the events of the log are
+ * read in order, the second limit if only the events that an index finds are read.
  */
 export const auditScannedEventsMax = 10_000;
 export const auditFoundEventsMax = 2_000;
@@ -100,5 +96,5 @@ export const auditFoundEventsMax = 2_000;
 export const auditIndexStepsMax = 20_000;
 /** The bytes of read events at which a page of the audit stream ends. */
 export const auditReadBytesMax = 33_554_432;
-/** The most events found by the index that are read concurrently. */
+/** The most events that are read concurrently after the index has found them. */
 export const auditReadsAtOnceMax = 16;

@@ -1,19 +1,20 @@
 /** Limits of backups. Each name contains its unit. */
 
 /**
- * Above this size, a backup begins a new segment file, so that no file is too large for the tools that copy backups.
+ * When a segment file reaches this size, a backup begins a new one, so that no file is too large for the tools that
+ * copy backups.
  */
 export const backupSegmentBytesMax = 268_435_456;
 /**
- * The most bytes of records that are read from the log in one transaction, and written together: the memory of a
- * backup.
+ * The most bytes of records that are read from the log in one transaction and are written together. This limits the
+ * memory of a backup.
  */
 export const backupPieceBytesMax = 1_048_576;
 /** The most segment files of one backup. With the size above, they hold 2.4 TiB of records. */
 export const backupSegmentsMax = 9_999;
 /**
- * The most backups in one folder. Each backup continues the backups before it. With one backup an hour, the limit is
- * reached after eleven centuries.
+ * The most backups in one folder. A backup continues the earlier backups of its folder. With one backup an hour, the
+ * limit is reached after eleven centuries.
  */
 export const backupsMax = 9_999_999;
 /** The maximum size of a manifest. A manifest with `backupSegmentsMax` segments fits. */
@@ -27,7 +28,7 @@ export const backupReportMs = 250;
  * milliseconds.
  */
 export const backupTreeMs = 5_000;
-/** The `Retry-After` of a refusal because another backup is running. */
+/** The `Retry-After` of a backup's refusal that a retry may resolve, for example because another backup is running. */
 export const backupRetryAfterSeconds = 5;
 /** The most records, and the most bytes of records, that a restore writes in one transaction. */
 export const restoreBatchRecordsMax = 4_096;

@@ -1,8 +1,8 @@
 /** Limits of the disk of `DATA_DIR`, and of file descriptors. Each name contains its unit. */
 
 /**
- * The reserve if DISK_RESERVE is not set: the smaller of these two limits. 1 GiB is enough to delete 680 of the largest
- * objects.
+ * The reserve if DISK_RESERVE is not set: this share of the file system, but at most this number of bytes. 1 GiB is
+ * enough to delete 680 of the largest objects.
  */
 export const diskReserveShareMax = 0.05;
 export const diskReserveBytesMax = 1_073_741_824;
@@ -19,14 +19,14 @@ export const diskLookMs = 1_000;
 export const diskEventCopies = 2;
 export const diskEventOverheadBytes = 8_192;
 /**
- * After writes were refused, they resume when the free space exceeds the reserve by this share of the reserve. Without
- * this margin, the state could alternate at the limit.
+ * After writes were refused, they are accepted again when the free space exceeds the reserve by this share of the
+ * reserve. Without this margin, the state could alternate at the limit.
  */
 export const diskReserveMarginShare = 1 / 16;
 /**
- * The share of the reserve below which log-ins and records of token use stop, because deletions need the rest of the
- * reserve. Super administrators must free space, so they can still log in at the rate `scarceLogIns`. With 40 KB for
- * each log-in, their log-ins use at most 60 MB a day.
+ * If the free space is below this share of the reserve, log-ins and records of token use stop, because deletions need
+ * the rest of the reserve. Super administrators must free space, so they can log in at the rate `scarceLogIns`. With 40
+ * KB for each log-in, these log-ins use at most 60 MB a day.
  */
 export const diskReserveLogInShare = 1 / 2;
 export const scarceLogIns = { perSecond: 1 / 60, burst: 10 } as const;
@@ -43,11 +43,11 @@ export const diskStartBytesMin = 4_194_304;
 /** The size of LMDB's lock file for 1,024 readers, rounded up to whole pages. */
 export const lmdbLockBytes = 69_632;
 /**
- * File descriptors that must be available at the start: twelve for the stores, some for workers and plugins, the rest
- * for connections.
+ * The file descriptors that must be free at the start. Twelve are for the stores, some are for workers and plugins, and
+ * the rest are for connections.
  */
 export const descriptorsFreeMin = 128;
 /** The limit of open files that the error message about too few file descriptors recommends. */
 export const descriptorsMin = 1_024;
-/** The interval at which failures to accept connections are logged. */
+/** The shortest interval between two log messages about failures to accept connections. */
 export const acceptReportMs = 60_000;

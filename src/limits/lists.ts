@@ -1,8 +1,8 @@
 /** Limits of lists and selectors. Each name contains its unit. */
 
 /**
- * The most bytes of one `labelSelector` or `fieldSelector` parameter, and the most requirements in all these parameters
- * of a request.
+ * The most bytes of one `labelSelector` or `fieldSelector` parameter, and the most requirements in all parameters of
+ * the same name together.
  */
 export const selectorBytesMax = 16_384;
 export const selectorRequirementsMax = 64;
@@ -11,7 +11,7 @@ export const selectorSetValuesMax = 256;
 /** The most sort keys of one list. */
 export const sortKeysMax = 8;
 /**
- * The most objects and bytes of a list that is sent as one response body. A longer list is streamed at the speed of the
+ * The most objects and the most bytes of a list that is sent as a whole. A longer list is streamed at the speed of the
  * client.
  */
 export const listJoinedObjectsMax = 1_000;
@@ -23,7 +23,8 @@ export const listJoinedBytesMax = 1_048_576;
 export const listSliceObjectsMax = 256;
 export const listSliceBytesMax = 262_144;
 /**
- * The time in one turn of the event loop for selecting and reading the objects of long lists, for all lists together.
+ * The time in one turn of the event loop for a task of all lists together. Such tasks are the start of lists, the
+ * selection and reading of objects, and the conversion to YAML.
  */
 export const listTurnMs = 4;
 /** The most names that a scan of all objects of a type reads at once. This takes well under a millisecond. */
@@ -31,8 +32,8 @@ export const namePageObjectsMax = 512;
 /** The maximum size of the cache of recent lists, by query and position. */
 export const listCacheBytesMax = 16_777_216;
 /**
- * The most concurrent read snapshots. Clients use at most `snapshotSlotsMax` of them; the others are for lists that
- * plugins read.
+ * The most concurrent read snapshots. Requests of clients use at most `snapshotSlotsMax` of them. The others are for
+ * lists that plugins read.
  */
 export const snapshotsMax = 64;
 /**
@@ -55,7 +56,7 @@ export const snapshotsPerAddressMax = 16;
 export const snapshotWaitersMax = 1_024;
 export const snapshotWaitersPerUserMax = 128;
 export const snapshotWaitMs = 30_000;
-/** If other requests queue for a snapshot, a client that has consumed nothing for this time loses its snapshot. */
+/** While other requests queue for a snapshot, a client that has consumed nothing for this time loses its snapshot. */
 export const snapshotStallMs = 10_000;
 /** The maximum size of the chunks of a streamed response. A client makes progress each time it consumes a chunk. */
 export const streamPieceBytesMax = 65_536;
@@ -67,7 +68,7 @@ export const tableCellCharactersMax = 1_024;
  */
 export const yamlPieceBytesMax = 8_192;
 /**
- * The time for which a cached table is used although the ages in it have changed. The ages in a table with many new
+ * The shortest time for which a cached table is used even if its ages have changed. The ages in a table with many new
  * objects change every few milliseconds.
  */
 export const listCacheAgeMs = 1_000;

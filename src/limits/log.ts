@@ -1,25 +1,25 @@
 /** Limits of the event log and the read models. Each name contains its unit. */
 
 /**
- * The most events that are read at once from the stream `platform:log`. A new log has one event in this stream, a
- * finished copy has two events, and each restore of the log adds one.
+ * The most events that one read of the stream `platform:log` returns. The stream has one event in a new log and two
+ * events in a finished copy. Each restore of a log adds one event.
  */
 export const platformEventsReadMax = 256;
 /**
- * The shortest and the longest delay between two attempts to reach an unavailable log. The server connects within
- * seconds after the log is available again, and the attempts cause little load.
+ * The shortest and the longest delay between two attempts to reach an unavailable log. The server thus connects soon
+ * after the log is available again, and the attempts cause little load.
  */
 export const logRetryMsMin = 100;
 export const logRetryMsMax = 2_000;
 /**
  * The largest accepted clock difference, and the shortest interval between two log messages about larger differences. A
  * node refuses writes if its clock differs from the log's clock by more than the limit. If the time of an event is
- * further ahead than the limit, later events ignore that time. Clocks without synchronization need days to reach this
- * difference.
+ * further in the future than the limit, later events do not adopt this time. Clocks that are not synchronized need days
+ * to reach this difference.
  */
 export const clockDifferenceMsMax = 60_000;
 export const clockAlarmMs = 60_000;
-/** The interval of progress messages of a long catch-up. */
+/** The shortest interval between two progress messages of a catch-up. */
 export const catchUpReportMs = 5_000;
 /**
  * The most bytes of the data, metadata and type names of one append. This is EventStoreDB's limit. If an append is much
@@ -32,26 +32,27 @@ export const appendBytesMax = 1_048_576;
  */
 export const appendOverheadBytes = 64;
 /**
- * The most events that are folded into the read models in one transaction. A commit of 64 rows takes 0.7 ms, so this
- * limit bounds the delay of reads.
+ * The most events that are folded into the read models in one transaction. A commit of 64 rows takes 0.7 ms, so reads
+ * are not delayed for long.
  */
 export const projectionBatchEventsMax = 64;
-/** The most events in one batch that a subscription reads from the log ahead of its consumer. */
+/** The most events in one batch of a read of the embedded log. Only a single larger append may exceed this number. */
 export const logReadAheadEventsMax = 512;
 /**
  * The most bytes of a stream name in UTF-8. The name and the revision must fit into LMDB's key limit of 1,978 bytes.
  */
 export const streamNameBytesMax = 1_900;
 /**
- * The number of recent events that are kept in memory for all subscribers. The number exceeds the writes that may be in
- * flight, so a subscriber that has received all earlier events does not read from the disk. The number is a power of
- * two, because the engine then computes an event's index with a bit mask.
+ * The most recent events that are kept in memory for all subscribers. The number exceeds the most writes in flight, so
+ * a subscriber that keeps up does not read from the disk. The number is a power of two, so that the engine can compute
+ * the index of an event with a bit mask.
  */
 export const logRecentEventsMax = 16_384;
 /** The most bytes of these recent events. */
 export const logRecentBytesMax = 33_554_432;
 /**
- * The number of bytes at which a batch that is read ahead ends. The append that reaches this number is the last one.
+ * A batch of events that is read from the log ends when it has this number of bytes. A batch of the embedded log then
+ * ends with a whole append.
  */
 export const logReadAheadBytesMax = 8_388_608;
 /**

@@ -5,9 +5,14 @@
  * the event and for its metadata.
  */
 export const objectBytesMax = 786_432;
-/** The maximum length of metadata.name, and of the prefix of a label key (a DNS subdomain, RFC 1123). */
+/**
+ * The maximum length of metadata.name, and of a DNS subdomain (RFC 1123) such as a group or the prefix of a label key.
+ */
 export const nameLengthMax = 253;
-/** The maximum length of the name part of a label key (a DNS label). */
+/**
+ * The maximum length of the name part of a key (of a label, an annotation or a finalizer), and of each name of a type,
+ * such as the kind.
+ */
 export const labelNameLengthMax = 63;
 export const labelValueLengthMax = 253;
 export const labelsPerObjectMax = 256;
@@ -54,9 +59,9 @@ export const typeNamesMax = 8;
 export const replicasMax = 2_147_483_647;
 /** The maximum length of a JSON pointer in a type's `scale`. */
 export const scalePointerLengthMax = 256;
-/** The most versions of a type. A version is kept until no client uses it and no stored object has it. */
+/** The most versions of a type. A type needs a version until no client uses the version and no stored object has it. */
 export const versionsPerTypeMax = 16;
-/** The most examples of a version. They are converted at each start. */
+/** The most examples of a version. All examples are converted at each start. */
 export const examplesPerVersionMax = 16;
 export const schemaBytesMax = 262_144;
 /** The most operations of one JSON Patch. Each operation may affect the whole document. */

@@ -8,8 +8,8 @@ export const pluginObjectFileBytesMax = 4_194_304;
 export const pluginObjectsMax = 1_000;
 export const routesPerPluginMax = 1_000;
 /**
- * The most aliases of a YAML file. An alias repeats the value of its anchor, so a few bytes of nested aliases could
- * expand to gigabytes.
+ * The most aliases of a YAML document in a plugin's files. An alias repeats the value of its anchor, so a few bytes of
+ * nested aliases could expand to gigabytes.
  */
 export const yamlAliasesMax = 100;
 /**
@@ -17,7 +17,10 @@ export const yamlAliasesMax = 100;
  * a longer list in pages.
  */
 export const clientListBytesMax = 96 * 1_048_576;
-/** The maximum length of a plugin's message. A message with a thousand problems is truncated. */
+/**
+ * The maximum length of a message in a plugin's status. A longer message, for example with a thousand problems, is
+ * truncated.
+ */
 export const pluginMessageLengthMax = 8_192;
 /**
  * The longest time that a starting server waits for its plugins before it becomes ready. The time is equal to the time
@@ -26,13 +29,13 @@ export const pluginMessageLengthMax = 8_192;
 export const pluginsWaitMs = 10_000;
 
 /**
- * The maximum heap of the process that first runs an uploaded module. Modules with their top-level values need a few
- * MiB.
+ * The maximum heap of a process that runs a plugin's module before the plugin is accepted: for a trial, or for `plugin
+ * check`. Modules with their top-level values need a few MiB.
  */
 export const trialHeapMebibytesMax = 256;
 /**
- * The time after which a trial's process exits by itself. The server normally ends the process earlier, but may have
- * been killed meanwhile.
+ * The time after which a trial's process exits by itself. Normally the server ends the process earlier. The time limit
+ * applies if the server itself was killed.
  */
 export const trialProcessMs = 20_000;
 /**
@@ -54,8 +57,9 @@ export const pluginLogsBytesMax = 16 * 1_048_576;
 export const pluginLogLineBytesMax = 8_192;
 
 /**
- * The time for which an upgrade checks stored objects before the response. It is enough for 400,000 small objects.
- * Objects that are not checked in this time are only counted, and are checked in the background after the upgrade.
+ * The time for which an upgrade checks stored objects before the response. The time is enough for 400,000 small
+ * objects. Objects that are not checked in this time are only counted. They are checked in the background after the
+ * upgrade.
  */
 export const upgradeCheckMsMax = 20_000;
 /**
@@ -83,8 +87,8 @@ export const invalidReportMs = 1_000;
 export const migrationsPerPluginMax = 64;
 export const migrationIdLengthMax = 63;
 /**
- * The most objects of a plugin that are migrated concurrently, the most writes in a second (so that the server also has
- * time for requests), and the number of objects' names that are read at once.
+ * The most objects of a plugin that are migrated concurrently, the most writes of migrations in a second, and the
+ * number of objects' names that are read at once. The limit of writes leaves the server time for requests.
  */
 export const migrationConcurrencyMax = 32;
 export const migrationWritesPerSecondMax = 4_000;
@@ -95,8 +99,8 @@ export const migrationPageNames = 256;
  */
 export const migrationRecordMs = 2_000;
 /**
- * Half of the shortest delay, and the longest delay, before a failed migration continues, for example while the log is
- * unavailable. The delay doubles with each failure.
+ * The delay before a migration continues after a failure, for example of the log. The delay is twice the first time
+ * after the first failure, doubles with each further failure, and is at most the second time.
  */
 export const migrationRetryMs = 500;
 export const migrationRetryMsMax = 60_000;

@@ -10,12 +10,12 @@ export const leaseMs = 15_000;
 export const leaseRenewMs = 5_000;
 /**
  * The interval at which the other nodes check the lease. After a clean stop of the leader, another node becomes the
- * leader within this time.
+ * leader within about this time.
  */
 export const leaseLookMs = 1_000;
 /**
- * The time that a stopping leader waits for the confirmation that the lease is released. Without a release, the other
- * nodes wait until the lease expires.
+ * The longest time that a stopping leader waits until its lease is released. If the lease is not released, the other
+ * nodes wait until it expires. A stopping node also waits at most this time until its `NodeLeft` is appended.
  */
 export const leaseReleaseMs = 2_000;
 /**

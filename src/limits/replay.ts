@@ -25,9 +25,9 @@ export const replayWriteBytesMax = 4_194_304;
 /** The interval at which a replay reports its progress and reads the free space of the disk. */
 export const replayReportMs = 250;
 /**
- * The longest time for which the event loop blocks until the replay's thread has opened its view of the live tables, so
- * that both have views of the same position. The thread is waiting for this request, so it usually needs a fraction of
- * a millisecond.
+ * The longest time for which the event loop blocks while the replay's thread opens its view of the live tables. The
+ * main thread and the replay's thread then have views of the same position. The replay's thread is waiting for this
+ * request, so it usually needs a fraction of a millisecond.
  */
 export const replayMeetMsMax = 20;
 /**
@@ -50,5 +50,5 @@ export const replayIdleTurnMs = 0.2;
 export const replayPauseMs = 4;
 /** The bytes of objects or changes at which a replay sends the collected lines. */
 export const replayPieceBytesMax = 65_536;
-/** The `Retry-After` of a refusal because another replay is running or indexes are being built. */
+/** The `Retry-After` of a replay's refusal that a retry may resolve, for example because another replay is running. */
 export const replayRetryAfterSeconds = 5;

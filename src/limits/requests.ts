@@ -10,8 +10,8 @@ export const protobufBodyBytesMax = 65_536;
 /** The most bytes of a YAML body. The parser needs some milliseconds for each KiB, in a separate thread. */
 export const yamlBodyBytesMax = 262_144;
 /**
- * The longest time for parsing one YAML body. Meanwhile other bodies wait. The slowest body within the size limit takes
- * one second on an idle machine, and three seconds if many processes share the processors.
+ * The longest time for parsing one YAML body. Meanwhile other YAML bodies wait. The slowest body within the size limit
+ * takes one second on an idle machine, and three seconds if many processes share the processors.
  */
 export const yamlReadMs = 5_000;
 /** The time without YAML bodies after which the parser's thread ends. */
@@ -19,8 +19,8 @@ export const yamlIdleMs = 30_000;
 /** The maximum heap of the YAML parser's thread, in MiB. The parser uses up to a kilobyte for a byte of YAML. */
 export const yamlHeapMegabytesMax = 512;
 /**
- * The deepest nesting of a JSON body. Deeper input has no legitimate use, and recursive functions could exceed the
- * stack.
+ * The deepest nesting of JSON from clients, plugins and identity providers. Deeper JSON has no legitimate use, and
+ * recursive functions could exceed the stack.
  */
 export const jsonDepthMax = 128;
 /** The maximum total bytes of the headers and the request line. The longest percent-encoded selector fits. */
@@ -78,8 +78,8 @@ export const connectionsCheckMs = 1_000;
 export const bodyTurnBytesMin = 16_384;
 export const bodyTurnMs = 4;
 /**
- * The time in each turn of the event loop for starting simultaneous requests, and the number of requests in a turn that
- * start without a check of this time.
+ * The time in each turn of the event loop for starting simultaneous requests, and also for starting simultaneous TLS
+ * handshakes. The second limit is the number of requests in a turn that start without a check of this time.
  */
 export const requestTurnMs = 10;
 export const untimedRequestsMax = 16;

@@ -1,18 +1,19 @@
 /**
  * Limits of the rules of a schema (`x-kubernetes-validations`) and of the hooks of types. Each name contains its unit.
  *
- * The cost of a rule is an upper bound, computed from the schema. A step is one operator, field or call: 30 to 50 ns on
- * a processor of 2020, and up to 400 ns for the costliest functions in their first evaluation. The limit applies to all
- * rules of a write together, so that the rules block the event loop for less than 50 ms.
+ * The cost of a rule is an upper bound of the steps of its evaluation, computed from the schema. A step takes 30 to 50
+ * ns on a processor of 2020, and up to 400 ns in the first evaluation of the costliest functions. The steps of all
+ * rules of a schema together are limited, so that one evaluation of the rules blocks the event loop for less than 50
+ * ms.
  */
 
 /** The most steps of one rule, in all places of an object together. */
 export const ruleCostStepsMax = 100_000;
 /** The most steps of all rules of a schema together. */
 export const schemaRulesCostStepsMax = 100_000;
-/** The maximum length of a rule and of a messageExpression. */
+/** The maximum length of the expressions of a rule: `rule` and `messageExpression`. */
 export const ruleLengthMax = 4_096;
-/** The maximum length of a message. */
+/** The maximum length of the other texts of a rule, such as `message`. */
 export const ruleMessageLengthMax = 1_024;
 /** The most nodes of the syntax tree of a rule, and their deepest nesting. */
 export const ruleNodesMax = 1_000;
@@ -25,17 +26,20 @@ export const rulesPerSchemaMax = 512;
 /** The most instructions of a compiled regular expression, in which repetitions such as `{100}` are expanded. */
 export const ruleProgramInstructionsMax = 2_000;
 
-/** A call of a hook that takes longer than this time is logged, because all other requests wait during the call. */
+/**
+ * A call of a hook, a conversion or a migration that takes longer than this time is logged, because all other requests
+ * wait during the call.
+ */
 export const hookMs = 5;
-/** The shortest time between two log lines about slow calls of one hook. */
+/** The shortest time between two log lines about slow calls of the same function. */
 export const slowHookLogMs = 60_000;
 /**
- * The maximum length of the pointer and of the detail of a violation that a hook returns, and of the message of an
- * error that a hook or a conversion throws.
+ * The maximum length of the pointer and of the detail of a violation that a hook returns. The same limit applies to the
+ * message of an error that a hook, a conversion or a migration throws.
  */
 export const hookDetailLengthMax = 1_024;
 /**
- * The most JSON values in an object that a hook or a conversion returns. An object of the allowed size cannot have
- * more.
+ * The most JSON values in an object that a hook, a conversion or a migration returns. An object of the allowed size
+ * cannot have more values.
  */
 export const hookValuesMax = 400_000;

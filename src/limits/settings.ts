@@ -32,9 +32,6 @@ export const commandAnswerBytesMax = 67_108_864;
  * `Number.MAX_SAFE_INTEGER`.
  */
 export const rateSettingMax = 1_000_000_000_000;
-/**
- * The lifetime of the tokens of `kubeconfig --exec`, and the time before a token's expiry from which on a new token is
- * fetched.
- */
+/** The lifetime of the tokens of `kubeconfig --exec`, and the remaining lifetime below which a new token is fetched. */
 export const execTokenMs = 3_600_000;
 export const execTokenMarginMs = 300_000;

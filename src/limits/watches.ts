@@ -13,8 +13,8 @@ export const watchTimeoutSecondsMax = 86_400;
 /** The most bytes of one message from the client of a WebSocket watch. The content of the message is ignored. */
 export const watchClientFrameBytesMax = 4_096;
 /**
- * The time that a watch waits until this node has folded the `resourceVersion` from which the watch starts. If the log
- * ends before this position after the wait, the watch ends with the status 410.
+ * The time that a watch waits until this node has folded the `resourceVersion` from which the watch starts. After this
+ * time, the watch ends with the status 410 if the log ends before this position. Otherwise the watch waits again.
  */
 export const watchAheadWaitMs = 2_000;
 /** The interval at which a watch that must read the log retries while the log is unavailable. */
@@ -67,8 +67,8 @@ export const watchClientChunksMax = 1_024;
 export const watchBuffersBytesMax = 268_435_456;
 export const watchUserBuffersBytesMax = 67_108_864;
 /**
- * The bytes that are counted for a buffer, and for an entry in the queue of a watcher, in addition to their content.
- * Without them, many small buffers could use more memory than the limits allow.
+ * The bytes that are counted for a buffer in addition to its content, and for an entry in the queue of a watcher. If
+ * these bytes were not counted, many small buffers could use more memory than the limits allow.
  */
 export const watchFrameOverheadBytes = 256;
 export const watchQueuedFrameBytes = 16;
@@ -92,8 +92,8 @@ export const watchCatchUpSliceBytes = 65_536;
 /** The unread bytes at which a watcher's catch-up pauses and releases its slot. */
 export const watchCatchUpUnreadBytesMax = 262_144;
 /**
- * Large objects that watches show as table rows or as metadata only are cached in this form for up to a second: the
- * smallest size of such an object, and the maximum size of the cache.
+ * Large objects that watches show as table rows or as metadata only are cached in this form for up to a second. The
+ * limits are the smallest size of a cached object, and the maximum size of the cache.
  */
 export const shownObjectBytesMin = 16_384;
 export const shownObjectsBytesMax = 4_194_304;

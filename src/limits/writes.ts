@@ -3,8 +3,8 @@
 /** The most attempts of a write, if other writers change the object before each append. */
 export const writeAttemptsMax = 16;
 /**
- * The longest time that a write waits for the outcome of another write that holds a claim, before it fences the claim
- * (consistency protocol, 1).
+ * The longest time that a write waits for the pending append of another write, for example of a write with a claim on
+ * the same value. After this time, the waiting write fences the append (consistency protocol, 1).
  */
 export const claimPendingWaitMs = 2_000;
 /**
@@ -14,8 +14,8 @@ export const claimPendingWaitMs = 2_000;
  */
 export const writesInFlightMax = 4_096;
 /**
- * The most bytes, in total, of request bodies that are being read, and of writes in flight with the data derived from
- * them. Each writer may use at most as many bytes as are free.
+ * The most memory of all requests and writes in flight together: the bodies, their parsed values, and the events. Each
+ * writer may use at most as many bytes as are free.
  */
 export const heldBytesMax = 268_435_456;
 /**
@@ -47,7 +47,8 @@ export const ownWriteBytesPerUser = 1_048_576;
 export const smallEventBytes = 512;
 /**
  * The most writers of one kind (users, super administrators, plugins, or networks of visitors) for which the state of
- * their rate limits is recorded. At this limit, the second number of writers is checked for one that can be dropped.
+ * their rate limits is recorded. At this limit, up to `writersLookedAtMax` writers are checked for one that can be
+ * dropped.
  */
 export const writersKnownMax = 16_384;
 export const writersLookedAtMax = 8;
@@ -79,8 +80,8 @@ export const freshnessWaitMs = 2_000;
 export const writeFoldWaitMs = freshnessWaitMs * 4;
 /**
  * The most objects in one batch of the deletion of a collection, and the most objects of a batch that are deleted
- * concurrently. The objects of a batch are sent before the next batch begins. The log commits concurrent writes
- * together.
+ * concurrently. The deleted objects of a batch are sent to the client before the next batch begins. The log commits
+ * concurrent writes together.
  */
 export const deleteCollectionBatchObjectsMax = 256;
 export const deleteCollectionConcurrencyMax = 32;
