@@ -6,10 +6,10 @@ import type { NonResourceRule, ResourceRule, Rule } from './rule.ts';
 
 /**
  * Returns the first of `rules` that `held` does not cover (decision 6.7); undefined if `held` covers all of them. A
- * rule is split into atoms, which are the combinations of its verbs, groups, resources and names. The rule is covered
- * if each atom is covered by a single rule in `held`. The check errs on the safe side: an atom that only several rules
- * in `held` cover together counts as not covered. If the limit of comparisons is reached, the current rule and all
- * later rules count as not covered.
+ * rule is split into atoms. An atom has one verb and one path, or one verb, one group, one resource and one name. The
+ * rule is covered if each atom is covered by a single rule in `held`. An atom that several rules in `held` cover only
+ * together counts as not covered, so the check may refuse too much, but never too little. When the limit of comparisons
+ * is reached, the current rule and all later rules count as not covered, unless `held` contains the same rule object.
  */
 export function lacking(rules: readonly Rule[], held: readonly Rule[]): Rule | undefined {
   const known = new Set(held);
@@ -39,7 +39,7 @@ type PathOwner = {
 };
 
 class Owners {
-  /** The held rules that have an entry in `resources`, by this entry. */
+  /** The held resource rules, by each entry of their `resources`. */
   readonly #byResource = new Map<string, Owner[]>();
   readonly #paths: readonly PathOwner[];
   /** The number of comparisons that are still allowed. */
@@ -107,7 +107,7 @@ class Owners {
   }
 
   /**
-   * Returns the owners for which `isOne` returns true. When the limit of comparisons is reached, returns none, so that
+   * Returns the owners for which `isOne` returns true. Returns none when the limit of comparisons is reached, so that
    * the compared rule counts as not covered.
    */
   #those<T>(owners: readonly T[], isOne: (owner: T) => boolean): readonly T[] {
@@ -120,7 +120,7 @@ class Owners {
   }
 }
 
-/** Whether one of the entries covers `entry`: only `*` covers `*`; `*` or an equal entry covers any other entry. */
+/** Whether one of the entries covers `entry`: `*` covers every entry, and each entry covers an equal entry. */
 function isAmong(entries: ReadonlySet<string>, entry: string): boolean {
   return entries.has('*') || entries.has(entry);
 }

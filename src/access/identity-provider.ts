@@ -1,6 +1,6 @@
 /** The settings of the identity provider (decision 7.5). */
 export type OidcSettings = {
-  /** The exact `iss` claim of the provider's tokens. */
+  /** The required `iss` claim of the provider's tokens. */
   readonly issuer: string;
   readonly audience: string;
   /** The claim with the user's name. */
@@ -10,8 +10,8 @@ export type OidcSettings = {
 };
 
 /**
- * Whether responses from this URL can be trusted: the URL uses HTTPS or names this machine. URLs with credentials are
- * refused, since the credentials could appear in logs. URLs with a fragment are also refused.
+ * Whether responses from this URL can be trusted: the URL uses HTTPS, or uses HTTP and names this machine. Returns
+ * false for a URL with credentials, because the credentials could appear in logs, and for a URL with a fragment.
  */
 export function isTrustedUrl(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : undefined;

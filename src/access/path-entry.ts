@@ -1,7 +1,7 @@
 /**
- * Entries of `nonResourceURLs`: a path, `<p>/*` for all paths under p, or `*` for every path. A `*` elsewhere is a
- * literal character. An entry matches a request when it equals one of the texts that `pathTexts` returns for the
- * request.
+ * The entries of `nonResourceURLs` in a rule. An entry is a path, `<p>/*` for all paths under p, or `*` for every path.
+ * A `*` elsewhere is a literal character. An entry matches a request if it equals one of the texts that `pathTexts`
+ * returns for the request.
  */
 
 type PathRequest = {
@@ -11,10 +11,10 @@ type PathRequest = {
 };
 
 /**
- * Returns the texts of all entries that match a request: its path, `*`, and `<p>/*` for each parent path p. Parents
- * deeper than `depthMax`, the maximum `wildcardDepth` of the entries, are left out, so that long paths do not cost
- * more. For a GET of a discovery path, the result also contains the root path, because the right to read the root path
- * includes all of discovery.
+ * Returns the texts of all entries that match a request: the path, `*`, and `<p>/*` for each parent path p. Parents
+ * deeper than `depthMax` are left out, so that a long path takes no more time. `depthMax` is the maximum
+ * `wildcardDepth` of the entries. For a GET of a discovery path, the result also contains `/api` or `/apis`, because
+ * the right to read this root includes the paths of discovery below it.
  */
 export function pathTexts(request: PathRequest, depthMax: number): readonly string[] {
   const { verb, path, segments } = request;

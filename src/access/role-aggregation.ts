@@ -5,20 +5,24 @@ import { superRole } from './role-names.ts';
 /** Looks up roles, and the roles that are aggregated to a role. */
 export type Roles<R> = {
   role(name: string): R | undefined;
-  /** Returns the names of the roles that are aggregated to this role. */
+  /** Returns the names of the roles that are aggregated to the role `name`. */
   aggregatedTo(name: string): Iterable<string>;
 };
 
 export type Closure<R> = {
-  /** Every visited name, including roles that do not exist: a change of any visited role may change the closure. */
+  /**
+   * Every visited name, including names without a role. A change of a role with one of these names may change the
+   * closure.
+   */
   readonly visited: ReadonlySet<string>;
   /** The existing roles, in the order of the visit. */
   readonly roles: readonly R[];
 };
 
 /**
- * Returns the closure of the given roles: follows dependencies, and adds the roles that are aggregated to a visited
- * role (decision 6.6). Each name is visited once, so cycles end. A name without a role adds nothing.
+ * Returns the closure of the roles with the given names (decision 6.6). The closure also contains the dependencies of
+ * each visited role, and the roles that are aggregated to it. Each name is visited once, so cycles end. A name without
+ * a role adds only the name itself.
  */
 export function closureOf<R>(
   names: Iterable<string>,
@@ -55,7 +59,7 @@ export function changedRoles(known: Roles<Role>, changed: ChangedRole): Roles<Ro
   };
 }
 
-/** The rules that `super-role` grants, independent of the rules in its Role object. */
+/** The rules that `super-role` grants, even if its Role object has other rules or does not exist. */
 export const everything: readonly Rule[] = [
   { kind: 'resource', apiGroups: ['*'], resources: ['*'], resourceNames: undefined, verbs: ['*'] },
   { kind: 'non-resource', nonResourceURLs: ['*'], verbs: ['*'] },

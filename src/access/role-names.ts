@@ -1,6 +1,6 @@
-/** The role that grants everything to its holders, independent of its rules. */
+/** The role that grants everything to its holders, regardless of the rules in its Role object. */
 export const superRole = 'super-role';
-/** The role that everybody holds, including visitors. */
+/** The role that every caller holds, including visitors. */
 export const anonymousRole = 'anonymous';
 /** The role that every authenticated user holds. */
 export const authenticatedRole = 'authenticated';

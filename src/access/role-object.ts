@@ -10,7 +10,8 @@ type Malformed = {
 };
 
 /**
- * Decodes a stored Role (seed 2.7). Never throws: a stored object cannot be refused, so malformed parts grant nothing.
+ * Decodes a stored Role (seed 2.7). A stored object cannot be refused, so malformed parts do not throw, but grant
+ * nothing.
  */
 export function roleOf(object: ResourceObject, domain: string): Role {
   const malformed: Malformed[] = [];
@@ -56,7 +57,10 @@ function aggregatesTo(labels: Readonly<Record<string, unknown>>, prefix: string)
     .map(([key]) => key.slice(prefix.length));
 }
 
-/** Returns an empty list for an absent annotation, and undefined for a malformed one. */
+/**
+ * Returns the list in an annotation; an empty list for an absent annotation, and undefined for a malformed or too long
+ * one.
+ */
 function textList(annotation: unknown): readonly string[] | undefined {
   if (annotation === undefined) return [];
   if (typeof annotation !== 'string') return undefined;
@@ -77,8 +81,8 @@ function rulesIn(value: unknown): readonly Rule[] {
 }
 
 /**
- * Decodes one entry of `rules`. Returns undefined if a list is malformed (not an array of strings): ignoring the list
- * could widen the rule.
+ * Decodes one entry of `rules`. Returns undefined if the entry is not an object, or if a list of the entry is not an
+ * array of strings. Such a list is not ignored, because the rule could then allow more.
  */
 export function ruleOf(value: unknown): Rule | undefined {
   if (!isObject(value)) return undefined;

@@ -20,19 +20,22 @@ export type ReadyRule = {
 };
 
 /**
- * A rule with a matching group and resource. If `plugin` is defined, the rule applies only to types and routes of this
- * plugin.
+ * A rule with an entry that matches the group and resource of a request. If `plugin` is defined, this entry applies
+ * only to types and routes of the plugin.
  */
 export type Candidate = {
   readonly ready: ReadyRule;
   readonly plugin: string | undefined;
 };
 
-/** The resource rules of a role for one API group. Most decisions need only one look-up in `byText`. */
+/**
+ * The resource rules of a role for one API group, or for the group `*`. Most decisions need only one look-up in
+ * `byText`.
+ */
 type GroupTable = {
   /**
-   * The rules by their entries of `resources`. An entry that may begin with a plugin's name, such as `P/R`, is also
-   * stored under the part after the first slash.
+   * The rules by their entries of `resources` other than `*`. The part of an entry before the first slash may be a
+   * plugin's name, so a rule with such an entry is also stored under the part after this slash.
    */
   readonly byText: Map<string, Candidate[]>;
   /** Rules with the entry `*`, which matches every resource. */
@@ -42,12 +45,12 @@ type GroupTable = {
 };
 
 /**
- * The rules of one role, indexed, so that a decision reads only the rules with a matching group and resource, and does
- * not parse entries.
+ * An index of the rules of one role. A decision reads only the rules with a matching group and resource, or with a
+ * matching path, and does not parse entries.
  */
 export class RoleTable {
   readonly role: Role;
-  /** The maximum `wildcardDepth` of the role's `nonResourceURLs`; -1 without a wildcard entry. */
+  /** The maximum `wildcardDepth` of the role's entries of `nonResourceURLs`; -1 if no entry ends with `/*`. */
   readonly pathDepth: number;
   readonly #groups = new Map<string, GroupTable>();
   readonly #anyGroup: GroupTable | undefined;
@@ -93,8 +96,8 @@ export class RoleTable {
   }
 
   /**
-   * Returns the first rule that allows the request. `text` is the request's `resourceText`. In the usual case, the role
-   * has no rule for the group; the search then allocates no memory.
+   * Returns the first rule that allows the request; undefined if no rule allows it. `text` is the request's
+   * `resourceText`. Usually the role has no rule for the group, and the search then allocates no memory.
    */
   findResource(decision: RuleDecision, text: string): Grant | undefined {
     const own = this.#groups.get(decision.request.group);
@@ -104,7 +107,10 @@ export class RoleTable {
     return first?.grant;
   }
 
-  /** Returns the first rule that allows the request. `texts` are the request's `pathTexts`. */
+  /**
+   * Returns the first rule that allows the request; undefined if no rule allows it. `texts` are the request's
+   * `pathTexts`.
+   */
   findPath(request: NonResourceRequest, texts: readonly string[]): Grant | undefined {
     if (this.#paths.size === 0) return undefined;
     let first: ReadyRule | undefined;
@@ -150,16 +156,17 @@ function collect(
 const none: readonly Candidate[] = [];
 
 /**
- * Whether the rule applies to the types and routes of all plugins. Filters the candidates that `resourcePatterns`
- * finds, because a `*` in an entry with a plugin's name is not a wildcard.
+ * Whether the rule applies to the types and routes of all plugins. Only such rules are used if the rule was found by
+ * one of the `resourcePatterns`, because a `*` in an entry with a plugin's name is not a wildcard.
  */
 function isOfAnyPlugin({ plugin }: Candidate): boolean {
   return plugin === undefined;
 }
 
 /**
- * One decision. `owner` is the plugin that declares the type or route of the request, and null before it is looked up.
- * It is looked up at most once, and only if a matching entry names a plugin.
+ * One decision. `owner` is the plugin that declares the type or route of the request; undefined if there is none, and
+ * null before `pluginOf` is called. `pluginOf` is called at most once, and only for a matching entry with a plugin's
+ * name.
  */
 export type RuleDecision = {
   readonly request: ResourceRequest;
@@ -196,7 +203,7 @@ function earlier(
 }
 
 /**
- * Returns the plugin that must own the type or route of the request, so that the rule allows the request. Returns
+ * Returns the plugin that must own the type or route of the request for the rule to allow the request. Returns
  * undefined if the entry names no plugin, or if the rule does not allow the request's verb or name.
  */
 export function pluginNeeded({ ready, plugin }: Candidate, request: ResourceRequest): string | undefined {
@@ -218,7 +225,10 @@ function allowsVerb({ grant, anyVerb }: ReadyRule, { verb, method }: NonResource
   return anyVerb || grant.rule.verbs.includes(verb) || grant.rule.verbs.includes(method);
 }
 
-/** Compares the verb, and the name if the rule lists names. A request without a name matches no list of names. */
+/**
+ * Whether the rule allows the verb and the name of the request. The name is from the path, or from the field selector
+ * of a list or watch. A rule with a list of names does not allow a request without a name.
+ */
 function allows({ grant, anyVerb, names }: ReadyRule, { verb, name, selectedName }: ResourceRequest): boolean {
   if (!anyVerb && !grant.rule.verbs.includes(verb)) return false;
   if (names === undefined) return true;

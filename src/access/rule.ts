@@ -6,14 +6,14 @@ export type ResourceRule = {
   readonly apiGroups: readonly string[];
   // Entries of the forms R, R/S, *, */S and R/*, or, with a plugin, P/R and P/R/S (decision 6.5).
   readonly resources: readonly string[];
-  /** Names or patterns with one `*`; undefined if the rule does not restrict names. */
+  /** Names, and patterns with one `*`; undefined if the rule applies to all names. */
   readonly resourceNames: readonly string[] | undefined;
   readonly verbs: readonly string[];
 };
 
 export type NonResourceRule = {
   readonly kind: 'non-resource';
-  // Exact paths, prefixes that end in /*, or * for every path.
+  // Exact paths, <path>/* for all paths under a path, or * for every path.
   readonly nonResourceURLs: readonly string[];
   readonly verbs: readonly string[];
 };
