@@ -5,8 +5,8 @@ import type { Rejection } from './rejection.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * A requested change of one object. A decision depends only on the command, the state and the facts. Time, uid and
- * random names are parameters, so a decision is pure.
+ * A requested change of one object. A decision depends only on the command, the state and the facts. The facts include
+ * the time, the uid and the random part of a name, so a decision is pure.
  */
 export type Command =
   /**
@@ -15,8 +15,8 @@ export type Command =
    */
   | { readonly type: 'create'; readonly object: JsonObject }
   /**
-   * PUT. For the part `main`, `object` replaces the whole object; for `status`, only the status. For the part `scale`,
-   * `object` is a Scale.
+   * PUT. For the parts `main` and `status`, `object` is the whole object, of which the part is written. For the part
+   * `scale`, `object` is a Scale.
    */
   | {
       readonly type: 'replace';
@@ -43,27 +43,30 @@ export type Command =
       readonly preconditions: Preconditions;
       readonly propagation?: Propagation | undefined;
     }
-  /** Writes the labels, annotations and members of an earlier object with this name. */
+  /**
+   * Writes the labels, the annotations and the members of `past` to the object, except for the status. `past` is an
+   * earlier state of the name.
+   */
   | {
       readonly type: 'restore';
       readonly name: string;
       readonly past: ResourceObject;
       readonly preconditions: Preconditions;
     }
-  /** Changes nothing. The command is refused if the log contains no such object. */
+  /** Changes nothing. The command is refused if the object does not exist. */
   | { readonly type: 'find'; readonly name: string }
-  /** Sent by garbage collection. Removes the object with this uid, which must be marked and have no finalizers. */
+  /** Sent by garbage collection. Removes the object with this uid. The object must be marked and have no finalizers. */
   | { readonly type: 'collect'; readonly name: string; readonly uid: string }
   /**
    * Sent by the platform. Appends the object again at the next revision, if the object has this uid and version. The
-   * event is decided by the declaration in force, so the object's values in all indexes that are unique now are
-   * claimed.
+   * event is decided by the declaration in force, so the event contains the object's values in the indexes that are
+   * unique now. Values that cannot be indexed are left out.
    */
   | { readonly type: 'fence'; readonly name: string; readonly uid: string; readonly version: number };
 
 /**
- * The part of an object that a write changes. `main` ignores the status if the type has a status subresource; `status`
- * ignores all other members.
+ * The part of an object that a write changes. A write of `main` ignores the status if the type has the status
+ * subresource. A write of `status` ignores all other members, except the preconditions in the metadata.
  */
 export type Part = 'main' | 'status';
 
@@ -76,8 +79,8 @@ export type Patch =
 /** Preconditions in addition to those in the body (metadata.version, resourceVersion and uid; decisions 2.2, 1.4). */
 export type Preconditions = {
   /**
-   * `If-Match`: the current version must be one of these versions; `any` requires only that the object exists.
-   * Otherwise the write is refused with 412.
+   * `If-Match`: the write is refused with 412 unless the current version is one of these versions. `any` accepts every
+   * version.
    */
   readonly ifMatch?: readonly number[] | 'any';
   /** DeleteOptions.preconditions. A write is refused with 409 if the object has another uid or resourceVersion. */
@@ -93,24 +96,28 @@ export type WriteContext = {
    */
   readonly subject: Subject;
   readonly cause: Cause;
-  /** The event that caused the writing step of a reconciler; absent for a request, and for a step without a cause. */
+  /**
+   * For a write in a step of a reconciler: the event that caused the step. Absent for other writes, and for a step
+   * without a cause.
+   */
   readonly causedBy?: CausingEvent | undefined;
   /** `dryRun=All`: the write is checked, but nothing is appended. */
   readonly dryRun: boolean;
   /**
-   * The handling of unknown fields. If undefined, the schema decides whether unknown fields are refused (decision 1.9).
+   * The handling of unknown fields (decision 1.9). If undefined, unknown metadata is refused, and the schema decides
+   * whether other unknown fields are refused.
    */
   readonly fieldValidation: 'Strict' | 'Warn' | 'Ignore' | undefined;
-  /** The author of the write. Reserved label keys are refused for `plugin` (decision 1.8). */
+  /** The kind of author. A write with the origin `plugin` must not set reserved labels (decision 1.8). */
   readonly origin: 'client' | 'plugin' | 'platform';
   /**
-   * The rate limits of this subject apply to the write; if undefined, those of `subject`. A write of a plugin's route
-   * is charged to the caller of the route.
+   * The subject with the rate limits that apply to the write; if undefined, `subject`. A write of a plugin's route is
+   * charged to the caller of the route.
    */
   readonly chargedTo?: Subject;
   /**
-   * The address of the visitor to which the write is charged: the rate limits of the visitor's network apply. If
-   * undefined, the address in `cause` is used.
+   * For a write that is charged to a visitor: the visitor's address. The rate limits are those of the network of the
+   * address. If undefined, the address in `cause` is used.
    */
   readonly chargedFrom?: string;
   /**
@@ -120,7 +127,7 @@ export type WriteContext = {
   readonly isOwn?: true;
   /**
    * The limits that do not apply to this write. `counted`: the write is already counted, so only its bytes are limited.
-   * `whole`: the write is one of a series that must complete, so it is not refused; only its bytes are charged.
+   * `whole`: the write is one of a series that must complete, so no rate limit refuses it, but its bytes are charged.
    */
   readonly admitted?: 'counted' | 'whole';
   /**

@@ -9,8 +9,8 @@ type Patched =
 
 /**
  * Applies a patch to an object in the form in which responses contain the object. If the patch does not set `version`
- * and `resourceVersion`, the patched document has the current values, so the later check of preconditions passes. If
- * the patch sets other values, this check refuses the write.
+ * and `resourceVersion`, the patched document has the current values, so the later check of these two members passes.
+ * If the patch sets other values, this check refuses the write.
  */
 export function patched(shown: JsonObject, patch: Patch): Patched {
   const result =

@@ -35,7 +35,7 @@ import { admit, nameViolations, refuseViolations, type Admitted } from './valida
 export type Decision =
   /** A decision with `withheld` must not be appended. The caller must store the secret and then decide again. */
   | (Emitted & { readonly ok: true; readonly withheld?: Withheld | undefined })
-  /** The result equals the stored object, so nothing is appended (decision 1.6). */
+  /** The command does not change the stored object, so nothing is appended (decision 1.6). */
   | {
       readonly ok: true;
       readonly event: undefined;
@@ -165,7 +165,7 @@ function decidePatch(stored: State, command: Command & { readonly type: 'patch' 
 
 type Target = { readonly name: string; readonly part: Part; readonly preconditions: Preconditions };
 
-/** `draft` is the whole object. For the part `scale` it is a Scale, which changes only the number of replicas. */
+/** `draft` is the whole object, or a Scale for the part `scale`. A Scale changes only the number of replicas. */
 function decideWhole(
   state: LiveState,
   draft: Draft,
@@ -193,7 +193,7 @@ function decideReplace(state: LiveState, given: Draft, target: Target, facts: Fa
 
 type Replacing = { readonly proposed: Draft; readonly admitted: Admitted; readonly part: Part };
 
-/** Decides a replacement of an object, after the preconditions of the write were checked. */
+/** Decides a replacement of an object. The caller has checked the preconditions of the write. */
 function decideCurrent(state: LiveState, { proposed, admitted, part }: Replacing, facts: Facts): Decision {
   const { type } = facts;
   const { object: current } = state;
@@ -220,7 +220,7 @@ type Outcome = {
   readonly warnings: readonly string[];
 };
 
-/** Decides a replacement that is valid. The decision has no event if the object does not change. */
+/** Decides a valid replacement. The decision has no event if the object does not change. */
 function decideChange(
   state: LiveState,
   next: ResourceObject,

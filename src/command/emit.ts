@@ -8,7 +8,7 @@ import type { ObjectEvent } from './event.ts';
 import type { Facts } from './facts.ts';
 import { invalid, type Refused } from './refuse.ts';
 
-/** A refusal, or the event that stores `object`, with all unique values of the object. */
+/** A refusal, or the event that stores `object` and contains its unique values. */
 export type Emitted =
   | Refused
   | {

@@ -5,7 +5,7 @@ import type { ResourceObject } from '../resource/object/object.ts';
 
 /**
  * Events are facts and have names in the past tense. An object event contains the whole object after the change, so
- * watches, history and rebuilds need no further reads. `values` contains all unique values of the object after the
+ * watches, history and rebuilds need no further reads. `values` contains the unique values of the object after the
  * change, so claims are checked with events only, without plugin code (consistency protocol, 1).
  */
 
@@ -30,16 +30,17 @@ type Contents = {
 
 export type ClaimEvent =
   /**
-   * `holder` is the stream of the object with the claim. `through` is the highest expected revision of any append to
-   * this stream under the claim; -1 if the append expects that the stream does not exist.
+   * `holder` is the stream of the object with the claim. Under the claim, appends to this stream have at most `through`
+   * as their expected revision. An append that expects no stream has the expected revision -1.
    */
   | { readonly type: 'ValueClaimed'; readonly holder: string; readonly through: number }
   | { readonly type: 'ValueReleased'; readonly holder: string; readonly through: number };
 
 /**
  * Intents, which announce writes that could break strict references (consistency protocol, 9). `through` is the highest
- * expected revision of any append that this or an earlier intent in the stream announced; -1 if the append expects that
- * the object does not exist. The announced append is pending until the object has a later revision.
+ * expected revision of all appends that this intent and earlier intents in the stream announced. An append that expects
+ * no object has the expected revision -1. The announced appends are pending until the object has a revision above
+ * `through`.
  */
 export type IntentEvent =
   /** In `ref:<type>/<name>`: a write of this object will name the objects `targets` (`<type>/<name>`). */
@@ -84,8 +85,8 @@ export type PlatformEvent =
       readonly before?: { readonly tree: string } & TreeSize;
     }
   /**
-   * The copy that started this epoch is complete, and the copy and its tree equal the source. Before this event, no
-   * server may use the copy.
+   * The copy that started this epoch is complete: its events and its tree equal those of the source. Before this event,
+   * no server may use the copy.
    */
   | { readonly type: 'CopyFinished'; readonly events: number; readonly tree?: TreeSize };
 
@@ -96,9 +97,9 @@ export type TreeSize = {
 };
 
 /**
- * An event of the stream `platform:tree`: the tree that a leader has signed. A node stops if its own tree has another
- * root at this size. `checkpoint` is the signed note of this size and root. The checkpoint proves to a reader of a part
- * of the log that the part is unchanged up to this size.
+ * An event of the stream `platform:tree`: size and root of a tree that a leader has signed. A node stops if its own
+ * tree has another root at this size. `checkpoint` is the signed note of this size and root. The checkpoint proves to a
+ * reader of a part of the log that the part is unchanged up to this size.
  */
 export type TreeEvent = {
   readonly type: 'TreeHead';
@@ -231,7 +232,10 @@ export type DomainEvent =
  * relies on this.
  */
 export type Cause = {
-  /** The subject with the rights of the write: a user, `plugin:<name>`, or `system:<part>` of the platform. */
+  /**
+   * The subject with the rights of the write: a user, `plugin:<name>`, `system:<part>` for a part of the platform, or
+   * `system:anonymous` for a visitor.
+   */
   readonly actor: string;
   /** The user of the request that the plugin handled, if the plugin wrote with its own rights. */
   readonly onBehalfOf?: string;

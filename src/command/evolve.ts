@@ -36,7 +36,8 @@ type EventPlace = {
 };
 
 /**
- * Returns the state after `event`. Accepts every event that `decide` returns. Throws if the caller skips a revision.
+ * Returns the state after `event`. Accepts every event that `decide` returns. Throws if the event does not have the
+ * next revision.
  */
 export function evolve(state: State, event: ObjectEvent, at: EventPlace): State {
   const expected = state.kind === 'absent' ? 0 : state.revision + 1;

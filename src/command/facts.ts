@@ -22,7 +22,7 @@ export type Facts = {
   readonly origin: WriteContext['origin'];
   readonly fieldValidation: WriteContext['fieldValidation'];
   readonly subject: Subject;
-  /** The strategy of a platform type; undefined for a plugin's type. */
+  /** The strategy of the type; undefined for a type without a strategy, such as a plugin's type. */
   readonly strategy?: Strategy | undefined;
   /** Observes the calls of the type's hooks; undefined if the calls are not observed. */
   readonly hookWatch?: HookWatch | undefined;

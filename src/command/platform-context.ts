@@ -5,10 +5,7 @@ import { actorOf, type PlatformSubject } from './subject.ts';
 /** The cause of a write by the platform, without the actor, which is derived from the subject. */
 export type PlatformCause = Omit<Cause, 'actor'>;
 
-/**
- * Returns the context of a write that a part of the platform makes with its own rights. The write is not a dry run, and
- * the schema decides about unknown fields.
- */
+/** Returns the context of a write that a part of the platform makes with its own rights. The write is not a dry run. */
 export function platformContext(subject: PlatformSubject, cause: PlatformCause, causedBy?: CausingEvent): WriteContext {
   return {
     subject,

@@ -5,7 +5,10 @@ import type { LiveState } from './evolve.ts';
 import type { Facts } from './facts.ts';
 import { identityProblem, refuse, stalePrecondition, uidConflict, type Refused } from './refuse.ts';
 
-/** Returns the mismatch between the body of a request and its path or type; undefined if there is no mismatch. */
+/**
+ * Returns the mismatch between the body of a request and the type or the name in the path, as a text; undefined if they
+ * match.
+ */
 export function identityMismatch(draft: Draft, name: string, type: ResourceType): string | undefined {
   const problem = identityProblem(draft, type, 'required');
   if (problem !== undefined) return problem;

@@ -6,7 +6,7 @@ export type Propagation =
   | 'Background'
   /** Dependents are kept. Their references to the object are removed before the object is removed. */
   | 'Orphan'
-  /** Dependents that block the deletion are deleted before the object. */
+  /** Dependents that block the deletion are deleted before the object, other dependents after the object. */
   | 'Foreground';
 
 /** The finalizers of the policies Orphan and Foreground, with their names in Kubernetes. */
@@ -20,7 +20,7 @@ const finalizerOf = {
 } as const satisfies Record<Propagation, string | undefined>;
 
 /**
- * Returns the finalizers of an object when the object is marked. The finalizer of the policy replaces the finalizers of
+ * Returns the finalizers that an object has after it is marked. The finalizer of the policy replaces the finalizers of
  * other policies. Without a policy, the finalizers are kept, as in Kubernetes. `held`: the platform's finalizers for
  * its own cleanup.
  */

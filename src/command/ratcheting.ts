@@ -17,7 +17,10 @@ export type Change = {
   readonly part: Part;
 };
 
-/** Returns the violations of the schema and of its rules that a write adds. */
+/**
+ * Returns the violations of the schema that a write adds. If there are none, returns the violations of the schema's
+ * rules that the write adds.
+ */
 export function memberViolations(type: ResourceType, change: Change): readonly Violation[] {
   const { refused, tolerated, oldFaults } = schemaViolations(type, change);
   const { rules } = type;
@@ -40,8 +43,8 @@ function named(name: string, generateName: string | undefined): Members {
 }
 
 /**
- * Whether the violations of the stored object are needed. Rules that read the stored object run only if the object has
- * the types and bounds that the rules rely on.
+ * Whether the rules need the violations of the schema by the stored object. Rules that read the stored object run only
+ * if this object has the types and bounds that the rules rely on.
  */
 function needsOldFaults({ hasTransitions }: SchemaRules, part: Part): boolean {
   return hasTransitions || part === 'status';
@@ -82,7 +85,7 @@ function schemaViolations(type: ResourceType, { members, current, part }: Change
   return { refused, tolerated: isComplete ? tolerated : [...tolerated, unknownFault], oldFaults };
 }
 
-/** Returns all violations; undefined if only the first is known. */
+/** Returns all violations of the schema; undefined if only the first violation is known. */
 function completeFaults(type: ResourceType, members: Members): readonly SchemaViolation[] | undefined {
   const { found, isComplete } = type.check(members);
   return isComplete ? found : undefined;

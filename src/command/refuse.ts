@@ -5,7 +5,7 @@ import type { Draft } from '../resource/object/draft.ts';
 import type { ResourceObject } from '../resource/object/object.ts';
 import type { Rejection } from './rejection.ts';
 
-/** A refusal. The functions of this file create refusals in the wording of Kubernetes. */
+/** A refused command. Most functions of this file use the wording of Kubernetes. */
 export type Refused = {
   readonly ok: false;
   readonly rejection: Rejection;

@@ -12,8 +12,8 @@ type Replacement = {
 };
 
 /**
- * Returns the object after a write of one of its parts. Members that the server sets are kept; the client's members are
- * taken from the draft.
+ * Returns the object after a write of one of its parts. Metadata that the server sets is kept. The rest of the written
+ * part is taken from `by`.
  */
 export function replaced(current: ResourceObject, by: Replacement, type: ResourceType): ResourceObject {
   return by.part === 'main'
@@ -52,8 +52,8 @@ function statusReplaced(current: ResourceObject, status: unknown): ResourceObjec
 }
 
 /**
- * Returns the draft of a write of the status, so that only the status is validated: the metadata is that of the stored
- * object, and the status is the only other member.
+ * Returns a draft for a write of the status. Only the status and the preconditions are taken from `draft`; the other
+ * metadata is that of the stored object. Thus only the written values are validated.
  */
 export function withStoredMetadata(draft: Draft, current: ResourceObject): Draft {
   const { name, labels, annotations, finalizers, ownerReferences } = current.metadata;
@@ -77,7 +77,7 @@ export function withStoredMetadata(draft: Draft, current: ResourceObject): Draft
  */
 const statusJudges: ReadonlySet<string> = new Set(['/metadata/uid', '/metadata/version', '/metadata/resourceVersion']);
 
-/** Returns the members other than metadata after a write; undefined if these members equal the stored members. */
+/** Returns the members of `next` that the schema describes; undefined if they equal those of the stored object. */
 export function changedMembers(
   current: ResourceObject,
   next: ResourceObject,
@@ -90,8 +90,8 @@ export function isSameMembers(current: ResourceObject, next: ResourceObject): bo
 }
 
 /**
- * Returns the state with the defaults of the type's present schema, as clients read it. Thus a client that writes an
- * object unchanged after reading it changes nothing.
+ * Returns the state with the object as clients read it, that is, with the defaults of the type's present schema. Thus
+ * nothing changes if a client reads an object and writes it back.
  */
 export function withDefaults(state: LiveState, type: ResourceType): LiveState {
   const members = membersOf(state.object);
@@ -137,8 +137,8 @@ export function renumbered(
 }
 
 /**
- * Whether the desired state is unchanged, so `generation` does not increase. The desired state is all members except
- * metadata and status.
+ * Whether the desired state is unchanged. `generation` increases only if it changes. The desired state is all members
+ * except metadata and status.
  */
 export function isSameSpec(before: ResourceObject, after: ResourceObject): boolean {
   const { status: _before, ...desiredBefore } = membersOf(before);

@@ -11,7 +11,7 @@ export type Strategy = {
   complete(completion: Completion): Completed;
   /**
    * Returns the finalizers that are added when an object is marked. They block the removal of the object until the
-   * platform has cleaned up, so that the name is not reused before.
+   * platform has cleaned up, so that the name is not reused earlier.
    */
   heldBy?(domain: string): readonly string[];
 };
@@ -20,8 +20,8 @@ export type Completion = {
   /** The stored object; undefined for a new object. */
   readonly before: ResourceObject | undefined;
   /**
-   * The object that the write would store. The schema and the metadata have been validated. `status` is the status that
-   * the writer sent.
+   * The object that the write would store. The schema and the metadata have been validated. If the type has no status
+   * subresource, `status` is the status that the writer sent.
    */
   readonly after: ResourceObject;
   readonly subject: Subject;
@@ -33,8 +33,8 @@ export type Completion = {
 };
 
 /**
- * `withheld`: a secret that was removed from the object, or is to be generated for the object. The secret is stored in
- * a separate stream before the object's event is appended.
+ * `withheld`: a secret that was removed from the object, or that must be generated for it. The secret is stored in a
+ * separate stream before the object's event is appended.
  */
 export type Completed =
   Refused | { readonly ok: true; readonly object: ResourceObject; readonly withheld?: Withheld | undefined };

@@ -1,6 +1,6 @@
 /**
- * The caller of a request or write. The caller's rights decide whether the request is allowed. Invalid credentials are
- * refused and have no subject.
+ * The caller of a request or write. The caller's rights decide whether the request is allowed. A request with invalid
+ * credentials is refused, so it has no subject.
  */
 export type Subject = Visitor | UserSubject | PluginSubject | PlatformSubject;
 
@@ -37,8 +37,8 @@ export type Credential =
   | { readonly kind: 'oidc'; readonly expiresAt: number };
 
 /**
- * A plugin with its own rights. The plugin may write objects of its own types, and the objects in its folder, because
- * an operator installed the folder.
+ * A plugin with its own rights. The plugin may write objects of its own types. It may also write the objects in its
+ * files, because an operator installed the files.
  */
 export type PluginSubject = {
   readonly kind: 'plugin';

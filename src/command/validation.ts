@@ -19,7 +19,7 @@ export type Admitted = {
 
 /**
  * Returns the draft's members with defaults. `fieldValidation` decides whether unknown members are dropped or refused
- * (decision 1.9).
+ * (decision 1.9). If it is undefined, they are kept.
  */
 export function admit(draft: Draft, facts: Facts): Admitted | Refused {
   const known = admitKnown(draft, facts);
@@ -58,18 +58,21 @@ function admitKnown(draft: Draft, { type, fieldValidation }: Facts): Admitted | 
 
 type Validated = {
   /**
-   * The members to validate. Undefined if they are equal to the stored members. Those were valid when they were
-   * written, and are not validated again, although the schema may have changed.
+   * The members to validate; undefined if the write does not change the members. The stored members were valid when
+   * they were written. They are not validated again, although the schema may have changed.
    */
   readonly members: Readonly<Record<string, unknown>> | undefined;
   readonly more: readonly Violation[];
   readonly current?: ResourceObject;
   readonly part?: Part;
-  /** The generated name; undefined if the draft has a name. */
+  /** The name of a new object, which may be generated; undefined for an update. */
   readonly name?: string;
 };
 
-/** Refuses a write that violates the rules of metadata or the schema. The refusal contains all violations. */
+/**
+ * Refuses a write that violates the rules of metadata or the schema. The refusal contains the first
+ * `validationErrorsMax` violations.
+ */
 export function refuseViolations(
   draft: Draft,
   { members, more, current, part = 'main', name }: Validated,

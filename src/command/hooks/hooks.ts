@@ -38,8 +38,8 @@ export type Completed =
   { readonly ok: true; readonly draft: Draft | undefined } | { readonly ok: false; readonly fault: () => Violation };
 
 /**
- * Returns the object that the hook `default` has completed. The hook may change everything except the identity and the
- * metadata that the server manages.
+ * Returns the object that the hook `default` has completed. The hook may change everything except apiVersion, kind, the
+ * metadata that the server manages, and reserved labels.
  */
 export function completeByHook(object: ResourceObject, operation: HookContext['operation'], facts: Facts): Completed {
   const { type } = facts;

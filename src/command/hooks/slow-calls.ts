@@ -19,7 +19,7 @@ type Slow<Of> = {
 
 /**
  * Measures calls of functions of plugins. The calls block the event loop and cannot be interrupted, so slow calls are
- * counted, and are logged at most once a minute for each function.
+ * counted and logged. There is at most one log line a minute for each function.
  */
 export class SlowCalls<Of extends PluginFunction> {
   readonly #dependencies: SlowCallsDependencies;

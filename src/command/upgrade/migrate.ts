@@ -15,7 +15,7 @@ export type Migrated =
 
 /**
  * Runs a step on an object. The result must be JSON with the same apiVersion, kind and managed metadata. A second run
- * of the step must not change the result. Otherwise a migration that is repeated would never end.
+ * of the step must not change the result. Otherwise a repeated migration would never end.
  */
 export function migrate(up: MigrationStep, object: ResourceObject): Migrated {
   const once = run(up, object);

@@ -12,7 +12,7 @@ export type NameRange = {
   readonly limit: number;
 };
 
-/** The stored objects of types, which need not be registered. */
+/** The stored objects of all types, including types that are not registered. */
 export type StoredRows = {
   /** Returns at most `limit` names in ascending order, beginning with the first name after `after`. */
   namesOf(type: TypeKey, range: NameRange): readonly string[];

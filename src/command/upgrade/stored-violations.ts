@@ -4,8 +4,9 @@ import { memberViolations } from '../ratcheting.ts';
 import { membersOf } from '../replacement.ts';
 
 /**
- * Returns the violations of the schema of `type` and of its rules by a stored object, after the defaults are filled in.
- * The object is checked like a new object: no violation is tolerated, and rules that require an old object do not run.
+ * Checks a stored object by the schema of `type` and by the rules of the schema, after the defaults are filled in.
+ * Returns the violations. The object is checked like a new object: no violation is tolerated, and rules that require an
+ * old object do not run.
  */
 export function storedViolations(type: ResourceType, object: ResourceObject): readonly Violation[] {
   const members = membersOf(object);

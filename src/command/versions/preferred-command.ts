@@ -163,8 +163,8 @@ function convertReplacement({ current, proposed, admitted, part }: Replacing, { 
 type Whole = Refused | { readonly ok: true; readonly object: ResourceObject };
 
 /**
- * Converts an object to the preferred version. Refuses the object if the conversion back gives another object, because
- * the conversion would lose values.
+ * Converts an object to the preferred version. If the conversion back changes the object, the conversion would lose
+ * values, so the object is refused.
  */
 function convertWhole(object: ResourceObject, { facts: { type }, asked }: Versions): Whole {
   const { name } = object.metadata;
