@@ -22,7 +22,7 @@ export type Draft = {
   readonly name: string | undefined;
   readonly generateName: string | undefined;
   /**
-   * `uid`, `version` and `resourceVersion` are preconditions of the write. Null is treated as absent (decision 2.2).
+   * `uid`, `version` and `resourceVersion` are preconditions of an update. Null is treated as absent (decision 2.2).
    */
   readonly uid: string | undefined;
   readonly version: number | undefined;
@@ -34,15 +34,15 @@ export type Draft = {
   /** Every top-level member except for apiVersion, kind and metadata. */
   readonly members: Readonly<Record<string, unknown>>;
   readonly violations: readonly Violation[];
-  /** Pointers of unknown metadata members (decision 1.9). */
+  /** Pointers of unknown members in the metadata (decision 1.9). */
   readonly unknown: readonly string[];
 };
 
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Members of the metadata that are ignored, and not reported as unknown. Either only the server sets them, or they have
- * no meaning outside of Kubernetes.
+ * Members of the metadata that are ignored and are not reported as unknown. Either only the server sets them, or they
+ * have no meaning outside of Kubernetes.
  */
 const dropped = new Set([
   'creationTimestamp',
@@ -102,8 +102,8 @@ export function draftOf(body: Members): Draft {
 }
 
 /**
- * Returns the members that determine the name of a new object, without decoding the other members. They are equal to
- * the same members of the draft.
+ * Returns the members that determine the name of a new object. They equal those of `draftOf`, but no other member is
+ * decoded.
  */
 export function namesOf({ metadata }: Members): Pick<Draft, 'name' | 'generateName'> {
   if (!isObject(metadata)) return { name: undefined, generateName: undefined };
@@ -115,7 +115,7 @@ export function namesOf({ metadata }: Members): Pick<Draft, 'name' | 'generateNa
 }
 
 export type MetadataRules = {
-  /** The author of the write. A `plugin` must not write reserved label keys. */
+  /** The kind of author. A write with the origin `plugin` must not set reserved labels. */
   readonly origin: 'client' | 'plugin' | 'platform';
   readonly domain: string;
   /** The labels of the stored object. An unchanged label is allowed even if its key is reserved. */

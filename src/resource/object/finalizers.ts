@@ -35,7 +35,10 @@ export function finalizerViolations(current: ResourceObject, next: Finalizers): 
   return [{ pointer: '/metadata/finalizers', detail }];
 }
 
-/** Returns the merge patch for the metadata of an object with `finalizers` that removes the finalizer `removed`. */
+/**
+ * Returns a merge patch for the metadata of an object. `finalizers` are the object's finalizers; the patch removes the
+ * finalizer `removed` from them.
+ */
 export function finalizerRemoval(
   finalizers: readonly JsonValue[] | undefined,
   removed: string,

@@ -10,8 +10,9 @@ export class ForeignValueError extends Error {}
 
 /**
  * Returns a copy of a value that plugin code returned, as plain JSON. `given` is the frozen argument of the plugin
- * code: parts of it that the value contains at the same place are not copied. Members with the value undefined are
- * omitted. Throws `ForeignValueError`. Plugin code that runs during the copy, such as a getter, may throw any value.
+ * code. Parts of `given` that the value contains at the same place are not copied. Members with the value undefined are
+ * omitted. Throws `ForeignValueError` if the value is not JSON, is too large or nests too deeply. Plugin code that runs
+ * during the copy, such as a getter, may throw any value.
  */
 export function plainJson(value: unknown, given: unknown): unknown {
   const budget = { left: hookValuesMax };

@@ -7,14 +7,11 @@ export type Operation =
   | { readonly op: 'remove'; readonly path: string };
 
 /**
- * At most this number of operations within an object or array are kept as they are, even if one operation that replaces
- * the whole object or array would be shorter.
+ * If a change within an object or array has at most this number of operations, they are kept, even if a single
+ * operation for the whole object or array would be shorter.
  */
 const keptOperations = 16;
-/**
- * The most characters of these operations, without their values. If they have more, one operation replaces the whole
- * object or array.
- */
+/** The most characters of the operations that are kept in this case. Their values are not counted. */
 const keptCharacters = 4_096;
 /** The characters of an operation without its path and value. */
 const operationCharacters = 30;
@@ -22,9 +19,9 @@ const operationCharacters = 30;
 /**
  * Computes the change between two JSON values as a JSON Patch, in steps. The time of each step and the size of the
  * patch are bounded. Many operations within an object or array are replaced by one operation for the whole object or
- * array if they have more characters than the compared values. Elements of arrays are compared by index, after equal
- * elements at both ends are skipped, so the work is linear in the size of the values. Undefined members are treated as
- * absent.
+ * array if they have more characters than the compared values. Elements of arrays are compared by index, so the work is
+ * linear in the size of the values. If the lengths differ, equal elements at both ends are skipped first. Undefined
+ * members are treated as absent.
  */
 export function* jsonDiff(before: unknown, after: unknown): Steps<readonly Operation[]> {
   const patch: Operation[] = [];
@@ -151,8 +148,8 @@ class Difference {
   }
 
   /**
-   * Replaces the operations within an object or array, which start at the index `first` of the patch, by one operation
-   * if this is shorter.
+   * Replaces the operations within an object or array by one operation if this is shorter and there are not only a few.
+   * The operations start at the index `first` of the patch.
    */
   #shorten(first: number, compared: number, whole: ReplacedValue): void {
     const count = this.#patch.length - first;
@@ -174,7 +171,10 @@ function isPresent(members: Members, member: string): boolean {
   return Object.hasOwn(members, member) && members[member] !== undefined;
 }
 
-/** Pushes pairs of members to compare. Returns false if the two values differ in kind or in their member names. */
+/**
+ * Pushes pairs of members to compare. Returns false if the two values certainly differ: two different scalars, or
+ * values that differ in kind, in length or in their member names.
+ */
 function pushMembers(stack: unknown[], left: unknown, right: unknown): boolean {
   if (Array.isArray(left) && Array.isArray(right)) {
     if (left.length !== right.length) return false;

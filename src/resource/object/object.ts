@@ -12,9 +12,9 @@ export type OwnerReference = {
 };
 
 /**
- * The metadata of an object. `resourceVersion` is not a member, because it is the position of the object's last event,
- * which is known only after the append. The position is inserted into the bytes of the response when the event is
- * folded.
+ * The metadata of an object. `resourceVersion` is not a member. It is the position of the object's last event, and the
+ * position is known only after the append. When the event is folded, the position is inserted into the bytes of the
+ * response.
  */
 export type Metadata = {
   readonly name: string;
@@ -22,7 +22,9 @@ export type Metadata = {
   readonly uid: string;
   /** The revision of the object's stream: the optimistic lock (seed 2.2). */
   readonly version: number;
-  /** Starts at 1 and increases when the spec changes. */
+  /**
+   * Starts at 1. Increases when a member other than the metadata and the status changes, and when the object is marked.
+   */
   readonly generation: number;
   /** A time as in RFC 3339, in UTC and with milliseconds. */
   readonly creationTimestamp: string;

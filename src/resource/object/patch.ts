@@ -6,13 +6,14 @@ import type { JsonValue } from './object.ts';
 import { unescapeToken, escapeToken } from '../../base/reference-token.ts';
 
 /**
- * The result of a JSON Patch (RFC 6902). Neither JSON Patch nor JSON Merge Patch (RFC 7396) modifies the input. Both
- * read only an object's own members, not those that every JavaScript object inherits.
+ * The result of a JSON Patch (RFC 6902). The functions for JSON Patch and for JSON Merge Patch (RFC 7396) do not modify
+ * their input. They read only an object's own members, not the members that every JavaScript object inherits.
  */
 export type Patched =
   | { readonly ok: true; readonly document: JsonValue }
   /**
-   * `malformed`: the patch is invalid (400). `refused`: a test failed, a path is missing, or a limit is exceeded (422).
+   * `malformed`: the patch is invalid (400). `refused`: the patch cannot be applied (422), for example because a test
+   * failed, a path is missing, or a limit is exceeded.
    */
   | { readonly ok: false; readonly problem: 'malformed' | 'refused'; readonly detail: string };
 
@@ -31,8 +32,8 @@ export function applyMergePatch(document: JsonValue, patch: JsonValue): JsonValu
 const forbiddenMember = '__proto__';
 
 /**
- * A path, split into tokens. The first token is always empty: under this name, `Root.document` contains the whole
- * document.
+ * A path, split into tokens. The first token is always empty, because `Root.document` contains the whole document as
+ * its member with the empty name.
  */
 type Path = readonly string[];
 type Operation =

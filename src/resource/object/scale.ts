@@ -5,8 +5,9 @@ import { unescapeToken } from '../../base/reference-token.ts';
 import type { JsonObject, JsonValue } from './object.ts';
 
 /**
- * Returns an object as `autoscaling/v1 Scale`. The metadata of the Scale contain only the members that identify the
- * object and its version. A number of replicas that is absent, negative or not a whole number becomes 0.
+ * Returns an object as `autoscaling/v1 Scale`. The metadata of the Scale has only the name, the uid, the two versions
+ * and the creationTimestamp of the object. A number of replicas that is absent, negative or not a whole number becomes
+ * 0.
  */
 export function scaleOf(shown: JsonObject, pointers: ScalePointers): JsonObject {
   const selector = pointers.labelSelector === undefined ? undefined : valueAt(shown, pointers.labelSelector);
