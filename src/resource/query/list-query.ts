@@ -55,7 +55,7 @@ export type Window =
   | { readonly kind: 'all' }
   /** `page` starts at 1. */
   | { readonly kind: 'page'; readonly page: number; readonly size: number }
-  /** The `limit` objects after `after` in the order. */
+  /** The first `limit` objects after the place `after`; if `after` is undefined, the first `limit` objects. */
   | { readonly kind: 'after'; readonly limit: number; readonly after: OrderPlace | undefined };
 
 export type ListQuery = {

@@ -34,7 +34,10 @@ export type MalformedRequest = {
   readonly detail: string;
 };
 
-/** A path of the shape `/api/<v>/<resource>[/<name>[/<subresource>]]` or the same under `/apis/<g>`. */
+/**
+ * A path of the form `/api/<v>/<resource>[/<name>[/<subresource>]]`, or of this form with `/apis/<g>` instead of
+ * `/api`.
+ */
 export type ResourceLocation = {
   /** `''` is the core group. */
   readonly group: string;

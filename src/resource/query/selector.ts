@@ -22,8 +22,8 @@ export function parseFieldSelector(texts: readonly string[]): ParsedSelector<Fie
 }
 
 /**
- * Returns the name if `metadata.name=<name>` is the only condition. Such a list or watch is authorized like a request
- * for that name (decision 6.5).
+ * Returns the name if `metadata.name=<name>` is the only condition; undefined otherwise. Such a list or watch is
+ * authorized like a request for that name (decision 6.5).
  */
 export function namedBy(requirements: readonly FieldRequirement[]): string | undefined {
   const [only, ...others] = requirements;
@@ -188,7 +188,10 @@ class Cursor {
     while (!this.ended() && blanks.includes(this.#text.charAt(this.at))) this.at++;
   }
 
-  /** Reads the text up to an unescaped character of `ends`. Resolves escapes and removes trailing blanks. */
+  /**
+   * Reads the text up to an unescaped character of `ends`. Resolves escapes and removes trailing blanks. Returns null
+   * for an invalid escape.
+   */
   word(ends: string): string | null {
     let read = '';
     let kept = 0;
