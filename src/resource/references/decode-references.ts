@@ -47,7 +47,7 @@ export function decodeReferences(
 }
 
 type Referring = FieldSchema & {
-  /** Whether the declaring type may refuse deletions of objects of the type `to`, or be changed by such deletions. */
+  /** Whether objects of the declaring type may refuse deletions of objects of the type `to`, or be changed by them. */
   readonly mayFollow: (to: string) => boolean;
 };
 

@@ -5,10 +5,10 @@ import type { ReferenceDeclaration } from './reference-declaration.ts';
 type Referring = Pick<ResourceType, 'key' | 'references'>;
 
 /**
- * Returns a problem for each circle of references in which a deletion could never complete. The deletion of an object A
- * also deletes each object B that names A with `cascade`, and A is removed after B. If A itself names B with `refuse`,
- * the deletion of B is refused while A exists, so neither object can be removed. Circles of only `cascade`, or of only
- * `refuse`, have no such problem.
+ * Returns a problem for each circle of references in which a deletion could never complete, if one of `types` belongs
+ * to the circle. The deletion of an object A also deletes each object B that names A with `cascade`, and A is removed
+ * after B. If A itself names B with `refuse`, the deletion of B is refused while A exists, so neither object can be
+ * removed. Circles of only `cascade`, or of only `refuse`, have no such problem.
  */
 export function circleProblems(types: readonly Referring[], others: readonly Referring[]): readonly string[] {
   const all = [...types, ...others];
