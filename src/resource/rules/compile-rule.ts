@@ -19,8 +19,8 @@ export type CompiledRule = {
   /** The JSON pointer of a violation, relative to the value at the place of the rule. */
   readonly pointer: string;
   /**
-   * Returns the detail of the violation if `self` violates the rule, and undefined otherwise. Both arguments are JSON
-   * values other than null; `oldSelf` is undefined if there is no old value.
+   * Returns the detail of the violation if `self` violates the rule or the rule cannot be evaluated, and undefined
+   * otherwise. Both arguments are JSON values other than null; `oldSelf` is undefined if there is no old value.
    */
   readonly evaluate: (self: unknown, oldSelf: unknown) => string | undefined;
 };

@@ -53,7 +53,7 @@ function hasRules(schema: Schema): boolean {
 type Way = {
   /** The maximum number of values at the place in one object. */
   readonly count: number;
-  /** Whether each value at the place corresponds to at most one old value, so that rules can read `oldSelf`. */
+  /** Whether at most one old value corresponds to each value at the place. Only then can rules read `oldSelf`. */
   readonly isCorrelated: boolean;
   /** The schemas from the root to the place, to detect a schema that contains itself. */
   readonly schemas: readonly Schema[];

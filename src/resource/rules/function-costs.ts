@@ -38,7 +38,10 @@ const sameLength: CostOf = ([text]) => ({
 const parsed: CostOf = ([text]) => ({ steps: 40 + lengthOf(text) ** 3 / 256, shape: scalar });
 /** A text that is not a number is refused after a scan of the text, before any conversion. */
 const converted: CostOf = ([value]) => ({ steps: 100 + lengthOf(value) / unitsScannedInStep, shape: scalar });
-/** The steps of a conversion to a time zone, which formats and parses the time again (100 microseconds). */
+/**
+ * The steps of a conversion to a time zone. The CEL library formats the time and parses it again, which takes 100
+ * microseconds.
+ */
 const inTimeZone = 4_000;
 const timePart: CostOf = ([, ...zone]) => ({ steps: zone.length > 0 ? inTimeZone : callSteps, shape: scalar });
 const numberText: Shape = { kind: 'text', length: 32 };
@@ -75,7 +78,7 @@ const timeParts = [
   'getSeconds',
 ];
 
-/** The functions that rules may call, except for the macros. */
+/** The functions that rules may call, except for the macros, `matches`, and the functions of optional values. */
 export const functions: ReadonlyMap<string, CostOf> = new Map<string, CostOf>([
   ['size', counted],
   ['startsWith', scanned],

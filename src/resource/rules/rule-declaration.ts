@@ -32,8 +32,8 @@ const lengthsMax: Readonly<Record<(typeof textMembers)[number], number>> = {
 const reasons = ['FieldValueInvalid', 'FieldValueForbidden', 'FieldValueRequired', 'FieldValueDuplicate'];
 
 /**
- * Decodes the rules of one schema. Appends the problems of each invalid rule to `problems`. `at`: the place of the
- * rules in messages.
+ * Decodes the rules of one schema. Appends the problems of each invalid rule to `problems`, and returns the valid
+ * rules. `at`: the place of the rules in messages.
  */
 export function decodeRules(input: unknown, at: string, problems: string[]): readonly RuleDeclaration[] {
   if (!Array.isArray(input)) {

@@ -6,7 +6,7 @@ import { ruleProgramInstructionsMax } from '../../limits/rules.ts';
 
 /**
  * The name by which parsed rules call `RulePatterns.isMatch`. The CEL library's own `matches` uses the regular
- * expressions of JavaScript, which may take exponential time. A rule that contains this name itself is refused.
+ * expressions of JavaScript, which may take exponential time. A rule that calls this name in its own text is refused.
  */
 export const linearMatch = 'matchesInLinearTime';
 

@@ -6,7 +6,7 @@ export type RuleNode = {
   readonly parts: readonly RulePart[];
 };
 
-/** The rules for the values within a value, as far as one of the schemas of the value declares them. */
+/** The rules that one of a value's schemas declares for the values within this value. */
 export type RulePart = {
   readonly members: readonly (readonly [string, RuleNode])[];
   /** The names of all declared members. `additional` does not apply to these members. */

@@ -47,8 +47,8 @@ const anyType: RuleType = { name: 'dyn', convert: asAny, shape: anything };
 const textType: RuleType = { name: 'string', convert: asIs, shape: { kind: 'text', length: objectBytesMax } };
 
 /**
- * The types of a schema's values, declared in an environment of the CEL library. The objects at each place of the
- * schema have their own type.
+ * The types of a schema's values, declared in an environment of the CEL library. Each inner schema of objects has a
+ * type of its own.
  */
 export class RuleTypes {
   readonly #graph: SchemaGraph;

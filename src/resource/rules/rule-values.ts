@@ -22,8 +22,8 @@ export type ObjectViewClass = new (raw: Readonly<Record<string, unknown>>) => Ob
 
 /**
  * Returns a class for views of objects of one schema. A field is converted when a rule reads it, so a rule takes time
- * only for the fields that it reads. The class extends `Map`, because the library then reads fields by `get`, so that
- * no field name can collide with a method.
+ * only for the fields that it reads. The class extends `Map`, so that the library reads fields by `get`. Thus no field
+ * name can collide with a method.
  */
 export function objectViewClass(fields: ReadonlyMap<string, FieldSource>): ObjectViewClass {
   return class extends Map<string, unknown> {
