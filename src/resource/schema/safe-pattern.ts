@@ -76,7 +76,10 @@ const escapeSequence =
 const characterClass = /\[(?:\\.|[^\]\\])*\]/suy;
 const groupStart = /\((?:\?(?::|=|!|<=|<!|<[^>]+>))?/uy;
 const any = '[^]';
-/** A repetition with at least this count is treated as unbounded, because `(a+){30}` is as expensive as `(a+)+`. */
+/**
+ * A repetition that may repeat this many times or more is treated as unbounded, because `(a+){30}` is as expensive as
+ * `(a+)+`.
+ */
 const repeatsMax = 10;
 
 class PatternParser {

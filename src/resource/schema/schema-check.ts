@@ -40,8 +40,8 @@ const keywordsWithSchemasByName = new Set([
 ]);
 
 /**
- * Checks a schema for problems that a JSON Schema compiler does not report: its size, references to other documents,
- * and patterns that may take exponential time.
+ * Checks a schema for problems that a JSON Schema compiler does not report, for example its size, references to other
+ * documents, and patterns that may take exponential time.
  */
 export function checkSchema(input: unknown): CheckedSchema {
   return check(input, () => []);

@@ -91,7 +91,10 @@ function choiceDetail(choice: ErrorObject, inner: readonly ErrorObject[]): strin
   return `must match one of the allowed forms: ${branches.slice(0, reportedBranchesMax).join('; or ')}${more}`;
 }
 
-/** Returns the pointer of an error. For a missing or unknown member, the pointer includes the member. */
+/**
+ * Returns the pointer of an error. If the error concerns a missing, an unknown or a wrongly named member, the pointer
+ * includes the member.
+ */
 function pointerOf(error: ErrorObject): string {
   const member =
     parameter(error, 'missingProperty') ??

@@ -31,8 +31,9 @@ export type CompiledSchema = {
   readonly violations: (object: Members) => readonly Violation[];
   readonly check: (object: Members) => SchemaCheck;
   /**
-   * Checks an object for a write of its status. If the object is so large that the check of the whole object stops at
-   * its first violation, only the status is checked instead, by the schema of the status alone.
+   * Checks an object for a write of its status. If the check of a very large object stops at the first violation, only
+   * the status is checked instead, by the schema of the status alone. A schema without `properties.status` always
+   * checks the whole object.
    */
   readonly checkStatus: (object: Members) => SchemaCheck;
   /**
@@ -99,7 +100,7 @@ function checksOf(
 }
 
 /**
- * Returns a function that compiles a part of the schema. References in the part have the same targets as in the whole
+ * Returns a function that compiles a part of the schema. A reference in the part has the same target as in the whole
  * schema.
  */
 function partCompiler({ schema, extensions }: Checked): CompilePart {

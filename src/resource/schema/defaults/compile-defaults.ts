@@ -11,7 +11,7 @@ import { defaultProblems, type CompilePart } from './default-problems.ts';
  */
 export type FillDefaults = (members: Members) => Members | undefined;
 
-/** The function of a schema without defaults. */
+/** The function for a schema without defaults: it returns its argument. */
 export const noDefaults: FillDefaults = (members) => members;
 
 export type CompiledDefaults =

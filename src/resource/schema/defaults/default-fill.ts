@@ -17,10 +17,7 @@ export type Fallback = {
 
 /** How defaults apply to one member or item. */
 export type Slot = {
-  /**
-   * Returns the default for an absent member, which is computed at its first use; undefined if the schema has no
-   * default.
-   */
+  /** Returns the default, and computes it at the first call. Undefined if the schema has no default. */
   readonly fallback: (() => Fallback) | undefined;
   /** Whether null is kept as a value. Otherwise the default replaces null, as in Kubernetes. */
   readonly isNullable: boolean;
@@ -46,8 +43,8 @@ export type ArraySlots = {
 };
 
 /**
- * Returns the object with its missing members filled in, as in Kubernetes: a default applies if the parent exists and
- * the member is absent.
+ * Returns the object with its missing members filled in. As in Kubernetes, a default applies if the parent exists and
+ * the member is absent, or is null although the schema does not allow null.
  */
 export function fillObject(value: Members, slots: ObjectSlots, budget: DefaultBudget): Members {
   let filled: Record<string, unknown> | undefined;
