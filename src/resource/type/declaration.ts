@@ -38,8 +38,8 @@ export type Declaration = {
 export type DeclarationSource = 'platform' | 'package' | 'folder';
 
 /**
- * The version and the origin of the plugin that declares a type, and the digest of its files. If `code` is absent, the
- * source texts of the type's functions are used instead of the digest.
+ * The version and the origin of the plugin that declares a type, and the digest of the plugin's files (`code`). If
+ * `code` is absent, the source texts of the type's functions are used instead of the digest.
  */
 export type DeclaredBy = {
   readonly version: string;

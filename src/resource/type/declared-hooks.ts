@@ -4,8 +4,8 @@ import { otherWords } from '../schema/suggestions.ts';
 import { hookNames, type HookName, type TypeHooks } from './resource-type.ts';
 
 /**
- * Decodes the hooks of a type. Appends every problem to `problems`. Returns undefined if there are no hooks, or if a
- * hook is invalid.
+ * Decodes the hooks of a type. Appends every problem to `problems`. Returns undefined if there are no hooks, or if
+ * there is a problem.
  */
 export function decodeHooks(input: unknown, problems: string[]): TypeHooks | undefined {
   if (input === undefined) return undefined;

@@ -7,8 +7,8 @@ import type { ResourceObject } from '../object/object.ts';
 import type { IndexDefinition } from './resource-type.ts';
 
 /**
- * A unique value of an object, as its claim stores it: the name of the index, and the SHA-256 (hex) of the value's
- * readable form.
+ * A unique value of an object, in the form that identifies its claim: the name of the index, and the SHA-256 (hex) of
+ * the value's readable form.
  */
 export type HeldValue = {
   readonly index: string;
@@ -17,7 +17,8 @@ export type HeldValue = {
 
 /**
  * Returns the unique values of `object` except `metadata.name`, in the order in which all writers take claims. The
- * values of the indexes in `onceUnique`, which an earlier declaration declared unique, are included.
+ * values of the indexes in `onceUnique` are included; an earlier declaration declared these indexes unique. Throws
+ * `IndexValueError` if one of the indexes cannot index the object.
  */
 export function heldValues(
   indexes: readonly IndexDefinition[],
@@ -31,8 +32,8 @@ export function heldValues(
 }
 
 /**
- * Returns the values of a stored object in unique indexes except `metadata.name`. If the function of an index fails for
- * the object, the object has no value in this index.
+ * Returns the values of a stored object in unique indexes except `metadata.name`. If an index cannot index the object,
+ * the object has no value in this index.
  */
 export function valuesOfFact(indexes: readonly IndexDefinition[], object: ResourceObject): readonly HeldValue[] {
   const { keys } = entryOfFact(indexes, object);
@@ -59,8 +60,8 @@ export function releasedValues(
 }
 
 /**
- * Returns the value of `key` as claims store it. The hash is computed from the readable form of the value, so that an
- * operator can compute the hash and find the claim.
+ * Returns the value of `key` in the form that identifies its claim. The hash is computed from the readable form of the
+ * value, so that an operator can compute the hash and find the claim.
  */
 export function heldValue(index: IndexDefinition, key: IndexKey): HeldValue {
   return { index: index.name, hash: createHash('sha256').update(textOfKey(index.type, key)).digest('hex') };

@@ -76,8 +76,8 @@ export function defineIndexes(specs: unknown): DefinedIndexes {
 }
 
 /**
- * Returns a hash of the index declarations, including the source texts of their functions, which do not contain the
- * variables that a function captures.
+ * Returns a hash of the index declarations, including the source texts of their functions. A source text does not
+ * contain the variables that the function captures, so a change of such a variable does not change the hash.
  */
 export function fingerprintOf(specs: readonly IndexSpec[]): string {
   const declared = specs.map(({ name, type, order, unique, multi, indexFunc }) => [
@@ -94,7 +94,10 @@ export function fingerprintOf(specs: readonly IndexSpec[]): string {
     .slice(0, 32);
 }
 
-/** Returns the index entry of `object`. Throws `IndexValueError` if a value cannot be indexed. */
+/**
+ * Returns the index entry of `object`. Throws `IndexValueError` if an index cannot index the object, or if the
+ * creationTimestamp is invalid.
+ */
 export function entryOf(indexes: readonly IndexDefinition[], object: ResourceObject): IndexEntry {
   const { name, creationTimestamp, labels } = object.metadata;
   const created = timestampMs(creationTimestamp);

@@ -1,9 +1,9 @@
 import type { Brand } from '../../base/brand.ts';
 
 /**
- * An index entry contains the values of an object in the indexes of its type. The entry is computed once, when the
- * object's event is folded, and stored with the object's row. Selectors, sorts and watches use only the entry, so they
- * need not parse the object.
+ * An index entry contains the values of an object in the indexes of its type. The entry is computed when an event of
+ * the object is decided or folded, and is stored with the object's row. Selectors, sorts and watches use only the
+ * entry, so they need not parse the object.
  */
 
 /**

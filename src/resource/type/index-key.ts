@@ -17,7 +17,8 @@ const loneSurrogates = /\p{Surrogate}/gu;
 
 /**
  * Returns a text whose UTF-16 order equals the code point order of `text`: surrogates are moved behind U+E000..U+FFFF.
- * As in UTF-8, lone surrogates become U+FFFD, so every key starts below U+FC00 and the mapping is invertible.
+ * As in UTF-8, lone surrogates become U+FFFD, so every key starts below U+FC00. Different texts without lone surrogates
+ * have different keys.
  */
 export function stringKey(text: string): string {
   if (!movedUnit.test(text)) return text;
@@ -27,7 +28,7 @@ export function stringKey(text: string): string {
   });
 }
 
-/** The inverse of `stringKey`, for display. */
+/** The inverse of `stringKey`, for display. Lone surrogates are not restored. */
 export function stringOfKey(key: string): string {
   if (!movedUnit.test(key)) return key;
   return key.replace(movedUnits, (unit) => {

@@ -4,8 +4,8 @@ import { keyOfValue, kindOf } from './index-key.ts';
 import type { IndexDefinition } from './resource-type.ts';
 
 /**
- * Thrown for an object that cannot be indexed: a value is too long or invalid, the object has too many values, or the
- * index function failed.
+ * Thrown for an object that cannot be indexed, for example because a value is too long or invalid, because the object
+ * has too many values, or because the index function failed.
  */
 export class IndexValueError extends Error {
   readonly index: string;
@@ -56,7 +56,10 @@ type Keyed = Pick<IndexDefinition, 'name' | 'type' | 'multi'> & { readonly isCom
 
 const none: readonly IndexKey[] = Object.freeze([]);
 
-/** Returns the keys of the result of `evaluate`, sorted and without duplicates. Throws `IndexValueError`. */
+/**
+ * Returns the keys of the result of `evaluate`, sorted and without duplicates. Throws `IndexValueError` if `evaluate`
+ * throws, or if its result cannot be indexed.
+ */
 export function keysOf(index: Keyed, evaluate: () => unknown): readonly IndexKey[] {
   try {
     const value = evaluate();

@@ -81,7 +81,8 @@ function isDocumentedLabel(key: string, domain: string): boolean {
 
 /**
  * Whether the label key is reserved for users and the platform: a key without a prefix, or with a prefix of the
- * platform, except for the documented label keys. Reserved keys are refused in objects that a plugin ships or writes.
+ * platform, except for the documented label keys. A plugin must not set a label with a reserved key in an object that
+ * it ships or writes.
  */
 export function isReservedLabel(key: string, domain: string): boolean {
   const slash = key.indexOf('/');

@@ -29,8 +29,8 @@ export type IndexDefinition = {
 };
 
 /**
- * One rule that an object breaks, with the JSON pointer (RFC 6901) of the member that breaks it, which may be missing
- * in the object.
+ * One broken rule. `pointer` is the JSON pointer (RFC 6901) of the member that breaks the rule. The object may lack
+ * this member.
  */
 export type Violation = {
   readonly pointer: string;
@@ -54,7 +54,7 @@ type Members = Readonly<Record<string, unknown>>;
 
 /** A write as rules see it. */
 export type RuledChange = {
-  /** The whole object, with `apiVersion`, `kind` and the name in `metadata`. */
+  /** The whole object. Its `metadata` contains only `name` and, if present, `generateName`. */
   readonly object: Members;
   /** The stored object in the same form; undefined for the creation of an object. */
   readonly old: Members | undefined;
@@ -67,13 +67,13 @@ export type RuledChange = {
    * on the types and bounds of the schema, so the rules of a value that violates the types or bounds do not run.
    */
   readonly tolerated: readonly SchemaViolation[];
-  /** All violations of the schema by the stored object. */
+  /** The violations of the schema by the stored object, if rules need them; otherwise the list may be empty. */
   readonly oldFaults: readonly SchemaViolation[];
 };
 
 /** The rules of a schema (`x-kubernetes-validations`). */
 export type SchemaRules = {
-  /** Whether a rule reads the old object. */
+  /** Whether a rule reads an old value (`oldSelf`). */
   readonly hasTransitions: boolean;
   readonly violations: (change: RuledChange) => readonly Violation[];
 };
@@ -181,8 +181,8 @@ export type ResourceType = {
   /** Returns the violations of the schema by `object`. */
   readonly check: (object: Readonly<Record<string, unknown>>) => SchemaCheck;
   /**
-   * Checks an object for a write of its status. If the object is so large that the check of the whole object stops at
-   * its first violation, only the status is checked instead.
+   * Checks an object for a write of its status. If the check of a very large object stops at the first violation, only
+   * the status is checked instead, provided that the schema describes the status.
    */
   readonly checkStatus: (object: Readonly<Record<string, unknown>>) => SchemaCheck;
   /**

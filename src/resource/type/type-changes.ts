@@ -88,8 +88,8 @@ const depthMax = 32;
 const pointersMax = 1_000;
 
 /**
- * Returns the pointers of the required members of the schema and of the schemas in its `properties`, `items` and
- * `allOf`.
+ * Returns the pointers of the required members of the schema, and of the schemas within its `properties`, `items` and
+ * `allOf`. Very large schemas are not read completely (`depthMax`, `pointersMax`).
  */
 function requiredPointers(schema: unknown): readonly string[] {
   const found = new Set<string>();

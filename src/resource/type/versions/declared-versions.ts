@@ -38,8 +38,8 @@ const versionMembers = ['name', 'schema', 'served', 'deprecated', 'printerColumn
 const preferredMembers = ['name', 'examples'];
 
 /**
- * Decodes `versions` and `convert`. Appends every problem to `problems`. Returns undefined for a type with one version,
- * and for an invalid declaration. `preferred` is the member `version` of the declaration.
+ * Decodes `versions` and `convert`. Appends every problem to `problems`. Returns undefined if `versions` is absent, is
+ * not an array or is too long. `preferred` is the member `version` of the declaration.
  */
 export function decodeVersions(
   declaration: Members,

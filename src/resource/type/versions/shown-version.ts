@@ -5,8 +5,8 @@ import { convert, type Conversion } from './convert.ts';
 
 /**
  * Returns a stored object as reads return it: in the preferred version, with the defaults of this version's schema.
- * Returns the same reference if nothing changes. If the object cannot be converted, records this as a fault and returns
- * the object unchanged.
+ * Returns the same reference if nothing changes. If the object cannot be converted, records a fault and returns the
+ * object unchanged.
  */
 export function currentObject(object: ResourceObject, type: ResourceType): ResourceObject {
   const current = currentConversion(object, type);
@@ -34,7 +34,10 @@ export function currentAnswer(answer: Uint8Array, type: ResourceType): Uint8Arra
   return current === object ? answer : Buffer.from(JSON.stringify(current));
 }
 
-/** Converts an object in the preferred version to the version of `type`, which may be another served version. */
+/**
+ * Converts an object to the version of `type`, which may be any served version. If the object cannot be converted,
+ * records a fault and returns the object unchanged.
+ */
 export function versionedObject(object: ResourceObject, type: ResourceType): ResourceObject {
   const converted = convert(object, type);
   if (converted.ok) return converted.object;
@@ -57,7 +60,7 @@ export function pastAnswer(answer: Uint8Array, type: ResourceType): Uint8Array {
   return Buffer.from(JSON.stringify(versionedObject(parsed(answer), type)));
 }
 
-/** Converts a list of objects, separated by commas. */
+/** Converts the JSON of objects in the preferred version, separated by commas, to the version of `type`. */
 export function versionedItems(items: Uint8Array, type: ResourceType): Uint8Array {
   if (type.preferred === undefined || items.length === 0) return items;
   const objects = JSON.parse(`[${textOf(items)}]`) as readonly ResourceObject[];

@@ -63,7 +63,8 @@ export type ConversionProblem = {
 /**
  * Converts the examples of each version to the preferred version and back, and the examples of the preferred version to
  * each other version and back. Returns a problem for each example that is invalid, that cannot be converted, or that
- * comes back changed, and for each version without examples.
+ * comes back changed, and for each version without examples. For a type without conversion functions, returns no
+ * problems.
  */
 export function roundTripProblems(
   preferred: ResourceType,
