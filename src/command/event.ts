@@ -163,10 +163,10 @@ export type PackageEvent =
 export type DeclarationEvent = { readonly type: 'TypeDeclared' } & Declaration;
 
 /**
- * An event of the stream `unique:<plural>.<group>`: every value that an object holds in these indexes has a claim. This
- * was checked under the declaration at the revision `declared` of the type's stream. At the time of the check, `late`
- * events after this declaration had been decided by an older declaration. The event has no effect if another
- * declaration, or more events that were decided by an older declaration, precede it in the log.
+ * An event of the stream `unique:<plural>.<group>`: every value of an object in these indexes has a claim. This was
+ * checked under the declaration at the revision `declared` of the type's stream. `late` is the number of events in the
+ * log, at the time of the check, that follow this declaration but were decided by an older one. The event has no effect
+ * if another declaration is in force at its position, or if the number of such events is no longer `late`.
  */
 export type UniquenessEvent = {
   readonly type: 'UniqueEnforced';

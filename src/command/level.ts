@@ -2,10 +2,12 @@
  * The level of a log: the kinds of events that nodes may write to the log. The level increases when every running node
  * can read the next level (consistency protocol, 7), and never decreases. A log without a recorded level has level 1.
  *
- * 1: all events that existed before levels were introduced. 2: `TypeDeclared` in streams `type:<type>`,
- * `UniqueEnforced` in `unique:<type>`, and `declared` in the metadata of object events. 3: `TreeHead` in
- * `platform:tree`, `KeyOffered` and `KeySigned` in `platform:keys`. 4: `refs` in object events (a fence repeats the
- * references of its object), `references` in `TypeDeclared`, and the streams `ref:<object>` and `closing:<object>`.
+ * 1: all events that existed before levels were introduced.
+ * 2: `TypeDeclared` in streams `type:<type>`, `UniqueEnforced` in `unique:<type>`, and `declared` in the metadata of
+ * object events.
+ * 3: `TreeHead` in `platform:tree`, `KeyOffered` and `KeySigned` in `platform:keys`.
+ * 4: `refs` in object events (a fence repeats the references of its object), `references` in `TypeDeclared`, and the
+ * streams `ref:<object>` and `closing:<object>`.
  */
 export const firstLevel = 1;
 export const declarationsLevel = 2;

@@ -137,8 +137,8 @@ export function renumbered(
 }
 
 /**
- * Whether the desired state is unchanged. `generation` increases only if it changes. The desired state is all members
- * except metadata and status.
+ * Whether the desired state is unchanged. A replacement of an object increases `generation` only if the desired state
+ * changes. The desired state is all members except metadata and status.
  */
 export function isSameSpec(before: ResourceObject, after: ResourceObject): boolean {
   const { status: _before, ...desiredBefore } = membersOf(before);

@@ -20,7 +20,7 @@ export function restoredDraft(current: ResourceObject, past: ResourceObject, typ
   return draftOf({ ...restoredObject(past, type), metadata, ...(status === undefined ? {} : { status }) });
 }
 
-/** Returns the body of a create for a deleted object, without finalizers, owners and status. */
+/** Returns the body of a request that creates a deleted object again, without finalizers, owners and status. */
 export function restoredObject(past: ResourceObject, { apiVersion, kind }: Kind): JsonObject {
   const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, status: _status, ...members } = past;
   return { apiVersion, kind, metadata: restoredMetadata(past), ...members };

@@ -148,8 +148,8 @@ class Difference {
   }
 
   /**
-   * Replaces the operations within an object or array by one operation if this is shorter and there are not only a few.
-   * The operations start at the index `first` of the patch.
+   * Replaces the operations within an object or array by one operation if this is shorter. A few short operations are
+   * kept. The operations start at the index `first` of the patch.
    */
   #shorten(first: number, compared: number, whole: ReplacedValue): void {
     const count = this.#patch.length - first;

@@ -84,8 +84,8 @@ export function requestInfo(method: string, target: string, wanted: 'watch' | 'n
 }
 
 /**
- * Returns a request for a resource that does not come from an HTTP path: for a plugin's call, an access review, or a
- * repeated authorization of a watch.
+ * Returns a request for a resource without parsing an HTTP path: for a plugin's call, an access review, or a repeated
+ * authorization of a watch.
  */
 export function resourceRequest(verb: string, place: ResourceLocation, selectedName?: string): ResourceRequest {
   const { group, version, resource, name, subresource } = place;

@@ -3,7 +3,7 @@ import type { TypeKey } from '../type/index-entry.ts';
 /** What happens to a write that names an object which does not exist or is being deleted. */
 export type OnMissing = 'refuse' | 'allow';
 
-/** What happens when an object is deleted that other objects name. */
+/** What happens when a named object is deleted: to the deletion, and to the objects with references to it. */
 export type OnDelete =
   /** The deletion is refused. */
   | 'refuse'

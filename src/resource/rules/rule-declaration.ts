@@ -3,7 +3,7 @@ import { ruleLengthMax, ruleMessageLengthMax } from '../../limits/rules.ts';
 import { otherWords } from '../schema/suggestions.ts';
 import { shortJson } from '../schema/schema-violations.ts';
 
-/** The keyword of a schema that contains the rules of the schema. */
+/** The keyword that contains the rules of a schema. */
 export const rulesKeyword = 'x-kubernetes-validations';
 
 /** One entry of `x-kubernetes-validations`. */

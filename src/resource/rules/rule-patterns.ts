@@ -6,14 +6,17 @@ import { ruleProgramInstructionsMax } from '../../limits/rules.ts';
 
 /**
  * The name by which parsed rules call `RulePatterns.isMatch`. The CEL library's own `matches` uses the regular
- * expressions of JavaScript, which may take exponential time. A rule that calls this name in its own text is refused.
+ * expressions of JavaScript, which may take exponential time. A rule is refused if its own text calls a function of
+ * this name.
  */
 export const linearMatch = 'matchesInLinearTime';
 
 export type MatchCost =
   { readonly ok: true; readonly steps: number } | { readonly ok: false; readonly problem: string };
 
-/** The steps for each code unit of a text, in addition to one step for each instruction of the program. */
+/**
+ * A match takes this number of steps for each code unit of the text, plus one step for each instruction of the program.
+ */
 const stepsOfUnit = 20;
 
 /**

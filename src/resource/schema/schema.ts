@@ -132,8 +132,8 @@ export function compileValueSchema(input: unknown): CompiledValueSchema {
 }
 
 /**
- * Compiles a schema. Returns a function that returns the violations of a value (for a large value, only the first one),
- * or the problems because of which the schema cannot be compiled.
+ * Compiles a schema. The result has the function `validate`, which returns the violations of a value (for a large
+ * value, only the first violation). If the schema cannot be compiled, the result has the problems instead.
  */
 function compileValidator(
   declared: Schema,

@@ -135,7 +135,7 @@ export type TypeVersions = {
   readonly all: readonly string[];
   /** The steps between neighbouring versions. The first step is between the first two versions. */
   readonly steps: readonly VersionStep[];
-  /** The type in each served version, in the same order. */
+  /** The type in each served version, oldest version first. */
   readonly served: readonly ResourceType[];
   /** Runs the conversion functions of the steps. `conversion` names the two versions, such as `v1alpha1 to v1`. */
   readonly calls: {

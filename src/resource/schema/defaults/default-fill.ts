@@ -110,7 +110,7 @@ const memberBytes = 4;
 function spend(budget: DefaultBudget, fallback: () => Fallback, nameLength: number): unknown {
   const { value, bytes } = fallback();
   budget.left -= bytes + nameLength + memberBytes;
-  // A short request may need many copies of a large default. The object is then refused, so the value is not needed.
+  // When the budget is used up, the object is refused, so the value is not needed.
   return budget.left < 0 ? null : value;
 }
 
