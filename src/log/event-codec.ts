@@ -6,12 +6,12 @@ import type { IndexEntry } from '../resource/type/index-entry.ts';
 import { eventSchema, type DomainEvent, type EventMetadata, type ObjectEvent } from '../command/event.ts';
 
 /**
- * Encodes domain events as bytes for the log, and decodes the bytes. Only this module upcasts events of old schemas.
+ * Encodes domain events as bytes for the log, and decodes the bytes.
  *
  * The data of an object event is `{"values":[…],"refs":[…],"object":{…}}`, without `refs` if the object has no
- * references. The object is the last member, so that readers can slice the object's JSON out of the data without
- * parsing. No string inside the other members can contain the separator `,"object":`, because JSON escapes quotes
- * within strings.
+ * references, and without `object` for a `NameFenced`. The object is the last member, so that readers can slice the
+ * object's JSON out of the data without parsing. No string inside the other members can contain the separator
+ * `,"object":`, because JSON escapes quotes within strings.
  */
 
 export type DecodedEvent = {
@@ -23,21 +23,19 @@ export type DecodedEvent = {
   /** The offset at which `"resourceVersion":"…",` is inserted: directly after `"metadata":{`. -1 without an object. */
   readonly spliceAt: number;
   /**
-   * The object's index entry, if this process computed the entry. `fingerprint` identifies the declaration of the
-   * entry's type.
+   * The object's index entry, if it was computed for the write. `fingerprint` identifies the declaration of its type.
+   * This member and the following ones are known only for the bytes that `encodeEvent` returned, and undefined for
+   * bytes that were read from storage.
    */
   readonly indexed: KnownEntry | undefined;
-  /** The event's time, if this process wrote the event. */
+  /** The time in the event's metadata. */
   readonly time: string | undefined;
-  /** The revision of the type declaration that the decision used, if any, and if this process wrote the event. */
+  /** The revision of the type declaration that the decision used, if any. */
   readonly declared?: number | undefined;
-  /** The correlation id of the event's metadata, if this process wrote the event. */
   readonly correlationId?: string | undefined;
-  /** The request id of the event's metadata, if this process wrote the event. */
   readonly requestId?: string | undefined;
-  /** The actor in the event's metadata, if this process wrote the event. */
   readonly actor?: string | undefined;
-  /** The user for which a plugin wrote the event, if any, and if this process wrote the event. */
+  /** The user for which a plugin wrote the event, if any. */
   readonly onBehalfOf?: string | undefined;
 };
 
@@ -49,9 +47,9 @@ const separator = Buffer.from(',"object":');
 const metadataOpening = Buffer.from('"metadata":{');
 
 /**
- * The key of a property of an event's `data`. If this process wrote the event, the property contains the decoded event.
- * A subscription returns the same instance of `data`, so folding an own event requires no parsing. A WeakMap with as
- * many short-lived keys would cost the garbage collector more than parsing.
+ * The key of the property of `data` in which `encodeEvent` stores the decoded event. A subscription that keeps up
+ * delivers the same instance of `data`, so folding this event requires no parsing. A WeakMap with as many short-lived
+ * keys would cost the garbage collector more than parsing.
  */
 const written = Symbol('decoded');
 type Written = Uint8Array & { [written]?: DecodedEvent };
@@ -90,13 +88,17 @@ export function decodeMetadata(recorded: RecordedEvent): EventMetadata {
 const schemaMember = Buffer.from('","schema":');
 const timeMember = '"time":"';
 const timeLength = '2026-01-01T00:00:00.000Z'.length;
-/** The digit of the current schema. From schema 10 on, no event would match, and every event would be parsed. */
+/**
+ * The digit of the current schema. From schema 10 on, events of the current schema would not match and would be parsed.
+ */
 const currentSchema = String(eventSchema).charCodeAt(0);
 
 /**
  * Checks that this version can read the event, and returns the event's time. The members have a fixed order, so that
- * the time and the schema are found from the end without parsing. A quote within a string is escaped, so no string can
- * contain the start of a member.
+ * the time and the schema are found from the end without parsing; metadata in another form is parsed. A quote within a
+ * string is escaped, so no string can contain the start of a member.
+ *
+ * @throws LogCorruptError for metadata that cannot be decoded, or of a later schema.
  */
 export function stampOf(recorded: RecordedEvent): string {
   const known = (recorded.data as Written)[written]?.time;
@@ -140,7 +142,7 @@ export function correlationIn(recorded: RecordedEvent): string {
   );
 }
 
-/** Returns the id of the request or step that wrote the event, if this process wrote the event. */
+/** Returns the id of the request or step that wrote the event. Undefined if the bytes were read from storage. */
 export function requestIn({ data }: RecordedEvent): string | undefined {
   return (data as Written)[written]?.requestId;
 }
@@ -200,7 +202,7 @@ export function objectAnswer(recorded: RecordedEvent, at: LogPosition): Buffer |
   return known.objectStart === -1 ? undefined : answerBytes(known, data, at.toString());
 }
 
-/** Returns the offsets in the data; undefined for data in an unexpected form, which the caller then parses. */
+/** Returns the offsets in the data. Returns undefined for data without an object or in an unexpected form. */
 function findOffsets({ type }: RecordedEvent, data: Buffer): ObjectOffsets | undefined {
   if (!isObjectType(type)) return undefined;
   if (!data.subarray(0, valuesOpening.length).equals(valuesOpening)) return undefined;

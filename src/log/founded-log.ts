@@ -41,11 +41,11 @@ export type Founding = LogIdentity & {
    * The id of the Merkle tree over the events: the id of the event that began the tree. A copy has its source's tree.
    */
   readonly tree: string;
-  /** The log of which this epoch started as a copy. */
+  /** The log that this epoch copied; undefined for an epoch that did not start as a copy. */
   readonly copyOf: LogIdentity | undefined;
-  /** The number of events in a finished copy. */
+  /** The number of copied events. Undefined if this epoch did not start as a copy, or if the copy is not finished. */
   readonly copied: number | undefined;
-  /** The revision of the last event in the stream, which an append of the next event expects. */
+  /** The revision of the last event in the stream. An append of the next event must expect this revision. */
   readonly revision: StreamRevision;
 };
 
@@ -100,7 +100,7 @@ function platformEventOf(recorded: RecordedEvent): PlatformEvent {
 
 /**
  * The log that the rest of the program uses: a founded log of this platform with unambiguous positions. All positions
- * of an epoch are larger than the positions of earlier epochs. In the first epoch, all calls are passed on unchanged.
+ * of an epoch are larger than the positions of earlier epochs. In the first epoch, positions are not changed.
  */
 export class FoundedLog implements EventLog {
   readonly #raw: EventLog;
@@ -118,8 +118,8 @@ export class FoundedLog implements EventLog {
   }
 
   /**
-   * Reads the log's identity, and founds an empty log. Rejects with `UnsuitableLogError` or `LogRefusedError` if only
-   * an operator can fix the problem. After other rejections, the log is unavailable, and the caller should retry.
+   * Reads the log's identity, and founds a log that has none. Rejects with `UnsuitableLogError`, `LogRefusedError` or
+   * `LogCorruptError` if only an operator can fix the problem. After other rejections, the caller should retry.
    */
   async found({ domain, now, uuid }: FoundBy): Promise<LogIdentity> {
     for (;;) {
@@ -280,7 +280,9 @@ export class FoundedLog implements EventLog {
     return position === logStart ? logStart : logPosition(position + this.#shift);
   }
 
-  /** Returns the event with a shifted position. Keeps the byte instances, which have memoized values as properties. */
+  /**
+   * Returns the event with a shifted position, and the same byte instances, which have memoized values as properties.
+   */
   #shiftEvent({ id, type, data, metadata, stream, revision, position, endsAppend }: RecordedEvent): RecordedEvent {
     return { id, type, data, metadata, stream, revision, position: this.#shiftPosition(position), endsAppend };
   }

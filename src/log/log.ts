@@ -5,14 +5,14 @@ import type { Brand } from '../base/brand.ts';
  * `command/event.ts` defines the events, and `log/event-codec.ts` defines their encoding.
  *
  * Every adapter passes `test/log/log-contract.ts`:
- * - L1 an append is atomic for its batch, and durable before it resolves;
+ * - L1 an append stores all of its events or none, and its events are durable before it resolves;
  * - L2 of two appends with the same expected revision, exactly one succeeds;
- * - L3 positions only increase, and a subscriber from position p receives every later record once and in order, also at
+ * - L3 positions only increase; a subscriber receives every later record of its categories once and in order, also at
  *   the change from catch-up to live;
  * - L4 a record that cannot be decoded stops the reader with an error, and is never skipped.
  */
 
-/** The position of an event in the whole log: at least 1, and larger than all earlier positions. May have gaps. */
+/** The position of an event in the whole log: larger than all earlier positions, maybe with gaps. 0 is `logStart`. */
 export type LogPosition = Brand<bigint, 'LogPosition'>;
 /** The revision of an event in its stream: 0 for the first event, without gaps. */
 export type StreamRevision = Brand<number, 'StreamRevision'>;
@@ -60,7 +60,7 @@ export function isOfEpoch(position: LogPosition, epoch: number): boolean {
   return position === logStart || (position >= epochShift(epoch) && position < epochShift(epoch + 1));
 }
 
-/** The last revision of the stream that the writer expects. Every append has an expected revision. */
+/** The revision that a writer expects as the stream's last one; `absent` if it expects a stream without events. */
 export type ExpectedRevision = StreamRevision | 'absent';
 
 /** Returns an expected revision as a comparable number: -1 for an absent stream. */
@@ -69,7 +69,7 @@ export function ordinal(expected: ExpectedRevision): number {
 }
 
 export type ProposedEvent = {
-  /** A UUID for one (stream, expected revision, payload). A retry uses the same id (consistency protocol, 3). */
+  /** A UUID. A retry of an append uses the same ids (consistency protocol, 3). */
   readonly id: string;
   readonly type: string;
   /** JSON in UTF-8. */
@@ -83,7 +83,7 @@ export type RecordedEvent = ProposedEvent & {
   readonly revision: StreamRevision;
   readonly position: LogPosition;
   /**
-   * Whether this is the last event of an append. Readers use this member so that no append is split between two
+   * Whether this is the last event of an append. With this member, forward readers do not split an append between
    * batches.
    */
   readonly endsAppend: boolean;
@@ -94,12 +94,12 @@ export type AppendOutcome =
   | { readonly ok: true; readonly revision: StreamRevision; readonly position: LogPosition }
   /** No event was appended, because the stream's last revision is `actual`. */
   | { readonly ok: false; readonly reason: 'conflict'; readonly actual: ExpectedRevision }
-  /** No event was appended, because the log is unavailable. */
+  /** No event was appended, because the log is unavailable or closed. */
   | { readonly ok: false; readonly reason: 'unavailable'; readonly cause: unknown }
-  /** The append may exist. To find out, read revision `expected + 1`, or retry with the same ids. */
+  /** The events may or may not be stored. To find out, read revision `expected + 1`, or retry with the same ids. */
   | { readonly ok: false; readonly reason: 'unknown'; readonly cause: unknown };
 
-/** Whether the log is available. Readers of an unavailable log retry, so no action is needed after an outage. */
+/** Whether the log is available. After an outage, the log connects again without any action. */
 export type LogState =
   | { readonly reachable: true }
   /** `reason` is for operators, without credentials or a stack. `sinceMs` is the monotonic time of the change. */
@@ -116,7 +116,9 @@ export type SubscribeOptions = {
   readonly after: LogPosition;
   readonly categories?: CategoryFilter;
   readonly signal?: AbortSignal;
-  /** Called and awaited between batches by a log in this process. The default waits for one turn of the event loop. */
+  /**
+   * Called between batches, and awaited, if the log is in this process. By default, disk reads yield to the event loop.
+   */
   readonly turn?: () => Promise<void>;
 };
 
@@ -126,8 +128,8 @@ export type StreamPage = {
   readonly from: StreamRevision;
   readonly limit: number;
   /**
-   * The size in bytes at which the page ends. The page includes the event with which the total of data and metadata
-   * reaches this size, so a page of a non-empty stream has at least one event.
+   * The size in bytes at which the page ends. The event with which the total of data and metadata reaches this size is
+   * the last event of the page, so the size never makes a page empty.
    */
   readonly bytesMax?: number;
 };
@@ -149,18 +151,15 @@ export type BackwardReadOptions = {
   readonly after?: LogPosition;
   readonly categories?: CategoryFilter;
   readonly signal?: AbortSignal;
-  /** Called and awaited between batches by a log in this process. The default waits for one turn of the event loop. */
+  /** Called between batches, and awaited. The default waits for one turn of the event loop. */
   readonly turn?: () => Promise<void>;
 };
 
-/**
- * The options of a scan. The event that `visit` receives is valid only during the call, and only until `visit` reads a
- * table.
- */
+/** The options of a scan. The event that `visit` receives is valid only until `visit` returns or reads a table. */
 export type ScanOptions = {
   /** The position before the first event (exclusive). */
   readonly after: LogPosition;
-  /** The position of the last event (inclusive). The scan ends at the head of the log at the latest. */
+  /** The last position to visit (inclusive). The scan ends at the head of the log at the latest. */
   readonly until: LogPosition;
   readonly categories?: CategoryFilter;
   /**
@@ -168,36 +167,31 @@ export type ScanOptions = {
    * events only. `logStart` by default.
    */
   readonly indexedUntil?: LogPosition;
-  /**
-   * The offset that is added to the position of each event; 0 by default. `FoundedLog` sets it: in a later epoch, a
-   * position is the position in the underlying log plus an offset.
-   */
+  /** The offset that is added to each position; 0 by default. `FoundedLog` sets the offset of the log's epoch. */
   readonly shift?: bigint;
   readonly visit: (recorded: RecordedEvent) => void;
-  /** Awaited after at most `logReadAheadEventsMax` events; may throw to end the scan. */
+  /** Awaited after each batch of at most `logReadAheadEventsMax` events; may throw to end the scan. */
   readonly onBatch: () => Promise<void>;
 };
 
 export type EventLog = {
   /**
-   * Appends all events or none, and resolves when the events are durable. Rejects for an empty batch, which is a bug.
-   * If events with the same ids already exist from `expected + 1` on, the append succeeds with their position. A
-   * conflict is returned after the conflicting event is durable. A closed log returns `unavailable`.
+   * Appends all events or none, and resolves when the events are durable. If events with the same ids already exist
+   * from `expected + 1` on, the append succeeds with the position of the last one. A conflict is returned after the
+   * conflicting event is durable. A closed log returns `unavailable`. Rejects with `LogRefusedError`, or for an append
+   * that the log can never accept, for example an empty one.
    */
   append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome>;
-  /** Returns at most `limit` events of a stream from revision `from` forwards; an empty list for a missing stream. */
+  /** Returns the events of a stream from revision `from` on, in order; an empty list if there are none. */
   readStream(stream: StreamName, page: StreamPage): Promise<readonly RecordedEvent[]>;
-  /**
-   * Returns the events of a stream from a revision backwards, newest first. Returns an empty list for a missing stream,
-   * and before the first event that the stream still has.
-   */
+  /** Returns the events of a stream from a revision backwards, newest first; an empty list if there are none. */
   readStreamBackward(stream: StreamName, page: BackwardStreamPage): Promise<readonly RecordedEvent[]>;
   /** Returns the stream's last event, from the log and not from a cache; undefined for a missing stream. */
   readLast(stream: StreamName): Promise<RecordedEvent | undefined>;
   /**
    * Reads the events after `after` up to and including `until`, in order, in batches. The read does not wait for new
    * events: it ends at the head at the time of the call. If the log closes before the end, the read throws, so that an
-   * incomplete read does not appear to be complete.
+   * incomplete read does not appear to be complete. If `signal` aborts, the read ends without an error.
    */
   readAll(options: SubscribeOptions & { readonly until?: LogPosition }): AsyncIterable<readonly RecordedEvent[]>;
   /**
@@ -212,11 +206,12 @@ export type EventLog = {
    */
   readAllBackward(options: BackwardReadOptions): AsyncIterable<readonly RecordedEvent[]>;
   /**
-   * Reads all events after `after`, and then each new event when it is durable. Events that were appended through this
-   * log are delivered with the same instances of `data` and `metadata` to a subscriber that keeps up, so that memoized
-   * values are shared. A batch never splits an append, and has at most `logReadAheadEventsMax` events, or one larger
-   * append. The subscription ends when `signal` aborts or the log closes, and throws `LogCorruptError` for a record
-   * that cannot be decoded. Read-ahead is limited, so that a slow consumer does not delay other consumers.
+   * Reads all events after `after`, and then each new event when it is durable. A subscriber that keeps up receives the
+   * instances of `data` and `metadata` that were appended through this log, so that memoized values are shared. A batch
+   * never splits an append, and has at most `logReadAheadEventsMax` events, or one larger append. The subscription ends
+   * when `signal` aborts or the log closes. It throws an error that a retry cannot resolve, for example
+   * `LogCorruptError` for a record that cannot be decoded. Read-ahead is limited, so that a slow consumer does not
+   * delay others.
    */
   subscribe(options: SubscribeOptions): AsyncIterable<readonly RecordedEvent[]>;
   /** Returns whether the log is available now, synchronously and without I/O. */
@@ -228,13 +223,13 @@ export type EventLog = {
   time?(): number | undefined;
   /** Returns the position of the last durable event; `logStart` if the log is empty. */
   head(): Promise<LogPosition>;
-  /** Returns the event at exactly this position, if it exists. Read models use this method to verify checkpoints. */
+  /** Returns the event at exactly this position; undefined if there is none. */
   readAt(position: LogPosition): Promise<RecordedEvent | undefined>;
-  /** Completes the appends in flight, ends all reads and subscriptions, and closes files or sockets. */
+  /** Waits for the appends in flight, ends all reads and subscriptions, and closes files or sockets. */
   close(): Promise<void>;
 };
 
-/** The error of a reader at a record that cannot be decoded. The reader stops instead of skipping the record (L4). */
+/** A record is missing, damaged or cannot be decoded. A reader stops with this error instead of skipping it (L4). */
 export class LogCorruptError extends Error {
   constructor(what: string, options?: ErrorOptions) {
     super(`the log is corrupt: ${what}`, options);
@@ -242,7 +237,7 @@ export class LogCorruptError extends Error {
   }
 }
 
-/** The error of a reader at a record of a later version of this program. The unknown record must not be skipped. */
+/** A later version of this program wrote the record. A reader stops with this error instead of skipping the record. */
 export class NewerEventError extends LogCorruptError {
   constructor(what: string, options?: ErrorOptions) {
     super(what, options);
@@ -282,8 +277,7 @@ export class LogFailedError extends Error {
 }
 
 /**
- * Returns whether a read failed because of the contents of the log, so a retry fails again. After other errors, the log
- * is unavailable.
+ * Returns whether a retry of the read would fail again, because of the log's contents. Other errors can be transient.
  */
 export function isPermanentReadError(error: unknown): boolean {
   return [LogCorruptError, UnknownPositionError, LogReplacedError].some((kind) => error instanceof kind);

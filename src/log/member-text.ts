@@ -2,8 +2,8 @@ const quote = 0x22;
 
 /**
  * Returns the text of the member at offset `at`. Returns undefined if the metadata must be parsed, because the member
- * is missing (`at` is -1) or its text contains an escaped character. `at` is the result of a search for the bytes of
- * `member`, which begin with a quote. Quotes within strings are escaped, so the search cannot find a part of a string.
+ * is missing (`at` is -1) or its text contains an escaped character. `member` contains the quotes around the member's
+ * name. Quotes within strings are escaped, so a search for `member` cannot find a part of a string.
  */
 export function textIn(bytes: Buffer, at: number, member: Buffer): string | undefined {
   const start = at + member.length;

@@ -31,7 +31,7 @@ const required: Readonly<Record<DomainEvent['type'], readonly string[]>> = {
 
 const membersByType: ReadonlyMap<string, readonly string[]> = new Map(Object.entries(required));
 
-/** Returns the members that the data of every event of a type has; undefined for an unknown type. */
+/** Returns the members that the data of each event of this type must have; undefined for an unknown type. */
 export function requiredMembers(type: string): readonly string[] | undefined {
   return membersByType.get(type);
 }

@@ -34,16 +34,18 @@ type Append = {
 const refusals: ReadonlySet<Fault['kind']> = new Set(['wrong-version', 'tombstone', 'too-large', 'refused']);
 
 /**
- * The state of the connection. `cold`: the next append connects. `first`: only one append is sent on the new stream,
- * because later appends could overtake it. `cutting`: the stream is being discarded.
+ * The state of the connection. `cold`: the next append connects. `connecting`: appends wait. `first`: only one append
+ * is sent on the new stream, because later appends could overtake it. `open`: appends are sent at once. `cutting`: the
+ * stream is being discarded, and appends wait.
  */
 type Gate = 'cold' | 'connecting' | 'first' | 'open' | 'cutting';
 
 /**
- * Sends all appends of a process to one EventStoreDB, over one client and one stream of the driver. The driver has one
- * table of pending replies for the whole process. Any error clears the table, and a reply without an entry in the table
- * permanently stops the stream. Therefore every failure is handled in the same way: all appends in flight return
- * `unknown`, the client and the stream are discarded, and the next append creates a new client and stream.
+ * Sends appends to one EventStoreDB, over one client and one stream of the driver. The driver has one table of pending
+ * replies for the whole process. An error of a stream clears the table, and a reply without an entry in the table
+ * permanently stops its stream. Therefore every failure other than a reply to one append is handled in the same way:
+ * all appends in flight return `unknown`, the client and the stream are discarded, and the next append creates a new
+ * client and stream.
  */
 export class Appender {
   readonly #connectTo: () => LogDriver;
@@ -126,7 +128,7 @@ export class Appender {
     }
   }
 
-  /** Sends the first append on a new stream alone, and all others after its reply. */
+  /** Sends the waiting appends. On a new stream, only the first append is sent; the others are sent after its reply. */
   #sendNext(): void {
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       next.timer.cancel();
@@ -174,8 +176,8 @@ export class Appender {
       else this.#opened();
       return;
     }
-    // Only the first append on a new stream is certain to have this error. The error of a later append may belong to
-    // another append in the table of replies.
+    // On a new stream, only one append is in flight, so this error belongs to it. Later, an error may belong to another
+    // append in the table of replies.
     if (this.#gate === 'first' && wasNeverSent(cause)) {
       this.#settle(append, { kind: 'not-sent', fault, cause });
       this.#refuseWaiting(fault, cause);
@@ -273,7 +275,7 @@ export function takeAppender(url: EventStoreUrl, clock: Clock): Taken {
   let entry = shared.get(key);
   if (entry === undefined) {
     entry = { appender: new Appender(() => new LogClient(url), clock), users: 0 };
-    // The listener only observes exceptions: src/server/serve.ts decides whether an exception ends the process.
+    // The listener does not handle the exception: the listeners of `uncaughtException` decide whether the process ends.
     if (shared.size === 0) process.on('uncaughtExceptionMonitor', watchStrays);
     shared.set(key, entry);
   }

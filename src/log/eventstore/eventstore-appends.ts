@@ -25,15 +25,15 @@ type AppendContext = {
 };
 
 /**
- * Sends the appends of a log, and converts each reply of the server to an outcome. If the reply is not sufficient, the
- * events of the append are looked up.
+ * Sends the appends of a log, and converts each reply of the server to an outcome. After a conflict, or a success
+ * without a reliable position, the events of the append are looked up.
  */
 export class Appends {
   readonly #context: AppendContext;
   readonly #inFlight = new Set<Promise<AppendOutcome>>();
   /**
-   * The last result that required a look-up. Later results wait for this result, so that results are returned in the
-   * order of positions.
+   * Resolves when the last successful append that had to wait is resolved. It waits for its look-up or for earlier
+   * appends. Later successes wait for this promise, so that they are returned in the order of their positions.
    */
   #lookedUp: Promise<unknown> | undefined;
 
@@ -134,7 +134,7 @@ export class Appends {
     };
   }
 
-  /** @throws LogRefusedError if the server refuses this node and has never accepted a call. */
+  /** Returns `unavailable`. @throws LogRefusedError if the server refuses this node and has never accepted a call. */
   async #unavailable({ fault, cause }: Exclude<Reply, { kind: 'appended' }>): Promise<AppendOutcome> {
     if (this.#context.closing.aborted) return { ok: false, reason: 'unavailable', cause };
     // The log is available even if one of its streams was deleted permanently.
@@ -157,7 +157,7 @@ export class Appends {
     }
   }
 
-  /** Resolves when no append is in flight. */
+  /** Resolves when no append is in flight, or after the time limit of a close. */
   async drained(): Promise<void> {
     await this.#context.appender.drained(this.#inFlight);
   }

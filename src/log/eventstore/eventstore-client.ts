@@ -38,7 +38,10 @@ export type LogDriver = Pick<
   | 'close'
 >;
 
-/** The driver's client, extended by filtered reads, a connection check, and a close that also closes the sockets. */
+/**
+ * The driver's client, extended by filtered reads and subscriptions, a connection check, and two methods that also
+ * close the sockets.
+ */
 export class LogClient extends EventStoreDBClient {
   readonly #open = new Set<Ending>();
   /**
@@ -109,7 +112,7 @@ export class LogClient extends EventStoreDBClient {
     })();
   }
 
-  /** Reads events of streams with one of the prefixes backwards, from the leader. */
+  /** Reads backwards, from the leader, the events of streams with one of the prefixes. */
   readFiltered(read: FilteredRead): RawRead {
     const request = filteredReadRequest(read);
     const open = this.GRPCStreamCreator(StreamsClient, 'read', (client) =>

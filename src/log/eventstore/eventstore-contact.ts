@@ -18,7 +18,7 @@ export class LogUnavailableError extends Error {
   }
 }
 
-/** Tracks whether EventStoreDB is available, the time of the last change, and whether it was ever available. */
+/** Tracks whether EventStoreDB is available, since when it is unavailable, and whether it was ever available. */
 export class Contact {
   readonly hosts: string;
   readonly #url: EventStoreUrl;
@@ -41,8 +41,8 @@ export class Contact {
   }
 
   /**
-   * Returns an error while EventStoreDB is known to be unavailable, so that writers fail immediately instead of waiting
-   * for the time limit; undefined at all other times.
+   * Returns an error if EventStoreDB was available and is unavailable now, so that calls fail immediately instead of
+   * waiting for the time limit. Returns undefined in all other cases, also before the first success.
    */
   known(): LogUnavailableError | undefined {
     return this.#everWorked && !this.#state.reachable ? new LogUnavailableError(this.#state.reason) : undefined;
@@ -56,8 +56,9 @@ export class Contact {
   }
 
   /**
-   * Records a failure, and returns the error for the caller. The state is updated with every failure, but `onState` is
-   * called only if the availability changes.
+   * Records a failure, and returns the error for the caller. Every failure updates the state, but `onState` is called
+   * only if the availability changes. If the server was never available and refuses this node, returns a
+   * `LogRefusedError` and leaves the state unchanged.
    */
   async failed(fault: Fault, cause: unknown): Promise<LogUnavailableError | LogRefusedError> {
     if (!this.#everWorked) {

@@ -96,7 +96,7 @@ export function wasNeverSent(error: unknown): boolean {
 
 /**
  * Returns whether an error is the server's reply to one append. The driver creates such an error without a gRPC status.
- * All other errors mean that a stream failed.
+ * Any other error means that the call or its stream failed.
  */
 export function wasReplied(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -46,8 +46,7 @@ export function prefixFilter(prefixes: readonly string[]): streams.ReadReq.Optio
   const filter = new streams.ReadReq.Options.FilterOptions();
   filter.setStreamIdentifier(expression);
   filter.setCount(new shared.Empty());
-  // Requests as few checkpoints as possible. The reader ignores them, because a checkpoint is ahead of the reader's
-  // position.
+  // Requests as few checkpoints as possible. The reader ignores checkpoints, because they may be ahead of its position.
   filter.setCheckpointintervalmultiplier(1_000);
   return filter;
 }

@@ -93,8 +93,8 @@ class Reader {
   }
 
   /**
-   * Verifies that the last read event still exists; otherwise the log was replaced. Returns the start of the next
-   * subscription.
+   * Verifies that the last read event still exists; otherwise the log was replaced. Ignores events of leases, which the
+   * server may delete. Returns the start of the next subscription.
    */
   async #verify(): Promise<LogPosition> {
     const { reads } = this.#context;
@@ -113,8 +113,11 @@ class Reader {
   }
 
   /**
-   * Returns a start position at which an event exists. If a subscription starts at a deleted event, for example of a
-   * lease, servers before 24.2 do not send the next event. Events that are received twice are dropped.
+   * Returns the start of the next subscription: `seen`, or the position of an earlier event if there is no event at
+   * `seen`. If a subscription starts at a deleted event, for example of a lease, servers before 24.2 do not send the
+   * next event. Events that are received twice are dropped.
+   *
+   * @throws UnknownPositionError if the log ends before the start of the first subscription.
    */
   async #startAt(seen: LogPosition): Promise<LogPosition> {
     const { reads } = this.#context;
@@ -125,7 +128,10 @@ class Reader {
     return seen;
   }
 
-  /** Reads one subscription. Returns its failure, or undefined if the next subscription should start immediately. */
+  /**
+   * Reads one subscription. Returns the error that ended it. Returns undefined if the read is over, or if the next
+   * subscription should start immediately.
+   */
   async *#subscribe(start: LogPosition): AsyncGenerator<readonly RecordedEvent[], Error | undefined, undefined> {
     const { client, contact, closing } = this.#context;
     if (this.#began) this.#context.onResubscribed();
@@ -162,8 +168,8 @@ class Reader {
 
   /**
    * Waits until the server has confirmed the subscription. Then returns whether the event at the start position exists
-   * on this server. If not, the event was deleted, perhaps before the server located it. Returns the error of a failed
-   * subscription.
+   * on the server of the subscription. If not, the event was deleted, perhaps before the server located it. Returns an
+   * error after which the subscription should be repeated, and throws other errors.
    */
   async #isHeld(start: LogPosition, subscription: LiveSubscription): Promise<boolean | Error> {
     while (!subscription.confirmed && subscription.ended === undefined && this.mayGoOn()) await subscription.stirred();
@@ -217,7 +223,8 @@ class Reader {
     const { contact, clock } = this.#context;
     const fault = faultOf(failure);
     this.#failures += 1;
-    // A subscription may end because its reader was too slow, so only a second consecutive failure is reported.
+    // A single failure may be harmless, for example because the server restarts. It is reported only if the server
+    // refuses access; other failures are reported from the second consecutive failure on.
     const saysMore =
       fault.kind === 'refused' || (this.#failures > 1 && fault.kind !== 'dropped' && fault.kind !== 'not-leader');
     if (!(failure instanceof LogUnavailableError) && saysMore) {

@@ -22,8 +22,8 @@ type Renewal = {
 };
 
 /**
- * Limits the length of lease streams, since only the last event of a lease is in force. Reads EventStoreDB's time from
- * renewals.
+ * Limits the length of lease streams, since only the last event of a lease is in force. If EventStoreDB's time is
+ * unknown, or differs too much from the node's clock, reads this time from each renewal of a lease.
  */
 export class Leases {
   readonly #context: LeasesContext;
@@ -48,8 +48,8 @@ export class Leases {
   }
 
   /**
-   * Reads EventStoreDB's time of a renewal. A node with a wrong clock writes only leases; from their times, the node
-   * detects when its clock is correct again.
+   * Reads the time at which EventStoreDB wrote a renewal. A node with a wrong clock writes only leases. From the times
+   * of its leases, the node detects when its clock is correct again.
    */
   #readBack({ stream, events, sentMs }: Renewal): void {
     const { reads, time } = this.#context;

@@ -1,4 +1,7 @@
-/** The limits of this adapter, by the rules of src/limits, which has the limits that are shared with other code. */
+/**
+ * The limits of the EventStoreDB adapter. Limits that other code uses too are in src/limits. Each name contains its
+ * unit.
+ */
 
 /**
  * The time limit of one append or read on a remote log. If the reply to an append is lost, the append has an unknown
@@ -15,14 +18,17 @@ export const logAskAgainMsMax = 2_000;
 export const logReadAttemptsMax = 3;
 /**
  * The number of attempts to find an event that must exist. A server may report a conflict before the other event is
- * readable, and a deposed leader returns old data. All attempts together take three seconds.
+ * readable, and a deposed leader returns old data. The delays between the attempts add up to three seconds.
  */
 export const logLookUpsMax = 7;
-/** The time for which a closing log waits for replies, and then for its connections to end. */
+/**
+ * The time for which a closing log waits for replies, and then for its connections to end. Also the time limit of a
+ * test whether a host accepts TLS.
+ */
 export const logCloseMs = 3_000;
-/** The number of events that are buffered for a slow reader before the server is paused. */
+/** The number of events that are buffered for a slow reader before its subscription is paused. */
 export const logReceivedEventsMax = 128;
-/** The number of bytes that are buffered for a slow reader before the server is paused. */
+/** The number of bytes that are buffered for a slow reader before its subscription is paused. */
 export const logReceivedBytesMax = 2_097_152;
 /** The number of events that the first call of a backward read requests, for example to find the last event. */
 export const logHeadScanEventsMin = 8;

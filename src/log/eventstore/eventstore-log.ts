@@ -41,15 +41,14 @@ export type EventStoreLogOptions = {
   readonly prefix?: string;
   /** Called when the availability changes, but not for the initial state. */
   readonly onState?: (state: LogState) => void;
-  /** Called when a subscription was lost and is being renewed. */
+  /** Called when a subscription has ended and a new subscription continues it. */
   readonly onResubscribed?: () => void;
   /** Creates a replacement for the driver's client. This log must be the only user of the client. */
   readonly connect?: () => LogDriver;
 };
 
 /**
- * Opens an event log in EventStoreDB. The log connects at the first call. Every call is retried, so no action is needed
- * after an outage.
+ * Opens an event log in EventStoreDB. The log connects at the first call, and connects again by itself after an outage.
  *
  * @throws RangeError for an invalid URL. The message does not contain the URL.
  */
@@ -70,7 +69,7 @@ class EventStoreLog implements EventLog {
   readonly #release: () => Promise<void>;
   /** Aborts when the log closes. */
   readonly #closing = serviceController();
-  /** Aborts during a close, when the appends in flight have their outcomes. */
+  /** Aborts during a close, when the appends in flight have their outcomes or the time limit has expired. */
   readonly #ending = serviceController();
   /** The client, which is created at the first call, because its creation reads certificate files. */
   #client: LogDriver | undefined;
@@ -202,7 +201,7 @@ class EventStoreLog implements EventLog {
     throw unavailable;
   }
 
-  /** Returns the reads. Throws after the log is closed; appends in flight may still use the reads. */
+  /** Returns the reads. Throws once a close has begun. Appends in flight may use the reads a little longer. */
   #open(): Reads {
     if (this.#closing.signal.aborted) throw new Error('the log is closed');
     return this.#reads;

@@ -34,7 +34,10 @@ export class OwnEvents {
     this.#followers.delete(follower);
   }
 
-  /** Stores the events of an append. `sentMs` is the monotonic time of the first attempt. */
+  /**
+   * Stores the events of an append, if a subscriber wants its stream. `sentMs` is the monotonic time of sending. If a
+   * retry sends an event that is already stored, the earlier time is kept.
+   */
   remember(stream: StreamName, events: readonly ProposedEvent[], sentMs: number): void {
     if (!this.#isWanted(stream)) return;
     for (const { id, data, metadata } of events) {
@@ -50,7 +53,7 @@ export class OwnEvents {
     for (const { id } of events) this.#drop(id);
   }
 
-  /** Returns the monotonic time at which an event of this process was first sent. */
+  /** Returns the monotonic time at which a stored event was sent; undefined for an event that is not stored. */
   sentMs(id: string): number | undefined {
     return this.#events.get(id)?.sentMs;
   }
@@ -64,8 +67,8 @@ export class OwnEvents {
   }
 
   /**
-   * Drops the events that every subscriber has received, oldest first, because long-lived events are expensive for the
-   * garbage collector.
+   * Drops the oldest events, up to the first event that a subscriber has not received yet. Long-lived events are
+   * expensive for the garbage collector.
    */
   trim(): void {
     for (const [id, { stream, position }] of this.#events) {

@@ -48,14 +48,17 @@ function upTo<T>(bytesMax: number, bytesOf: (value: T) => number): (value: T) =>
   return (value) => (bytes += bytesOf(value)) >= bytesMax;
 }
 
-/** Returns the size of an event. The driver has parsed the metadata, so its size is computed from its JSON. */
+/**
+ * Returns the size of an event. The driver has parsed the metadata, so the size of the metadata is computed from its
+ * JSON.
+ */
 function readSizeOf({ event }: Resolved): number {
   if (event === undefined) return 0;
   const metadata = event.metadata === undefined ? 0 : JSON.stringify(event.metadata).length;
   return metadata + (event.data instanceof Uint8Array ? event.data.length : 0);
 }
 
-/** Verifies that revisions are contiguous: ascending from `first` if it is given, otherwise descending. */
+/** Verifies that the revisions are contiguous. They ascend from `first` if `first` is given, and descend otherwise. */
 function assertWhole(stream: StreamName, events: readonly RecordedEvent[], first: number | undefined): void {
   const begin = first ?? events[0]?.revision ?? 0;
   const step = first === undefined ? -1 : 1;
@@ -66,7 +69,7 @@ function assertWhole(stream: StreamName, events: readonly RecordedEvent[], first
 }
 
 type BackwardSource = StreamSource & {
-  /** Reads any event, to find out whether the server replies to reads. */
+  /** Reads any event. Rejects if the server does not reply to this read. */
   readonly assertAnswers: () => Promise<unknown>;
 };
 

@@ -24,10 +24,13 @@ export type ReadContext = RetryContext & {
   readonly time: ServerTime;
 };
 
-/** The state of a position: the event, `later` if there is no event but the log continues, or `end`. */
+/**
+ * The state of a position. It is the event at the position, if this is an event of this log; `later` if EventStoreDB
+ * has another event at or after the position; `end` if EventStoreDB has no event there or later.
+ */
 export type PositionState = RecordedEvent | 'later' | 'end';
 
-/** The position and stream of this log's last event. */
+/** The position and stream of this log's last event. An empty log has the position `logStart` and no stream. */
 export type LogEnd = {
   readonly position: LogPosition;
   readonly stream?: StreamName | undefined;
@@ -84,7 +87,7 @@ export class Reads {
     return (await this.lastCreated(stream))?.event;
   }
 
-  /** Returns the stream's last event, and the time at which EventStoreDB wrote it. */
+  /** Returns the stream's last event, and the time at which EventStoreDB wrote it; undefined for a missing stream. */
   async lastCreated(stream: StreamName): Promise<TimedEvent | undefined> {
     const records = await this.#retried.read((client) =>
       client.readStream(this.#context.prefix + stream, {
@@ -101,9 +104,9 @@ export class Reads {
   }
 
   /**
-   * Returns the position of this log's last event. Reads $all backwards up to an event of this log, or up to the start
-   * of the last scan, so that events of other platforms are scanned only once. A deposed leader returns old data, so an
-   * end before `atLeast` is accepted only after several attempts.
+   * Returns the position and stream of this log's last event. Reads $all backwards up to an event of this log, or up to
+   * the end of $all at the previous scan, so that events of other platforms are scanned only once. A deposed leader
+   * returns old data, so an end before `atLeast` is accepted only after several attempts.
    */
   async end(atLeast: LogPosition = logStart): Promise<LogEnd> {
     const { clock, closing } = this.#context;
@@ -145,7 +148,7 @@ export class Reads {
     );
   }
 
-  /** Repeats a read until the server replies. */
+  /** Repeats a read until the server replies or the log closes. */
   async revive(): Promise<void> {
     await this.#retried.revive();
   }
@@ -163,8 +166,8 @@ export class Reads {
   }
 
   /**
-   * Returns the event at a position, or `later` or `end` if there is none. A deposed leader returns old data, so `end`
-   * is returned only after several attempts.
+   * Returns the state of a position. A deposed leader returns old data, so `end` is returned only after several
+   * attempts.
    *
    * @throws UnknownPositionError if the server cannot read at this position but replies to other reads.
    */
@@ -196,7 +199,7 @@ export class Reads {
     return record === undefined ? logStart : logPosition(record.place.commit + 1n);
   }
 
-  /** Returns the event of this or another log at the position, or the next event after the position. */
+  /** Returns the event of this or another log at the position, or else the next event; undefined if there is none. */
   async #from(position: LogPosition): Promise<DriverRecord | undefined> {
     const read = (): Promise<readonly Resolved[]> =>
       this.#retried.read(

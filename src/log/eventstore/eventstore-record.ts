@@ -124,7 +124,7 @@ function isJsonObject(text: Buffer): boolean {
 }
 
 /**
- * Converts an event of the driver, which has parsed the metadata. This adapter wrote the metadata with
+ * Converts an event of the driver, which has parsed the metadata. Programs of this platform write metadata with
  * `JSON.stringify`, so `JSON.stringify` restores the same bytes.
  */
 export function rawRecord({
@@ -162,7 +162,7 @@ function metadataBytes(metadata: unknown): Uint8Array {
 /** The type of the event that the server appends to a permanently deleted stream. Its revision is no safe integer. */
 const tombstone = '$streamDeleted';
 
-/** Decodes an event. Returns undefined if the name of its stream does not have the prefix and a category. */
+/** Decodes an event. Returns undefined for an event of another log, and for a tombstone (see `streamOf`). */
 export function storedRecord(prefix: string, raw: RawRecord): StoredRecord | undefined {
   const stream = streamOf(prefix, raw);
   if (stream === undefined) return undefined;

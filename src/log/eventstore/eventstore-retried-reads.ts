@@ -36,8 +36,8 @@ type ReadEachOptions<Event, Kept> = {
 };
 
 /**
- * Finite reads. Each read is one call of the driver with a time limit, which is retried a few times if the server is
- * unavailable.
+ * Finite reads. Each read is one call of the driver, with a time limit. A failed call is repeated a few times, unless a
+ * repetition cannot help.
  */
 export class RetriedReads {
   readonly #context: RetryContext;
@@ -55,7 +55,8 @@ export class RetriedReads {
 
   /**
    * Reads values; a stream that does not exist has none. With `failures`, an internal error of the server is rethrown
-   * unchanged. Every other failure becomes an error of the log.
+   * unchanged. Other failures are thrown as `LogUnavailableError`, `LogRefusedError` or `LogCorruptError`, and as a
+   * plain `Error` if the log is closed.
    */
   async readEach<Event, Kept>(
     make: (client: LogDriver) => StreamingRead<Event>,
@@ -85,8 +86,8 @@ export class RetriedReads {
   }
 
   /**
-   * Repeats a read of one event until the server replies, so that the reported state is correct even without other
-   * reads.
+   * Repeats a read of one event until the server replies or the log closes, so that the reported state is correct even
+   * without other reads.
    */
   async revive(): Promise<void> {
     const { clock, contact, closing } = this.#context;

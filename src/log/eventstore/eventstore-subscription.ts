@@ -17,7 +17,10 @@ export type Subscribed = {
   readonly prefixes: readonly string[];
 };
 
-/** One subscription. The reader takes events at its own speed; within limits, further events remain on the server. */
+/**
+ * One subscription. The reader takes events at its own speed. If the buffered events reach a limit, the subscription
+ * pauses, and further events remain on the server.
+ */
 export class LiveSubscription {
   readonly #onConfirmed: () => void;
   #call: SubscriptionCall | undefined;
@@ -31,7 +34,7 @@ export class LiveSubscription {
   #bytes = 0;
   #paused = false;
   #wake: (() => void) | undefined;
-  /** Whether an event may have arrived since the last call of `stirred`. */
+  /** Whether `stir` was called since the last call of `stirred`. */
   #isActive = false;
 
   constructor(client: LogDriver, { after, prefixes }: Subscribed, onConfirmed: () => void) {
@@ -107,7 +110,9 @@ export class LiveSubscription {
     return undefined;
   }
 
-  /** The reason why no more events will arrive. Earlier events can still be taken. */
+  /**
+   * The reason why no more events will arrive; undefined while events may arrive. Earlier events can still be taken.
+   */
   get ended(): Error | undefined {
     return this.#ended;
   }
@@ -157,23 +162,20 @@ export class LiveSubscription {
 export type Wanted = (stream: string) => boolean;
 
 /**
- * Groups events into batches of whole appends. Drops events at or before the last delivered position, so that a
- * repeated event is delivered only once.
+ * Groups events into batches of whole appends. Drops events that were received before, so that a repeated event is
+ * delivered only once.
  */
 export class Batches {
   readonly #wanted: Wanted;
   #seen: LogPosition;
-  /**
-   * The last event up to `#seen` that remains in the log: no event of a lease, because the server may delete such
-   * events.
-   */
+  /** The last event up to `#seen` that is not an event of a lease, because the server may delete events of leases. */
   #anchor: RecordedEvent | undefined;
   /** The events of whole appends that pass the filter and are not delivered yet. */
   #ready: RecordedEvent[] = [];
   #bytes = 0;
   /** The received events of the incomplete append. */
   #partial: RecordedEvent[] = [];
-  /** The place in its append at which the next event of the incomplete append is expected. */
+  /** The place that the next event of the incomplete append must have. Places begin with 1. */
   #next = 1;
 
   constructor(after: LogPosition, wanted: Wanted) {
@@ -181,7 +183,7 @@ export class Batches {
     this.#wanted = wanted;
   }
 
-  /** The position of the last event in the last complete append. */
+  /** The position of the last event in the last complete append; the start of the reader if there is none yet. */
   get seen(): LogPosition {
     return this.#seen;
   }
@@ -190,7 +192,7 @@ export class Batches {
     return this.#anchor;
   }
 
-  /** Sets the existing event at the start position of the reader. */
+  /** Sets the anchor to the event at the start position of the reader, unless it is an event of a lease. */
   begin(event: RecordedEvent): void {
     if (isKept(event)) this.#anchor = event;
   }

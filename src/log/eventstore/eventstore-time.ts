@@ -2,8 +2,9 @@ import type { Clock } from '../../base/clock.ts';
 
 /**
  * Estimates the time of EventStoreDB's clock, which all nodes of a log share, from the times of events. EventStoreDB
- * wrote an append of this process after it was sent and before it was read back. These two times limit the offset of
- * its clock to the monotonic clock, so the estimate does not depend on the wall clock.
+ * wrote an append of this process after the append was sent and before it was read back. These two times limit the
+ * offset of EventStoreDB's clock to the monotonic clock. A wrong wall clock therefore cannot move the estimate beyond
+ * the limits.
  */
 export class ServerTime {
   readonly #clock: Clock;
@@ -14,16 +15,14 @@ export class ServerTime {
     this.#clock = clock;
   }
 
-  /**
-   * Sets both limits by an event of this process, which was first sent at `sentMs` (monotonic) and has just been read.
-   */
+  /** Sets both limits by an event of this process, which was sent at `sentMs` (monotonic) and has just been read. */
   own(createdMs: number, sentMs: number): void {
     if (createdMs > 0) this.#offset = { least: createdMs - this.#clock.monotonic(), most: createdMs - sentMs };
   }
 
   /**
-   * Raises the lower limit if an event that has just been read requires it: the time of the event is not in the future.
-   * The limit rises, for example, after the machine was suspended.
+   * Raises the lower limit if an event that has just been read shows a later time. This happens, for example, after the
+   * machine was suspended.
    */
   seen(createdMs: number): void {
     const least = createdMs - this.#clock.monotonic();

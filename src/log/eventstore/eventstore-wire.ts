@@ -1,9 +1,9 @@
 import type { RawRecord } from './eventstore-record.ts';
 
 /**
- * A decoded message of a subscription (`ReadResp` in the driver's streams.proto). This module decodes messages directly
- * from bytes, because the driver creates about twenty objects for each event and parses its metadata, which is most of
- * the cost of a catch-up.
+ * A decoded message of a subscription or a filtered read (`ReadResp` in the driver's streams.proto). This module
+ * decodes messages directly from bytes. The driver would create about twenty objects for each event and parse its
+ * metadata, which would be most of the cost of a catch-up.
  */
 export type WireAnswer = RawRecord | 'confirmed' | 'other';
 

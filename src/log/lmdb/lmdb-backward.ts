@@ -11,8 +11,8 @@ type BackwardSource = Pick<ReadSource, 'durable' | 'open'> & {
 };
 
 /**
- * Reads the events between two positions of the embedded log, newest first. The read starts at the end of the log at
- * the time of the call, or before `before`.
+ * Reads the events between two positions of the embedded log, newest first. The read starts before `before`, or at the
+ * end of the log at the time of the call.
  */
 export function readBackward(
   source: BackwardSource,

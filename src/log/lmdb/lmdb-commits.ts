@@ -21,15 +21,15 @@ export type CommitListener = {
 };
 
 /**
- * Group commit, one transaction at a time. lmdb would start the next transaction while another is being written, and
- * would commit the next transaction even if the earlier transaction fails. On a full disk, a large event may fail and a
+ * Group commit, one transaction at a time. lmdb would start the next transaction while the previous one is being
+ * written, and would commit the next one even if the previous one fails. On a full disk, a large event may fail and a
  * later small event may succeed, which would leave a hole in the log. Therefore records that are added during a
  * transaction wait for the next transaction.
  */
 export class LmdbCommits {
   readonly #store: LmdbStore;
   readonly #listener: CommitListener;
-  /** Whether a put in the current turn of the event loop belongs to the transaction that this turn has begun. */
+  /** Whether the current turn of the event loop has begun a transaction. Later puts of the turn belong to it. */
   #open = false;
   /** The promises of a transaction. lmdb returns one or a few promises for all puts. */
   readonly #promises = new Set<Promise<boolean>>();
@@ -71,7 +71,7 @@ export class LmdbCommits {
         this.#put = position + index;
       }
     } catch (error) {
-      // Some puts of the append are queued and cannot be undone, so this process must not write any further records.
+      // Some puts of the append may be queued and cannot be undone, so this process must not write any further records.
       this.#fail(error);
     }
   }

@@ -41,7 +41,7 @@ export type LmdbLogOptions = {
   readonly isReadOnly?: boolean;
 };
 
-/** Opens the embedded log: an LMDB environment with group commit. An append resolves after it is flushed to disk. */
+/** Opens the embedded log: an LMDB environment with group commit. An append succeeds after it is flushed to disk. */
 export async function openLmdbLog({ dir, onFatal, isReadOnly = false }: LmdbLogOptions): Promise<EventLog> {
   return new LmdbLog(await store.openStore(dir, isReadOnly), onFatal, isReadOnly);
 }
@@ -154,7 +154,7 @@ class LmdbLog implements EventLog {
    */
   #settle(position: number): void {
     this.#durable = position;
-    // Without this reset, the next point read may use a snapshot from before this commit, without its appends.
+    // Without this reset, the next point read may use a snapshot that was taken before this commit.
     this.#store.root.resetReadTxn();
     // Followers that keep up have taken the events of the previous commit by now.
     this.#recent.trim(this.#followers);

@@ -14,7 +14,7 @@ type PendingAnswer = {
   previous: PendingAnswer | undefined;
 };
 
-/** The results of appends that are not durable yet, in the order of their positions. */
+/** The results of appends that are not durable yet, in the order in which they were added. */
 export class PendingAppends {
   #answers: PendingAnswer[] = [];
   /**
@@ -40,8 +40,8 @@ export class PendingAppends {
   }
 
   /**
-   * Resolves to `outcome` when all records up to `position` are durable, for an outcome that depends on a pending
-   * append.
+   * Resolves to `outcome` when all records up to `position` are durable, or to an unknown outcome if a commit fails.
+   * For an outcome that depends on a pending append.
    */
   answerAfter(stream: StreamName, position: number, outcome: AppendOutcome): Promise<AppendOutcome> {
     return new Promise((resolve) => {
@@ -49,7 +49,7 @@ export class PendingAppends {
     });
   }
 
-  /** Returns the last pending event of a stream. */
+  /** Returns the last pending event of a stream; undefined if the stream has none. */
   lastOf(stream: StreamName): RecordedEvent | undefined {
     return this.#newest.get(stream)?.added.at(-1);
   }
@@ -79,7 +79,7 @@ export class PendingAppends {
     this.#answers.splice(0, settled);
   }
 
-  /** Resolves every pending append to an unknown outcome. Call `fail` when a commit has failed. */
+  /** Resolves every pending result to an unknown outcome. Call `fail` when a commit has failed. */
   fail(cause: LogFailedError): void {
     for (const { resolve } of this.#answers) resolve({ ok: false, reason: 'unknown', cause });
     this.#answers = [];

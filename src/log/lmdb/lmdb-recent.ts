@@ -5,9 +5,9 @@ import type { RecordedEvent } from '../log.ts';
 export type Follower = { next: number };
 
 /**
- * The newest durable events, in a ring that all subscribers share. A subscriber only has a position, so a slow
- * subscriber uses no memory; it reads overwritten events from disk. Events that all followers within the ring have
- * received are dropped at the next commit, because long-lived objects are expensive for the garbage collector.
+ * The newest durable events, in a ring that all followers share. A follower only has a position, so a slow follower
+ * uses no memory: it reads overwritten events from disk. A commit drops the events that all followers within the ring
+ * have received, because long-lived objects are expensive for the garbage collector.
  */
 export class RecentEvents {
   readonly #ring: (RecordedEvent | undefined)[] = Array.from({ length: logRecentEventsMax }, () => undefined);

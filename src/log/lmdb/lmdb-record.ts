@@ -20,7 +20,7 @@ const streamLengthAt = 19;
 const dataLengthAt = 21;
 const headerBytes = 25;
 
-/** The flag of the last event of an append, with which readers avoid splitting an append. */
+/** Marks the last event of an append, so that readers can avoid splitting an append. */
 const endsAppendFlag = 1;
 
 /** The location of a record. The members are numbers, because arithmetic with bigints is much slower. */
@@ -58,7 +58,9 @@ export function encodeRecord(stream: StreamName, event: ProposedEvent, place: Re
   return record;
 }
 
-/** Checks the length of a stream's name. LMDB refuses longer keys too, but only after the record has been written. */
+/**
+ * Checks the length of a stream's name. LMDB refuses too long keys as well, but only after the record has been written.
+ */
 export function assertFits(stream: StreamName): void {
   // A UTF-16 code unit has at most three bytes in UTF-8, so the bytes of most names need not be counted.
   if (stream.length * 3 <= streamNameBytesMax) return;
@@ -108,8 +110,8 @@ export function decodeRecord(record: Buffer, position: number): RecordedEvent {
 }
 
 /**
- * A record in a reused buffer. Getters decode members on access. `data` and `metadata` are views of the buffer, so they
- * are valid only until the buffer is reused.
+ * A record in a reused buffer. Members that many readers do not need are decoded on access. `data` and `metadata` are
+ * views of the buffer, so they are valid only until the buffer is reused.
  */
 export class ScannedRecord implements RecordedEvent {
   readonly type: string;
@@ -125,7 +127,8 @@ export class ScannedRecord implements RecordedEvent {
   #metadata: Buffer | undefined;
 
   /**
-   * `shift` is added to the position. @throws LogCorruptError unless `record` is complete and belongs at `position`.
+   * @param shift the offset that is added to the position. @throws LogCorruptError unless `record` is complete and
+   * belongs at `position`.
    */
   constructor(record: Buffer, position: number, shift: bigint) {
     const offsets = offsetsIn(record, position);

@@ -25,10 +25,11 @@ export class RecordReader {
   }
 
   /**
-   * Returns the records from `first` up to `last`, until their size reaches `bytesMax`; at least one record. No
-   * snapshot is kept open between calls, so that the log can reuse freed pages.
+   * Returns the records from `first` up to `last`. The record with which their size reaches `bytesMax` is the last one;
+   * a missing record after `first` ends the result too. No snapshot is kept open between calls, so that the log can
+   * reuse freed pages.
    *
-   * @throws LogCorruptError for a record that is missing or cannot be decoded.
+   * @throws LogCorruptError if record `first` is missing, or if a record cannot be decoded.
    */
   take(first: number, last: number, bytesMax: number): readonly RawRecord[] {
     const taken: RawRecord[] = [];

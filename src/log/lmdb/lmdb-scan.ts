@@ -29,7 +29,7 @@ export async function scan(
       if (key !== next) break;
       const event = new ScannedRecord(value, next, shift);
       if (wanted(event.stream)) visit(event);
-      // The check follows `visit`, because its read overwrites the buffer of the record.
+      // The check follows `visit`, because the check reads a table and so overwrites the buffer of the record.
       if (next > indexed) assertIndexed(store, event.stream, event.revision, next);
       next += 1;
     }
@@ -38,7 +38,7 @@ export async function scan(
   }
 }
 
-/** Opens the table of records so that values are in lmdb's shared buffer. */
+/** Opens the table of records so that reads return views of lmdb's shared buffer instead of copies. */
 function openScans({ root }: LmdbStore): Database<Buffer, number> {
   const options: RootDatabaseOptions & { readonly name: string } = {
     ...eventsTable,

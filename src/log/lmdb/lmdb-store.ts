@@ -214,9 +214,9 @@ export function readRecord(store: LmdbStore, position: number): RecordedEvent {
 }
 
 /**
- * Verifies the index entry of a record. The index decides whether an append conflicts, and has no checksum, so readers
- * of ranges check the entries of all records that existed when the log was opened. Without the entry of an event, a
- * second event with the same revision could be appended.
+ * Verifies the index entry of a record. The index decides whether an append conflicts, and has no checksum, so reads of
+ * ranges of positions verify the entries. Without the entry of an event, a second event with the same revision could be
+ * appended.
  */
 export function assertIndexed({ streams }: LmdbStore, stream: string, revision: number, position: number): void {
   const entry = streams.getBinaryFast([stream, revision]);
@@ -246,7 +246,10 @@ export function* readRecords(store: LmdbStore, first: number, last: number): Gen
   if (expected <= last) throw new LogCorruptError(`the record is missing at position ${expected.toString()}`);
 }
 
-/** Yields every record from `last` down to `first`. */
+/**
+ * Yields every record from `last` down to `first`. The caller must consume the records in one turn, as for
+ * `readRecords`.
+ */
 export function* readRecordsBackward(store: LmdbStore, last: number, first: number): Generator<RecordedEvent> {
   let expected = last;
   for (const { key, value } of store.events.getRange({ reverse: true, start: last, end: first - 1 })) {
@@ -259,7 +262,10 @@ export function* readRecordsBackward(store: LmdbStore, last: number, first: numb
   if (expected >= first) throw new LogCorruptError(`the record is missing at position ${expected.toString()}`);
 }
 
-/** Returns the reason of a failed commit. lmdb first rejects the puts, and then a separate promise with the reason. */
+/**
+ * Returns the reason of a failed commit. lmdb first rejects the puts, and then a separate promise with the reason.
+ * Returns the rejection of the puts if lmdb gives no reason within one turn of the event loop.
+ */
 export async function commitReason(rejection: unknown): Promise<unknown> {
   if (!isCommitFailure(rejection)) return rejection;
   const reason = rejection.commitError.then(
