@@ -2,7 +2,9 @@ import { parseCheckpoint, type Checkpoint } from '../audit/proof/checkpoint.ts';
 import { parseNote, verifyNote, type VerifierKey } from '../audit/proof/signed-note.ts';
 import type { TreeSize } from '../command/event.ts';
 
-/** A checkpoint from a file of the operator. `isVerified`: whether one of the given keys has signed the checkpoint. */
+/**
+ * A checkpoint from a file of the operator. `isVerified` is true if one of the given keys has signed the checkpoint.
+ */
 export type KeptCheckpoint = Checkpoint & { readonly isVerified: boolean };
 
 /** The log does not begin with the leaves of a checkpoint. */
@@ -13,7 +15,10 @@ export class LogDiffersError extends Error {
   }
 }
 
-/** Returns the checkpoint of a note, or the reason to refuse the note. Without keys, the signature is not checked. */
+/**
+ * Returns the checkpoint of a note. For a note that is refused, returns the reason, which completes a sentence about
+ * the file. Without keys, the signature is not checked.
+ */
 export function keptCheckpoint(text: string, keys: readonly VerifierKey[]): KeptCheckpoint | string {
   const note = parseNote(text);
   const checkpoint = note === undefined ? undefined : parseCheckpoint(note.text);

@@ -25,7 +25,7 @@ import { UnsuitableLogError } from '../log/founded-log.ts';
 import { LogCorruptError, LogRefusedError, type EventLog } from '../log/log.ts';
 import { openLog } from '../server/open-log.ts';
 
-/** The log commands. A command opens the log itself, so no server may have an embedded log open. */
+/** The log commands. A command opens the logs itself, so no server may have one of the embedded logs open. */
 export const logCommands: LogCommands = {
   copy: async ({ from, to, fromPrefix, toPrefix, inFlightMax }: LogCopyOptions, context) => {
     const settings = settingsOf(context);
@@ -129,7 +129,7 @@ type OpenLogs = {
   readonly open: (place: LogLocation, options: { readonly mustExist: boolean }) => Promise<EventLog>;
 };
 
-/** Runs the work, closes the opened logs, and converts errors into messages for the user. */
+/** Runs the work, closes the opened logs, and converts an error to a message for the user. */
 async function withLogs(
   places: readonly LogLocation[],
   context: CommandContext,
@@ -162,7 +162,7 @@ async function withLogs(
     opened.push(log);
     return log;
   };
-  // Ignores errors that the driver throws where no caller can catch them: the appends in flight get an outcome
+  // Ignores errors that the driver throws where no caller can catch them, because the appends in flight get an outcome
   // nevertheless. Any other uncaught error ends the command.
   const onStray = (error: unknown): void => {
     if (!isStrayAppendReply(error)) ending.abort(error);

@@ -14,6 +14,8 @@ type CopyState = {
 /**
  * Compares the events in the target with the first events of the source. Returns the number of equal events, the head
  * of the target, and the next event of the source.
+ *
+ * @throws LogCopyError if the target has a different or an additional event.
  */
 export async function comparePrefix(context: CopyContext, target: EventLog, events: EventCursor): Promise<CopyState> {
   const { progress, signal, print } = context;
@@ -51,7 +53,10 @@ function assertSame(original: RecordedEvent | undefined, copied: RecordedEvent):
 }
 
 /**
- * Verifies that source and target have the same events in the same order. Returns the Merkle tree over these events.
+ * Verifies that source and target have the same copied events in the same order. Returns the Merkle tree over these
+ * events.
+ *
+ * @throws LogCopyError if the events or the trees differ.
  */
 export async function verifyCopy(context: CopyContext, source: CopySource, target: EventLog): Promise<TreeSize> {
   const { source: log, progress, signal } = context;

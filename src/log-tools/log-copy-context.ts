@@ -6,8 +6,8 @@ import type { EventLog, LogPosition } from '../log/log.ts';
 export type LogCopyOptions = {
   readonly source: EventLog;
   /**
-   * Opens the target. The target is opened again for the verification, which must read the stored events and not events
-   * in the memory of the adapter.
+   * Opens the target. The copy opens the target a second time for the verification, which must read the stored events
+   * and not events in the memory of the adapter.
    */
   readonly openTarget: () => Promise<EventLog>;
   readonly inFlightMax: number;

@@ -16,7 +16,7 @@ export class LogCopyError extends Error {
 }
 
 /**
- * Returns whether the events of a stream belong to one log only, and are therefore not copied: a copy has its own
+ * Returns whether the events of a stream belong to one log only. Such events are not copied: a copy has its own
  * founding, and leases belong to nodes.
  */
 function isOwn(stream: string): boolean {
@@ -35,7 +35,7 @@ export type CursorRange = {
   readonly signal: AbortSignal;
 };
 
-/** Iterates over the copied events of a log, with at most one batch in memory. */
+/** Iterates over the events of a log that a copy contains, with at most one batch in memory. */
 export class EventCursor {
   readonly #batches: AsyncIterator<readonly RecordedEvent[], unknown>;
   readonly #signal: AbortSignal;
@@ -92,7 +92,10 @@ export function describeEvent({ id, stream, revision, position }: RecordedEvent)
   return `event ${id} (revision ${revision.toString()} of ${stream}, position ${position.toString()})`;
 }
 
-/** Adds the role of the log to the error of a damaged record. `kind` is `refused` if no event was written yet. */
+/**
+ * Adds the role of the log to the error of a damaged log; returns other errors unchanged. `kind` is `refused` if no
+ * event was written yet.
+ */
 export function describeDamage(
   side: CursorRange['side'],
   error: unknown,

@@ -27,8 +27,9 @@ export async function sourceFounding(log: EventLog): Promise<Founding> {
 }
 
 /**
- * Returns the founding of a target that is a copy of exactly this source; undefined if the target is empty. Any other
- * target is refused.
+ * Returns the founding of a target that is a copy of exactly this source; undefined if the target is empty.
+ *
+ * @throws LogCopyError for any other target.
  */
 export async function targetFounding(target: EventLog, source: Founding): Promise<Founding | undefined> {
   // Reads the head before the founding, because a late append of an earlier run may found the target in between.

@@ -21,11 +21,11 @@ export type PipelineOptions = {
   readonly clock: Clock;
   /** Stops the copy when aborted. The copy then throws the signal's reason. */
   readonly signal: AbortSignal;
-  /** Called with the number of further events that are known to exist in the target. */
+  /** Called with the number of further events in the target, when the copy knows that they exist. */
   readonly onCopied: (events: number) => void;
 };
 
-/** The outcome of an append, or the rejection of an append that the log can never accept. */
+/** The outcome of an append, or the rejection of an append (`rejected`), after which the copy fails. */
 type Answer = AppendOutcome | { readonly ok: false; readonly reason: 'rejected'; readonly cause: unknown };
 type Sent = {
   readonly event: RecordedEvent;
@@ -48,7 +48,10 @@ export class CopyPipeline {
   #after: LogPosition;
   #sent: Sent[] = [];
   #bytes = 0;
-  /** Whether a reply was received on the connection. On a new connection, the first append may arrive last. */
+  /**
+   * Whether an append has succeeded since the start or the last failure. On a new connection, the first append may
+   * arrive last, so only one append is sent before this success.
+   */
   #warm = false;
 
   constructor(options: PipelineOptions) {
@@ -100,8 +103,8 @@ export class CopyPipeline {
   }
 
   /**
-   * Recovers after a failure: reads the target, and sends the remaining events again. Retries both while the target is
-   * unavailable.
+   * Recovers after a failure: reads the target, and sends the remaining events again. Repeats both steps until the
+   * events are sent, the copy fails, or the signal aborts.
    */
   async #recover(): Promise<void> {
     const { signal, clock } = this.#options;
@@ -115,7 +118,11 @@ export class CopyPipeline {
     }
   }
 
-  /** Removes the sent events that exist in the target. Returns false if the target cannot be read. */
+  /**
+   * Removes the events that exist in the target from the sent events. Returns false if the target cannot be read.
+   *
+   * @throws LogCopyError if the target has another event in place of the next sent event.
+   */
   async #readTarget(): Promise<boolean> {
     const { target, signal } = this.#options;
     let standing: EventCursor | undefined;
@@ -142,7 +149,10 @@ export class CopyPipeline {
     }
   }
 
-  /** Sends the first event alone, and the other events after its success. Returns false if the first event fails. */
+  /**
+   * Sends the first event alone, and the other events after its success. Returns false if the first append has no
+   * success and a retry may succeed.
+   */
   async #sendRestAgain(): Promise<boolean> {
     const rest = this.#sent.splice(0).map(({ event }) => event);
     this.#bytes = 0;
@@ -179,7 +189,7 @@ function overtaken(event: RecordedEvent): LogCopyError {
 }
 
 /**
- * Returns the error for a rejected event. `LogRefusedError` means that the log refuses all calls; any other rejection
+ * Returns the error for a rejected event. `LogRefusedError` means that the log refuses all calls. Any other rejection
  * concerns only this event.
  */
 function rejected(event: RecordedEvent, cause: unknown): unknown {

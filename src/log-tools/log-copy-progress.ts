@@ -19,7 +19,10 @@ type Stage = {
   events: number;
 };
 
-/** Reports the progress of a copy: one line each second, and one line at the end of each stage. */
+/**
+ * Reports the progress of a copy or of a read. Prints at most one line each second, and one line at the end of each
+ * stage.
+ */
 export class CopyProgress {
   readonly #options: ProgressOptions;
   #stage: Stage | undefined;

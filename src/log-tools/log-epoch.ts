@@ -7,7 +7,7 @@ import { platformStream, readFounding, type Founding } from '../log/founded-log.
 import type { EventLog, ExpectedRevision } from '../log/log.ts';
 import { treeOf } from './log-tree.ts';
 
-/** The dependencies of the functions that write events about the log. */
+/** The dependencies of the functions that write events to the stream `platform:log`. */
 export type EpochWriting = {
   readonly clock: Clock;
   readonly uuid: () => string;
@@ -23,10 +23,12 @@ export class EpochRefusedError extends Error {
 }
 
 /**
- * Starts a new epoch after a log was restored in place, because the log may assign positions again that clients and
- * read models have stored. Positions from this event on belong to the new epoch; positions of the old epoch are
- * refused. A new Merkle tree begins too, because leaves that a node has signed may be lost. The event contains the id,
- * the size and the root of the old tree in the restored log.
+ * Starts a new epoch after a log was restored in place. The restored log may assign positions again that clients and
+ * read models have stored. Positions after the event belong to the new epoch; positions of the old epoch are refused. A
+ * new Merkle tree begins too, because leaves that a node has signed may be lost. The event contains the id, the size
+ * and the root of the old tree in the restored log.
+ *
+ * @throws EpochRefusedError if the log has no founding or is an unfinished copy, or if another process starts an epoch.
  */
 export async function startRestoredEpoch(log: EventLog, writing: EpochWriting): Promise<Founding> {
   const founding = await readFounding(log);
@@ -55,8 +57,8 @@ type EpochStart = {
 };
 
 /**
- * Appends an event about the log, and retries with the same id until the outcome is known. Returns false if another
- * event has the revision.
+ * Appends an event to the stream `platform:log`, and retries with the same id until the outcome is known. Returns false
+ * if another event has the revision.
  */
 export async function appendPlatformEvent(
   log: EventLog,

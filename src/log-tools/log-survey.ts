@@ -18,7 +18,7 @@ export type SurveyOptions = {
 const packageStreams = 'package:';
 
 /**
- * Returns the properties of a log for the operator, as names and values. Reads the log to its end, so that damage is
+ * Returns the properties of a log for the operator, as names and values. Reads the whole log, so that damage is
  * detected.
  *
  * @throws LogDiffersError if the log does not agree with the checkpoint.
@@ -64,7 +64,7 @@ export async function describeLog(
   ];
 }
 
-/** The tree over all events of a log, and the earlier tree with a given number of leaves. */
+/** The tree over the events that were added, and the earlier tree with a given number of leaves. */
 class TreeUntil {
   readonly #tree = new LogTree();
   readonly #size: number | undefined;
@@ -90,7 +90,7 @@ class TreeUntil {
   }
 }
 
-/** Returns the position of the log's end in the format of a `resourceVersion`. */
+/** Returns the position of the log's end, as clients see it in a `resourceVersion`. */
 async function shownHead(log: EventLog, domain: string): Promise<string> {
   const founded = new FoundedLog(log);
   await founded.found({ domain, now: 0, uuid: () => '' });

@@ -29,7 +29,7 @@ export async function treeOf(
   for await (const batch of log.readAll({ after: logStart, signal })) {
     for (const event of batch) tree.add(event);
   }
-  // A reader with an aborted signal ends without an error.
+  // After the signal aborts, the iteration ends without an error.
   signal.throwIfAborted();
   return tree.now();
 }

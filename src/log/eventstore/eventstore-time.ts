@@ -21,8 +21,8 @@ export class ServerTime {
   }
 
   /**
-   * Raises the lower limit if an event that has just been read shows a later time. This happens, for example, after the
-   * machine was suspended.
+   * Raises the lower limit if an event that has just been read requires a higher limit, because its time is not in the
+   * future. This happens, for example, after the machine was suspended.
    */
   seen(createdMs: number): void {
     const least = createdMs - this.#clock.monotonic();
