@@ -13,7 +13,7 @@ export type Attempt = WriteOutcome | 'again' | 'lost';
 export type Attempted = {
   readonly clock: Clock;
   /**
-   * The uid of the write. The delays after lost races are computed from it, so that two writes do not wait equally
+   * The uid of the write. The delays after lost races are computed from the uid, so that two writes do not wait equally
    * long.
    */
   readonly uid: string;
@@ -21,7 +21,7 @@ export type Attempted = {
   readonly redraw: (() => void) | undefined;
 };
 
-/** Repeats the attempt until it succeeds or the write is refused, at most `writeAttemptsMax` times. */
+/** Repeats the attempt until the write succeeds or is refused. Refuses the write after `writeAttemptsMax` attempts. */
 export async function retryAttempts(attempt: () => Promise<Attempt>, attempted: Attempted): Promise<WriteOutcome> {
   const { redraw } = attempted;
   let draws = 1;

@@ -4,8 +4,8 @@ import type { EventLog } from '../log/log.ts';
 
 /**
  * Compares this node's clock with the clock of the log, which all nodes share, if the log has a clock (consistency
- * protocol, 8). A node with a wrong clock refuses writes. No event has an earlier time than the event before it, so
- * later events of all nodes would adopt the wrong time.
+ * protocol, 8). A node with a wrong clock refuses writes. Otherwise events of other nodes could adopt its wrong time,
+ * because the time of an event is not earlier than the times of previous events.
  */
 export class ClockAgreement {
   readonly #clock: Clock;
@@ -16,9 +16,7 @@ export class ClockAgreement {
     this.#log = log;
   }
 
-  /**
-   * The reference time in epoch milliseconds: the time of the log, or the time of this node if the log has no clock.
-   */
+  /** The reference time in epoch milliseconds: the time of the log if it is known, otherwise the time of this node. */
   reference(): number {
     return this.#log.time?.() ?? this.#clock.now();
   }
@@ -28,7 +26,10 @@ export class ClockAgreement {
     return this.reference() + clockDifferenceMsMax;
   }
 
-  /** Returns the reason why this node refuses writes; undefined if its clock is correct. */
+  /**
+   * Returns the reason why this node refuses writes. Undefined if its clock is close to the log's clock, or if the time
+   * of the log is unknown.
+   */
   problem(): string | undefined {
     const aheadMs = this.#clock.now() - this.reference();
     if (Math.abs(aheadMs) <= clockDifferenceMsMax) return undefined;

@@ -4,7 +4,8 @@ import type { Execute } from './execute.ts';
 
 /**
  * Reads from the log whether an object exists that this node has not folded, because another node may have just created
- * the object. Resolves when this node has folded the object, or with the refusal for a missing object. Appends nothing.
+ * the object. Resolves to a success when this node has folded the object, and to a refusal if the object is missing or
+ * the log is unavailable. Appends nothing.
  */
 export async function confirmExists(
   execute: Execute,

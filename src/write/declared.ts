@@ -3,12 +3,14 @@ import { isSameDeclaration, type Declaration } from '../resource/type/declaratio
 import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { Refusal } from './refusals.ts';
 
-/** The declaration by which writes of a type are decided: the latest declaration in the log, or undefined. */
+/**
+ * The latest declaration in the log, by which writes of a type are decided. Undefined for a type without a declaration.
+ */
 export type DecidedBy = Declared | undefined;
 
 /**
- * Returns the declaration by which this node decides writes of the type, or a refusal if the latest declaration in the
- * log differs from this node's declaration.
+ * Returns the declaration by which this node decides writes of the type. Returns a refusal if the latest declaration in
+ * the log differs from this node's declaration, or if the log has no declaration of a type with references.
  */
 export function decidedBy(
   declarations: DeclarationReader | undefined,

@@ -4,7 +4,10 @@ import { wrongClock, type Refusal } from './refusals.ts';
 
 export type EventStampsDependencies = {
   readonly clock: Clock;
-  /** Returns the latest time of a folded event, in epoch milliseconds. A new event gets this time or a later time. */
+  /**
+   * Returns the latest time of a folded event, in epoch milliseconds. A new event gets this time or a later time,
+   * unless this time is too far ahead.
+   */
   readonly lastEventTime: () => number;
   /**
    * Compares this node's clock with the log's clock. If absent, the log has no clock, and this node's clock is the
@@ -14,8 +17,9 @@ export type EventStampsDependencies = {
 };
 
 /**
- * Assigns times to events. A time is never earlier than the time of an earlier event, unless that time is too far ahead
- * of the reference time. Thus later events do not inherit the time of a wrong clock (consistency protocol, 8).
+ * Assigns times to events. The time of a new event is not earlier than the times of the events that this node has
+ * folded. Times that are too far ahead of the reference time are ignored, so that later events do not inherit the time
+ * of a wrong clock (consistency protocol, 8).
  */
 export class EventStamps {
   readonly #clock: Clock;

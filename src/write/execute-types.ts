@@ -26,7 +26,7 @@ export type WriteDoorDependencies = EventStampsDependencies & {
   readonly declarations?: DeclarationReader;
   /** The folded references. If undefined, no references are checked. */
   readonly references?: ReferenceReader;
-  /** Returns a registered type. */
+  /** Returns a registered type; undefined for an unknown key. */
   readonly typeOf?: (key: TypeKey) => ResourceType | undefined;
   readonly domain: string;
   readonly uuid: () => string;
@@ -37,7 +37,7 @@ export type WriteDoorDependencies = EventStampsDependencies & {
   readonly secrets: SecretKeeper;
   /** The state of the disk. If undefined, the free space is not monitored. */
   readonly disk?: WriterDisk;
-  /** The rate limits of the writers. If undefined, writers have no limits. */
+  /** The rate limits of the writers. If undefined, writers have no rate limits. */
   readonly writers?: Writers;
   /** Records pending appends. If undefined, pending appends are not recorded. */
   readonly unsettled?: Unsettled;

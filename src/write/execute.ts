@@ -20,7 +20,7 @@ export type Execute = (type: ResourceType, command: Command, context: WriteConte
 /**
  * Creates the write path. A write reads the state of the object, decides the event, appends the event at the next
  * revision, and waits until this node's read models have folded the event. An append with unknown outcome is retried
- * with the same event. The command is decided again only if the append has certainly failed.
+ * with the same event. After an append, the command is decided again only if the append has certainly failed.
  */
 export function createWriteDoor(dependencies: WriteDoorDependencies): Execute {
   const door = new WriteDoor(dependencies);
@@ -55,7 +55,7 @@ class WriteDoor {
     let leave: Leave | undefined;
     let outcome: WriteOutcome | undefined;
     try {
-      // Writes of an existing object queue, because most concurrent writes would lose the race to append.
+      // Writes that name an existing object queue, because most concurrent writes would lose the race to append.
       const isOrdered = command.type !== 'create' && nameProblem(command.name) === undefined;
       const turn = isOrdered ? this.#turns.take(streamOf(type, command.name), admitted.writer) : unordered;
       if (turn === undefined) return tooMany('too many writes of this object are queued');

@@ -34,7 +34,8 @@ export class FoldedStates {
   /**
    * Returns the outcome of a decision after which nothing is appended: a refusal, a write without changes, or a dry
    * run. Such a decision is valid only if this node has folded the whole stream of the object, so the end of the stream
-   * is read from the log (consistency protocol, 4).
+   * is read from the log (consistency protocol, 4). Returns `again` if the stream has later events, after they are
+   * folded.
    */
   async confirm(target: Target, decision: Decision): Promise<Attempt> {
     const head = await this.#log.readLast(target.stream);
@@ -60,7 +61,10 @@ export class FoldedStates {
     return this.reach(await this.#log.lastObject(this.#reader.position()));
   }
 
-  /** Waits until this node has folded the log up to a position. The write must then be attempted again. */
+  /**
+   * Waits until this node has folded the log up to a position, and then returns `again`: the write must be attempted
+   * again. Returns a refusal after the time limit.
+   */
   async reach(position: LogPosition): Promise<Attempt> {
     if (this.#reader.position() >= position) return 'again';
     const reached = await this.#reader.reached(position, { timeoutMs: writeFoldWaitMs });

@@ -16,8 +16,8 @@ export type GuardDependencies = Omit<ClaimsDependencies, 'metadata'> & {
 /**
  * The guard of one write (consistency protocol, 4). A guard serializes writes of different objects, such as two
  * concurrent writes that each remove one of the last two super administrators. A new holder first ensures that the
- * append of the previous holder can no longer succeed. The new holder then folds all events up to its own claim, which
- * include all changes of earlier holders. Only after this the write is decided, and it is appended at the revision that
+ * append of the previous holder is no longer pending. The new holder then folds all events up to its own claim, which
+ * include all changes of earlier holders. Only after this, the write is decided. The append expects the revision that
  * the claim names, so two writes never rely on the same state. A guard needs a few small appends; guarded writes are
  * rare.
  */
@@ -40,13 +40,13 @@ export class HeldGuard {
   }
 
   /**
-   * Takes the guard. Returns true if the guard is held and the changes of earlier holders are folded. The write must
-   * then be decided again.
+   * Takes the guard. Returns true if the guard is held and the changes of earlier holders are folded; the write must
+   * then be decided again. Returns false if the guard could not be taken or the changes were not folded in time.
    */
   async take(guard: StreamName, of: { readonly me: StreamName; readonly base: ExpectedRevision }): Promise<boolean> {
     const { reader, turns, writer, foldWaitMs } = this.#dependencies;
     // Writers on one node queue for the guard. Without the queue, each writer would have to poll the log for the end of
-    // the others, or fence them.
+    // the other writes, or fence their appends.
     this.#leave ??= await turns.take(guard, writer);
     const wanted: Claim = { stream: guard, ...of, holds: () => false };
     const claimed = await claim({ ...this.#dependencies, metadata: this.#metadata }, wanted);

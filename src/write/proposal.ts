@@ -42,8 +42,8 @@ function withoutRemoval({ removal: _removal, ...decision }: Made): Made {
 const unbounded: ReadonlySet<ObjectEvent['type']> = new Set(['ObjectDeletionRequested', 'ObjectDeleted', 'NameFenced']);
 
 /**
- * Returns the proposal without `values` in its event. Other objects have claimed these values, so this marked object
- * must not hold them.
+ * Returns the proposal without `values` in its event. Other objects have claimed these values, so this object, which is
+ * marked for deletion, must not hold them.
  */
 export function lackingIn(proposal: Proposal, values: readonly HeldValue[], proposing: Proposing): Proposal {
   const { decision } = proposal;
@@ -56,8 +56,9 @@ export function lackingIn(proposal: Proposal, values: readonly HeldValue[], prop
 }
 
 /**
- * Returns the bytes of the data of all events, and the bytes to which the size limit of objects applies: those of the
- * first event, or 0 for a marked object and for a fence, to which the limit does not apply.
+ * Returns two sizes. `bytes` is the size of the data of all events. `largest` is the size to which the size limit of
+ * objects applies. It is the size of the first event, but 0 for a fence and for an event that deletes an object or
+ * marks it for deletion, because the limit does not apply to these.
  */
 export function sizeOf({ events, decision }: Proposal): { readonly bytes: number; readonly largest: number } {
   const { type } = decision.event;

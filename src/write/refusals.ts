@@ -22,7 +22,7 @@ export function unavailable(): Refusal {
   };
 }
 
-/** Refuses a write before any append, because the clock of this node is wrong. */
+/** Refuses a write because the clock of this node is wrong. */
 export function wrongClock(detail: string): Refusal {
   return { ok: false, rejection: { reason: 'unavailable', detail, retryAfterSeconds: 10 } };
 }

@@ -11,12 +11,15 @@ export type RetryingLog = WriterLog & {
   lastObject(after: LogPosition): Promise<LogPosition>;
 };
 
-/** Thrown if a read of the log fails. The response is 503, as for a failed append. */
+/**
+ * Thrown if a read of the log fails for another reason than corruption. The response is 503, as for a failed append.
+ */
 export class LogUnreadableError extends Error {}
 
 /**
- * Wraps a log. An append with unknown outcome is retried with the same event and revision, which the log accepts at
- * most once. If a read fails, a `LogUnreadableError` is thrown, so that the failure is not taken for a bug.
+ * Wraps a log. An append with unknown outcome is retried a limited number of times. All attempts have the same event
+ * and revision, so the log stores the event at most once. A failed read throws a `LogUnreadableError`, so that the
+ * failure is not taken for a bug; a corrupt log throws a `LogCorruptError`.
  */
 export function retryingLog(log: EventLog, clock: Clock): RetryingLog {
   return {

@@ -12,7 +12,7 @@ type Queue = TurnQueue<Writer, () => void>;
 /**
  * Serializes the writes of each stream on this node, because most concurrent writes of an object would lose the race to
  * append. Writers alternate. The queue saves work but is not a lock: after a time limit a writer proceeds, and the
- * expected revision of the append prevents conflicts.
+ * expected revision of the append prevents that two writes succeed from the same state.
  */
 export class StreamQueues {
   readonly #clock: Clock;
@@ -25,7 +25,7 @@ export class StreamQueues {
 
   /**
    * Waits for the writer's turn. Returns without a promise if no write of the stream is in progress. Returns undefined
-   * if the queue is full.
+   * if the queue has no slot for this writer.
    */
   take(stream: string, writer: Writer): Leave | Promise<Leave> | undefined {
     if (!this.#waiting.has(stream)) {

@@ -15,7 +15,7 @@ export function streamOf(type: ResourceType, name: string): StreamName {
   return streamName(`object:${type.key}/${name}`);
 }
 
-/** Returns the object in this state; undefined if the object did not exist. */
+/** Returns the object in this state; undefined if no object is stored. */
 export function storedIn({ state }: Target): ResourceObject | undefined {
   return state.kind === 'live' ? state.object : undefined;
 }

@@ -44,7 +44,8 @@ export class Unsettled {
   }
 
   /**
-   * Whether another append may be sent. The number is limited so that a log without responses does not fill the memory.
+   * Whether another append may be sent. The number of given-up appends is limited, so that a log without responses does
+   * not fill the memory.
    */
   hasRoom(): boolean {
     if (this.#givenUp >= unsettledMax) this.#forgetSettled();

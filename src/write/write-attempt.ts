@@ -30,7 +30,7 @@ import type { StreamQueues } from './stream-queues.ts';
 import { ReferenceChecks } from './references/reference-checks.ts';
 import { claimValues, heldOnItsWayOut, storedHolder, type ValuesRefused } from './unique/unique-values.ts';
 
-/** Attempts at a command. Each attempt reads the state, decides, claims unique values and appends. */
+/** Attempts at a command. An attempt reads the state, decides, claims unique values and appends. */
 export class WriteAttempts {
   readonly #dependencies: WriteDoorDependencies;
   /** The log, with retries of unknown outcomes. */
@@ -59,8 +59,8 @@ export class WriteAttempts {
   }
 
   /**
-   * Waits until this node has folded all rights that were in the log when the write began, and then decides. These
-   * include the rights of the writer and the rights that the write changes.
+   * Folds all rights that were in the log when the attempt began, and then decides. These include the rights of the
+   * writer and the rights that the write changes.
    */
   async #decideByLastGrants(type: ResourceType, command: Command, given: Given): Promise<Attempt> {
     const reached = await this.#folded.reachEnd();
@@ -285,7 +285,7 @@ function metadataOf({ cause, causedBy }: WriteContext, time: string, by: Decided
   };
 }
 
-/** Whether the rules do not check a command. Only the platform sends these commands, and they change no grants. */
+/** Whether the rules skip a command. Only the platform's code sends such commands, and they change no grants. */
 const isUnchecked: Readonly<Record<Command['type'], boolean>> = {
   create: false,
   replace: false,

@@ -47,8 +47,8 @@ export class Admission {
   }
 
   /**
-   * Refuses a write without a free slot. A writer that is not trusted may use at most as many slots as are free, so
-   * that later writers get a slot.
+   * Refuses a write if no slot is free. A writer that is not trusted must also use fewer slots than are free, so that
+   * later writers get a slot.
    */
   #refusePlace({ kind, writesInFlight }: Writer): Refusal | undefined {
     const left = writesInFlightMax - (kind === 'trusted' ? this.#trusted : this.#others);
@@ -73,7 +73,10 @@ export class Admitted {
     this.#held = held;
   }
 
-  /** Reserves `bytes` of memory until the write ends. The reservation replaces an earlier reservation of the write. */
+  /**
+   * Reserves `bytes` of memory until the write ends, in place of an earlier reservation of the write. Returns a
+   * refusal, and reserves nothing, if too little memory is free.
+   */
   hold(bytes: number): Refusal | undefined {
     this.#held.release(this.writer, this.#bytesHeld);
     const isHeld = this.#held.hold(this.writer, bytes);
@@ -83,7 +86,7 @@ export class Admitted {
 
   /**
    * Reserves memory for the events of the object. If the events are to be appended, also charges their bytes to the
-   * writer's rate.
+   * writer's rate. Returns a refusal if a limit does not allow this.
    */
   takeEvents(events: readonly ProposedEvent[], { isTooLarge }: { readonly isTooLarge: boolean }): Refusal | undefined {
     const dataBytes = events.reduce((sum, { data }) => sum + data.length, 0);
@@ -100,7 +103,10 @@ export class Admitted {
     return refused;
   }
 
-  /** Charges the bytes of an append. Only the charge for the object's events is refunded if the write fails (`end`). */
+  /**
+   * Charges the bytes of an append, or returns a refusal if the rate is exceeded. If the write is refused later, only
+   * the charge for the object's events is refunded (`end`).
+   */
   charge(bytes: number): Refusal | undefined {
     const {
       writer: { allowance, ownAllowance },
@@ -134,8 +140,8 @@ export class Admitted {
   }
 
   /**
-   * Refunds the charge for the object's events if they are certainly not appended. An append with unknown outcome may
-   * succeed later, so it is not refunded.
+   * Releases the memory of the write. Refunds the charge for the object's events if they are certainly not appended. An
+   * append with unknown outcome may succeed later, so it is not refunded.
    */
   end(outcome: WriteOutcome | undefined): void {
     this.#held.release(this.writer, this.#bytesHeld);
@@ -148,8 +154,8 @@ export class Admitted {
 }
 
 /**
- * Counts a write, and refuses it if the rate is exceeded. Dry runs and writes without changes are counted, too, because
- * they also take time.
+ * Counts a write of a writer with a rate limit, and refuses the write if the rate is exceeded. Dry runs and writes
+ * without changes are counted, too, because they also take time. A write with `admitted` is not counted here.
  */
 function refuseWrite(writer: Writer, { isOwn, admitted }: WriteContext, clock: Clock): Refusal | undefined {
   const { allowance } = writer;

@@ -9,7 +9,10 @@ export type WriterDisk = {
    * of installed plugins and the platform's own writes are accepted.
    */
   isShort(): boolean;
-  /** Whether less than half of the reserve is free. Then writes of the platform that clients cause are refused, too. */
+  /**
+   * Whether less than half of the reserve is free. Then some of the platform's own writes are refused, too: those that
+   * clients cause.
+   */
   isScarce(): boolean;
   /** Takes one of the few log-ins for super administrators while `isScarce`. Returns false if no log-in is left. */
   takeLogIn(): boolean;
@@ -36,10 +39,10 @@ type Write = {
 const grownBytesMax = 64;
 
 /**
- * Whether a write is refused because the disk is nearly full. Deletions, removals of finalizers during a deletion,
- * objects of installed plugins and the platform's own writes are accepted. This does not depend on rights, because an
- * object of a super administrator needs as much space as an object of another user. Only log-ins depend on rights,
- * because a super administrator must be able to log in and free space.
+ * Whether a write is refused because the disk is nearly full. Deletions, removals of finalizers during a deletion and
+ * objects of installed plugins are accepted, and so are the platform's own writes, unless space is scarce. This does
+ * not depend on rights, because an object of a super administrator needs as much space as an object of another user.
+ * Only log-ins depend on rights, because a super administrator must be able to log in and free space.
  */
 export function isHeldBack(disk: WriterDisk | undefined, write: Write): boolean {
   return disk !== undefined && disk.isShort() && !isCarriedOut(disk, write);
@@ -59,8 +62,8 @@ function isCarriedOut(disk: WriterDisk, write: Write): boolean {
 }
 
 /**
- * Whether a platform write is accepted while space is scarce. Platform writes that clients cause are refused: log-ins
- * of users other than super administrators, and records of token use.
+ * Whether a platform write is accepted while space is scarce. Platform writes that clients cause are refused: records
+ * of token use, and log-ins, except a few log-ins of super administrators.
  */
 function isDoneWhenScarce(disk: WriterDisk, { context: { subject }, isTrusted, isBegun }: Write): boolean {
   const part = subject.kind === 'platform' ? subject.part : undefined;

@@ -58,7 +58,7 @@ export class Allowance {
   }
 }
 
-/** A user, network or plugin with its writes in flight, reserved memory and remaining rate. */
+/** A user, a network, a plugin or the platform, with its writes in flight, reserved memory and remaining rate. */
 export class Writer {
   readonly kind: WriterKind;
   /** The buckets of a limited writer; undefined for others. */

@@ -12,8 +12,8 @@ export type WritersDependencies = {
 };
 
 /**
- * At most `writersKnownMax` writers of one kind, by name or network. At this limit, a new writer replaces an unused
- * writer, preferably one with full buckets.
+ * The writers of one kind, by name or network. If there are `writersKnownMax` writers, a new writer replaces an unused
+ * writer, preferably one with full buckets. The number grows further only if no unused writer is found.
  */
 class KnownWriters {
   readonly #make: (now: number) => Writer;
@@ -76,7 +76,7 @@ export class Writers {
     return new Writers({ clock, rates: { writes: undefined, bytes: undefined }, isSuperAdministrator: () => true });
   }
 
-  /** Returns the writer of a subject. `address` distinguishes visitors. */
+  /** Returns the writer of a subject. All visitors whose `address` is in one network have the same writer. */
   of(subject: Subject, address: string | undefined): Writer {
     const { clock, isSuperAdministrator } = this.#dependencies;
     switch (subject.kind) {

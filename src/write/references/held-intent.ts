@@ -19,7 +19,9 @@ export type WantedIntent = {
   readonly stream: StreamName;
   /** The expected revision of the append to the object. */
   readonly base: ExpectedRevision;
-  /** The keys of the objects that the write will name; undefined if the write deletes its object. */
+  /**
+   * The keys of the objects that the write names in new strict references; undefined if the write deletes its object.
+   */
   readonly targets: readonly string[] | undefined;
 };
 
@@ -38,7 +40,7 @@ type Held = {
 export class HeldIntent {
   readonly #dependencies: IntentDependencies;
   #held: Held | undefined;
-  /** Whether an append under the held intent may still succeed. */
+  /** Whether the append under the held intent was sent or is about to be sent. */
   #isSpent = false;
 
   constructor(dependencies: IntentDependencies) {
@@ -56,8 +58,8 @@ export class HeldIntent {
   }
 
   /**
-   * Announces the write and returns the position of the intent; undefined if the log is unavailable. The write must
-   * then be decided again, by a state that includes all events up to this position.
+   * Announces the write and returns the position of the intent; undefined if the intent could not be appended. The
+   * write must then be decided again, from a state that includes all events up to this position.
    */
   async announce(wanted: WantedIntent): Promise<LogPosition | undefined> {
     // If the object has a later event, this event has ended the earlier intent of this write. Otherwise the intent is
@@ -112,8 +114,8 @@ function eventOf({ targets }: WantedIntent, through: number): IntentEvent {
 }
 
 /**
- * Returns the highest expected revision of any append that the intents of a stream announced. `last`: the last event of
- * the stream.
+ * Returns the highest expected revision of the appends that the intents of a stream announced; -1 if there is none.
+ * `last`: the last event of the stream.
  */
 function throughOf(last: RecordedEvent | undefined): number {
   if (last === undefined) return -1;

@@ -14,7 +14,7 @@ import type { Made } from '../proposal.ts';
 /** A decision with the references of its object. */
 export type Referring = {
   readonly decision: Made;
-  /** The number of names in the object's references, if the write adds names beyond the limit. */
+  /** The number of names in the object's references, if the write adds names beyond the limit; undefined otherwise. */
   readonly excess: number | undefined;
   /** The names that the write must not add, because there is no such object, or the object is being deleted. */
   readonly missing: readonly NamedTarget[];
@@ -24,9 +24,8 @@ export type Referring = {
 
 /**
  * Returns the decision with the references of its object, in the state that this node has folded. Must be called in the
- * turn of the decision. If the stored object already has a reference, the reference keeps the uid of its target.
- * Otherwise a write after the deletion of the target could hide the reference from the reconciler that acts on this
- * deletion.
+ * turn of the decision. A reference that the stored object already has keeps the uid of its target. Otherwise a write
+ * after the deletion of the target could hide the reference from the reconciler that acts on this deletion.
  */
 export function withReferences(target: Target, decision: Made, references: ReferenceReader): Referring {
   const { type, name } = target;

@@ -42,15 +42,18 @@ const missingShownMax = 16;
 /** The most referring objects that are read to find one that is not marked. */
 const unmarkedSoughtMax = 64;
 
-/** A decision with its references and with the intent that its write must hold. */
+/**
+ * A decision with its references and with the intent that its write must hold. The intent is undefined if none is
+ * needed.
+ */
 export type CheckedReferences = Referring & {
   readonly intent: WantedIntent | undefined;
-  /** Undefined if the write does not hold the intent. */
+  /** Undefined if the write does not hold the intent, or needs none. */
   readonly held: HeldState | undefined;
 };
 
 type HeldState = {
-  /** Whether there were pending writes that exclude this write in the turn of the decision. */
+  /** Whether pending writes excluded this write in the turn of the decision. */
   readonly isOpposed: boolean;
   /** Returns the pending writes that exclude this write now. */
   readonly opposing: () => readonly PendingIntent[];
@@ -105,7 +108,10 @@ export class ReferenceChecks {
     );
   }
 
-  /** Returns the decision with the references of its object. Must be called in the turn of the decision. */
+  /**
+   * Returns the decision with the references of its object, and with the needed intent. Must be called in the turn of
+   * the decision.
+   */
   read(target: Target, decision: Made, { given }: Writing): CheckedReferences {
     const { references } = this.#dependencies;
     const referring = references === undefined ? unreferring(decision) : withReferences(target, decision, references);
@@ -119,9 +125,9 @@ export class ReferenceChecks {
   }
 
   /**
-   * Refuses a write that names missing objects or too many objects, and a deletion of an object that other objects
-   * name. Announces the intent of a write that could break strict references, and waits for the pending writes that
-   * exclude it. Returns undefined if the write may be appended.
+   * Refuses a write that names missing objects or too many objects, and a deletion that a reference forbids. Then
+   * announces the intent of a write that could break strict references, and waits while pending writes exclude this
+   * write. Returns undefined if nothing prevents the append.
    */
   async check(target: Target, read: CheckedReferences, writing: Writing): Promise<Attempt | undefined> {
     const { folded } = this.#dependencies;

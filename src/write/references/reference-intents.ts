@@ -32,7 +32,7 @@ export class ReferenceIntents {
     this.#dependencies = dependencies;
   }
 
-  /** Returns the intent of a write that adds the strict references `gained`. */
+  /** Returns the intent of a write that adds the strict references `gained`; undefined if there are none. */
   ofReferences(target: Target, gained: readonly string[]): WantedIntent | undefined {
     const { type, name } = target;
     if (gained.length === 0) return undefined;
@@ -40,7 +40,7 @@ export class ReferenceIntents {
     return { stream, base: baseOf(target).base, targets: gained };
   }
 
-  /** Returns the intent of a deletion, if strict references may name the object. */
+  /** Returns the intent of a deletion; undefined if no strict reference may name the object. */
   ofDeletion(target: Target): WantedIntent | undefined {
     const { type, name } = target;
     if (this.#dependencies.references?.declaredTo(type.key).some(isStrict) !== true) return undefined;
@@ -50,8 +50,8 @@ export class ReferenceIntents {
 
   /**
    * Returns the pending writes that exclude this write and that were announced before `position`, the position of this
-   * write's intent. Must be called in the turn of the decision: a later call could miss a write that changed the state
-   * in between.
+   * write's intent. Only a call in the turn of the decision shows whether the decision is valid. A later call could
+   * miss a write that changed the state after the decision.
    */
   opposing({ type, name }: Target, { targets }: WantedIntent, position: LogPosition): readonly PendingIntent[] {
     const { references } = this.#dependencies;
@@ -60,7 +60,7 @@ export class ReferenceIntents {
     return targets.flatMap((target) => references.closings(target, position));
   }
 
-  /** Announces the write. The command must then be decided again. */
+  /** Announces the write, and waits until this node has folded the intent. The command must then be decided again. */
   async announce(wanted: WantedIntent, { given, metadata }: Writing): Promise<Attempt> {
     const { folded, log, uuid } = this.#dependencies;
     const bytes = smallEventBytes + (wanted.targets ?? []).reduce((sum, target) => sum + target.length, 0);

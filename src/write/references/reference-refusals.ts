@@ -35,8 +35,8 @@ type Referenced = {
 };
 
 /**
- * Refuses the deletion of an object that other objects name. The detail contains the names of the first of these
- * objects that the writer may read.
+ * Refuses the deletion of an object that other objects name. Of the first few of these objects, the detail contains the
+ * names of those that the writer may read.
  */
 export function refuseReferenced({ type, name }: Target, { declared, referrers, mayName }: Referenced): Refused {
   const { from, field } = declared;

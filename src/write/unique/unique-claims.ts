@@ -19,9 +19,9 @@ import { claimOf, fenceOf, holds } from './claim-events.ts';
 
 /**
  * Claims enforce rules over several streams without transactions (consistency protocol, 1). The protocol is
- * model-checked, and every step is needed. The last event of a claim stream names the holder that may append, and the
- * highest expected revision of an append by this holder that may succeed. An object holds a unique value while its last
- * event contains the value. A guard is held only by a pending append.
+ * model-checked, and every step is needed. The last event of a claim stream names the holder that may append. It also
+ * contains the highest expected revision at which an append of this holder may succeed. An object holds a unique value
+ * while its last event contains the value. A guard is held only while an append is pending.
  */
 
 export type Claim = {
@@ -165,8 +165,8 @@ export type ClaimReconciliation =
   /** The value is no longer claimed, or the claimant holds the value. */
   | { readonly outcome: 'settled' }
   /**
-   * An append of the claimant may succeed later, or the read of the claimant's stream is older than the claim
-   * (`isStale`). `claim` is the revision of the claim.
+   * An append of the claimant may succeed later or was just fenced, or the read of the claimant's stream is older than
+   * the claim (`isStale`). `claim` is the revision of the claim.
    */
   | { readonly outcome: 'pending'; readonly claim: StreamRevision; readonly isStale: boolean }
   | { readonly outcome: 'unavailable'; readonly cause: unknown };
@@ -182,8 +182,9 @@ type Settlement = {
 };
 
 /**
- * Releases the claim of an object that does not hold the value. If an append of the object may succeed later, this
- * append is fenced first. Performs only one step, so the caller calls this function until it returns `settled`.
+ * Releases the claim of an object that does not hold the value. While an append of the object may succeed, the claim is
+ * kept; `wanted.fenceOf` requests that this append is fenced. Performs only one step, so the caller calls this function
+ * until it returns `settled`.
  */
 export async function reconcileClaim(
   dependencies: ClaimsDependencies,
@@ -270,7 +271,10 @@ async function waitThenFence(
   return fenced.ok || fenced.reason === 'conflict' ? 'again' : { outcome: 'unavailable', cause: fenced.cause };
 }
 
-/** Appends a fence after `head`. The fence has the values and the declaration of `head`. */
+/**
+ * Appends a fence after `head`. The fence repeats the object of `head`, if there is one, with its values and
+ * declaration.
+ */
 export async function appendFence(
   dependencies: Pick<ClaimsDependencies, 'log' | 'uuid' | 'metadata'>,
   holder: StreamName,

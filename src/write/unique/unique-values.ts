@@ -66,8 +66,8 @@ export type ValuesDependencies = Omit<ClaimsDependencies, 'metadata'> & {
 const allClaimed: ValuesClaimed = { outcome: 'claimed', lacking: [] };
 
 /**
- * Claims every unique value that the event adds, in sorted order. If one value cannot be claimed, the claims that were
- * made are released.
+ * Claims the unique values that the event adds, in sorted order; a dry run only checks them. If one value is refused,
+ * the claims of this call are released, except those under which another append may succeed.
  */
 export async function claimValues(
   dependencies: ValuesDependencies,
@@ -126,8 +126,8 @@ type GivingUp = {
 };
 
 /**
- * Releases claims. A failure is harmless: another writer of the value waits, and then fences the append for which the
- * claim was made.
+ * Releases the claims under which no earlier attempt can append. A failure is harmless: another writer of the value
+ * waits, and then fences the append for which the claim was made.
  */
 async function giveUpAll(claims: ClaimsDependencies, { made, wanted: { me, base }, owe }: GivingUp): Promise<void> {
   const sole = made.filter(({ claimed }) => claimed.isSole);
@@ -197,8 +197,8 @@ function claimedOf(recorded: RecordedEvent, by: DecidedBy): (value: HeldValue) =
 }
 
 /**
- * Returns a function that checks whether a marked object had a value before the write, so that the write does not add
- * the value. Returns undefined for an object that is not marked.
+ * For an object that is marked for deletion, returns a function that checks whether the object had a value before the
+ * write. The write may drop such a value, because it does not add the value. Returns undefined for other objects.
  */
 export function heldOnItsWayOut(
   type: Pick<ResourceType, 'indexes'>,
@@ -229,10 +229,10 @@ export type StoredHolder = { readonly value: HeldValue; readonly name: string; r
 type Reader = Pick<ObjectReader, 'holderOf' | 'get'>;
 
 /**
- * Returns another object that has one of the values that the write adds, but has no claim of the value. Until a unique
- * index is enforced, objects may have values without claims, because they were written before the index became unique.
- * Such objects are found in the read model, so the caller must read from the log whether the returned revision is the
- * object's last one (consistency protocol, 1).
+ * Returns another object that has one of the values that the write adds, but has no claim of the value; undefined if
+ * there is none. Until a unique index is enforced, objects may have values without claims, because they were written
+ * before the index became unique. Such objects are found in the read model, so the caller must read from the log
+ * whether the returned revision is the object's last one (consistency protocol, 1).
  */
 export async function storedHolder(
   { log, reader }: { readonly log: Pick<WriterLog, 'readLast'>; readonly reader: Reader },
