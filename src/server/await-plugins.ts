@@ -15,9 +15,9 @@ export type AwaitPluginsOptions = {
 };
 
 /**
- * Starts the plugins. Resolves once every plugin has started or failed, and at the latest after `pluginsWaitMs`; the
- * other plugins continue to start in the background. The node is not ready before this function resolves, although it
- * already serves the plugins that have started. Rejects when `signal` aborts.
+ * Starts the plugins, and waits until every plugin has started or failed, but not longer than `pluginsWaitMs`. After
+ * this time, the other plugins continue to start in the background. The node is not ready before this function
+ * resolves, although it already serves the plugins that have started. Rejects when `signal` aborts.
  */
 export async function awaitPlugins({ host, readiness, clock, log, signal }: AwaitPluginsOptions): Promise<void> {
   signal?.throwIfAborted();

@@ -21,7 +21,7 @@ export type AuditFollowerOptions = {
   readonly audit: AuditModels;
   /**
    * The columns of the audit read models. Each attempt calls `start` after the check that the indexes belong to the
-   * log; `AuditFollower.stop` calls `close`.
+   * log. `close` is called when the follower stops, and before incomplete indexes are emptied.
    */
   readonly columns?: { start(): void; close(): Promise<void> };
   readonly clock: Clock;
@@ -34,8 +34,8 @@ export type AuditFollowerOptions = {
 };
 
 /**
- * Folds the audit indexes in the background. The server becomes ready before the indexes have caught up, and refuses
- * requests that need the indexes until then. Indexes that do not match the log are rebuilt: the read models have
+ * Folds the audit indexes in the background. The server can become ready before the indexes have caught up. Until then,
+ * it refuses requests that need the indexes. Indexes that do not match the log are rebuilt: the read models have
  * already verified that this log is the right one, so only the indexes can be wrong.
  */
 export class AuditFollower {

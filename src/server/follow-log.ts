@@ -38,13 +38,13 @@ export type FollowLogOptions = {
   readonly logger: PluginLogger;
   readonly readiness: Readiness;
   readonly agreement: ClockAgreement;
-  /** Called when the log or the read models have failed permanently. */
+  /** Called when the fold has failed permanently, but not after a `LogFailedError`, which the log reports itself. */
   readonly onFatal: (error: Error) => void;
 };
 
 /**
- * Identifies the log, folds its current events, and then folds each new event once the event is durable. While the log
- * is unavailable, each of these steps is retried.
+ * Identifies the log, folds its current events, and then folds each new event when it is durable. While the log is
+ * unavailable, each of these steps is retried.
  */
 export class LogFollower {
   readonly #options: FollowLogOptions;
@@ -56,7 +56,7 @@ export class LogFollower {
   }
 
   /**
-   * Resolves once the read models have folded all current events of the log. Rejects with `StartError` if only the
+   * Resolves when the read models have folded all current events of the log. Rejects with `StartError` if only the
    * operator can fix the problem.
    */
   async start(): Promise<void> {
@@ -129,7 +129,7 @@ export class LogFollower {
   }
 }
 
-/** The errors that show that the log was replaced by another log. */
+/** The errors that show that the log was replaced or restored. */
 const exchangeErrors = [LogReplacedError, CheckpointMismatchError, UnknownPositionError];
 const finalErrors = [
   ...exchangeErrors,
@@ -172,8 +172,8 @@ function adviceOn(error: unknown, tablesDir: string): string | undefined {
 }
 
 /**
- * Returns the advice for a log that was replaced. The advice begins with the new epoch: without an epoch, rebuilt read
- * models do not show that the log was restored, and clients miss changes.
+ * Returns the advice for a log that was replaced or restored. The advice begins with the new epoch. Without a new
+ * epoch, rebuilt read models do not show that the log was restored, and clients miss changes.
  */
 function afterExchange(tablesDir: string): string {
   return (

@@ -29,7 +29,7 @@ export class Readiness {
 
   reasons(): readonly string[] {
     const state = this.#log.state();
-    // The log's current state takes precedence over the reason of the last failed attempt to read the log.
+    // The reason of an unavailable log takes precedence over the reason of the last failed attempt to read the log.
     const waiting = [...this.#waiting].map(([step, reason]) => ({
       step,
       reason: typeof reason === 'string' ? reason : reason(),

@@ -21,7 +21,8 @@ import type { RunningServer } from './server.ts';
 const exitMarginMs = 500;
 
 /**
- * The maximum number of attempts to write to a stalled reader of the logs at the exit. Each takes a tenth of a second.
+ * The maximum number of attempts to write to a stalled reader of the logs at the exit. Each attempt takes a tenth of a
+ * second.
  */
 const flushRefusalsMax = 3;
 /** The maximum time that a graceful stop waits until its last line is written. */
@@ -141,10 +142,10 @@ function openLog(config: Config): OpenedLog {
 }
 
 /**
- * Ends the process after an uncaught exception or unhandled rejection of the platform, since the state of the process
- * is then unknown; all acknowledged writes are on disk. An error of a plugin is logged with the plugin's name, and the
- * process continues, because the error occurred outside of all platform code. Returns the function that ends the
- * process after a failure of the log or of a read model.
+ * Installs handlers that end the process after an uncaught exception or unhandled rejection of the platform, since the
+ * state of the process is then unknown; all acknowledged writes are on disk. An error of a plugin is logged with the
+ * plugin's name, and the process continues, because the error occurred outside of all platform code. Returns the
+ * function that ends the process after a failure of the log or of a read model.
  */
 function exitOnBugs({ log, flush }: Pick<Logger, 'log' | 'flush'>, suspects: CodeFolders): (error: Error) => void {
   const exit = (kind: string, error: unknown): never => {
@@ -187,7 +188,7 @@ function shown(error: unknown): string {
 }
 
 /**
- * Reloads the certificate on SIGHUP. Call this function only if certificate files are set. Otherwise SIGHUP
+ * Reloads the certificate on SIGHUP. Call this function only if certificate files are set. Without this call, SIGHUP
  * ends the process, which is the default.
  */
 function reloadOnSignal(starting: Promise<RunningServer>): void {

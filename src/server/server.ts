@@ -30,7 +30,7 @@ import type { OutboxBounds } from '../watch/outbox.ts';
 
 export type RunningServer = {
   readonly url: string;
-  /** The kind of the log, and the numbers of folded events and of types when the server became ready. */
+  /** The kind of the log, and the numbers of folded events and of served types when the server became ready. */
   readonly ready: {
     readonly log: OpenedLog['name'];
     readonly events: number;
@@ -42,7 +42,7 @@ export type RunningServer = {
   readonly reconcilers: () => readonly Measured[];
   /** The migrations of plugins, and the checks of stored objects after upgrades. */
   readonly upgrades: Upgrades;
-  /** Reads TLS_CERT and TLS_KEY again. Does nothing if they are not set. */
+  /** Reads TLS_CERT and TLS_KEY again. If the server issues its own certificate, renews it if it is due. */
   readonly reloadCertificate: () => void;
   /**
    * Stops accepting requests, asks watchers to reconnect, completes requests in flight, and then closes the other parts
@@ -76,9 +76,9 @@ export type ServerOptions = {
 };
 
 /**
- * Starts a server. This module is the only composition root. Resolves once the server is ready: the read models have
- * caught up, and each plugin has started or failed, or `pluginsWaitMs` has elapsed. Rejects with `StartError` if only
- * the operator can fix the problem.
+ * Starts a server. This module is the only composition root. Resolves when the server is ready: the read models have
+ * caught up, a super administrator exists, and the wait for the plugins has ended (`awaitPlugins`). Rejects with
+ * `StartError` if only the operator can fix the problem.
  */
 export async function startServer(config: Config, options: ServerOptions): Promise<RunningServer> {
   const startup = new Startup(options.clock ?? systemClock, loggerOf(options.log));
@@ -215,8 +215,8 @@ async function openPlugins(
 }
 
 /**
- * Runs the fold of the log; an abort of `signal` interrupts it. No other phase may take an unlimited time: the later
- * phases are short, and the server completes them before it closes.
+ * Waits until the log is folded. An abort of `signal` interrupts this phase. No other phase may take an unlimited time:
+ * the later phases are short, and the server completes them before it closes.
  */
 async function startUnless(signal: AbortSignal | undefined, follower: LogFollower): Promise<void> {
   signal?.throwIfAborted();
@@ -229,7 +229,7 @@ async function startUnless(signal: AbortSignal | undefined, follower: LogFollowe
 }
 
 /**
- * Creates the super administrator at the first start; the server becomes ready only after this. Later starts compare
+ * If no super administrator exists, creates one; the server becomes ready only after this. Otherwise compares
  * ADMIN_PASSWORD with the stored hash, which uses another core for a tenth of a second and does not delay the start.
  */
 function administer(access: Access, log: Logger): { readonly settled: Promise<void> } {

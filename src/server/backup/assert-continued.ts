@@ -14,7 +14,7 @@ type BackedUpLog = {
  * begins an epoch, so that a restored server does not continue the folder of the server that it replaces. Within an
  * epoch, if the log has the last record of the newest backup at the same position, all earlier records are equal too.
  *
- * @throws BackupRefusedError
+ * @throws BackupRefusedError if the log does not continue the backups.
  */
 export function assertContinued(folder: string, { manifests }: BackupChain, { identity, source }: BackedUpLog): void {
   const before = manifests.at(-1);

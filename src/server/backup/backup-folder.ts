@@ -35,8 +35,8 @@ export type PreparedFolder = {
 /**
  * Returns the folder `name` in BACKUP_DIR. Creates the folder if it does not exist.
  *
- * @throws BackupRefusedError if the name is not valid, if BACKUP_DIR is not a folder, or if the folder has no backup
- * but a foreign entry.
+ * @throws BackupRefusedError if the name is not valid, if BACKUP_DIR or `name` in it is not a folder, or if the folder
+ * has foreign entries but no backup.
  */
 export function prepareFolder(backupDir: string, name: string): PreparedFolder {
   if (!namePattern.test(name) || name.endsWith('.'))
@@ -114,7 +114,7 @@ export function assertSegments(folder: string, { manifests }: BackupChain): void
  * Checks that the names of a new backup's files are free. Another server with a copy of the log may write to the folder
  * at the same time, and a lock cannot prevent this, because no lock works on every network file system.
  *
- * @throws BackupRefusedError
+ * @throws BackupRefusedError if a file with one of the names exists.
  */
 export function assertFree(folder: string, names: readonly string[]): void {
   if (names.some((name) => exists(join(folder, name))))

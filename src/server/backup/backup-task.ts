@@ -21,8 +21,8 @@ export type BackupTask = {
   readonly segmentBytesMax: number;
   /**
    * The signed checkpoint at the start of the backup, and the raw position of the last leaf in its tree; the backup
-   * ends before the next leaf. `unsigned` is the reason for a missing checkpoint; the backup then ends at the end of
-   * the log.
+   * ends before the next leaf. A raw position is a position in the log's storage, without the offset of the epoch.
+   * `unsigned` is the reason for a missing checkpoint; the backup then ends at the end of the log.
    */
   readonly checkpoint: SignedEnd | { readonly unsigned: string };
   /** The stop flag: a value other than 0 ends the thread. */
@@ -36,7 +36,7 @@ export type BackupSummary = {
   readonly written: boolean;
   /** The number of the newest backup in the folder after this run; 0 for an empty folder. */
   readonly number: number;
-  /** The number of events that this backup added, and the bytes of its segments. */
+  /** The number of events that this run added, and the bytes of their segments; 0 if it added no backup. */
   readonly events: number;
   readonly bytes: number;
   /** The raw position of the last event in the folder. */

@@ -4,7 +4,10 @@ import { isList, isObject } from '../../base/guards.ts';
 import { decodeJson } from '../../base/json.ts';
 import { backupSegmentsMax } from '../../limits/backup.ts';
 
-/** A segment: a file with the records from raw position `first` to `last` of the log, without gaps. */
+/**
+ * A segment: a file with the records from raw position `first` to `last`, without gaps. A raw position is a position in
+ * the log's storage, without the offset of the epoch.
+ */
 export type SegmentEntry = {
   readonly file: string;
   readonly first: number;

@@ -50,7 +50,7 @@ export function refuseUsedDataDir(dataDir: string): void {
  * Writes the log of a backup, begins a new epoch, and makes this log the log of DATA_DIR. Until the whole backup is
  * verified, the log folder has a name that no server opens. After an error, the written files are removed.
  *
- * @throws BackupDamagedError with the file and offset of the damage.
+ * @throws BackupDamagedError if the backup is damaged. @throws ResourceError if the disk is full.
  */
 export async function restoreBackup({ folder, dataDir, keys, onRecord, ...ids }: Restore): Promise<Restored> {
   const needed = neededBytes(folder);

@@ -94,7 +94,7 @@ type SegmentRead = {
  * Reads and checks the records of a segment in order, and at the end checks the whole file. `as`: the name of the file
  * while the file does not have the name in `entry` yet.
  *
- * @throws BackupDamagedError that names the file, the byte offset, and the log position if known.
+ * @throws BackupDamagedError that names the file and, if known, the byte offset and the log position.
  */
 export function* readSegment(
   folder: string,

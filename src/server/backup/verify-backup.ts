@@ -18,10 +18,10 @@ export type VerifiedBackup = {
 
 /**
  * Yields all records of the backups in a folder, in order. The manifests are checked first. Each record is checked
- * before it is yielded; each file, and the tree of each backup, are checked after their last record. With `keys`, one
+ * before it is yielded. Each file is checked after its last record, and so is the tree of each backup. With `keys`, one
  * of the keys must have signed the last checkpoint.
  *
- * @throws BackupDamagedError with the file of the damage.
+ * @throws BackupDamagedError with the file of the damage. @throws BackupRefusedError if the folder has no backup.
  */
 export function* verifiedRecords(
   folder: string,

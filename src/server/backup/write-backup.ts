@@ -56,7 +56,7 @@ type WrittenSegments = {
 };
 
 /**
- * Copies the bytes of all records that the folder lacks, reads the copies back, and then writes a manifest. Until the
+ * Copies the bytes of the records that the folder lacks, reads the copies back, and then writes a manifest. Until the
  * manifest exists, the new files are not part of a backup, and the earlier backups in the folder are unchanged.
  */
 export class BackupRun {

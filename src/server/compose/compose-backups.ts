@@ -31,8 +31,8 @@ export function composeBackups(core: Core, tree: TreeReader): ComposedBackups {
 }
 
 /**
- * Returns a signed checkpoint of all events acknowledged before the call, and the raw position of the last leaf in its
- * tree.
+ * Returns a signed checkpoint of all events that were acknowledged before the call, and the raw position of the last
+ * leaf in its tree. Returns the reason if no checkpoint can be signed.
  */
 async function signedEnd(
   { audit, eventLog }: Core,

@@ -31,7 +31,7 @@ export type InstallParts = Core & LoadDependencies & { readonly host: PluginHost
 export type Installs = {
   readonly routes: readonly PlatformRoute[];
   /**
-   * Call this method after the plugins of this node are reconciled. Earlier install requests are refused with a
+   * Call this method when the wait for the start of the plugins has ended. Earlier install requests are refused with a
    * Retry-After time.
    */
   open(): Promise<void>;

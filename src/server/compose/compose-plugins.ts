@@ -109,9 +109,7 @@ async function stopAll(parts: readonly { stop(): Promise<void> }[]): Promise<voi
 type Clients = {
   /** Creates two clients for a request: one with the rights of the caller, and one with the rights of the plugin. */
   readonly ofRequest: CallPorts['clientsOf'];
-  /**
-   * Creates a client for one step of a reconciler. The client has the plugin's rights until the step's plugin stops.
-   */
+  /** Creates a client for one step of a reconciler. The client has the plugin's rights until the reconciler stops. */
   readonly ofStep: (plugin: string, step: PluginStep) => Client;
 };
 

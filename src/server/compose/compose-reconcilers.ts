@@ -127,7 +127,7 @@ function composeAccountReconcilers(core: Core): readonly { open(): void; stop():
   ];
 }
 
-/** The metadata of events that a part of the platform appends without a request. */
+/** Returns a function that creates the metadata of an event that a part of the platform appends without a request. */
 export function metadataOf(
   part: string,
   { models, edge: { clock } }: Pick<Core, 'models' | 'edge'>,

@@ -28,8 +28,8 @@ export type ComposedTree = {
 };
 
 /**
- * Rejects with `StartError` if the key or the file of signed trees is damaged. `onLeftOut` is called if the tree lacks
- * an event of the log.
+ * Composes the parts of the tree. Rejects with `StartError` if the key or the file of signed trees is damaged.
+ * `onLeftOut` is called if the tree lacks an event of the log.
  */
 export async function composeTree(core: Core, onLeftOut: (error: LeftOutError) => void): Promise<ComposedTree> {
   const { audit, config, eventLog, models } = core;

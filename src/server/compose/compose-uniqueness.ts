@@ -18,8 +18,8 @@ export type UniqueIndexes = UniqueSteps & {
 };
 
 /**
- * Returns a function that first fences the pending appends that were decided under an earlier declaration, which
- * determines their outcomes, and then returns the position up to which this node is drained.
+ * Returns a function that returns the position up to which this node is drained. Before that, it fences the given-up
+ * appends that were decided by an earlier declaration, so that their outcomes are known.
  */
 export function drainOf(core: Core): () => Promise<LogPosition> {
   const { unsettled, eventLog: log } = core;

@@ -150,7 +150,7 @@ function composeWatches(clock: Clock, { loggerOf }: Loggers): Pick<Core, 'hooks'
 
 type Loggers = Pick<Core, 'edge' | 'loggerOf' | 'pluginLogs'>;
 
-/** The loggers of the platform and of plugins, which keep the lines of each plugin. */
+/** Composes the loggers of the platform and of plugins. They also keep the lines of each plugin for `plugin logs`. */
 function composeLoggers({
   log,
   clock,

@@ -153,7 +153,7 @@ type LogPorts = {
   readonly lastEventTime: () => number;
 };
 
-/** Opens the packages of installed plugins. The log stores each package, and DATA_DIR its unpacked files. */
+/** Opens the packages of installed plugins. The log stores each package, and DATA_DIR stores its unpacked files. */
 async function openPackages({ dataDir }: Config, ports: LogPorts): Promise<Packages> {
   const packages = new Packages(privateDir(join(dataDir, 'packages')), { ...ports, uuid: randomUUID });
   await packages.open();

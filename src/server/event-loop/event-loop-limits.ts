@@ -7,12 +7,12 @@ export const eventLoopBeatMs = 100;
 export const eventLoopHeldMs = 500;
 /**
  * While a block lasts, it is logged again when its duration has grown by this factor, or by `eventLoopReportMsMax` if
- * that is sooner. So the latest log lines always show an endless block.
+ * that is sooner. Thus the latest log lines always mention an endless block.
  */
 export const eventLoopReportFactor = 4;
 export const eventLoopReportMsMax = 60_000;
 /**
- * If the watcher's own timer is late by more than this time, the whole process was suspended, so no plugin caused the
- * delay.
+ * If the watcher's own timer is late by more than this time, the whole process was probably suspended. The delay then
+ * does not count as a block.
  */
 export const eventLoopWatcherLateMs = 250;

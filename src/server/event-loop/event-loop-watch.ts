@@ -22,9 +22,9 @@ export type EventLoopWatchOptions = {
 };
 
 /**
- * Detects that the event loop is blocked, and names the plugin that blocks it. The watcher's thread logs a block while
- * the block lasts. Afterwards, the main thread logs its duration. A suspension of the whole process is attributed to no
- * plugin.
+ * Detects that the event loop is blocked, and names the plugin that blocks it, if any. The watcher's thread logs a
+ * block while the block lasts. Afterwards, the main thread logs its duration. A suspension of the whole process does
+ * not count as a block.
  */
 export class EventLoopWatch {
   readonly #log: Logger;

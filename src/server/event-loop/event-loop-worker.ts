@@ -36,9 +36,7 @@ export const beatCell = 0;
  */
 export const watchedMsCell = 1;
 
-/**
- * The plugin that blocks the event loop after this beat; undefined if no frame of the call stack belongs to a plugin.
- */
+/** The plugin that blocks the event loop after this beat; undefined if no plugin was found in the call stack. */
 export type Found = {
   readonly beat: number;
   readonly plugin: string | undefined;
@@ -129,8 +127,8 @@ class Watcher {
     });
     try {
       session.connectToMainThread();
-      // The pause is requested immediately, without a wait for this reply. If native code blocks the event loop, that
-      // code may end during the wait.
+      // The pause is requested immediately, before the reply to `Debugger.enable`. If native code blocks the event
+      // loop, that code may end during a wait for the reply.
       session.post('Debugger.enable', () => {
         isRequested = true;
       });

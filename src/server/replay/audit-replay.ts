@@ -31,8 +31,8 @@ export type AuditReplayTask = Omit<ReplayTask, 'work'> & {
 
 /**
  * Folds the log into separate audit tables by the rules of the server's fold, and compares these tables with the live
- * audit indexes. All tables in one snapshot have the position of its checkpoint. The columns are not among them: code
- * of plugins computes the values of columns, so the server's thread compares the columns (`check-columns.ts`).
+ * audit indexes. All tables in one snapshot have the position of its checkpoint. Columns are not compared here: code of
+ * plugins computes their values, so the server's thread compares the columns (`check-columns.ts`).
  */
 export class AuditReplay {
   isAccepted = false;
@@ -75,8 +75,8 @@ export class AuditReplay {
   }
 
   /**
-   * Opens the log and closes the previous handle. A handle on an embedded log shows only the events at its opening, so
-   * each call also shows later events.
+   * Opens the log and closes the previous handle. A handle on an embedded log shows only the events that existed when
+   * it was opened, so a new handle also shows later events.
    */
   async #openLog(): Promise<FoundedLog> {
     await this.#log?.close();
@@ -93,6 +93,8 @@ export class AuditReplay {
   /**
    * Checks that the live audit indexes belong to this log, epoch and version. Returns their position, which only
    * increases.
+   *
+   * @throws RefusedError if they do not.
    */
   #begin(view: AuditView, parts: readonly AuditPart[], { logId, epoch }: LogIdentity): LogPosition {
     const snapshot = view.snapshot();
@@ -162,7 +164,7 @@ export class AuditReplay {
 
   /**
    * Waits for a snapshot of the live tables at `atLeast` or later, since the audit indexes may be behind the object
-   * read model.
+   * read model. Rejects with `RefusedError` if they remain behind.
    */
   async #latest(view: AuditView): Promise<AuditSnapshot> {
     const { atLeast } = this.#task.work;

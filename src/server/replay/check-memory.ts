@@ -46,6 +46,8 @@ export class NotHeldError extends Error {
 /**
  * Returns a view of the models at the same position as the thread's view of the tables. The caller must release the
  * view.
+ *
+ * @throws NotHeldError if the two views could not be opened at the same position.
  */
 export async function holdWith(thread: ReplayThread, live: LiveModels, signal: AbortSignal): Promise<HeldModels> {
   const { models, clock } = live;

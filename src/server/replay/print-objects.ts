@@ -6,7 +6,7 @@ import type { ReplayMessage } from './replay-task.ts';
 
 export type PrintPorts = {
   readonly send: (message: ReplayMessage) => Promise<void>;
-  /** Called with the number of objects that were read so far; may throw to end the work. */
+  /** Called at intervals with the number of objects that were read; may throw to end the work. */
   readonly onRead: (objects: number) => void;
 };
 

@@ -3,7 +3,7 @@ import type { LogPosition } from '../../log/log.ts';
 import type { Compared, Difference, Moment, RefusalReason, Selected } from '../../read/replay.ts';
 import type { ThreadMessage } from '../threads/message-thread.ts';
 
-/** The part of the log that is replayed, and its use. */
+/** The part of the log that is replayed, and the use of the replayed state. */
 export type ReplayWork =
   /**
    * Replays all events up to the position of the live read models in the folder `live`. `isShared`: this process writes
@@ -39,7 +39,11 @@ export const stopCell = 0;
 export const gateCell = 1;
 export const cellCount = 2;
 
-/** The states of the gate, in this order; after `withdrawn` it starts again with `closed`. */
+/**
+ * The states of the gate. The replay thread sets `closed` before it waits, and the server's thread then sets `asked`.
+ * The replay thread sets `taken` when its view is open. If this takes too long, the server's thread sets `withdrawn`,
+ * and the replay thread begins again with `closed`.
+ */
 export const gate = { closed: 0, asked: 1, taken: 2, withdrawn: 3 } as const;
 
 export type Summary = {

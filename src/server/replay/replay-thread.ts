@@ -47,7 +47,7 @@ export class ReplayThread {
 
   /**
    * Lets the thread, which waits at the gate, open its view of the live tables in this turn. Blocks the event loop
-   * until then, for `replayMeetMsMax` at most. Returns false if the time was too short.
+   * until the view is open, for `replayMeetMsMax` at most. Returns false if this time was too short.
    */
   meet(): boolean {
     Atomics.store(this.#cells, gateCell, gate.asked);

@@ -100,7 +100,7 @@ export class Replay {
     after.release();
   }
 
-  /** Reports progress only if the objects of all types are printed: the number of objects of one type is unknown. */
+  /** Reports progress only if the objects of all types are printed. The number of objects of one type is unknown. */
   #printing({ type }: Selected): PrintPorts {
     const all = this.#tables?.size() ?? 0;
     return {
@@ -119,8 +119,8 @@ export class Replay {
   }
 
   /**
-   * Opens the log and closes the previous handle. A handle on an embedded log shows only the events at its opening, so
-   * each call also shows later events.
+   * Opens the log and closes the previous handle. A handle on an embedded log shows only the events that existed when
+   * it was opened, so a new handle also shows later events.
    */
   async #openLog(): Promise<FoundedLog> {
     await this.#log?.close();

@@ -179,7 +179,7 @@ class ReplayRun implements Run<RefusalReason> {
     const signal = this.#signal;
     const memory = new PolledWork((onProgress) => checkMemory(held, live, signal, onProgress), live.clock);
     this.#memory = memory;
-    // The columns are not compared after a difference of the indexes.
+    // The columns are not compared if the comparison of the indexes failed or found a difference.
     this.#columns = new PolledWork(async (onProgress) => {
       const checked = await memory.outcome;
       if (!checked.ok || checked.value.difference !== undefined) return noColumns;

@@ -5,8 +5,8 @@ export const endNow = 'end now';
 
 /**
  * Lets this thread end on request, between two of its turns. `Worker.terminate` could end the thread within an LMDB
- * transaction. The cleanup would then wait forever for the end of this transaction, and the main thread for the
- * cleanup.
+ * transaction. The cleanup would then wait forever for the end of this transaction, and the main thread would wait for
+ * the cleanup.
  */
 export function endOnRequest(): void {
   parentPort?.on('message', (message) => {

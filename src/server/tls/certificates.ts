@@ -18,7 +18,7 @@ export type Certificates = {
   readonly current: CertificatePair;
   /** Calls `use` with every later certificate. */
   follow(use: (pair: CertificatePair) => void): void;
-  /** Reads the files now and logs the outcome. */
+  /** Checks now whether there is a new certificate. Logs a new certificate, or why it cannot be used. */
   reload(): void;
   /** Stops following the files. Resolves when no read is in progress. */
   stop(): Promise<void>;
@@ -27,7 +27,7 @@ export type Certificates = {
 /**
  * Returns the server's certificate; undefined without TLS.
  *
- * @throws StartError if there is no valid certificate at the start.
+ * @throws StartError if the certificate cannot be read or created.
  */
 export async function openCertificates(config: Config, edge: CertificatesEdge): Promise<Certificates | undefined> {
   const { tls } = config;
@@ -39,7 +39,10 @@ export async function openCertificates(config: Config, edge: CertificatesEdge): 
 type Source = {
   readonly lookMs: number;
   first(): Promise<CertificatePair>;
-  /** Returns a valid certificate that replaces `current`, or undefined. Logs why a changed certificate is invalid. */
+  /**
+   * Returns a valid certificate that replaces `current`; undefined if there is none. Logs why changed files are
+   * invalid.
+   */
   next(current: CertificatePair, isRequested: boolean): Promise<CertificatePair | undefined>;
 };
 
@@ -115,7 +118,7 @@ function ownSource(config: Config, { clock }: CertificatesEdge): Source {
   };
 }
 
-/** Reads the operator's files. Compares their state, so that an invalid pair is reported only once. */
+/** Reads the operator's files. Compares their state, so that unchanged files are read again only on request. */
 async function fileSource(files: CertificateFiles, { clock, log }: CertificatesEdge): Promise<Source> {
   let seen = await stateOf(files);
   return {

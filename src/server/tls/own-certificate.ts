@@ -17,8 +17,8 @@ const dayMs = 86_400_000;
 
 /**
  * Returns the certificate in DATA_DIR/tls, which the authority in the same folder has signed. Creates the certificate
- * and the authority if they are missing. Replaces the certificate when it is due for renewal or when the names of the
- * server have changed.
+ * and the authority if they are missing. Replaces a certificate that is invalid or due for renewal, or that has other
+ * names than the server.
  *
  * @throws StartError if only the operator can fix the problem.
  */
@@ -76,6 +76,8 @@ function isGood(pair: CertificatePair, { authority, names, now }: Wanted): boole
 /**
  * Returns the authority; creates it if it is missing. Only the operator may replace the authority, since clients trust
  * it for years.
+ *
+ * @throws StartError if the authority is expired or invalid.
  */
 async function authorityIn(dataDir: string, now: number): Promise<Issued> {
   const files = { certificate: authorityFile(dataDir), key: join(dataDir, 'tls', 'ca.key') };
