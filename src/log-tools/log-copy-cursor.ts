@@ -2,8 +2,8 @@ import { platformStream } from '../log/founded-log.ts';
 import { LogCorruptError, type EventLog, type LogPosition, type RecordedEvent } from '../log/log.ts';
 
 /**
- * A copy cannot start (`refused`, no event was written) or cannot continue (`failed`). The message is for the user, and
- * contains neither a stack nor credentials.
+ * A copy cannot start (`refused`) or cannot continue (`failed`). The message is for the user, and contains neither a
+ * stack nor credentials.
  */
 export class LogCopyError extends Error {
   readonly kind: 'refused' | 'failed';

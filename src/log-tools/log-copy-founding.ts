@@ -32,7 +32,8 @@ export async function sourceFounding(log: EventLog): Promise<Founding> {
  * @throws LogCopyError for any other target.
  */
 export async function targetFounding(target: EventLog, source: Founding): Promise<Founding | undefined> {
-  // Reads the head before the founding, because a late append of an earlier run may found the target in between.
+  // Reads the head before the founding, because a late append of an earlier run may found the target between the two
+  // reads.
   const head = await target.head();
   const founding = await readFounding(target).catch((error: unknown) => {
     throw describeDamage('target', error, 'refused');

@@ -51,7 +51,7 @@ export type Founding = LogIdentity & {
 
 type FoundBy = { readonly domain: string; readonly now: number; readonly uuid: () => string };
 
-/** The log cannot be used until an operator fixes it. No event was written. */
+/** The log cannot be used until an operator fixes the problem. */
 export class UnsuitableLogError extends Error {
   constructor(why: string, options?: ErrorOptions) {
     super(`cannot use this event log: ${why}`, options);

@@ -102,7 +102,10 @@ export type AppendOutcome =
 /** Whether the log is available. After an outage, the log connects again without any action. */
 export type LogState =
   | { readonly reachable: true }
-  /** `reason` is for operators, without credentials or a stack. `sinceMs` is the monotonic time of the change. */
+  /**
+   * `reason` is for operators, without credentials or a stack. The log is unavailable since the monotonic time
+   * `sinceMs`.
+   */
   | { readonly reachable: false; readonly reason: string; readonly sinceMs: number };
 
 /** The categories of streams to read: the part of a stream's name before the colon. Undefined means all streams. */

@@ -89,8 +89,9 @@ export class LogClient extends EventStoreDBClient {
 
   /**
    * Subscribes to the events after a position in streams with one of the prefixes. `attach` is called with the gRPC
-   * call in the turn in which the call is created, because the call may fail before a caller that awaits it continues.
-   * The second argument of `attach` returns whether the client still uses the server of the subscription.
+   * call in the turn in which the call is created, because the call may fail before an awaiting caller continues. The
+   * second argument of `attach` is a function that returns whether the client still uses the server of the
+   * subscription.
    */
   async subscribe(
     after: bigint | 'start',

@@ -5,7 +5,7 @@ import { LogRefusedError } from '../log.ts';
 
 /**
  * The meaning of an error of the driver. Errors are distinguished by their members and not by their classes, because
- * the driver also throws plain gRPC status errors while a server starts, and plain errors of the discovery.
+ * the driver also throws plain gRPC status errors while a server starts, and plain errors when it looks for servers.
  */
 export type Fault =
   /** The stream's last revision is not the expected revision. `actual` is undefined if the stream does not exist. */

@@ -32,7 +32,7 @@ export type BackupTask = {
 export type BackupSummary = {
   /** The path of the folder. */
   readonly folder: string;
-  /** Whether this run added a backup; false if the newest backup in the folder already has all events of the log. */
+  /** Whether this run added a backup; false if there were no further events to add. */
   readonly written: boolean;
   /** The number of the newest backup in the folder after this run; 0 for an empty folder. */
   readonly number: number;

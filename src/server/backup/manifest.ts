@@ -21,7 +21,10 @@ export type SegmentEntry = {
 export type BackupTree = {
   readonly size: number;
   readonly root: string;
-  /** The hashes of the fewest full nodes that cover the leaves: the next backup continues from them. */
+  /**
+   * The hashes of the largest full subtrees that together cover the leaves. The next backup continues the tree from
+   * them.
+   */
   readonly nodes: readonly string[];
   /** The signed checkpoint note with this size and root; absent if the server could not sign. */
   readonly checkpoint?: string;
