@@ -42,7 +42,10 @@ export type RunningServer = {
   readonly reconcilers: () => readonly Measured[];
   /** The migrations of plugins, and the checks of stored objects after upgrades. */
   readonly upgrades: Upgrades;
-  /** Reads TLS_CERT and TLS_KEY again. If the server issues its own certificate, renews it if it is due. */
+  /**
+   * Reads TLS_CERT and TLS_KEY again. If the server issues its own certificate, renews it if it is due. Does nothing
+   * without TLS.
+   */
   readonly reloadCertificate: () => void;
   /**
    * Stops accepting requests, asks watchers to reconnect, completes requests in flight, and then closes the other parts

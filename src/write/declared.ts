@@ -4,7 +4,8 @@ import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { Refusal } from './refusals.ts';
 
 /**
- * The latest declaration in the log, by which writes of a type are decided. Undefined for a type without a declaration.
+ * The latest declaration in the log, by which writes of a type are decided. Undefined if this node or the log has no
+ * declaration of the type.
  */
 export type DecidedBy = Declared | undefined;
 

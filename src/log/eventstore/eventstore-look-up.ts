@@ -24,8 +24,8 @@ type LookUpContext = {
 /**
  * Determines the outcome of an append from the events after the expected revision (consistency protocol, 3). An event
  * of another append proves a conflict. The end of the stream alone proves nothing, because a deposed leader returns old
- * data. The end proves a conflict only if the server has replied that the append failed and all attempts find the end
- * before the expected revision.
+ * data. The end proves a conflict only if the server has replied that the append failed, and if the last of several
+ * attempts finds the end before the expected revision.
  *
  * @throws the errors of a read, or an Error if the attempts find no proof.
  */

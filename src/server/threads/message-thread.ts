@@ -6,7 +6,7 @@ import { endNow } from './end-on-request.ts';
 
 /** The messages that every thread may send first, and the message after an error that ended the thread. */
 export type ThreadMessage<Reason> =
-  /** The thread rejects the request and has written nothing. */
+  /** The thread rejects the request. The request has no effect. */
   | { readonly kind: 'refused'; readonly reason: Reason; readonly detail: string }
   | { readonly kind: 'accepted' }
   | Failed;
