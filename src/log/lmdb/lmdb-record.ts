@@ -59,7 +59,8 @@ export function encodeRecord(stream: StreamName, event: ProposedEvent, place: Re
 }
 
 /**
- * Checks the length of a stream's name. LMDB refuses too long keys as well, but only after the record has been written.
+ * Checks the length of a stream's name. LMDB also refuses keys that are too long, but only after the record was
+ * written.
  */
 export function assertFits(stream: StreamName): void {
   // A UTF-16 code unit has at most three bytes in UTF-8, so the bytes of most names need not be counted.
@@ -127,8 +128,9 @@ export class ScannedRecord implements RecordedEvent {
   #metadata: Buffer | undefined;
 
   /**
-   * @param shift the offset that is added to the position. @throws LogCorruptError unless `record` is complete and
-   * belongs at `position`.
+   * @param shift the offset that is added to the position.
+   *
+   * @throws LogCorruptError unless `record` is complete and belongs at `position`.
    */
   constructor(record: Buffer, position: number, shift: bigint) {
     const offsets = offsetsIn(record, position);

@@ -76,7 +76,10 @@ export class Writers {
     return new Writers({ clock, rates: { writes: undefined, bytes: undefined }, isSuperAdministrator: () => true });
   }
 
-  /** Returns the writer of a subject. All visitors whose `address` is in one network have the same writer. */
+  /**
+   * Returns the writer of a subject. Visitors in the same network have the same writer; `address` is the visitor's
+   * address.
+   */
   of(subject: Subject, address: string | undefined): Writer {
     const { clock, isSuperAdministrator } = this.#dependencies;
     switch (subject.kind) {
