@@ -17,7 +17,7 @@ const unitBytes: ReadonlyMap<string, number> = new Map([
 
 /**
  * Parses a number of bytes such as `1048576`, `512MiB`, `1.5 GB` or Kubernetes' `512Mi`. Returns undefined for any
- * other text.
+ * other text, and for a number that is too large or has a fraction without a unit.
  */
 export function parseByteCount(text: string): number | undefined {
   const [, number = '', unit = ''] = /^(\d{1,16}(?:\.\d{1,6})?) ?([a-z]{0,3})$/iu.exec(text) ?? [];

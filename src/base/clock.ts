@@ -1,6 +1,6 @@
 /**
- * Time is a parameter. No other file reads the clock or sets a timer (a lint rule enforces this), so tests drive time
- * with a fake clock and never sleep.
+ * A timer that `Clock.after` has set. No other file of the server reads the clock or sets a timer (a lint rule enforces
+ * this): code receives a `Clock`, and tests pass a fake one.
  */
 export type Timer = { cancel(): void };
 
@@ -9,7 +9,7 @@ export type Clock = {
   now(): number;
   /** Monotonic milliseconds; use it for durations and deadlines. */
   monotonic(): number;
-  /** Calls `task` once, `delayMs` from now. A pending timer does not keep the process alive. */
+  /** Calls `task` once, `delayMs` from now, unless the timer is cancelled before. */
   after(delayMs: number, task: () => void): Timer;
 };
 

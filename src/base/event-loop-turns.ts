@@ -2,9 +2,9 @@ import type { Clock } from './clock.ts';
 import { TurnQueue } from './turn-queue.ts';
 
 /**
- * Limits the time of long-running readers in each turn of the event loop. Readers run one after another until the time
- * of the turn is used up; the others run in later turns. A reader that needs more time queues again. Accounts
- * alternate, and the readers of one account run in the order of their calls.
+ * Limits the time of long-running readers in each turn of the event loop. Queued readers run one after another until
+ * the time of the turn is used up. The remaining readers run in later turns. A reader that needs more time queues
+ * again. Accounts alternate, and the readers of one account run in the order of their calls.
  */
 export class EventLoopTurns {
   readonly #clock: Clock;
@@ -12,8 +12,8 @@ export class EventLoopTurns {
   readonly #waiting = new TurnQueue<string, () => void>();
   #isRunning = false;
   /**
-   * The monotonic time at which the budget for short work ends in this turn; undefined if `soon` has not measured this
-   * turn yet.
+   * The monotonic time at which the budget for short work ends in this turn. Undefined until the first call of `soon`
+   * in a turn reads the clock.
    */
   #endsAt: number | undefined;
 

@@ -1,4 +1,4 @@
-/** A queue with constant-time `push` and `shift`; an array's `shift` moves all remaining items. */
+/** A queue with `push` and `shift` in amortized constant time. An array's `shift` moves all remaining items. */
 export class Fifo<T> {
   readonly #items: (T | undefined)[] = [];
   /** The index of the first item; earlier slots are empty. */
@@ -33,7 +33,7 @@ export class Fifo<T> {
 }
 
 /**
- * The minimum number of empty slots that `shift` removes from the array. Below this number, the removal costs more than
- * it saves.
+ * The number of empty slots from which on `shift` removes them while items remain in the queue. For fewer slots, the
+ * removal costs more than it saves.
  */
 const compactAt = 32;

@@ -5,8 +5,8 @@ export function isHostName(value: string): boolean {
 }
 
 /**
- * Checks an entry of `ALLOWED_HOSTS`: a host name, with or without a port. Returns undefined for a valid entry;
- * otherwise the problem, as a clause that follows the entry in a sentence.
+ * Checks an entry of `ALLOWED_HOSTS`: a host name or an address, with or without a port. Returns undefined for a valid
+ * entry. Otherwise, returns the problem as a clause that follows the entry in a sentence.
  */
 export function allowedHostProblem(value: string): string | undefined {
   const [, address, name = '', port] = /^(?:\[([^\]]*)\]|([^:]*))(?::(.*))?$/u.exec(value) ?? [];

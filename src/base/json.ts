@@ -27,12 +27,13 @@ export type DecodedJson =
   | { readonly ok: false; readonly problem: JsonProblem };
 
 /**
- * Decodes untrusted JSON (RFC 8259). Refuses malformed UTF-8, duplicate keys, `__proto__`, numbers too large for a
- * double and nesting deeper than `depthMax`, since two JSON parsers could disagree about them.
+ * Decodes untrusted JSON (RFC 8259). In addition to malformed JSON, refuses input that two JSON parsers could read
+ * differently: malformed UTF-8, duplicate keys, the key `__proto__`, numbers too large for a double, and nesting deeper
+ * than `depthMax`.
  *
- * Valid input costs one scan and one walk in addition to `JSON.parse`: if the number of colons outside of strings
- * equals the number of keys in the parsed value, `JSON.parse` has dropped no duplicate key. The slow search for the
- * place of the problem runs only for input that is refused.
+ * Valid input costs one scan and one walk in addition to `JSON.parse`. The scan counts the colons outside of strings,
+ * and the walk counts the keys of the parsed value. If both counts are equal, `JSON.parse` has dropped no duplicate
+ * key. The slow search for the position of a problem runs only for refused input.
  */
 export function decodeJson(bytes: Uint8Array, options: { readonly depthMax: number }): DecodedJson {
   if (bytes.length === 0) return refused('the body is empty');
@@ -135,8 +136,8 @@ type Tally = {
 
 /**
  * Counts the keys and values of a parsed value in `tally`, and sets `forbidden` for a key `__proto__` or an infinite
- * number. Returns true for all values: the type predicate states that the value comes from `JSON.parse`. `for in` is
- * the engine's fastest walk of plain objects.
+ * number. Always returns true: the type predicate only states that the value comes from `JSON.parse`. `for in` is the
+ * engine's fastest walk of plain objects.
  */
 function isClean(value: unknown, tally: Tally): value is Json {
   tally.values += 1;
@@ -159,12 +160,15 @@ const stringToken = /"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const numberToken = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const wordToken = /true|false|null/y;
 
-/** Parses a refused text again, slowly, to locate its first problem. `scan` has already checked the depth. */
+/**
+ * Parses a refused text, more slowly than `JSON.parse`, to locate its first problem. `scan` has already checked the
+ * depth.
+ */
 class Locator {
   readonly #text: string;
   /** UTF-16 offset of the next character to read. */
   #at = 0;
-  /** The first problem. After it, the parser only returns from its open calls. */
+  /** The first problem. The parser ignores later problems, and parses no further members or elements. */
   #problem: JsonProblem | undefined;
 
   constructor(text: string) {

@@ -2,8 +2,8 @@ import { TurnQueue } from './turn-queue.ts';
 
 /**
  * A queue of items by account that shares time fairly: the next item belongs to the account that has used the least
- * time. The items of one account keep their order. A new account starts with the use of the account served last, so it
- * cannot claim the time that passed before it had items.
+ * time. The items of one account keep their order. A new account starts with the use of the account that was served
+ * last, so it is not served first for the time before it had items.
  */
 export class LeastUsedQueue<Account, Item> {
   /** The waiting items. Of two accounts with equal use, the account with the older last turn comes first. */

@@ -4,8 +4,8 @@ import type { Clock } from './clock.ts';
 export const sliceMs = 4;
 
 /**
- * Splits a long loop into slices by time, since the cost of one round varies. Call this after each round:
- * `if (slices.isOver()) await slices.next();`
+ * Splits a long loop into slices by time, since the cost of one round varies. After each round, run `if
+ * (slices.isOver()) await slices.next();`
  */
 export class Slices {
   readonly #clock: Pick<Clock, 'monotonic'>;

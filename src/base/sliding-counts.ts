@@ -1,7 +1,7 @@
 export type SlidingCountsOptions = {
   /** The length of the window: an event is counted for this time, in milliseconds of a monotonic clock. */
   readonly windowMs: number;
-  /** The maximum number of keys. Above it, the key with the oldest last event is dropped. */
+  /** The maximum number of keys. Above it, the key with the oldest last `add` is dropped. */
   readonly keysMax: number;
   /** The maximum number of events of one key. Above it, the oldest event of the key is dropped. */
   readonly eventsMax: number;
@@ -13,7 +13,7 @@ export type SlidingCountsOptions = {
  */
 export class SlidingCounts {
   readonly #options: SlidingCountsOptions;
-  /** The times of events by key, oldest first; the key with the oldest last event comes first. */
+  /** The times of events by key, oldest first. The keys are in the order of their last `add`. */
   readonly #times = new Map<string, number[]>();
 
   constructor(options: SlidingCountsOptions) {
@@ -34,7 +34,7 @@ export class SlidingCounts {
     this.#times.set(key, times);
   }
 
-  /** Removes the event that was added at `at`. */
+  /** Removes one event that was added at `at`, if there is one. */
   takeBack(key: string, at: number): void {
     const times = this.#times.get(key);
     const place = times?.lastIndexOf(at) ?? -1;

@@ -1,6 +1,6 @@
 /**
- * A fair queue of items by account. Accounts alternate, and the items of one account keep their order: an account with
- * a thousand items delays another account's next item by one place, not by a thousand.
+ * A fair queue of items by account. Accounts alternate, and the items of one account keep their order. So an account
+ * with a thousand items delays another account's next item by one place, not by a thousand.
  */
 export class TurnQueue<Account, Item> {
   /** The items by account. No set is empty. The account with the oldest last turn comes first. */
@@ -35,7 +35,7 @@ export class TurnQueue<Account, Item> {
     return true;
   }
 
-  /** Takes the first item of the next account, which then moves to the end. */
+  /** Takes the first item of the next account. The account then moves to the end. */
   take(): Item | undefined {
     const [account] = this.#byAccount.keys();
     return account === undefined ? undefined : this.takeOf(account);
