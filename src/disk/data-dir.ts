@@ -7,17 +7,21 @@ import { messageOf } from '../base/error-message.ts';
 import { StartError } from '../base/start-error.ts';
 
 /**
- * Linux limits a socket path to 107 bytes. If the path in DATA_DIR is longer than `socketPathBytesMax`, the
+ * The maximum length of the socket's path in DATA_DIR; Linux allows at most 107 bytes. If the path is longer, the
  * socket is in the folder for temporary files.
  */
 const socketPathBytesMax = 100;
 
 /**
- * Locks DATA_DIR for this process, so that each directory has at most one server (decision 11.2). The lock is a
- * listening socket, which the kernel closes when the process ends, so a killed server leaves no lock. On Linux the
- * server first locks an abstract socket, which leaves no file: of several servers that start simultaneously, only one
- * then checks whether the socket file in DATA_DIR belongs to a dead server. The socket file also protects against a
- * server in another network namespace.
+ * Locks DATA_DIR for this process, so that at most one server or command uses it (decision 11.2). The lock is a
+ * listening socket. The kernel closes it when the process ends, so a killed server leaves no lock.
+ *
+ * On Linux, the process first listens on an abstract socket, which has no file. Of several servers that start
+ * simultaneously, only one gets this socket, and only this server checks whether the socket file belongs to a dead
+ * server. The socket file also protects against a server in another network namespace, where the abstract socket is not
+ * visible.
+ *
+ * @throws StartError if another process has the lock, or if the lock cannot be created.
  */
 export async function takeDataDir(dir: string): Promise<{ release(): Promise<void> }> {
   makePrivate(dir);
@@ -85,7 +89,7 @@ function socketPath(dir: string): string {
 
 /**
  * Replaces an unused socket file and listens on the path. The file outlives a killed process, so a file without a
- * listener is unused.
+ * listener is unused. Returns undefined if another process listens on the path.
  */
 async function takeOver(path: string): Promise<Server | undefined> {
   if (await isAnswered(path)) return undefined;
@@ -93,7 +97,7 @@ async function takeOver(path: string): Promise<Server | undefined> {
   return listen(path);
 }
 
-/** Listens on the path; undefined if the path is in use. */
+/** Listens on the path. Returns undefined if the path is in use. */
 async function listen(path: string): Promise<Server | undefined> {
   return new Promise((resolve, reject) => {
     const server = createServer((socket) => {
@@ -105,8 +109,8 @@ async function listen(path: string): Promise<Server | undefined> {
         reject(new StartError(`DATA_DIR cannot be locked at ${path}: ${error.message}`, { exitCode: 2, cause: error }));
     });
     server.listen(path, () => {
-      // Ignores errors. Other servers connect only to check the lock, and are connected even if accepting their
-      // connection fails, for example because no file descriptor is free.
+      // Ignores errors. Other servers connect only to check the lock. Their connection succeeds even if this process
+      // cannot accept it, for example because no file descriptor is free.
       server.on('error', () => undefined);
       if (!path.startsWith('\0')) chmodSync(path, 0o600);
       resolve(server);

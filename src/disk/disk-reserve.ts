@@ -18,13 +18,13 @@ import { TokenBucket } from '../write/admission/token-bucket.ts';
 import { spaceOf, type DiskSpace } from './disk-space.ts';
 
 export type DiskReserveOptions = {
-  /** A directory on the file system. */
+  /** A directory on the file system with the reserve. */
   readonly dir: string;
   /** The free bytes to reserve. 0 disables the reserve; undefined means 5 % of the file system, but at most 1 GiB. */
   readonly reserveBytes: number | undefined;
   readonly clock: Clock;
   readonly log: Pick<PluginLogger, 'info' | 'warn'>;
-  /** Reads the free space asynchronously. */
+  /** Reads the free space; by default with `statfs`. */
   readonly readSpace?: (dir: string) => Promise<DiskSpace>;
 };
 
@@ -78,7 +78,10 @@ export class DiskReserve implements WriterDisk {
     if (!this.#isShort && this.#leftBytes() < this.reserveBytes) this.#update();
   }
 
-  /** Returns whether `bytes` fit above the reserve. If they fit, subtracts them from the free space. */
+  /**
+   * Returns whether `bytes` fit above the reserve; always true without a reserve. If they fit, subtracts them from the
+   * free space.
+   */
   claim(bytes: number): boolean {
     if (this.reserveBytes > 0 && (this.#isShort || this.#leftBytes() - bytes < this.reserveBytes)) return false;
     this.#writtenSince += bytes;
@@ -126,7 +129,7 @@ export class DiskReserve implements WriterDisk {
       this.#isMeasureFailing = false;
       if (!this.#isStopped) this.#update();
     } catch (error) {
-      // If the reading fails, the last known free space remains in use, minus all bytes that were written since.
+      // After a failed reading, the last known free space stays in force, minus all bytes that were written since.
       const { log } = this.#options;
       if (!this.#isMeasureFailing)
         log.warn('cannot read the free space of DATA_DIR; retrying', { error: String(error) });

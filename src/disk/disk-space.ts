@@ -1,6 +1,6 @@
 import { statfsSync, type StatsFs } from 'node:fs';
 
-/** The space of a file system that is available to ordinary users. */
+/** The free space of a file system for ordinary users, and its total size. */
 export type DiskSpace = {
   readonly freeBytes: number;
   readonly totalBytes: number;

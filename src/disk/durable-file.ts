@@ -5,8 +5,9 @@ import { dirname } from 'node:path';
 export const draftSuffix = '.new';
 
 /**
- * Replaces a file with a file that only its owner can read. When the promise resolves, the new content is on disk at
- * `path`. After a crash, the file has the old or the new content. After an error, the draft is removed.
+ * Creates or replaces a file, which only its owner can read. When the promise resolves, the new content is on disk at
+ * `path`. After a crash, the file has the old or the new content. The content is first written to a draft beside the
+ * file. If this fails, the draft is removed.
  */
 export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
   const draft = `${path}${draftSuffix}`;

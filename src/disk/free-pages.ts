@@ -12,7 +12,7 @@ const leafPage = 2;
 const bigData = 1;
 /** The root of an empty table. */
 const noPage = 0xffff_ffff_ffff_ffffn;
-/** A limit above the depth of any table, which ends a cycle of pages. */
+/** A limit above the depth of any table. In a damaged file, it ends a cycle of pages. */
 const depthMax = 32;
 
 export type PageFile = {
@@ -26,9 +26,9 @@ type PageRange = {
 };
 
 /**
- * Whether all pages from `from` up to `last` are free; false if the table of free pages cannot be read. LMDB does not
- * write a page that the same transaction allocates and frees, so a complete file may end before its last page. `root`
- * is the root page of the table of free pages.
+ * Whether all pages from `from` to `last` are free. If parts of the table of free pages are missing, their pages count
+ * as used. LMDB does not write a page that the same transaction allocates and frees, so a complete file may end before
+ * its last page. `root` is the root page of the table of free pages.
  */
 export function areFree(pages: PageFile, root: bigint, { from, last }: PageRange): boolean {
   let free = 0n;
@@ -67,8 +67,8 @@ function dataOf(pages: PageFile, page: Buffer, offset: number): Buffer {
 }
 
 /**
- * Yields the runs in a value of the table. The value begins with a count of entries. An entry is a page number, or the
- * negative length of a run followed by the first page of the run. The entry 0 is unused.
+ * Yields the runs of free pages in a value of the table. The value begins with a count of entries. An entry is a page
+ * number, or the negative length of a run and then the first page of the run. The entry 0 is unused.
  */
 function* runsIn(value: Buffer): Generator<Run> {
   for (let entry = 8; entry + 8 <= value.length; entry += 8) {

@@ -6,7 +6,10 @@ export function missingFolders(path: string): readonly string[] {
   return existsSync(path) || dirname(path) === path ? [] : [path, ...missingFolders(dirname(path))];
 }
 
-/** Removes folders that a failed command has created, if they are empty. `folders`: the innermost first. */
+/**
+ * Removes empty folders that a failed command has created. `folders` has the innermost folder first. Stops at the first
+ * folder with other entries.
+ */
 export function removeEmptyFolders(folders: readonly string[]): void {
   for (const folder of folders) {
     if (!existsSync(folder)) continue;

@@ -9,7 +9,8 @@ import { writeDurably } from './durable-file.ts';
 const file = 'node.key';
 
 /**
- * Returns the 32 bytes of this node's Ed25519 key in `<dir>/node.key` (PKCS #8, PEM). The first start creates the file.
+ * Returns the 32 bytes of this node's private Ed25519 key in `<dir>/node.key` (PKCS #8, PEM). If the file is missing,
+ * creates it with a new key.
  *
  * @throws StartError if the file is damaged. Only the operator may remove a damaged file.
  */

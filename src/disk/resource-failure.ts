@@ -14,8 +14,8 @@ const fullDisk: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 28, 122]);
 const noDescriptor: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 23, 24]);
 
 /**
- * Returns an error with advice for the operator if the cause is a full disk or a lack of file descriptors. Returns
- * undefined for other causes.
+ * Returns an error with advice for the operator if `error`, or one of its causes, means a full disk or a lack of file
+ * descriptors. Returns undefined for other errors.
  */
 export function resourceFailure(error: unknown): ResourceError | undefined {
   if (!(error instanceof Error)) return undefined;

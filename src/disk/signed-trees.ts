@@ -7,12 +7,15 @@ import { writeDurably } from './durable-file.ts';
 
 const file = 'signed.json';
 
-/** The maximum number of stored trees. Older trees are removed: each copy or restore of a log starts a new tree. */
+/**
+ * The maximum number of stored trees. A log gets a new tree with each new epoch, for example after a restore. Above the
+ * maximum, the oldest records are removed.
+ */
 const treesMax = 64;
 
 /**
- * The largest tree size that this node has signed, with its root, by the origin of the tree. Stored in
- * `<dir>/signed.json`, in the same folder as the key, so that a copy of the folder contains both.
+ * For the origin of each tree, the largest size that this node has signed, with its root. The file is
+ * `<dir>/signed.json`, in the folder of the node's key, so that a copy of the folder contains both files.
  */
 export class SignedTrees {
   readonly #path: string;
@@ -29,7 +32,7 @@ export class SignedTrees {
   }
 
   /**
-   * Records a signed tree. Resolves once the record is on disk. The caller must await each call before the next one.
+   * Records a signed tree. Resolves when the record is on disk. The caller must await each call before the next one.
    */
   async record(origin: string, { size, root }: TreeSize): Promise<void> {
     const next = new Map(this.#trees);

@@ -23,8 +23,10 @@ const at = {
 } as const;
 
 /**
- * Checks the file before LMDB maps it without validation: a truncated or foreign file would end the process by a
- * signal, without a message. A missing or empty file is valid. `remedy`: advice for the operator.
+ * Rejects a truncated or foreign file before LMDB maps it. LMDB does not validate a file, so such a file would end the
+ * process by a signal, without a message. A missing or empty file is valid. `remedy` is the advice for the operator.
+ *
+ * @throws StartError for an invalid or unreadable file.
  */
 export function refuseDamagedFile(path: string, remedy: string): void {
   const problem = problemOf(path);

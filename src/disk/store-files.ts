@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync, rmSync, statSync, writeSync, type Stat
 
 import { lmdbLockBytes } from '../limits/disk.ts';
 
-/** LMDB's flag of a store in a file, not in a folder. LMDB stores this flag in the file. */
+/** LMDB's flag for a store that is a single file instead of a folder. The meta pages contain this flag. */
 const noSubdir = 0x4000;
 const integerKeys = 0x08;
 const metaPage = 0x08;
@@ -19,10 +19,10 @@ export type StoreFiles = {
 };
 
 /**
- * Creates the files of a store, so that LMDB writes nothing when it opens the store. If the open fails, for example on
- * a full disk, the library uses freed memory and the process aborts (lmdb 3.5, `EnvWrap::openEnv`). LMDB's lock file is
- * sparse and mapped, so an access to a page without a disk block ends the process by SIGBUS. This function allocates
- * the blocks, so that a full disk throws here.
+ * Creates missing and incomplete files of a store, so that LMDB writes nothing when it opens the store. If the open
+ * fails, for example on a full disk, the library uses freed memory and the process aborts (lmdb 3.5,
+ * `EnvWrap::openEnv`). LMDB's lock file is sparse and mapped, so an access to a page without a disk block ends the
+ * process by SIGBUS. This function allocates the blocks, so that a full disk throws here.
  */
 export function prepareStoreFiles({ data, lock, isFolder }: StoreFiles): void {
   if (!existsSync(data) || statSync(data).size === 0) write(data, emptyStore(isFolder));
@@ -55,7 +55,10 @@ function emptyStore(isFolder: boolean): Buffer {
   return bytes;
 }
 
-/** Writes the whole file. Deletes the file after an error, also of the close, which may report a failed write. */
+/**
+ * Writes the whole file. Deletes the file after any error, including an error of `closeSync`, which may report a failed
+ * write.
+ */
 function write(path: string, bytes: Buffer): void {
   const file = openSync(path, 'w', 0o600);
   try {
