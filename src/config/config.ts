@@ -23,8 +23,8 @@ import { Settings } from './settings.ts';
 import { tlsSetting, type TlsSetting } from './tls-setting.ts';
 
 /**
- * The settings, decoded from environment variables (decision 11.2). Only src/config reads variables. Each part of the
- * server receives only the settings that it needs.
+ * The settings, decoded from environment variables (decision 11.2). No other part of the server reads settings from
+ * variables. Each part receives only the settings that it needs.
  */
 export type Config = {
   readonly host: string;
@@ -37,7 +37,10 @@ export type Config = {
   readonly eventLog: EventLogSetting;
   /** The absolute path of the folder in which backups are created, each in its own folder. Undefined: no backups. */
   readonly backupDir: string | undefined;
-  /** The bytes on the disk of DATA_DIR that must remain free after client writes. Undefined: a share of the disk. */
+  /**
+   * The free bytes on the disk of DATA_DIR below which clients' writes, other than deletions, are refused. Undefined: a
+   * share of the disk.
+   */
   readonly diskReserveBytes: number | undefined;
   readonly platformDomain: string;
   /** The absolute paths of folders with plugins, in addition to the bundled plugins. */
@@ -110,8 +113,8 @@ const oidcNames: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Decodes the settings of the identity provider. The issuer and the audience are required if any setting is set,
- * because a token with an unchecked audience may be intended for another service.
+ * Decodes the settings of the identity provider. If one of these settings is set, the issuer and the audience are
+ * required: without a check of the audience, the server would accept tokens that are intended for another service.
  */
 function oidcSettings(environment: Environment, settings: Settings, mistakes: string[]): OidcSettings | undefined {
   const given = Object.keys(environment).filter((name) => name.startsWith('OIDC_') && environment[name] !== undefined);
@@ -129,7 +132,10 @@ function oidcSettings(environment: Environment, settings: Settings, mistakes: st
   };
 }
 
-/** Decodes the location of the log. The prefix is valid with an embedded log too, for the other log of a copy. */
+/**
+ * Decodes the location of the log. EVENTSTORE_PREFIX is allowed with an embedded log too, because `log copy` uses it
+ * for a source or target in EventStoreDB.
+ */
 function eventLogSetting(settings: Settings): EventLogSetting {
   const url = settings.read('EVENT_LOG', 'embedded:', eventLogProblem);
   const prefix = settings.read('EVENTSTORE_PREFIX', eventStorePrefixDefault, eventStorePrefixProblem);

@@ -7,7 +7,10 @@ import { StartError } from '../base/start-error.ts';
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads `.env` in `folder`. The variables of the process override these variables. An empty variable is ignored. */
+/**
+ * Returns the variables in `.env` in `folder`, if the file exists, and the process's variables, which take precedence.
+ * Empty variables are ignored.
+ */
 export function readEnvironment(folder: string, variables: Environment): Environment {
   return { ...withoutEmpty(readEnvFile(join(folder, '.env'))), ...withoutEmpty(variables) };
 }

@@ -1,7 +1,7 @@
 /**
- * The address of an EventStoreDB, and the connection options. URLs have the form in the documentation of EventStoreDB,
- * and are parsed more strictly than by the driver, which prints unknown options (including the password) and continues.
- * Errors do not contain the part of the URL before the hosts.
+ * The address of an EventStoreDB, and the connection options. URLs have the form in the documentation of EventStoreDB.
+ * For an unknown option, the driver would print the URL with the password, and continue. So this parser refuses such
+ * URLs itself, and its errors do not contain the part of the URL before the hosts.
  */
 export type EventStoreUrl = {
   /**
@@ -18,8 +18,9 @@ export type EventStoreUrl = {
   readonly connectionName: string | undefined;
   readonly nodePreference: NodePreference | undefined;
   /**
-   * The numeric options, in milliseconds, except `gossipTimeout` in seconds and the number `maxDiscoverAttempts`. -1
-   * disables keep-alive. Missing options have the driver's defaults.
+   * The numeric options. They are times in milliseconds, except for `gossipTimeout`, which is in seconds, and
+   * `maxDiscoverAttempts`, which is a number of attempts. -1 disables keep-alive. Missing options have the driver's
+   * defaults.
    */
   readonly numbers: Readonly<Partial<Record<NumberOption, number>>>;
 };

@@ -13,8 +13,8 @@ import {
 import { subdomainProblem } from '../resource/type/names.ts';
 
 /**
- * Checks of the values of settings. Each function returns undefined, or the problem as a text that follows the name of
- * the setting.
+ * Checks of the values of settings. Each check returns undefined for a valid value. Otherwise, it returns the problem
+ * as a text that follows the name of the setting in a sentence.
  */
 
 export function issuerProblem(value: string): string | undefined {
@@ -39,8 +39,9 @@ export function hostProblem(value: string): string | undefined {
 }
 
 /**
- * Checks a range of proxies. With a range of all addresses, any client could forge its address. An IPv4-mapped range
- * would match no client, because the addresses of clients are never mapped.
+ * Checks an entry of TRUSTED_PROXIES. The problem is a text that follows the entry in a sentence. With a range of all
+ * addresses, any client could forge its address. An IPv4-mapped range would match no proxy, because the addresses of
+ * connections are never mapped.
  */
 export function networkProblem(value: string): string | undefined {
   const [address = '', prefix, ...more] = value.split('/');

@@ -7,7 +7,10 @@ import { allowedHostsMax } from '../limits/settings.ts';
 import { nameProblem } from '../resource/type/names.ts';
 import { networkProblem, pathProblem, quote } from './setting-problems.ts';
 
-/** Reads variables and collects problems. For an invalid variable, the default is returned. */
+/**
+ * Reads variables and collects problems. For an invalid variable, `read` and `oneOf` return the default, and `optional`
+ * returns undefined. The other methods may return invalid values: use the values only if there are no problems.
+ */
 export class Settings {
   readonly #environment: Environment;
   readonly #mistakes: string[];
@@ -62,8 +65,8 @@ export class Settings {
   }
 
   /**
-   * Returns the absolute path of a folder that must not be in `dataDir`, because its files must survive the loss of
-   * `dataDir`.
+   * Returns the absolute path of a folder that must not be in `dataDir`, because the folder's files must survive the
+   * loss of `dataDir`. Returns undefined if the variable is not set.
    */
   folderBeside(name: string, folder: string, dataDir: string): string | undefined {
     const value = this.optional(name, pathProblem);

@@ -4,7 +4,10 @@ import { pathProblem } from './setting-problems.ts';
 import type { Settings } from './settings.ts';
 import { readPair, type CertificateFiles } from './tls-files.ts';
 
-/** The encryption of PORT: none, with files of the operator, or with a certificate of an authority in DATA_DIR. */
+/**
+ * The encryption of connections to PORT: none, with the operator's certificate and key (`files`), or with a certificate
+ * that the server issues with its own authority in DATA_DIR (`auto`).
+ */
 export type TlsSetting =
   { readonly kind: 'off' } | { readonly kind: 'files'; readonly files: CertificateFiles } | { readonly kind: 'auto' };
 
@@ -18,7 +21,7 @@ type Surroundings = {
   readonly isAlone: boolean;
 };
 
-/** Decodes TLS, TLS_CERT and TLS_KEY, and reads the files with the certificate and the key. */
+/** Decodes TLS, TLS_CERT and TLS_KEY, and checks the files with the certificate and the key, if any. */
 export function tlsSetting(settings: Settings, { folder, mistakes, isAlone }: Surroundings): TlsSetting {
   const kind = settings.oneOf('TLS', 'off', tlsKinds);
   const paths = {
