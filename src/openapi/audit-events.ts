@@ -6,7 +6,7 @@ import type { Parameter } from './operation.ts';
 import { continueParameters, freshnessParameters, query, watchParameters } from './parameters.ts';
 import type { Entries } from './platform-entries.ts';
 
-/** The schema that every document has for the metadata of lists. */
+/** The name of the schema for the metadata of lists, which every document contains. */
 const listMeta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta';
 const auditEvent = 'AuditEvent';
 const auditEventList = 'AuditEventList';

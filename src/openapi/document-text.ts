@@ -14,7 +14,10 @@ export function* membersText(parts: Iterable<Part>, texts: Encoded<Buffer>): Ste
   return pieces;
 }
 
-/** Encodes a value as JSON text. Returns `{}` for a value that is nested too deep for the engine. */
+/**
+ * Encodes a value as JSON text. Returns `{}` if the encoding fails, for example because the value is nested too deep
+ * for the engine.
+ */
 export function textOf(value: unknown): string {
   try {
     return JSON.stringify(value);

@@ -8,7 +8,7 @@ import { pathItems, type Members, type Operation } from './operation.ts';
 import { standardSchemas } from './standard-schemas.ts';
 
 /**
- * The content of a document of version 3. Paths and schemas are encoded one at a time, so that other work may run in
+ * The content of a document of OpenAPI 3. Paths and schemas are encoded one at a time, so that other work may run in
  * between.
  */
 export type DocumentContent = {
@@ -61,8 +61,8 @@ export function* inParts<T>(
 }
 
 /**
- * Yields the standard schemas, then `schemas`. Each schema is read only when it is needed, since reading a schema
- * translates its type.
+ * Yields the standard schemas, then `schemas`. Reads each entry of `schemas` only when it is needed, because this read
+ * may translate a type.
  */
 function* withStandard(schemas: DocumentContent['schemas']): Generator<readonly [string, Schema]> {
   yield* standardSchemas;
@@ -70,8 +70,9 @@ function* withStandard(schemas: DocumentContent['schemas']): Generator<readonly 
 }
 
 /**
- * Yields the standard schemas and the given schemas. Beyond the size limit of a document, each further schema is
- * replaced by a schema that accepts anything, so that references keep their targets.
+ * Yields the standard schemas and the given schemas. The schema with which the total length reaches the limit of a
+ * document, and all later schemas, are replaced by a schema that accepts anything. So all references keep their
+ * targets.
  */
 export function* bounded(schemas: Iterable<readonly [string, Schema]>, lengths: Encoded<number>): Generator<Part> {
   let length = 0;

@@ -21,7 +21,10 @@ export type DocumentSettings = {
 
 const title = 'Ledgerplane';
 
-/** Returns the key of a group and version in the index: the path of its API without the leading slash. */
+/**
+ * Returns the key of a group and version in the index of documents (`/openapi/v3`): the path of its API without the
+ * leading slash.
+ */
 export function groupKeyOf({ group, version }: Pick<ResourceType, 'group' | 'version'>): string {
   return group === '' ? `api/${version}` : `apis/${group}/${version}`;
 }
@@ -78,8 +81,8 @@ export type Everything = {
 };
 
 /**
- * Builds the document of the whole server, in OpenAPI 3.1. Generated APIs are added first, so that no other route
- * replaces them.
+ * Builds the document of the whole server, in OpenAPI 3.1. The operations of generated APIs are added first, so that no
+ * other route replaces them.
  */
 export function* apiDocument(
   { types, platform, routes }: Everything,

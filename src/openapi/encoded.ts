@@ -1,4 +1,4 @@
-/** A named member of a document. Its value depends only on its name and on its sources, which never change. */
+/** A named member of a document. `value` depends only on the name and on the sources, which are immutable objects. */
 export type Part = {
   readonly name: string;
   readonly sources: readonly object[];
@@ -8,8 +8,8 @@ export type Part = {
 type Kept<T> = Pick<Part, 'name' | 'sources'> & { readonly encoded: T };
 
 /**
- * Encodes parts. Each part is encoded once, and the result is cached until the part's first source is
- * garbage-collected.
+ * Encodes parts, and caches the result for each first source of a part. The cached result is dropped when the source is
+ * garbage-collected, or when another part with the same first source is encoded. A part without sources is not cached.
  */
 export class Encoded<T> {
   readonly #encode: (name: string, value: unknown) => T;

@@ -1,7 +1,7 @@
 import type { Schema } from '../resource/schema/schema-check.ts';
 import { text, time, whole } from './described.ts';
 
-/** The schemas of members that are the same in entries of a history and in events of the audit stream. */
+/** The schemas of the members that the entries of an object's history and the audit events have in common. */
 
 export const placeSchemas = {
   position: text('The position of the event in the log.'),
@@ -10,7 +10,7 @@ export const placeSchemas = {
 
 export const versionSchema = whole('metadata.version of the object after the event.');
 
-/** The schemas of `causeMembers` in `src/audit`: the time, the subject and the request. */
+/** The schemas of the members that `causeMembers` in `src/audit` returns: the time of the event and its cause. */
 export const causeSchemas = {
   time: time('The time of the event.'),
   actor: text('A user, plugin:<name> for a plugin with its own rights, or system:<part> for the platform.'),

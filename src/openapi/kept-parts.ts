@@ -4,15 +4,15 @@ import type { Described } from './type-operations.ts';
 import { TypeOperations } from './type-operations-kept.ts';
 import { TypeSchemas } from './type-schemas.ts';
 
-/** The encoded parts of documents, cached between builds: only the parts of changed types are encoded again. */
+/** Caches the encoded parts of documents between builds, so that parts of unchanged types need not be encoded again. */
 export class KeptParts {
   readonly schemas: TypeSchemas;
   readonly operations: TypeOperations;
-  /** Members of documents of version 3, as UTF-8. */
+  /** Members of documents of OpenAPI 3, as UTF-8. */
   readonly texts3 = new Encoded<Buffer>(memberText);
-  /** Members of documents of version 2, as UTF-8. */
+  /** Members of documents of OpenAPI 2.0, as UTF-8. */
   readonly texts2 = new Encoded<Buffer>(memberText);
-  /** The lengths of the schemas' JSON texts, for the size limit of a document. */
+  /** The lengths of the schemas' JSON texts in UTF-16 code units, for the size limit of a document. */
   readonly lengths = new Encoded<number>((_name, schema) => textOf(schema).length);
 
   constructor(described: Described) {

@@ -6,7 +6,7 @@ export type GroupVersionKind = {
   readonly kind: string;
 };
 
-/** The prefix of references to named schemas in documents of version 3. */
+/** The prefix of references to named schemas in documents of OpenAPI 3. */
 export const schemasPrefix = '#/components/schemas/';
 
 export function referenceTo(name: string): { readonly $ref: string } {
@@ -27,7 +27,7 @@ export function tagOf({ kind, version }: Pick<ResourceType, 'kind' | 'version'>)
   return `${kind}${capitalized(version)}`;
 }
 
-/** `foo.example-a.com/v1` → `FooExampleACom`: letters and digits only. */
+/** `foo.example-a.com/v1` → `FooExampleAComV1`: letters and digits only. */
 export function camelCase(text: string): string {
   return text
     .split(/[^A-Za-z0-9]+/u)
@@ -40,7 +40,10 @@ export function qualifierOf({ group, version }: Pick<GroupVersionKind, 'group' |
   return `${camelCase(group)}${camelCase(version)}`;
 }
 
-/** Returns names that are unique in one document. A name that is in use gets a qualifier, and then also a number. */
+/**
+ * Returns names that are unique in one document. A name that is in use gets a qualifier. If the result is in use too,
+ * it also gets a number.
+ */
 export class UniqueNames {
   readonly #taken = new Set<string>();
 

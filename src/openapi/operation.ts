@@ -34,7 +34,7 @@ export type Operation = {
   readonly tag: string;
   readonly summary?: string;
   readonly description?: string;
-  /** `action` is Kubernetes' name for the verb, and `kind` is the kind that the operation reads or writes. */
+  /** `action` is Kubernetes' name for the verb. `kind` is the kind that the operation reads or writes. */
   readonly action?: string;
   readonly kind?: GroupVersionKind;
   readonly parameters: readonly Parameter[];
@@ -44,12 +44,12 @@ export type Operation = {
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** Yields path items for documents of version 3, one at a time. */
+/** Yields path items for documents of OpenAPI 3, one at a time. */
 export function pathItems(operations: readonly Operation[]): Generator<Part> {
   return itemsOf(operations, operationOf3);
 }
 
-/** Yields path items, one at a time. `form` converts each operation. */
+/** Yields path items, one at a time. `form` converts an operation to its members in the document. */
 export function* itemsOf(operations: readonly Operation[], form: (operation: Operation) => Members): Generator<Part> {
   const byPath = new Map<string, Operation[]>();
   for (const operation of operations) {

@@ -1,6 +1,6 @@
 import type { Parameter } from './operation.ts';
 
-/** The query parameters of generated APIs (decisions 2 to 5). */
+/** The parameters of generated APIs (decisions 2 to 5). */
 const text = { type: 'string' };
 const whole = { type: 'integer', minimum: 0 };
 const flag = { type: 'boolean' };
@@ -17,7 +17,10 @@ export const nameParameter: Parameter = {
   description: 'The name of the object.',
 };
 
-/** The parameters of a selection. The two selectors are first: the deletion of a collection accepts only these two. */
+/**
+ * The parameters that select, sort and page the objects of a list. The two selectors must be first, because the
+ * operation that deletes a collection takes only the first two parameters.
+ */
 export const selectionParameters: readonly Parameter[] = [
   query('labelSelector', text, 'Requirements on labels, for example tier=web,env in (dev,test),!old. May be repeated.'),
   query('fieldSelector', text, 'Requirements on indexed fields, for example spec.size>=3. May be repeated.'),

@@ -10,7 +10,9 @@ export type Entry = {
   readonly parameters?: readonly Parameter[];
   readonly body?: Content;
   readonly status?: string;
-  /** The response. For a JSON response, the document adds the other media types of responses. */
+  /**
+   * The body of the response. If it is JSON, the document adds the other media types in which responses are available.
+   */
   readonly answer?: Content;
   /** The kind that the route creates. */
   readonly kind?: GroupVersionKind;

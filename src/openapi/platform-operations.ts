@@ -29,7 +29,9 @@ export type PlatformContext = {
   readonly domain: string;
   readonly media: MediaTypes;
   readonly ids: UniqueNames;
-  /** The schema of a kind of the core group, or of its list. */
+  /**
+   * Returns the schema of a kind of the core group, such as `User`, or of a list, such as `PersonalAccessTokenList`.
+   */
   readonly schemaOf: (kind: string) => Schema;
 };
 
@@ -192,7 +194,8 @@ function consoleEntries({ media, schemaOf }: PlatformContext): Entries {
 }
 
 /**
- * Returns operations for all given routes. The operation of a route without an entry is derived from the path alone.
+ * Returns the operations of the given routes. Omits routes with a method that `methodOf` does not know. The operation
+ * of a route without an entry is derived from the method and the path alone.
  */
 export function platformOperations(paths: readonly PlatformPath[], context: PlatformContext): readonly Operation[] {
   const entries = entriesOf(context);
@@ -204,7 +207,7 @@ export function platformOperations(paths: readonly PlatformPath[], context: Plat
   });
 }
 
-/** Returns the named schemas to which the operations of these paths refer, in addition to the standard schemas. */
+/** Returns the named schemas of the reviews at these paths. */
 export function platformSchemas(paths: readonly PlatformPath[]): readonly (readonly [string, Schema])[] {
   return paths
     .map(({ pattern }) => reviewsByPath.get(pattern))

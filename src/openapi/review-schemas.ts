@@ -4,8 +4,8 @@ import { referenceTo, type GroupVersionKind } from './names.ts';
 import { objectMeta } from './standard-schemas.ts';
 
 /**
- * One of Kubernetes' review kinds, such as `SubjectAccessReview`: a client sends the object, and the response is the
- * same object with the result.
+ * One of Kubernetes' review kinds, such as `SubjectAccessReview`. A client sends an object of this kind, and the
+ * response is the same object with the result.
  */
 export type ReviewDescription = GroupVersionKind & {
   readonly summary: string;
@@ -120,7 +120,7 @@ export const ownIdentityDescription: ReviewDescription = {
 
 const descriptions = [ownAccessDescription, accessDescription, ownRulesDescription, ownIdentityDescription];
 
-/** The descriptions by the path at which a review is created. */
+/** The descriptions by path. A client creates a review with a POST to the path. */
 export const reviewsByPath: ReadonlyMap<string, ReviewDescription> = new Map(
   descriptions.map((review) => [`/apis/${review.group}/${review.version}/${review.kind.toLowerCase()}s`, review]),
 );

@@ -28,11 +28,14 @@ export type DescribedRoute = {
 export type RouteContext = {
   readonly ids: UniqueNames;
   readonly media: Pick<MediaTypes, 'answer'>;
-  /** The named schemas of the document. Schemas with references are added here. */
+  /** The named schemas of the document. `routeOperation` adds the route's schemas that contain references. */
   readonly schemas: Map<string, Schema>;
 };
 
-/** Converts a route to an operation of a document of OpenAPI 3.1. Returns undefined for a method without operations. */
+/**
+ * Converts a route to an operation of a document of OpenAPI 3.1. Returns undefined for a method other than GET, PUT,
+ * POST, PATCH and DELETE.
+ */
 export function routeOperation(route: DescribedRoute, context: RouteContext): Operation | undefined {
   const method = methodOf(route.method);
   if (method === undefined) return undefined;
@@ -82,9 +85,9 @@ function responsesOf(
 }
 
 /**
- * Converts a schema for the document. If the schema contains references, it becomes a named schema of the document, and
- * the result is a reference to it: the references point to places within the schema. Returns `{}` for endless
- * references.
+ * Converts a schema for the document. A schema with references becomes a named schema of the document, because the
+ * references point to places within it. The result is then a reference to the named schema. Returns `{}` for a schema
+ * with endless references.
  */
 function embedded(schema: Schema, name: string, { schemas }: RouteContext): Schema {
   const hasReferences = [...subschemas(schema)].some(({ schema: inner }) => '$ref' in inner || '$dynamicRef' in inner);

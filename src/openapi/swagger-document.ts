@@ -7,7 +7,9 @@ import type { KeptParts } from './kept-parts.ts';
 import { commonMembers, itemsOf, type Members, type Operation, type Parameter } from './operation.ts';
 import { toSwagger20 } from './schema/to-swagger-20.ts';
 
-/** A document of version 2, which older clients of Kubernetes read, before its encoding as JSON or protobuf. */
+/**
+ * A document of OpenAPI 2.0 before its encoding as JSON or protobuf. Older clients of Kubernetes read such documents.
+ */
 export type SwaggerDocument = {
   readonly head: {
     readonly swagger: '2.0';
@@ -55,7 +57,7 @@ export function* swaggerDocument(
   };
 }
 
-/** Encodes the document in UTF-8, in pieces. */
+/** Encodes the document as JSON in UTF-8, in pieces. */
 export function* swaggerText(
   { head, paths, definitions }: SwaggerDocument,
   { texts2 }: Pick<KeptParts, 'texts2'>,

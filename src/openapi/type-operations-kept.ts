@@ -4,8 +4,8 @@ import type { Operation } from './operation.ts';
 import { operationsOf, type Described } from './type-operations.ts';
 
 /**
- * The number of cached variants per type. A type's operations may have other ids in the document of all types than in
- * the document of its group, since another type of the document may already use an id.
+ * The maximum number of cached variants per type. A type's operations may have other ids in the document of all types
+ * than in the document of the type's group, since another type of the document may already use an id.
  */
 const variantsMax = 2;
 
@@ -16,8 +16,8 @@ type Kept = {
 };
 
 /**
- * Caches the operations of types. The result is the same object as long as the type and the operation ids are
- * unchanged.
+ * Caches the operations of types. While the operations are cached, the result for the same type and the same ids is the
+ * same object.
  */
 export class TypeOperations {
   readonly #described: Described;

@@ -8,7 +8,7 @@ import { toOpenApi31 } from './schema/to-openapi-31.ts';
 import { typedObject } from './schema/typed-part.ts';
 import { listMeta, objectMeta } from './standard-schemas.ts';
 
-/** The schemas of types by name, in both dialects of version 3. Each type is translated once per dialect. */
+/** The schemas of types by name, for OpenAPI 3.0 and 3.1. Each type is translated once for each of the two versions. */
 export class TypeSchemas {
   readonly #domain: string;
   readonly #of30 = new WeakMap<ResourceType, ReadonlyMap<string, Schema>>();
@@ -74,7 +74,7 @@ function objectSchema(type: ResourceType, schema: Schema): Schema {
   };
 }
 
-/** Returns the members of every object, which precede the declared members. */
+/** Returns the schemas of the members that every object has. They precede the schemas of the declared members. */
 function platformMembers({ apiVersion, kind }: ResourceType): Schema {
   return {
     apiVersion: { type: 'string', description: `${apiVersion}; added if omitted.` },

@@ -2,8 +2,9 @@ import { isList, isObject } from '../../base/guards.ts';
 import type { Schema } from '../../resource/schema/schema-check.ts';
 
 /**
- * Returns the components that lead to a cycle of references which all apply to the same value, never to a part of it.
- * Readers would follow such references forever, and no value matches them.
+ * Returns the names of the components that lead to a cycle of references in which each reference applies to the whole
+ * value, not to a part of it. An example is a schema `A` with `allOf: [{$ref: A}]`. Readers would follow such
+ * references forever.
  */
 export function endlessIn(components: ReadonlyMap<string, Schema>): ReadonlySet<string> {
   const aliases = new Map([...components].map(([name, schema]) => [name, new Set(inPlace(schema))]));
@@ -22,7 +23,7 @@ export function endlessIn(components: ReadonlyMap<string, Schema>): ReadonlySet<
   return new Set(open.keys());
 }
 
-/** Yields the names of the components to which the schema refers for the same value, not for a part of it. */
+/** Yields the names of the components that the schema applies to the whole value, not to a part of it. */
 function* inPlace(schema: unknown): Generator<string> {
   if (!isObject(schema)) return;
   const { $ref } = schema;

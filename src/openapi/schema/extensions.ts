@@ -1,9 +1,9 @@
 import { rulesKeyword } from '../../resource/rules/rule-declaration.ts';
 
 /**
- * Whether documents show an extension keyword of a type's schema. Kubernetes' own keywords, such as
- * `x-kubernetes-group-version-kind`, are set by the server, since tools of Kubernetes read them. Of Kubernetes'
- * keywords, a type may declare only rules.
+ * Whether documents show this extension keyword of a type's schema. Of Kubernetes' own keywords (`x-kubernetes-…`),
+ * documents show only the declared rules. The server itself sets other keywords that tools of Kubernetes read, such as
+ * `x-kubernetes-group-version-kind`.
  */
 export function isShownExtension(keyword: string): boolean {
   return keyword === rulesKeyword || (keyword.startsWith('x-') && !keyword.startsWith('x-kubernetes-'));

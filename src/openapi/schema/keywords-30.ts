@@ -47,9 +47,9 @@ export function weigh(value: unknown): number {
 }
 
 /**
- * Readers by keyword of JSON Schema 2020-12. Keywords without a reader are dropped, and make the translation inexact,
- * except for extensions (`x-`). Of `pattern`, only portable expressions are kept, since some clients use another
- * dialect of regular expressions.
+ * Readers by keyword of JSON Schema 2020-12. A keyword without a reader is dropped and makes the translation inexact,
+ * unless it is an extension (`x-`). A `pattern` is kept only if its expression is portable, since some clients use
+ * another dialect of regular expressions.
  */
 export const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ...['$schema', '$comment', '$defs', 'definitions', '$anchor', '$dynamicAnchor', '$vocabulary'].map(ignore),
@@ -164,8 +164,8 @@ function readBound({ out, schema }: Reading, bound: 'minimum' | 'maximum', flag:
 }
 
 /**
- * Reads `items`. After `prefixItems`, `items` is dropped: it applies to the rest of the array, which OpenAPI 3.0 cannot
- * express.
+ * Reads `items`. Next to `prefixItems`, `items` is dropped, because it then applies only to the rest of the array.
+ * OpenAPI 3.0 cannot express this.
  */
 function readItems(reading: Reading, value: unknown): void {
   if (reading.schema['prefixItems'] !== undefined) return;
@@ -187,8 +187,8 @@ function readProperties(reading: Reading, value: unknown): void {
 }
 
 /**
- * Reads `additionalProperties` and `patternProperties`. OpenAPI 3.0 has no `patternProperties`: the result allows an
- * undeclared member to match any of the patterns' schemas.
+ * Reads `additionalProperties` together with `patternProperties`, which OpenAPI 3.0 does not have. In the result, an
+ * undeclared member must match `additionalProperties` or the schema of any pattern.
  */
 function readAdditional(reading: Reading, value: unknown): void {
   const { patternProperties, properties } = reading.schema;

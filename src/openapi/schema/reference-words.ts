@@ -1,6 +1,7 @@
 /**
- * Whether a value contains a member `$ref`. Readers interpret `$ref` as a reference anywhere, even inside of a value or
- * as the name of a property. They refuse a document if the target of a reference is missing.
+ * Whether a value contains `$ref`, as the name of a member or as a string. Readers of a document interpret a member
+ * `$ref` as a reference anywhere, even inside of an example or in a list of properties. They refuse the document if the
+ * target of a reference is missing.
  */
 export function holdsReference(value: unknown): boolean {
   return JSON.stringify(value).includes('"$ref"');

@@ -17,7 +17,10 @@ export class SchemaTargets {
     this.#root = root;
   }
 
-  /** Returns the target's schema and its decoded JSON pointer; undefined if the target is not a schema. */
+  /**
+   * Returns the target's schema and its decoded JSON pointer; undefined if there is no target, or if it is not a
+   * schema.
+   */
   find(ref: string): Target | undefined {
     if (!ref.startsWith('#')) return undefined;
     const pointer = ref === '#' || ref.startsWith('#/') ? decoded(ref.slice(1)) : this.#pointerOf(ref.slice(1));

@@ -15,14 +15,14 @@ export type TranslatedDocument = {
   readonly isExact: boolean;
   /** The targets of references, by the name of their component. */
   readonly components: ReadonlyMap<string, Schema>;
-  /** Whether there is a cycle of references that all apply to the same value, never to a part of it. */
+  /** Whether there is a cycle of references in which each reference applies to the whole value, not to a part of it. */
   readonly isEndless: boolean;
 };
 
 /**
  * Translates JSON Schema 2020-12 into schema objects of OpenAPI 3.0. The result accepts every value that `root`
  * accepts; constraints that OpenAPI 3.0 cannot express are dropped. References within the schema become references to
- * components, which are named `<name>.<last segment>`.
+ * components. A component is named `<name>.<last segment of the reference>`, with a number if the name is already used.
  */
 export function toOpenApi30(root: unknown, name: string): TranslatedDocument {
   const translation = new Translation(root, name);
@@ -70,7 +70,8 @@ class Translation {
 
   /**
    * Translates the target of a reference into a component, and returns a reference to the component. Until the
-   * translation has ended, the target is treated as inexact, since the translation may accept more than the schema.
+   * translation of the target has ended, the target counts as inexact, since its translation may accept more values
+   * than the target.
    */
   #reference(ref: string, depth: number): Translated {
     const known = this.#targets.get(ref);

@@ -6,7 +6,10 @@ import { isShownExtension } from './extensions.ts';
 import { holdsReference, withoutReference } from './reference-words.ts';
 import { SchemaTargets } from './schema-targets.ts';
 
-/** Keywords that have no meaning, or another meaning, inside a document. */
+/**
+ * Keywords that are not copied, because they have no meaning or another meaning inside a document. Of these, `$ref`,
+ * `$dynamicRef` and `nullable` are translated.
+ */
 const dropped = new Set([
   '$id',
   '$schema',
@@ -32,7 +35,7 @@ const maps = new Set([
 
 /**
  * Translates the schema into the component `name` of a document. OpenAPI 3.1 uses JSON Schema 2020-12, so only a few
- * keywords and the references change: a reference within the schema becomes a reference within the component.
+ * keywords and the references change. A reference within the schema becomes a reference within the component.
  */
 export function toOpenApi31(root: unknown, name: string): unknown {
   const targets = new SchemaTargets(root);
@@ -52,8 +55,9 @@ const values = new Set(['default', 'example', 'examples', 'enum', 'const']);
 const closing = new Set(['additionalProperties', 'unevaluatedProperties', 'propertyNames']);
 
 /**
- * Drops the keywords in `dropped`, and properties named `$ref`, which look like references. If such a property is
- * dropped, the keywords that refuse undeclared properties are dropped too.
+ * Drops the keywords in `dropped`, extensions that documents do not show, and values that contain `$ref`. Also drops
+ * properties named `$ref`, which look like references. If such a property is dropped, the keywords that could refuse it
+ * as undeclared are dropped too.
  */
 function keptMembers(schema: Schema): Schema {
   const named = schema['properties'];

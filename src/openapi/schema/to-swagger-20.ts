@@ -29,7 +29,7 @@ const kept = new Set([
 
 /**
  * Translates a schema object of OpenAPI 3.0 into OpenAPI 2.0. The result accepts the same values or more. OpenAPI 2.0
- * lacks `anyOf`, `oneOf`, `not` and `nullable`: a nullable schema loses its type.
+ * lacks `anyOf`, `oneOf`, `not` and `nullable`. These keywords are dropped, and a nullable schema also loses its type.
  */
 export function toSwagger20(schema: unknown): Schema {
   if (!isObject(schema)) return {};
@@ -48,15 +48,19 @@ export function toSwagger20(schema: unknown): Schema {
   };
 }
 
-/** Returns the members that OpenAPI 2.0 supports and that contain no schemas. A nullable schema loses its type. */
+/**
+ * Returns the extensions and the members that OpenAPI 2.0 supports, except members that contain schemas. A nullable
+ * schema loses its type.
+ */
 function ownMembers(schema: Schema): Schema {
   const members = Object.entries(schema).filter(([keyword]) => kept.has(keyword) || keyword.startsWith('x-'));
   return Object.fromEntries(members.filter(([keyword]) => keyword !== 'type' || schema['nullable'] !== true));
 }
 
 /**
- * Returns the reference of a schema that has no other keyword than `description`. Clients of OpenAPI 2.0 read
- * descriptions next to a reference, but few read `allOf`.
+ * Returns the reference in a schema that consists of `allOf` with a single reference and, optionally, a description.
+ * The reference replaces the `allOf`, because clients of OpenAPI 2.0 read descriptions next to a reference, but few
+ * read `allOf`.
  */
 function onlyReference({ allOf, description: _description, ...others }: Schema): string | undefined {
   const [first, ...more] = isList(allOf) ? allOf : [];

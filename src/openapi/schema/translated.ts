@@ -10,7 +10,7 @@ export type Translated = {
 };
 
 export const anything: Translated = { schema: {}, isExact: true, weight: 1 };
-/** Replaces a schema that OpenAPI 3.0 cannot express. */
+/** The translation of a schema that OpenAPI 3.0 cannot express. */
 export const unknown: Translated = { schema: {}, isExact: false, weight: 1 };
 export const nothing: Translated = { schema: { not: {} }, isExact: true, weight: 2 };
 
@@ -70,8 +70,8 @@ export function not(part: Translated): Translated {
 }
 
 /**
- * The highest weight of an `if` for an exact translation. An exact translation contains the `if` twice, so a large `if`
- * would double in size with each level of nesting.
+ * The highest weight of an `if` that is translated exactly. An exact translation contains the `if` twice, so nested
+ * conditions would double in size with each level.
  */
 const repeatedWeightMax = 64;
 
