@@ -17,8 +17,8 @@ export function isLogIn({ kind, verb, path }: WellFormedRequest): boolean {
 const probes: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version']);
 
 /**
- * Returns the subject of a request; undefined if the request is refused. While credentials cannot be checked, a probe
- * is served as a visitor, since it only reads the state of the server.
+ * Returns the subject of a request; undefined if the request is refused. While credentials cannot be checked, a GET of
+ * a probe's path gets the visitor as its subject, since the response contains only the state of the server.
  */
 export function subjectOf(authenticated: Authenticated, { verb, path }: WellFormedRequest): Subject | undefined {
   if (authenticated.ok) return authenticated.subject;
@@ -37,19 +37,24 @@ function unauthorized(detail: string, challenge = basicChallenge): Answer {
   return refusal(problem('unauthorized', detail, { headers: ['WWW-Authenticate', challenge] }));
 }
 
-/** The documents that kubectl reads before its actual request. Their content does not depend on the caller. */
+/**
+ * The paths of the documents that kubectl reads before its actual request. Their content does not depend on the caller.
+ */
 const sameForAll = /^\/(?:apis?|openapi\/v2|openapi\/v3(?:\/.*)?)$/u;
 
 /**
  * Whether the request impersonates a user. Such a request is refused, since the server would otherwise serve it as the
- * wrong user. Documents that are the same for every caller are excepted, since kubectl would print their refusal as
+ * wrong user. A GET of a document that is the same for every caller does not count: kubectl would print its refusal as
  * several errors without the reason.
  */
 function isImpersonation(req: IncomingMessage, { verb, path }: WellFormedRequest): boolean {
   return headerOf(req, 'impersonate-user') !== undefined && !(verb === 'get' && sameForAll.test(path));
 }
 
-/** Returns the refusal of a request that its subject may not make; undefined if the request is allowed. */
+/**
+ * Returns the refusal of a request that its subject may not make, that impersonates a user, or that cannot be
+ * authorized yet. Returns undefined if the request is allowed.
+ */
 export function refuseAccess(
   req: IncomingMessage,
   subject: Subject,

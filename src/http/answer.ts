@@ -40,7 +40,7 @@ export type Answer =
 export const takenOver: Answer = { kind: 'taken-over' };
 const noHeaders: readonly string[] = [];
 
-/** Returns a response with stored JSON. */
+/** Returns a response with encoded JSON. */
 export function bytesAnswer(bytes: Uint8Array, status = 200, headers: readonly string[] = noHeaders): Answer {
   return { kind: 'bytes', status, bytes, headers };
 }
@@ -65,7 +65,7 @@ export function textAnswer(text: string, status = 200, contentType = 'text/plain
 }
 
 /**
- * Adds headers: alternating names and values. A custom response, and a response that other code has taken over, are
+ * Adds headers, which are alternating names and values. A response of the kind `custom` or `taken-over` is returned
  * unchanged.
  */
 export function withHeaders(answer: Answer, headers: readonly string[]): Answer {

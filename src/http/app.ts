@@ -49,7 +49,7 @@ type RequestOrigin = {
   readonly address: string;
 };
 
-/** Handles all requests. The order of the checks in `#answer` follows decision 2. */
+/** Handles all requests that Node can parse. The order of the checks in `#answer` follows decision 2. */
 export class App {
   readonly #dependencies: AppDependencies;
   readonly #dispatcher: Dispatcher;
@@ -91,7 +91,7 @@ export class App {
     if (res.headersSent) this.#dependencies.metrics.answered(res.statusCode);
   }
 
-  /** Whether the request's path serves a WebSocket. */
+  /** Whether the request's path is that of a watch or of a plugin's WebSocket. */
   hasSocketAt(req: IncomingMessage): boolean {
     const { method, url } = lineOf(req);
     return this.#dispatcher.hasSocketAt(method, url);
@@ -196,7 +196,10 @@ export class App {
     return refuseAccess(req, subject, authorize, info);
   }
 
-  /** Returns the X-Request-Id of the caller if it is valid, so that a request has the same id in several services. */
+  /**
+   * Returns the id of a request. A valid X-Request-Id of the caller is kept, so that a request has the same id in
+   * several services. Otherwise, a new id is drawn.
+   */
   #identify(req: IncomingMessage): string {
     const given = req.headers['x-request-id'];
     return typeof given === 'string' && /^[\w.:-]{1,128}$/u.test(given) ? given : this.#dependencies.drawRequestId();

@@ -13,10 +13,10 @@ export type CsrfRequest = {
 };
 
 /**
- * Refuses requests that pages of other sites cause (CSRF protection). Browsers send credentials with these requests
- * too, but mark the requests with headers. Writes (which include log-ins) and watches must come from this server's own
- * pages or from no page, independent of the authentication. Some browsers do not send these headers, so a write with a
- * session cookie also needs a token, unless `Sec-Fetch-Site` names this server's own pages.
+ * Refuses writes and watches that pages of other sites cause (CSRF protection). Browsers send credentials with such
+ * requests too, but mark the requests with headers. Writes (which include log-ins) and watches must come from this
+ * server's own pages or from no page, independent of the authentication. Some browsers do not send these headers, so a
+ * write with a session cookie also needs a token, unless `Sec-Fetch-Site` names this server's own pages.
  */
 export function refuseForeignPage(req: IncomingMessage, { method, subject, isWatch }: CsrfRequest): Answer | undefined {
   const writes = method !== 'GET' && method !== 'HEAD';
@@ -42,8 +42,8 @@ export function refuseForeignPage(req: IncomingMessage, { method, subject, isWat
 }
 
 /**
- * Whether the Origin header names another host. This check is for browsers without `Sec-Fetch-Site`. `null` is the
- * origin of pages without an origin, and never that of this server.
+ * Whether the Origin header names another host. This check is for browsers without `Sec-Fetch-Site`. Pages without an
+ * origin send `null`, which counts as another host.
  */
 function isOfAnotherHost(req: IncomingMessage): boolean {
   const origin = headerOf(req, 'origin');

@@ -40,8 +40,8 @@ export class Dispatcher {
   }
 
   /**
-   * Parses the request. A path with a custom or fixed route is never a watch, even if the request asks for one
-   * (decision 6.2).
+   * Parses the request. A path that only a custom or fixed route serves, without watches, is not a watch even if the
+   * request asks for one (decision 6.2).
    */
   infoOf(method: string, url: string, wantsWatch: boolean): RequestInfo {
     const info = requestInfo(method, url, wantsWatch ? 'watch' : 'no watch');
@@ -54,7 +54,7 @@ export class Dispatcher {
     return isTaken ? requestInfo(method, url, 'no watch') : info;
   }
 
-  /** Whether the path serves a WebSocket. */
+  /** Whether the path is that of a watch or of a plugin's WebSocket. */
   hasSocketAt(method: string, url: string): boolean {
     const info = this.infoOf(method, url, true);
     if (info.kind === 'malformed') return false;
@@ -62,8 +62,7 @@ export class Dispatcher {
   }
 
   /**
-   * Whether a plugin that is not loaded yet could add the path, which may be that of a group, version, type or custom
-   * route.
+   * Whether a plugin that is not loaded yet could add this path, as the path of a group, version, type or custom route.
    */
   mayBeServedLater(segments: readonly string[]): boolean {
     const { generated, discovery, fixed, pluginRoutes } = this.#dependencies;
@@ -123,8 +122,8 @@ export class Dispatcher {
   }
 
   /**
-   * Serves a watch. Returns undefined if the request is not a watch, or if its type is unknown: the request then
-   * results in 404 like any other.
+   * Serves a watch. Returns undefined if the request is not a watch, or if its type is unknown. The response to a watch
+   * of an unknown type is then 404, as for any other unknown path.
    */
   #watch(
     { req, res, requestId, info, query, subject, sender }: Exchange,

@@ -12,7 +12,10 @@ import type { RequestMemory, Serving } from './body/request-memory.ts';
 export type Sender = {
   /** The client's IP address in canonical form; empty if the connection was closed before the address was read. */
   readonly address: string;
-  /** Whether the client uses TLS for its connection to this server or to a trusted proxy. */
+  /**
+   * Whether the connection to this server uses TLS, or the request arrived through a trusted proxy and its headers
+   * report HTTPS.
+   */
   readonly isSecure: boolean;
 };
 

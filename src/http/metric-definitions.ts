@@ -31,7 +31,7 @@ export type MetricSources = MemorySources & {
   readonly accesses?: { readonly totals: ReadonlyMap<string, number>; readonly omitted: number } | undefined;
   /**
    * The controllers. `depth` is the number of queued keys, `spinning` the number of spinning keys, and `counts` the
-   * number of ended steps by outcome.
+   * number of steps by outcome.
    */
   readonly controllers: () => readonly {
     readonly name: string;
@@ -45,8 +45,8 @@ export type MetricSources = MemorySources & {
 };
 
 /**
- * `held` returns how often the event loop was blocked, by plugin ('' means the platform). `lag` returns the recent
- * delays of timers in seconds, by quantile.
+ * `held` returns how often the event loop was blocked, by plugin ('' means the platform). `lag` returns the delays of
+ * the event loop since its last call, in seconds by quantile.
  */
 export type EventLoopSource = {
   held(): ReadonlyMap<string, number>;

@@ -42,7 +42,7 @@ type CallInput = {
   readonly signal: AbortSignal;
 };
 
-/** Calls plugins' route handlers: each call ends in one response, or in a stream of events. */
+/** Calls plugins' route handlers. Each call results in one response, or in a stream of events. */
 export class PluginRouteCalls {
   readonly #dependencies: RouteCallDependencies;
   readonly #streams: OpenStreams;
@@ -109,8 +109,8 @@ export class PluginRouteCalls {
   }
 
   /**
-   * Starts a stream. A stream has no time limit: it ends with its events, or when its caller disconnects or loses the
-   * right, or when the plugin stops.
+   * Starts a stream of events, or returns a refusal if the plugin has too many streams or the caller has lost the
+   * right. A stream has no time limit.
    */
   #stream(exchange: Exchange, route: PluginRoute, { headers, iterator, calling }: Streaming): Answer {
     const { res, method, requestId, subject, sender, info: request } = exchange;
@@ -151,8 +151,8 @@ export class PluginRouteCalls {
   }
 
   /**
-   * Returns a refusal if the caller lost the right while the handler ran. A stream that starts later would not be
-   * notified of this change.
+   * Returns a refusal if the caller lost the right while the handler ran. The stream starts only after this change, so
+   * it would not be notified of it.
    */
   #lostRight({ subject, info }: Exchange): Problem | undefined {
     return this.#dependencies.allows(subject, info)

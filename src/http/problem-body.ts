@@ -26,8 +26,9 @@ export type ProblemAnswer = {
 };
 
 /**
- * Returns the body in one of the two forms of decision 8. One body cannot have both forms: in RFC 9457, `status` is a
- * number, but clients of Kubernetes decode `status` as a string, and show a generic message if the decoding fails.
+ * Returns the response to a refusal, with the body in one of the two forms of decision 8. One body cannot have both
+ * forms: in RFC 9457, `status` is a number, but clients of Kubernetes decode `status` as a string, and show a generic
+ * message if the decoding fails.
  */
 export function problemAnswer(refusal: Problem, context: ProblemContext): ProblemAnswer {
   const { status, word, title } = problems[refusal.reason];

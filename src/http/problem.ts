@@ -1,7 +1,7 @@
 import type { Rejection, RejectionReason } from '../command/rejection.ts';
 import type { Violation } from '../resource/type/resource-type.ts';
 
-/** Refusals of the HTTP layer, in addition to those of commands. */
+/** The reasons of refusals by the HTTP layer, in addition to the reasons of rejected commands. */
 type EdgeReason =
   | 'unauthorized'
   | 'method-not-allowed'
@@ -49,9 +49,8 @@ export const problems = {
 } as const satisfies Record<ProblemReason, { readonly status: number; readonly word: string; readonly title: string }>;
 
 /**
- * A refusal, independent of the format of the response: `problem-body.ts` encodes its body. `problemOf` converts the
- * rejections of commands, which the files of `command` and `write` create. All other problems are refusals of the HTTP
- * layer, for example of a body or of a query.
+ * A refusal, independent of the format of the response. `problem-body.ts` encodes the response. `problemOf` converts
+ * the rejection of a command to a problem.
  */
 export type Problem = {
   readonly reason: ProblemReason;
@@ -79,8 +78,8 @@ export function problemOf(rejection: Rejection, about: Problem['about'] = {}): P
 }
 
 /**
- * `Warning: 299 - "text"` headers. Characters other than printable ASCII are replaced, since some readers do not accept
- * them.
+ * Returns one header `Warning: 299 - "text"` for each warning, as alternating names and values. Characters other than
+ * printable ASCII are replaced, since some readers do not accept them.
  */
 export function warningHeaders(warnings: readonly string[]): readonly string[] {
   return warnings.flatMap((text) => [
@@ -89,7 +88,7 @@ export function warningHeaders(warnings: readonly string[]): readonly string[] {
   ]);
 }
 
-/** The refusal of a method, with the allowed methods in the format of `Allow`. */
+/** Returns the refusal of a method that the path does not serve, with the header `Allow`. */
 export function methodNotAllowed(method: string, allowed: readonly string[]): Problem {
   const list = allowed.join(', ');
   // The response to a HEAD has the headers of the response to a GET, including its length (RFC 9110, 9.3.2).

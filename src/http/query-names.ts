@@ -50,9 +50,9 @@ export type NamedPath = {
 };
 
 /**
- * Refuses a parameter with a name that differs from a known name only in case or in one letter: the server would
- * otherwise ignore the parameter and return a wrong result. For the same reason, `at` is refused on a path that does
- * not support it. Other unknown names are ignored, since tools send their own parameters.
+ * Refuses a parameter with a name that differs from a known name only in case or, except for short names, in one
+ * letter. The server would otherwise ignore the parameter and return a wrong result. For the same reason, `at` is
+ * refused on a path that does not support it. Other unknown names are ignored, since tools send their own parameters.
  */
 export function checkParameterNames(query: URLSearchParams, path: NamedPath = {}): Problem | undefined {
   if (query.size === 0) return undefined;

@@ -1,8 +1,8 @@
 import Router from '@koa/router';
 
 /**
- * The result of a look-up. If the method has no route, `allow` lists the methods of the path; it is empty if the path
- * does not exist.
+ * The result of a look-up. If the method has no route at the path, `allow` lists the methods of the path's routes. The
+ * list is empty if the path has no route.
  */
 export type Found<H> =
   | { readonly kind: 'found'; readonly route: H; readonly params: Readonly<Record<string, string>> }
@@ -25,8 +25,9 @@ export type Route = {
 export type Entry<H> = Route & { readonly route: H };
 
 /**
- * Routes by pattern, where `{name}` matches one segment. Paths are matched by the decoded segments that were
- * authorized. The segments are encoded for the router, which decodes the captured segments again.
+ * Routes by pattern, where `{name}` matches one segment. `find` matches the decoded segments of a path, which are also
+ * the segments that were authorized. It encodes the segments for the router, and the router decodes the captured
+ * segments again.
  */
 export class RouteTable<H> {
   readonly #router = new Router({ sensitive: true, strict: true });
@@ -96,7 +97,7 @@ export function patternProblem(pattern: string): string | undefined {
   return undefined;
 }
 
-/** Sorts by specificity: a plain segment before a parameter, from the left. */
+/** Compares two paths by specificity, from the left. A plain segment comes before a parameter. */
 export function bySpecificity(left: { readonly path: string }, right: { readonly path: string }): number {
   const [ours, theirs] = [left.path.split('/'), right.path.split('/')];
   for (const [index, segment] of ours.entries()) {

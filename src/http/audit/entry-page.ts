@@ -33,9 +33,9 @@ type PageFrame = {
 };
 
 /**
- * Returns a page of JSON entries. `envelope` is the JSON object with the other members, and `opening` the text before
- * the first entry. A large page holds its slot until the client has read the page, so that many slow clients cannot
- * hold many pages in memory.
+ * Returns a page of JSON entries. `envelope` is a JSON object with the other members of the page. `opening` is the text
+ * between these members and the first entry. A large page holds its slot until the client has read the page, so that
+ * many slow clients cannot hold many pages in memory.
  */
 export function entryPage(
   { envelope, opening = ',"items":[' }: PageFrame,

@@ -79,7 +79,7 @@ function narrow(range: Range, requirement: FieldRequirement, operandOf: Operand)
 
 type Ends = (operand: bigint) => Partial<Range>;
 
-/** The ends of the range that a comparison with each operator allows. */
+/** For each operator, the ends of the range that a comparison with an operand allows. */
 const endsOf: Readonly<Record<'<' | '<=' | '>' | '>=' | '=', Ends>> = {
   '<': (operand) => ({ until: operand - 1n }),
   '<=': (operand) => ({ until: operand }),

@@ -208,8 +208,8 @@ async function previousOf(
 }
 
 /**
- * Returns a single event by its position. Callers of this route have the right `get` on events, which includes all
- * events.
+ * Returns a single event by its position. Callers of this route have the right `get` on events, which allows them to
+ * read all events.
  */
 async function get(exchange: Exchange, name: string, dependencies: EventRoutesDependencies): Promise<Answer> {
   const { type, source, audit, reader } = dependencies;

@@ -2,7 +2,7 @@ import type { Subject } from '../../command/subject.ts';
 import { resourceRequest, type ResourceLocation, type ResourceRequest } from '../../resource/query/request-path.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 
-/** Whether a subject may make a request of a resource. */
+/** Returns whether the subject may make a request with this verb for the resource. */
 export type AllowsResource = (subject: Subject, verb: string, place: ResourceLocation) => boolean;
 
 export type EventScopes = {

@@ -46,10 +46,10 @@ export class EventWatches {
   }
 
   /**
-   * Returns the start of a watch. A watch that starts now begins after the position of the read models: no client has
-   * received a later event, although the audit indexes may not have folded all earlier ones. Events never change, so a
-   * watch that begins with all present events starts after `logStart`, and can resume at any position. Only a watch
-   * that must mark the end of the present events keeps the start `state`.
+   * Returns the start of a watch. A watch that starts now begins after the position of the read models, even if the
+   * audit indexes have not folded all events up to this position yet. Events never change, so a watch that begins with
+   * all present events starts after `logStart`, and can resume at any position. Only a watch that must mark the end of
+   * the present events keeps the start `state`.
    */
   #startOf(start: WatchStart): WatchStart {
     const folded = this.#dependencies.reader.position();

@@ -17,9 +17,9 @@ export type MediaRange = {
 /**
  * Returns the media ranges of an Accept header, the preferred ones first: by `q`, then in the order sent. The result is
  * empty if the header is missing or has no valid range. Malformed ranges and ranges with `q=0`, which a client
- * excludes, are dropped. At most `acceptedRangesMax` ranges are read, and as many parts of one range: the type and its
- * parameters. A malformed `q` means 1, as in Kubernetes. The last parsed headers are cached, since a client sends the
- * same header with each request.
+ * excludes, are dropped. At most `acceptedRangesMax` ranges are read. The type and the parameters of one range are
+ * limited to the same number. A malformed `q` means 1, as in Kubernetes. The results for the last headers are cached,
+ * except for long headers, since a client sends the same header with each request.
  */
 export function parseAccept(header: string | undefined): readonly MediaRange[] {
   if (header === undefined) return [];

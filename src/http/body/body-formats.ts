@@ -24,7 +24,7 @@ type RawBody = {
   readonly bytes: Uint8Array;
 };
 
-/** Decodes a body in YAML, protobuf or JSON. Any other media type is read as JSON. */
+/** Decodes a body in YAML, protobuf or JSON. Decodes any other media type, and protobuf without `message`, as JSON. */
 export async function decodeFormat(
   { type, bytes }: RawBody,
   reading: Reading,

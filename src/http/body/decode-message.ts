@@ -25,8 +25,8 @@ type Members = { [name: string]: Json };
 
 /**
  * Decodes an untrusted message in proto2 encoding. As with JSON (decision 0007), input that two readers could interpret
- * differently is refused: a second value for a single-valued field, varints that are too long, malformed UTF-8. `shape`
- * limits the nesting; groups, which could nest without limit, are refused.
+ * differently is refused, for example a second value for a single-valued field, a varint that is too long, or malformed
+ * UTF-8. `shape` limits the nesting. Groups are refused, since they could nest without limit.
  */
 export function decodeMessage(
   bytes: Uint8Array,
@@ -124,7 +124,7 @@ class MessageReader {
 
   #uint32(): number {
     const bytes = this.#varintBytes(lengthBytesMax);
-    // Refuses a length above 32 bits, since the library drops the higher bits.
+    // Refuses a tag or length of more than 32 bits, since the library drops the higher bits.
     if (bytes === lengthBytesMax && (this.#reader.buf[this.#reader.pos + bytes - 1] ?? 0) > 0x0f)
       throw new MalformedMessage('a tag or length has more than 32 bits');
     return this.#reader.uint32();
@@ -147,8 +147,8 @@ class MessageReader {
   }
 
   /**
-   * Returns the length of the next varint. The check is necessary because the library does not detect every truncated
-   * varint.
+   * Checks the next varint, and returns its number of bytes. The check is necessary because the library does not detect
+   * every truncated varint.
    */
   #varintBytes(bytesMax: number): number {
     const { buf, pos, len } = this.#reader;

@@ -54,7 +54,7 @@ type AccessReview = {
 
 const text = { type: 'string' };
 const word = { type: 'string', minLength: 1 };
-/** The attributes of a review. Other members that clients of Kubernetes send are ignored, such as an empty `status`. */
+/** The attributes in the spec of a review. */
 const attributes = {
   resourceAttributes: {
     type: ['object', 'null'],

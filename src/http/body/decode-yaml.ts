@@ -10,7 +10,10 @@ export type DecodedYaml = { readonly ok: true; readonly value: Json } | { readon
 
 export type YamlBounds = {
   readonly depthMax: number;
-  /** The maximum total length of all values and member names, in UTF-16 units, with every alias expanded. */
+  /**
+   * The maximum total length of all strings and member names in UTF-16 units, plus one for each value, with every alias
+   * expanded.
+   */
   readonly lengthMax: number;
 };
 

@@ -3,8 +3,8 @@ import type { Field, MessageShape } from './decode-message.ts';
 export const protobufType = 'application/vnd.kubernetes.protobuf';
 
 /**
- * A Kubernetes message, as `generated.proto` of its API group declares the message. Fields that this server ignores are
- * omitted.
+ * A Kubernetes message, as `generated.proto` of its API group declares the message. Some fields that this server
+ * ignores are omitted.
  */
 export type KubernetesMessage = {
   readonly kind: string;

@@ -15,14 +15,14 @@ export type Body<T> =
   | { readonly ok: false; readonly problem: undefined };
 
 /**
- * The number of bytes of a refused body that are read and dropped before the connection is closed. Most clients read
+ * The maximum length of a refused body that is read and dropped. A longer body closes the connection. Most clients read
  * the response only after they have sent the whole body.
  */
 const drainedBytesMax = 64 * requestBodyBytesMax;
 
 /**
- * Returns the media type of the body if `accepted` contains the type, or else a refusal. Without a Content-Type, the
- * type is JSON (decision 2).
+ * Returns the media type of the body; without a Content-Type, JSON (decision 2). Returns a refusal if `accepted` does
+ * not contain the type, or if the body has a Content-Encoding or a charset other than UTF-8 and ASCII.
  */
 export function mediaTypeOf(
   req: IncomingMessage,
@@ -49,7 +49,9 @@ export function mediaTypeOf(
 /** A request with a body to read. */
 export type Reading = Pick<Exchange, 'req' | 'res' | 'subject' | 'sender' | 'memory' | 'serving'>;
 
-/** Reads the whole body. Refuses a body of more than `bytesMax` bytes. */
+/**
+ * Reads the whole body. Refuses a body of more than `bytesMax` bytes, and a body for which no memory can be reserved.
+ */
 export async function readBody(reading: Reading, bytesMax = requestBodyBytesMax): Promise<Body<Uint8Array>> {
   const { req, memory } = reading;
   const declared = Number(req.headers['content-length'] ?? 0);
@@ -106,7 +108,10 @@ export async function readJson(reading: Reading): Promise<Body<Json>> {
   return body.ok ? decodeBody(body.value, reading) : body;
 }
 
-/** Decodes JSON. Reserves memory for the parsed value too: a byte of JSON may take tens of bytes of memory. */
+/**
+ * Decodes JSON. Reserves memory for the parsed value too, since the value of one byte of JSON may take tens of bytes of
+ * memory.
+ */
 export function decodeBody(bytes: Uint8Array, reading: Reading): Body<Json> {
   const decoded = decodeJson(bytes, { depthMax: jsonDepthMax });
   if (!decoded.ok) return notValid(decoded.problem.detail);

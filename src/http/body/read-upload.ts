@@ -19,8 +19,8 @@ export type UploadRules = {
 /** The maximum number of bytes around the file: boundaries and part headers. */
 const framingBytesMax = 16_384;
 /**
- * The rest of a refused upload is read and dropped before the connection is closed, up to this multiple of the limit.
- * Most clients read the response only after they have sent the whole body.
+ * The rest of a refused upload is read and dropped, up to this multiple of the limit in total. A longer upload closes
+ * the connection. Most clients read the response only after they have sent the whole body.
  */
 const drainedTimes = 2;
 
@@ -76,7 +76,7 @@ async function parsed(req: IncomingMessage, parser: Busboy, rules: UploadRules):
       progress.cancel();
       req.off('close', goneAway);
       req.unpipe(parser);
-      // Reads and drops the rest, up to a limit: a client that is still sending does not read the response.
+      // Reads and drops the rest, up to a limit, since a client that is still sending does not read the response.
       req.resume();
       resolve(body);
     };

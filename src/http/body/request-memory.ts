@@ -51,8 +51,8 @@ export class RequestMemory {
   }
 
   /**
-   * Returns undefined if this turn has time to decode a large body. Otherwise resolves in a turn that has time: many
-   * bodies may be complete at the same time.
+   * Returns undefined if this turn has time to decode a large body. Otherwise, returns a promise that resolves in a
+   * turn that has time, since many bodies may be complete at the same time.
    */
   turn(): Promise<void> | undefined {
     return this.#turns.soon('');

@@ -10,7 +10,10 @@ export function canonicalAddress(text: string): string | undefined {
   return family === 4 ? text : unmapped(new SocketAddress({ address: text, family: 'ipv6' }).address);
 }
 
-/** Canonicalizes an address from the operating system. Only its zone and its mapping to IPv6 are not canonical. */
+/**
+ * Canonicalizes an address from the operating system. Such an address is canonical except for a zone, and for an IPv4
+ * address that is mapped to IPv6.
+ */
 export function peerAddress(text: string): string {
   const zone = text.indexOf('%');
   return unmapped(zone === -1 ? text : text.slice(0, zone));

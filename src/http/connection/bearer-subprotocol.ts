@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
  */
 const prefix = 'base64url.bearer.authorization.k8s.io.';
 
-/** The subprotocol that the server confirms, by the request of the handshake. */
+/** For each handshake with a token, the subprotocol that the server confirms. */
 const confirmed = new WeakMap<IncomingMessage, string>();
 
 /**
@@ -37,7 +37,8 @@ export function takeBearer(req: IncomingMessage): string | undefined {
 }
 
 /**
- * Returns the other subprotocol that was offered with a token, which the server confirms; undefined without a token.
+ * Returns the subprotocol that the client offered beside a token, and that the server confirms; undefined without a
+ * token.
  */
 export function besideBearer(req: IncomingMessage): string | undefined {
   return confirmed.get(req);

@@ -19,7 +19,9 @@ type Context = Pick<Edge, 'domain' | 'clock'> & {
  */
 export class MalformedRequests {
   readonly #context: Context;
-  /** The connections with a handled error. Node emits another error for every further read, which is ignored. */
+  /**
+   * The connections with a handled error. Node emits another error for every further read. These errors are ignored.
+   */
   readonly #reported = new WeakSet<Socket>();
 
   constructor(context: Context) {

@@ -64,7 +64,7 @@ class Interlude {
     if (!socket.writable || socket.readableEnded) return;
     socket.off('data', this.#read).off('end', this.#end).off('timeout', this.#timeout).off('error', ignore);
     this.#resumeParsing();
-    // Stops the timer for the idle time between two requests, which Node would not stop.
+    // Stops the timer for the idle time between two requests. Node would not stop this timer.
     socket.setTimeout(0);
     socket.unshift(Buffer.concat(this.#chunks));
     server.emit('connection', socket);

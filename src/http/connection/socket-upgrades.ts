@@ -9,8 +9,8 @@ import { besideBearer } from './bearer-subprotocol.ts';
 import { responseOn } from './socket-response.ts';
 
 /**
- * The subprotocol that Kubernetes' clients request with a token. Other subprotocols are not confirmed, since a
- * confirmation announces support for the subprotocol.
+ * The subprotocol that Kubernetes' clients request with a token. Without a token, the server confirms no other
+ * subprotocol, since a confirmation announces support for the subprotocol.
  */
 const knownSubprotocol = 'base64.binary.k8s.io';
 
@@ -27,8 +27,8 @@ const serverOptions = {
 } as const;
 
 /**
- * Limits of client messages: after a message that is too long, the connection is closed with code 1009; after one with
- * too many fragments, with 1008.
+ * Limits of client messages. A message that is too long closes the connection with code 1009. Too many fragments or
+ * unparsed chunks close it with code 1008.
  */
 export type ClientBounds = {
   readonly messageBytesMax: number;
@@ -57,8 +57,8 @@ export class SocketUpgrades {
   }
 
   /**
-   * Performs the handshake and calls `opened` synchronously. Returns the problem of a failed handshake, which leaves
-   * the connection unchanged.
+   * Performs the handshake and calls `opened` synchronously. Returns the problem of a failed handshake. A failed
+   * handshake leaves the connection unchanged.
    */
   accept(
     req: IncomingMessage,
@@ -101,7 +101,7 @@ function answerPings(webSocket: WebSocket): void {
     webSocket.pong(data, false, answered);
   };
   webSocket.on('ping', (data: Buffer) => {
-    // Copied, since the received data is a part of a larger buffer, which would stay in memory.
+    // Copies the data, since it is a part of a larger buffer, which would otherwise stay in memory.
     if (isAnswering) latest = Buffer.from(data);
     else if (webSocket.readyState === WebSocket.OPEN) answer(data);
   });

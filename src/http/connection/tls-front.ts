@@ -38,7 +38,8 @@ export class TlsFront {
   readonly #dependencies: FrontDependencies;
   readonly #terminator: TlsServer;
   /**
-   * Spreads handshakes over turns of the event loop: each takes up to a millisecond, and a thousand may start at once.
+   * Spreads handshakes over turns of the event loop. A handshake takes up to a millisecond, and a thousand may start at
+   * once.
    */
   readonly #turns: EventLoopTurns;
   /** Connections with an unfinished handshake, by the result of `placeOf`. */

@@ -17,7 +17,9 @@ export type ApiResource = {
   readonly isOther?: true;
 };
 
-/** `name` is the last segment of the subresource's path. The other members name the kind of its responses. */
+/**
+ * `name` is the last segment of the subresource's path. `group`, `version` and `kind` name the kind of its responses.
+ */
 export type ApiSubresource = {
   readonly name: string;
   readonly group: string;
@@ -75,7 +77,10 @@ function grouped<T>(
 
 type VersionMembers = readonly (readonly [version: string, members: readonly ApiResource[]])[];
 
-/** Moves the preferred versions of types to the front. */
+/**
+ * Moves a version to the front if it is not only another version of its types, that is, if it is the preferred version
+ * of at least one of them.
+ */
 function byPreference(versions: VersionMembers): VersionMembers {
   const isPreferred = ([, members]: VersionMembers[number]): boolean => members.some(({ isOther }) => isOther !== true);
   return [...versions.filter(isPreferred), ...versions.filter((version) => !isPreferred(version))];

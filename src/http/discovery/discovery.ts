@@ -28,7 +28,8 @@ type Documents = Partial<Readonly<Record<DiscoveryForm, Document>>>;
 
 /**
  * Serves `/api`, `/apis` and the documents below, as bytes with entity tags. The first request after a change of the
- * registry builds the documents: while plugins start, many types change but few clients send requests.
+ * registry builds the documents. A build after each change would be wasteful, since many types change while plugins
+ * start, but few clients send requests then.
  */
 export class Discovery {
   readonly #registry: TypeRegistry;

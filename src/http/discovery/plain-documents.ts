@@ -2,8 +2,8 @@ import { groupVersionOf } from '../../resource/type/type-declaration.ts';
 import type { ApiGroup, ApiResource, ApiVersion } from './api-catalog.ts';
 
 /**
- * A discovery document. The plain documents, which Kubernetes' clients read first, are one for `/api`, one for `/apis`,
- * and one for each group and each version below.
+ * A discovery document, plain or aggregated. There is one plain document for `/api`, one for `/apis`, one for each
+ * group, and one for each version of a group.
  */
 export type DiscoveryDocument = Readonly<Record<string, unknown>>;
 

@@ -7,7 +7,7 @@ export type PluginSources = {
   readonly migrations: MigrationSource;
 };
 
-/** The progress of plugins' migrations on the leader, and the numbers of their steps that took too long. */
+/** The progress of plugins' migrations on the leader, and for each migration the number of steps that took too long. */
 export type MigrationSource = {
   readonly progress: () => readonly {
     readonly plugin: string;

@@ -11,8 +11,9 @@ type Writer = InstanceType<typeof Writer>;
 
 /**
  * Writes one member of a Swagger 2.0 document as a field of gnostic's message `openapi.v2.Document`, which clients of
- * Kubernetes read. A `Table` lists the members of one message with their field numbers; other members are omitted.
- * Default values of protobuf (0, false and empty) are written if the member is present.
+ * Kubernetes read. A `Table` lists the members of one message with their field numbers. Other members are omitted,
+ * except for extensions (`x-`) in messages that have a field for them. Default values of protobuf (0, false and empty)
+ * are written if the member is present.
  */
 type Write = (writer: Writer, field: number, value: unknown) => void;
 type Table = Readonly<Record<string, readonly [field: number, write: Write]>>;

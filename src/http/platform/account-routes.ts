@@ -84,7 +84,7 @@ type Putting = { readonly ports: ResourcePorts; readonly passwordPath: string };
 
 /**
  * Replaces the caller's User. Callers may change only the members of `ownMembers`. Other members may be present, but
- * must be unchanged: clients usually send a modified copy of the response.
+ * must be unchanged, since clients usually send a modified copy of the response.
  */
 async function putAccount(exchange: Exchange, target: ItemTarget, { ports, passwordPath }: Putting): Promise<Answer> {
   const absent = await refuseAbsent(exchange, target, ports);
@@ -114,7 +114,8 @@ async function putAccount(exchange: Exchange, target: ItemTarget, { ports, passw
 
 /**
  * Returns the refusal of forbidden changes. If the dry run of the write fails for another reason, such as a stale
- * version, returns that reason: a concurrent change may be why the request differs from the stored object.
+ * version, returns that reason, because the request may differ from the stored object only because of a concurrent
+ * change.
  */
 function refusedChanges(outcome: WriteOutcome, target: ItemTarget, violations: readonly Violation[]): Answer {
   if (!outcome.ok && outcome.rejection.reason !== 'invalid') return written(outcome, target);
@@ -206,8 +207,8 @@ function without<T>(value: T, left: readonly string[]): T {
 type Rekeying = Pick<AccountRoutesDependencies, 'verifyPassword' | 'refusals'> & { readonly ports: ResourcePorts };
 
 /**
- * Changes the caller's password with the platform's rights: the current password authorizes the change, and no role is
- * required. The event's cause names the caller.
+ * Changes the caller's password with the platform's rights, because the current password authorizes the change, and no
+ * role is required. The event's cause names the caller.
  */
 async function putPassword(
   exchange: Exchange,

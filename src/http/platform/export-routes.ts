@@ -69,8 +69,8 @@ async function exportLog(exchange: Exchange, dependencies: ExportRoutesDependenc
 }
 
 /**
- * Starts an export. The checkpoint is signed before the response starts, so that an export without a checkpoint is
- * refused: no client could verify it.
+ * Starts an export. The checkpoint is signed before the response starts. If this fails, the export is refused, since no
+ * client could verify an export without a checkpoint.
  */
 async function beginning(
   begun: Beginning,

@@ -54,7 +54,7 @@ export function permissionRoutes(dependencies: PermissionRoutesDependencies): re
 
 class PermissionRoutes {
   readonly #dependencies: PermissionRoutesDependencies;
-  /** The last replacement of bindings, by user. Each replacement starts after the previous one. */
+  /** The last replacement of bindings, by user. A replacement starts after the previous one for the same user. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
   constructor(dependencies: PermissionRoutesDependencies) {

@@ -184,8 +184,9 @@ class Reviewer {
   }
 
   /**
-   * Returns the requested version, or else the version of the registered type. Rules do not contain versions, but the
-   * authorizer finds the type's plugin by the path, and the path contains the version.
+   * Returns the requested version. If the request names none, returns the version of the registered type; without such
+   * a type, `*`. Rules do not contain versions, but the authorizer finds the type's plugin by the path, and the path
+   * contains the version.
    */
   #versionOf({ group = '', version = '', resource }: ResourceAttributes): string {
     if (version !== '' && version !== '*') return version;

@@ -220,8 +220,8 @@ async function readCredentials(exchange: Exchange): Promise<Credentials> {
 }
 
 /**
- * Returns the credentials, or a refusal if they are too long to be valid: they would occupy memory while they wait for
- * hashing. A character takes at most two UTF-16 code units.
+ * Returns the credentials, or a refusal if they are too long to be valid, since they would occupy memory while they
+ * wait for hashing. A character takes at most two UTF-16 code units.
  */
 function bounded(username: string, password: string): Credentials {
   if (username.length <= nameLengthMax && password.length <= passwordLengthMax * 2)

@@ -41,8 +41,8 @@ type Taken =
 
 /**
  * A plugin's server-sent events in one response. The headers of the response have been sent. If the unread data of the
- * client reaches the high-water mark of the response, the next event is requested when the client has read the data. So
- * the unread data exceeds the mark by at most one event.
+ * client reaches the high-water mark of the response, the next event is requested only when the client has read the
+ * data. So the unread data exceeds the mark by at most one event.
  */
 export class EventStream implements OpenStream {
   readonly transport = 'sse';
@@ -141,7 +141,7 @@ export class EventStream implements OpenStream {
     this.#unreadSince = this.#parts.clock.monotonic();
     await this.#outbox.drained();
     this.#unreadSince = undefined;
-    // Yields to the event loop: a fast client and a fast plugin would otherwise block all other work.
+    // Yields to the event loop, since a fast client and a fast plugin would otherwise block all other work.
     await setImmediate();
   }
 

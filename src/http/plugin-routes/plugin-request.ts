@@ -11,7 +11,7 @@ import { problem } from '../problem.ts';
 import { decodeBody, mediaTypeOf, readBody } from '../body/read-body.ts';
 import { escapeToken } from '../../base/reference-token.ts';
 
-/** The caller on behalf of which the clients of a plugin send requests. */
+/** The caller of a plugin's route or socket. The plugin's clients send requests on behalf of the caller. */
 export type Caller = {
   readonly subject: Subject;
   /** The cause of the request, which the client's writes record. No plugin can change it. */
@@ -90,7 +90,10 @@ function refused(reason: 'bad-request' | 'invalid', what: string, violations: re
   return { ok: false, answer: refusal(problem(reason, detail, { violations })) };
 }
 
-/** Checks the parameters. A value is a string. A parameter may be repeated if its schema is an array. */
+/**
+ * Checks the parameters. Each value is checked as a string. A parameter may be repeated if its schema is that of an
+ * array.
+ */
 function queryViolations(query: URLSearchParams, schemas: NonNullable<RouteEndpoint['query']>): readonly Violation[] {
   return [...schemas].flatMap(([parameter, { schema, violations }]) => {
     const given = query.getAll(parameter);
@@ -127,7 +130,7 @@ function queryOf(query: URLSearchParams, schemas: RouteEndpoint['query']): Route
   );
 }
 
-/** The headers without credentials, which only the platform may read: a plugin acts through its clients. */
+/** Returns the headers without credentials. A plugin does not need credentials, because it acts through its clients. */
 function headersOf({ req }: Exchange): RouteRequest['headers'] {
   const { authorization: _authorization, cookie: _cookie, ...headers } = withoutBearer(req.headers);
   return headers;

@@ -125,7 +125,7 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   );
 }
 
-/** `isTyped` is true if the response has a content type. A body of text or bytes is then sent unchanged. */
+/** `isTyped` is true if the handler set a content type. A body of text or bytes is then sent unchanged. */
 type Answered = {
   readonly body: unknown;
   readonly bytes: Uint8Array | undefined;
@@ -245,8 +245,9 @@ function headersOf(raw: unknown): Map<string, string> | string {
 }
 
 /**
- * Returns the bytes of the body, or a problem as a string. The body is encoded as JSON, unless the headers set a
- * content type and the body is text or bytes.
+ * Returns the bytes of the body, undefined without a body, or a problem as a string. The body is encoded as JSON,
+ * unless the headers set a content type and the body is text or bytes. For a body without a content type, sets the
+ * content type to JSON.
  */
 function bytesOf(body: unknown, headers: Map<string, string>): Uint8Array | undefined | string {
   if (body === undefined) return undefined;

@@ -28,13 +28,14 @@ type Mounted = {
 };
 
 /**
- * The custom APIs of all plugins (decision 9.6), matched after authorization. Failures of a handler (an exception, a
- * rejection, a missing or invalid result) end only its request, and are logged with the plugin's name.
+ * The custom APIs of all plugins (decision 9.6), matched after authorization. A failure of a handler (an exception, a
+ * rejection or an invalid result) ends only the handler's request, and is logged with the plugin's name.
  */
 export class PluginRoutes implements RouteMounts {
   readonly #dependencies: PluginRoutesDependencies;
   /**
-   * Endpoints by plugin, in order of mounting. If two plugins have the same route, the first plugin serves the route.
+   * Endpoints by plugin, in the order in which the plugins were first announced or mounted. If two plugins have the
+   * same route, the first plugin serves the route.
    */
   readonly #mounted = new Map<string, Mounted>();
   #revision = 0;
@@ -53,7 +54,7 @@ export class PluginRoutes implements RouteMounts {
   }
 
   /**
-   * Announces the plugin's routes: their paths return 503 until they are mounted.
+   * Announces the plugin's endpoints. Their paths return 503 until `mount` is called.
    *
    * @throws RangeError like `mount`.
    */

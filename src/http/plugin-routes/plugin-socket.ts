@@ -64,8 +64,9 @@ export class SocketConnection implements OpenStream {
   /** The number of bytes refused since the last accepted message. */
   #refusedBytes = 0;
   /**
-   * `#unsentSince` is the time since when the peer has accepted no data. `#sentBytes` counts the bytes that were passed
-   * to the connection, and `#takenBytes` those that the peer has accepted.
+   * `#unsentSince` is the time of the first `beat` at which the peer had unread data, but had accepted none since the
+   * previous `beat`. It is undefined after a `beat` with progress or without unread data. `#sentBytes` counts the bytes
+   * that were passed to the outbox, and `#takenBytes` the bytes that the peer had accepted at the last `beat`.
    */
   #unsentSince: number | undefined;
   #sentBytes = 0;

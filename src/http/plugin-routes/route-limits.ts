@@ -1,6 +1,6 @@
 /**
- * Limits of custom APIs, in addition to those in `src/limits` (the time of a route, the size of a body, the routes of a
- * plugin).
+ * Limits of custom APIs and of uploads, in addition to the limits in `src/limits` (for example the time of a route, the
+ * size of a body, and the number of a plugin's routes).
  */
 
 /**

@@ -21,7 +21,7 @@ export const asObjects = { ok: true, value: plainObjects } as const;
 
 /**
  * Determines the form of objects that a request asks for with its Accept header and, for a table, with `includeObject`.
- * The first supported range determines the form. Without a supported range, the response contains JSON objects, so no
+ * The first supported range determines the form. Without a supported range, the response contains plain objects, so no
  * Accept header is refused.
  */
 export function negotiate(

@@ -16,7 +16,10 @@ export class YamlAnswers {
     this.#turns = new EventLoopTurns(clock, listTurnMs);
   }
 
-  /** Converts a JSON response. Other responses, such as JSON lines, are unchanged. `account` is for fair scheduling. */
+  /**
+   * Converts a JSON response of the platform. Other responses, such as JSON lines and plugins' responses, are
+   * unchanged. `account` is for fair scheduling.
+   */
   async of(answer: Answer, account: string): Promise<Answer> {
     if (answer.kind !== 'bytes' && answer.kind !== 'stream') return answer;
     if ((answer.contentType ?? jsonType) !== jsonType) return answer;

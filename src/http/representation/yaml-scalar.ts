@@ -50,8 +50,8 @@ const control = /[\u0000-\u0008\u000b-\u001f]/u;
 const blockTextMax = 65_536;
 
 /**
- * Whether a reader would restore the text exactly from a block scalar. Texts with lines that begin with white space are
- * quoted instead.
+ * Whether the text is written as a block scalar. It must have several lines, a reader must restore it exactly from the
+ * block, and the block must not be too long. Texts with lines that begin with white space are quoted instead.
  */
 function isBlock(text: string, indent: number): boolean {
   // Each line is indented, so many short lines would grow to many times their length.

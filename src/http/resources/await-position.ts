@@ -49,7 +49,8 @@ export async function staleness(
 }
 
 /**
- * The refusal of a position of another epoch, which has no meaning in this epoch: the client must read its data again.
+ * Returns the refusal of a position of another epoch. The position has no meaning in this epoch, so the client must
+ * read its data again.
  */
 function foreignPosition(position: LogPosition): Problem {
   return problem(
@@ -59,8 +60,8 @@ function foreignPosition(position: LogPosition): Problem {
 }
 
 /**
- * Waits until the audit indexes have folded `position`, which the read models of this node have folded. Returns a
- * refusal with status 503 if that fails.
+ * Waits until the audit indexes have folded `position`. The read models of this node have folded this position already.
+ * Returns a refusal with status 503 if the wait fails.
  */
 export async function awaitAudit(
   audit: AuditProgress,

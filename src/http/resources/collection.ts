@@ -77,7 +77,8 @@ export class Collections {
 
   /**
    * Returns the cache key of a request; undefined if the response is not cached. A request with `at`, or with a
-   * `resourceVersion` other than 0, has no key, since it reads a past position or may wait for a position.
+   * `resourceVersion` other than 0, has no key, since it reads a past position or may wait for a position. A request
+   * with a long query has no key either.
    */
   #keyOf({ query, rawQuery }: Exchange, type: ResourceType, form: Representation | undefined): string | undefined {
     const waits = /[^0]/u.test(query.get('resourceVersion') ?? '') || query.has('at');
@@ -255,7 +256,10 @@ async function momentOf(exchange: Exchange, paging: ListRequest['paging'], ports
   return begun === undefined ? resolveMoment(exchange, ports) : resolvePosition(begun, exchange, ports);
 }
 
-/** Returns the position of the first page of a chain. All pages report this position, so no page may be older. */
+/**
+ * For a later page of a chain, returns the position of the first page; otherwise undefined. All pages report this
+ * position, so no page may be older.
+ */
 function firstPagePosition({ paging }: ListRequest): LogPosition | undefined {
   return paging.kind === 'chain' ? paging.token?.position : undefined;
 }

@@ -7,8 +7,9 @@ import { headerOf } from '../exchange.ts';
 import { problem, type Problem } from '../problem.ts';
 
 /**
- * The entity tag of an object for conditional requests (RFC 9110, 13): `"<version>-<served version>-<digest>"`. The
- * digest is the digest of the type's declaration, which determines the defaults and the conversion of the object.
+ * Returns the entity tag of an object for conditional requests (RFC 9110, 13): `"<version>-<API version>-<digest>"`.
+ * `version` is the version of the object. The digest is that of the type's declaration, which determines the defaults
+ * and the conversion of the object.
  */
 export function etagOf(version: number, type: ResourceType): string {
   let suffix = suffixes.get(type);
@@ -25,8 +26,8 @@ const digestLength = 8;
 const suffixes = new WeakMap<ResourceType, string>();
 
 /**
- * Returns the versions in `If-Match`, one of which must be current. Weak tags and tags that are not versions are
- * dropped, since they never match.
+ * Returns the versions in `If-Match`, `any` for `*`, or undefined without the header. One of the versions must be
+ * current. Weak tags and tags without a version are dropped, since they never match.
  */
 export function ifMatchOf(req: IncomingMessage): readonly number[] | 'any' | undefined {
   const header = headerOf(req, 'if-match');
@@ -34,7 +35,7 @@ export function ifMatchOf(req: IncomingMessage): readonly number[] | 'any' | und
   return header.trim() === '*' ? 'any' : versionsOf(header, 'strong');
 }
 
-/** Whether `If-None-Match` contains a tag of this version. */
+/** Whether `If-None-Match` contains a tag of this version, or is `*`. */
 export function isKnown(req: IncomingMessage, version: number): boolean {
   const header = headerOf(req, 'if-none-match');
   if (header === undefined) return false;

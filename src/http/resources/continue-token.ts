@@ -4,9 +4,8 @@ import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { decodeParts, encodeParts, identityHash, isCount, positionOf } from './page-token.ts';
 
 /**
- * The continuation of a chain of pages. A token is not secret and grants no rights, since all its parts are checked
- * against the query. A token of another query is refused. A forged token only selects another start within the data
- * that the caller may read.
+ * The continuation of a chain of pages. A token is not secret and grants no rights. A token of another query is
+ * refused. A forged token only selects another start within the data that the caller may read.
  */
 export type ContinueToken = {
   /** The first page's position, which all pages of the chain report. */
@@ -24,7 +23,7 @@ export type DecodedToken =
    */
   | { readonly ok: false; readonly problem: 'malformed' | 'expired' };
 
-/** The type, selection and order to which a token is bound. */
+/** The query to which a token is bound: the type, and the parameters for the selection, the order and a past moment. */
 export type QueryIdentity = {
   readonly type: ResourceType;
   readonly selects: readonly (readonly string[])[];

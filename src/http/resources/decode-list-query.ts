@@ -159,7 +159,7 @@ function refused(detail: string): ProblemResult {
   return { ok: false, problem: problem('bad-request', detail) };
 }
 
-/** Returns the refusal of an unknown value of a known parameter, with status 422 as in Kubernetes. */
+/** Returns the refusal of an unsupported parameter or value, with status 422 as in Kubernetes. */
 export function unsupported(parameter: string, detail: string): Problem {
   return problem('invalid', `${parameter}: ${detail}`, { violations: [{ pointer: `/${parameter}`, detail }] });
 }

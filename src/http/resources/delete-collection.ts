@@ -137,7 +137,7 @@ class Sweep {
     return undefined;
   }
 
-  /** Deletes the objects of a batch. After a refusal, no further writes start, and those in progress complete. */
+  /** Deletes the objects of a batch. After a refusal, no further writes start, and the writes in progress complete. */
   async #markAll(names: readonly string[]): Promise<readonly Marked[]> {
     let isRefused = false;
     const outcomes = await this.#queue.addAll(

@@ -19,7 +19,9 @@ import { problem, warningHeaders } from '../problem.ts';
 import { writeInForm } from '../representation/requested-form.ts';
 import { nothingHere, type Route } from '../route-table.ts';
 
-/** The request is not for a generated API: another route may match. `allow` lists the methods that the path accepts. */
+/**
+ * The request is not for a generated API, so another route may match. `allow` lists the methods that the path accepts.
+ */
 export type NotServed = {
   readonly kind: 'not-served';
   readonly allow: readonly string[];
@@ -185,7 +187,7 @@ export class GeneratedApi {
   }
 }
 
-/** Adds the warning of a deprecated version to each response of its paths. */
+/** Adds the header `Warning` to a response of a deprecated version. */
 function warnedAnswer(
   answer: Answer | NotServed | Promise<Answer>,
   warning: string,

@@ -3,7 +3,7 @@ import { decodeParts, encodeParts, identityHash, isCount, positionOf } from './p
 
 /**
  * The continuation of a chain of pages of an object's history. As with lists, a token is not secret and grants no
- * rights: a token is bound to its query, and all its parts are checked.
+ * rights. It is bound to its query, and all its parts are checked.
  */
 export type HistoryToken = {
   /** The position of the first page, which all pages report. */

@@ -157,7 +157,7 @@ export async function deleteItem(exchange: Exchange, target: ItemTarget, ports: 
   return written(outcome, target);
 }
 
-/** Reads DeleteOptions from a body. An empty body may have any media type. */
+/** Reads DeleteOptions from the body and the query. An empty body may have any media type. */
 export async function readDeleteOptions(
   exchange: Exchange,
 ): Promise<{ readonly ok: true; readonly value: DeleteOptions } | { readonly ok: false; readonly answer: Answer }> {

@@ -34,8 +34,9 @@ type Wanted = {
 };
 
 /**
- * Caches recent list responses. A response is valid until an object of its type changes. After changes of other types,
- * only the head of the response is written again, with the new position.
+ * Caches recent list responses. A response is valid until an object of its type changes, and at most until
+ * `CachedForm.until`. After changes of other types, only the head of the response is written again, with the new
+ * position.
  */
 export class ListCache {
   /** The entries by key, least recently used first. */

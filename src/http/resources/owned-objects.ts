@@ -137,8 +137,8 @@ type Change = {
 };
 
 /**
- * Returns a refusal if the command changes members that the owner may not set; undefined otherwise. Computes the result
- * of the command by a dry run.
+ * Computes the result of the command by a dry run. Returns a refusal if the dry run fails, or if the result contains a
+ * change that the owner may not make; undefined otherwise.
  */
 async function changeRefused(
   type: ResourceType,
@@ -201,8 +201,8 @@ function listed(value: unknown): unknown {
 }
 
 /**
- * Adds the uid of the checked object as a precondition, since another object may have the same name when the command is
- * decided.
+ * Adds the uid of the checked object as a precondition, unless the command requires a uid already. Another object may
+ * have the same name when the command is decided.
  */
 function pinned<C extends Exclude<Command, { readonly type: 'create' | 'find' | 'collect' | 'fence' }>>(
   command: C,

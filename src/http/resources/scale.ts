@@ -11,8 +11,8 @@ import { staleness } from './await-position.ts';
 import { patchItem, putItem, type ItemTarget, type ResourcePorts } from './item.ts';
 
 /**
- * Handles GET, PUT and PATCH of `/{name}/scale`. The response is always an `autoscaling/v1 Scale` in JSON, with the
- * numbers of replicas.
+ * Handles GET, PUT and PATCH of `/{name}/scale`. A successful response contains an `autoscaling/v1` Scale with the
+ * numbers of replicas, even if the request asks for a table.
  */
 export async function answerScale(
   exchange: Exchange,
@@ -31,8 +31,8 @@ export async function answerScale(
 }
 
 /**
- * Returns the stored object and its entity tag. The Scale of the object has the same entity tag, since it has the same
- * version.
+ * Returns a response with the stored object and its entity tag, a 304, or a refusal. The Scale of the object has the
+ * same entity tag, since it has the same version.
  */
 async function readObject(exchange: Exchange, { type, name }: ItemTarget, { reader }: ResourcePorts): Promise<Answer> {
   const misnamed = checkParameterNames(exchange.query);

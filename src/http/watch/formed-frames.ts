@@ -6,8 +6,7 @@ import type { Place, ShownObjects } from './shown-objects.ts';
 /**
  * Returns an encoding of events like `frames`, but with objects in another form, such as a row of a Table. Watchers
  * with the same form share the encoded bytes, so ages in a Table are correct for the time of the encoding. Only the
- * first Table of a stream has column definitions. `objects` is the cache of converted objects that all watches of the
- * server share.
+ * first Table of a stream has column definitions. `objects` is a cache of converted objects, which many watches share.
  */
 export function framesInForm(
   form: Representation,

@@ -6,8 +6,8 @@ export function outlives(req: IncomingMessage, isUpgrade: boolean): boolean {
 }
 
 /**
- * Whether the request is a watch (decision 5.1): an upgrade to WebSocket, `?watch=true`, or an Accept header with
- * server-sent events.
+ * Whether the request is a watch (decision 5.1): an upgrade to WebSocket, an Accept header with server-sent events, or
+ * the parameter `watch` with any value except `0` and `false`.
  */
 export function asksForWatch(req: IncomingMessage, query: URLSearchParams | string, isUpgrade: boolean): boolean {
   if (typeof query === 'string') return false;

@@ -19,8 +19,8 @@ export const jsonLines: FrameEncoding = {
 };
 
 /**
- * Encodes events as server-sent events without a name, each with the position from which to resume. The JSON of an
- * event is a single line, so it can be one `data` line.
+ * Encodes events as server-sent events without a name. The id of an event is the position from which to resume, if
+ * there is one. The JSON of an event is a single line, so it can be one `data` line.
  */
 export const serverSentEvents: FrameEncoding = {
   name: 'server-sent-events',
