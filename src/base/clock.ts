@@ -1,6 +1,6 @@
 /**
  * A timer that `Clock.after` has set. No other file of the server reads the clock or sets a timer (a lint rule enforces
- * this): code receives a `Clock`, and tests pass a fake one.
+ * this). Other code receives a `Clock`, so tests can pass a fake one.
  */
 export type Timer = { cancel(): void };
 
@@ -43,7 +43,7 @@ export const clientClock: Clock = {
   },
 };
 
-/** Resolves `delayMs` from now, or at once when `signal` aborts. Never rejects: the caller checks the signal. */
+/** Resolves `delayMs` from now, or at once when `signal` aborts. Never rejects, so the caller must check the signal. */
 export async function delay(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted === true) return;
   await new Promise<void>((resolve) => {

@@ -2,9 +2,10 @@ import type { Clock } from './clock.ts';
 import { TurnQueue } from './turn-queue.ts';
 
 /**
- * Limits the time of long-running readers in each turn of the event loop. Queued readers run one after another until
- * the time of the turn is used up. The remaining readers run in later turns. A reader that needs more time queues
- * again. Accounts alternate, and the readers of one account run in the order of their calls.
+ * Limits the time in each turn of the event loop that the callers of `next` and `soon` use for their work, for example
+ * for long reads. Queued callers run one after another until the time of the turn is used up. The remaining callers run
+ * in later turns. A caller that needs more time queues again. Accounts alternate, and the callers of one account run in
+ * the order of their calls.
  */
 export class EventLoopTurns {
   readonly #clock: Clock;
@@ -34,9 +35,9 @@ export class EventLoopTurns {
   }
 
   /**
-   * For short work. Returns undefined if the work may start now, because no reader is queued and this turn has time
-   * left; otherwise returns the promise of `next`. After undefined, the caller must start the work without an `await`:
-   * otherwise many callers could pass this check before the first of them has used any time.
+   * For short work. Returns undefined if the work may start now, because no caller is queued and this turn has time
+   * left. Otherwise, queues the caller like `next`. If the result is undefined, the caller must start the work without
+   * an `await`, because otherwise many callers could pass this check before the first of them has used any time.
    */
   soon(account: string): Promise<void> | undefined {
     return this.#waiting.size === 0 && this.#hasTime() ? undefined : this.next(account);
@@ -62,7 +63,7 @@ export class EventLoopTurns {
       const endsAt = this.#clock.monotonic() + this.#turnMs;
       do {
         this.#waiting.take()?.();
-        // `nextTick` runs after all pending promise callbacks, and thus after the work of the resumed reader.
+        // `nextTick` runs after all pending promise callbacks, and thus after the work of the resumed caller.
         await new Promise<void>((resolve) => {
           process.nextTick(resolve);
         });

@@ -33,7 +33,7 @@ export class Fifo<T> {
 }
 
 /**
- * The number of empty slots from which on `shift` removes them while items remain in the queue. For fewer slots, the
- * removal costs more than it saves.
+ * While items remain in the queue, `shift` does not remove fewer empty slots than this number, because the removal
+ * would cost more than it saves.
  */
 const compactAt = 32;

@@ -3,7 +3,7 @@ import { TurnQueue } from './turn-queue.ts';
 /**
  * A queue of items by account that shares time fairly: the next item belongs to the account that has used the least
  * time. The items of one account keep their order. A new account starts with the use of the account that was served
- * last, so it is not served first for the time before it had items.
+ * last, so the time before it had items gives it no advantage.
  */
 export class LeastUsedQueue<Account, Item> {
   /** The waiting items. Of two accounts with equal use, the account with the older last turn comes first. */

@@ -8,7 +8,7 @@ export function networkOf(address: string): string {
   const [head = '', tail] = address.split('::', 2);
   const before = head === '' ? [] : head.split(':');
   const after = tail === undefined || tail === '' ? [] : tail.split(':');
-  // Some addresses write their last 32 bits in IPv4 notation, which replaces two groups.
+  // In some addresses, the last 32 bits are in IPv4 notation, which replaces two groups.
   const groups = [...before, ...after].reduce((sum, group) => sum + (group.includes('.') ? 2 : 1), 0);
   const zeros = Array.from({ length: Math.max(0, 8 - groups) }, () => '0');
   const all = tail === undefined ? before : [...before, ...zeros, ...after];

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 
 /**
- * Returns an abort controller for the end of a service. Its signal accepts any number of listeners: Node's warning
- * about a listener leak, by default at the eleventh listener, is off.
+ * Returns an abort controller for the end of a service. Its signal accepts any number of listeners. For other signals,
+ * Node warns about a leak of listeners, by default at the eleventh listener.
  */
 export function serviceController(): AbortController {
   const controller = new AbortController();
