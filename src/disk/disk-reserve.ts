@@ -129,7 +129,7 @@ export class DiskReserve implements WriterDisk {
       this.#isMeasureFailing = false;
       if (!this.#isStopped) this.#update();
     } catch (error) {
-      // After a failed reading, the last known free space stays in force, minus all bytes that were written since.
+      // After a failed reading, the last known free space still counts, minus all bytes that were written since.
       const { log } = this.#options;
       if (!this.#isMeasureFailing)
         log.warn('cannot read the free space of DATA_DIR; retrying', { error: String(error) });

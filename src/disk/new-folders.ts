@@ -7,8 +7,8 @@ export function missingFolders(path: string): readonly string[] {
 }
 
 /**
- * Removes empty folders that a failed command has created. `folders` has the innermost folder first. Stops at the first
- * folder with other entries.
+ * Removes empty folders that a failed operation has created. `folders` has the innermost folder first. Stops at the
+ * first folder with other entries.
  */
 export function removeEmptyFolders(folders: readonly string[]): void {
   for (const folder of folders) {

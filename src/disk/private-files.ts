@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { StartError } from '../base/start-error.ts';
 
-/** The server's entries in DATA_DIR. Other entries are not changed. */
+/** The entries in DATA_DIR that are restricted. The modes of other entries are not changed. */
 const kept = [
   'keys',
   'log',

@@ -23,8 +23,9 @@ const at = {
 } as const;
 
 /**
- * Rejects a truncated or foreign file before LMDB maps it. LMDB does not validate a file, so such a file would end the
- * process by a signal, without a message. A missing or empty file is valid. `remedy` is the advice for the operator.
+ * Rejects a truncated file, and a file in another format, before LMDB maps it. LMDB does not validate a file, so such a
+ * file would end the process by a signal, without a message. A missing or empty file is valid. `remedy` is the advice
+ * for the operator.
  *
  * @throws StartError for an invalid or unreadable file.
  */
