@@ -56,9 +56,11 @@ export type Config = {
   readonly accessEvents: 'on' | 'off';
   /** The trusted identity provider, if any. */
   readonly oidc: OidcSettings | undefined;
-  /** The maximum number of writes of one user per second. 0 means unlimited. */
+  /** The number of writes per second that one user may make; ten times as many in a burst. 0 means unlimited. */
   readonly writesPerUser: number;
-  /** The maximum number of bytes that one user writes per second. 0 means unlimited. */
+  /**
+   * The number of bytes per second that one user may add to the log; ten times as many in a burst. 0 means unlimited.
+   */
   readonly writeBytesPerUser: number;
   readonly tls: TlsSetting;
 };
@@ -114,7 +116,8 @@ const oidcNames: ReadonlySet<string> = new Set([
 
 /**
  * Decodes the settings of the identity provider. If one of these settings is set, the issuer and the audience are
- * required: without a check of the audience, the server would accept tokens that are intended for another service.
+ * required, because without a check of the audience, the server would accept tokens that are intended for another
+ * service.
  */
 function oidcSettings(environment: Environment, settings: Settings, mistakes: string[]): OidcSettings | undefined {
   const given = Object.keys(environment).filter((name) => name.startsWith('OIDC_') && environment[name] !== undefined);
