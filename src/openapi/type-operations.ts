@@ -42,8 +42,8 @@ export function refusalsIn(types: readonly string[]): Response {
 }
 
 /**
- * Clients request these forms with `Accept`. Only the description mentions the forms: if they were media types of the
- * response, the result types of generated clients would change.
+ * Clients request these forms with `Accept`. The table and the metadata are in the description only. As media types of
+ * the response, they would change the result types of generated clients.
  */
 const otherForms =
   'Available as a table with `Accept: application/json;as=Table;v=v1;g=meta.k8s.io`, and without spec and status ' +
