@@ -40,8 +40,8 @@ export class Dispatcher {
   }
 
   /**
-   * Parses the request. A path that only a custom or fixed route serves, without watches, is not a watch even if the
-   * request asks for one (decision 6.2).
+   * Parses the request. A request for a watch counts as an ordinary request if the path is served only by a plugin's
+   * route, or by a route of the platform without watches (decision 6.2).
    */
   infoOf(method: string, url: string, wantsWatch: boolean): RequestInfo {
     const info = requestInfo(method, url, wantsWatch ? 'watch' : 'no watch');

@@ -25,8 +25,8 @@ export type Recipient = {
 };
 
 /**
- * Headers of every response that the platform itself creates. They prevent browsers from guessing the type of the
- * response, executing or framing it, and reusing it without revalidation.
+ * Headers of every response, except for the kind `custom` and for responses that other code writes. They prevent
+ * browsers from guessing the type of the response, executing or framing it, and reusing it without revalidation.
  */
 const safe = [
   'X-Content-Type-Options',
@@ -38,8 +38,8 @@ const safe = [
 ] as const;
 
 /**
- * Headers of most responses. They include `Vary`, since the form of objects and of errors may depend on `Accept`. The
- * value of the last header, the request id, must follow.
+ * Headers of a response without an entity tag. They include `Vary`, since the form of objects and of errors may depend
+ * on `Accept`. The value of the last header, the request id, must follow.
  */
 const common = [...safe, 'Vary', 'Accept', 'X-Request-Id'] as const;
 

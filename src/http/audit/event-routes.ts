@@ -180,7 +180,10 @@ function metadataOf({ head, next }: PageEnd, { identity }: EventsQuery): Readonl
   return { resourceVersion, continue: encodeEventsToken({ head, from: next }, identity) };
 }
 
-/** Restricts a selection to events of `types`, the types that the caller may read; undefined allows all events. */
+/**
+ * Restricts a selection to events of `types`, the types that the caller may read. If `types` is undefined, the caller
+ * may read all events.
+ */
 function narrowed(selection: EventSelection, types: readonly string[] | undefined): EventSelection {
   return types === undefined ? selection : new EventSelection([...selection.requirements, ofTypes(types)]);
 }

@@ -9,8 +9,8 @@ export const protobufType = 'application/vnd.kubernetes.protobuf';
 export type KubernetesMessage = {
   readonly kind: string;
   /**
-   * The required version. Undefined allows any version: clients send DeleteOptions with the version of the object's
-   * group.
+   * The required version. Undefined allows any version, since clients send DeleteOptions with the version of the
+   * object's group.
    */
   readonly apiVersion: string | undefined;
   readonly shape: MessageShape;

@@ -77,10 +77,7 @@ function grouped<T>(
 
 type VersionMembers = readonly (readonly [version: string, members: readonly ApiResource[]])[];
 
-/**
- * Moves a version to the front if it is not only another version of its types, that is, if it is the preferred version
- * of at least one of them.
- */
+/** Moves the versions to the front that contain at least one resource in the preferred version of its type. */
 function byPreference(versions: VersionMembers): VersionMembers {
   const isPreferred = ([, members]: VersionMembers[number]): boolean => members.some(({ isOther }) => isOther !== true);
   return [...versions.filter(isPreferred), ...versions.filter((version) => !isPreferred(version))];

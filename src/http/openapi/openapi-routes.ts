@@ -37,8 +37,8 @@ export const media = {
 };
 
 /**
- * Creates the routes of the API documents. All authenticated users may read the documents, since they describe the
- * server but contain none of its objects.
+ * Creates the routes of the API documents. By default, all authenticated users may read the documents, since they
+ * describe the server but contain none of its objects.
  */
 function documentRoutes(documents: ApiDocuments): readonly PlatformRoute[] {
   const get = (path: string, route: PlatformRoute['route']): PlatformRoute => ({ method: 'GET', path, route });

@@ -114,8 +114,8 @@ async function putAccount(exchange: Exchange, target: ItemTarget, { ports, passw
 
 /**
  * Returns the refusal of forbidden changes. If the dry run of the write fails for another reason, such as a stale
- * version, returns that reason, because the request may differ from the stored object only because of a concurrent
- * change.
+ * version, returns that reason. A concurrent change alone may have caused the difference between the request and the
+ * stored object.
  */
 function refusedChanges(outcome: WriteOutcome, target: ItemTarget, violations: readonly Violation[]): Answer {
   if (!outcome.ok && outcome.rejection.reason !== 'invalid') return written(outcome, target);

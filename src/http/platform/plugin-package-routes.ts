@@ -50,8 +50,8 @@ export type PluginPackageRoutesDependencies = {
 
 /**
  * Creates the routes for packages of plugins (decision 9.3). The package is uploaded in the field `file`. An install
- * requires the right `create` on its path, an upgrade the right `create` on `plugins/upgrade`. Both run code with all
- * rights of the server.
+ * requires the verb `create` on its path (`nonResourceURLs`). An upgrade requires the verb `create` on the resource
+ * `plugins/upgrade`. Both run code with all rights of the server.
  */
 export function pluginPackageRoutes(dependencies: PluginPackageRoutesDependencies): readonly PlatformRoute[] {
   const { domain, installer } = dependencies;

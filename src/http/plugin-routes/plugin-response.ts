@@ -34,7 +34,7 @@ const platformHeaders = new Set([
   'x-request-id',
 ]);
 
-/** Decodes the result of a handler. Reading any member of the result may throw. */
+/** Decodes the result of a handler. Reading any member of the result may throw. An exception becomes a problem. */
 export function decodeResponse(result: unknown, responses: RouteEndpoint['responses']): DecodedResponse {
   try {
     return decode(result, responses);

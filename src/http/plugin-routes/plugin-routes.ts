@@ -71,7 +71,7 @@ export class PluginRoutes implements RouteMounts {
     this.#put(plugin, endpoints, true);
   }
 
-  /** Removes the plugin's endpoints: its paths then return 404, and its streams end. Calls in progress complete. */
+  /** Removes the plugin's endpoints, and ends its streams. Calls in progress complete. */
   unmount(plugin: string): void {
     const mounted = this.#mounted.get(plugin);
     if (mounted === undefined) return;

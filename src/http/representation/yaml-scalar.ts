@@ -17,7 +17,8 @@ export function yamlKey(json: string): string {
 
 const plainForm = /^[A-Za-z_/](?:[\w./@+()-]|:(?=[\w/])| (?=[\w./(]))*$/u;
 /**
- * Words that are not strings in YAML 1.2 or in YAML 1.1, which many readers implement. For example, `e9` is a number.
+ * Words that are not strings in YAML 1.2, or in YAML 1.1, the version that many readers implement. For example, `e9` is
+ * a number.
  */
 const otherWords = /^(?:true|false|null|yes|no|on|off|y|n|e[-+]?\d[\d_]*)$/iu;
 

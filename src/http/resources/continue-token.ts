@@ -18,8 +18,8 @@ export type ContinueToken = {
 export type DecodedToken =
   | { readonly ok: true; readonly token: ContinueToken }
   /**
-   * `malformed`: the text is not a token, or belongs to another query. `expired`: the type's indexes have changed since
-   * the previous page.
+   * `malformed`: the text is not a token, or belongs to another query. `expired`: since the previous page, the type has
+   * changed in a way that may affect its rows or index entries.
    */
   | { readonly ok: false; readonly problem: 'malformed' | 'expired' };
 

@@ -69,7 +69,9 @@ function answerItem(exchange: Exchange, { type, name }: ItemTarget, reader: Reso
   return answerStored(exchange, { bytes: versionedAnswer(bytes, type), revision, type }, requested.form);
 }
 
-/** The object of a response. `type` is the type in the version of the response; undefined if the type is not served. */
+/**
+ * The object of a response. `type` is the type in the version of the response; undefined if the type is not registered.
+ */
 type Shown = Pick<StoredObject, 'bytes' | 'revision'> & { readonly type: ResourceType | undefined };
 
 /**

@@ -35,7 +35,7 @@ type PastLookUp = {
 
 /**
  * Handles GET of `/{name}?at=`: returns the object at a moment (decision 10.3). The object may have been deleted since.
- * If the type is no longer served, `type` is undefined, and the response is always the stored JSON.
+ * If the type is no longer registered, `type` is undefined, and the response is always the stored JSON.
  */
 export async function answerPast(
   exchange: Exchange,

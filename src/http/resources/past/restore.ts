@@ -22,9 +22,9 @@ export type RestorePorts = ResourcePorts & {
 };
 
 /**
- * Handles POST of `/{name}/restore?at=`: writes the labels, the annotations and all members except the status of an
- * earlier state as a new version, or creates a deleted object again. The request requires the right `create` on the
- * subresource, and also `update` or `create` on the object.
+ * Handles POST of `/{name}/restore?at=`: takes the labels, the annotations and all members except `status` from an
+ * earlier state, and writes them as a new version, or creates a deleted object again. The request requires the right
+ * `create` on the subresource, and also `update` or `create` on the object.
  */
 export async function restoreItem(exchange: Exchange, target: ItemTarget, ports: RestorePorts): Promise<Answer> {
   const context = writeContext(exchange, { hasPast: true });
