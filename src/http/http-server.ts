@@ -44,7 +44,7 @@ export type HttpDependencies = Edge & {
   readonly reader: ObjectReader;
   readonly feed: ChangeFeed;
   readonly execute: Execute;
-  /** The log, for histories of objects. */
+  /** The log, for histories and past states of objects. */
   readonly eventLog: PastPorts['log'] & { identity(): LogIdentity };
   readonly audit: PastPorts['audit'] & GeneratedPorts['past'];
   readonly memory: RequestMemory;

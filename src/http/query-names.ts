@@ -1,6 +1,9 @@
 import { problem, type Problem } from './problem.ts';
 
-/** Parameters of the platform's paths. A route ignores the parameters that it does not use. */
+/**
+ * Parameters of the platform's paths, without the parameters of single paths (`NamedPath.own`). Most routes ignore the
+ * parameters that they do not use.
+ */
 const known = [
   'labelSelector',
   'fieldSelector',
@@ -23,7 +26,7 @@ const knownNames: ReadonlySet<string> = new Set(known);
 const lowercased = known.map((name) => ({ name, lower: name.toLowerCase() }));
 const lengthMax = Math.max(...known.map(({ length }) => length)) + 1;
 
-/** Parameters that Kubernetes' tools send and this server ignores. */
+/** Parameters that Kubernetes' tools send. Except for `includeObject`, this server ignores them. */
 const kubernetesNames: ReadonlySet<string> = new Set([
   'pretty',
   'timeout',

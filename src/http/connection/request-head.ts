@@ -12,8 +12,8 @@ export function headProblem(req: IncomingMessage, hosts: AllowedHosts): Problem 
 }
 
 /**
- * Returns the problem of a missing Host header, or of a repeated header that must be single: Node uses the first value,
- * but a proxy may have checked the last one.
+ * Returns the problem of a missing Host header (HTTP/1.1), or of a repeated Host or Authorization header. Node uses the
+ * first value of a repeated header, but a proxy may have checked the last one.
  */
 function malformedHead({ rawHeaders, headers, httpVersion }: IncomingMessage): string | undefined {
   if (headers.host === undefined && httpVersion === '1.1') return 'a request must have a Host header';
@@ -27,7 +27,9 @@ function malformedHead({ rawHeaders, headers, httpVersion }: IncomingMessage): s
   return credentials > 1 ? 'a request must have at most one Authorization header' : undefined;
 }
 
-/** Whether the Expect header has a value other than 100-continue (RFC 9110, 10.1.1). Node handles 100-continue. */
+/**
+ * Whether an HTTP/1.1 request has an Expect header without 100-continue (RFC 9110, 10.1.1). Node handles 100-continue.
+ */
 function expectsMore({ headers: { expect }, httpVersion }: IncomingMessage): boolean {
   return expect !== undefined && httpVersion === '1.1' && !/(?:^|\W)100-continue(?:$|\W)/iu.test(expect);
 }

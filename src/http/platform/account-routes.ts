@@ -128,7 +128,7 @@ function refusedChanges(outcome: WriteOutcome, target: ItemTarget, violations: r
 
 const administered = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const;
 
-/** Members of the spec that only an administrator may set. */
+/** Members of the spec that the caller must not change. */
 const attested = ['emailVerified', 'registeredAt', 'twoFactorAuthEnabled', 'loginHistoryLimit'] as const;
 
 /** The members that the caller may change. A replacement that omits a member removes it. */
