@@ -136,8 +136,8 @@ type Tally = {
 
 /**
  * Counts the keys and values of a parsed value in `tally`, and sets `forbidden` for a key `__proto__` or an infinite
- * number. Always returns true: the type predicate only states that the value comes from `JSON.parse`. `for in` is the
- * engine's fastest walk of plain objects.
+ * number. Always returns true, since the type predicate only states that the value comes from `JSON.parse`. `for in` is
+ * the engine's fastest walk of plain objects.
  */
 function isClean(value: unknown, tally: Tally): value is Json {
   tally.values += 1;

@@ -17,8 +17,8 @@ export function networkOf(address: string): string {
 
 /**
  * Returns the widest address range that one client commonly has: an IPv4 address, or the /48 of an IPv6 network.
- * `network` is a result of `networkOf`. Use the range to order clients, but not for limits: several clients of one
- * provider may share a /48.
+ * `network` is a result of `networkOf`. Use the range to order clients, but not for limits, since several clients of
+ * one provider may share a /48.
  */
 export function siteOf(network: string): string {
   return network.endsWith('::/64') ? `${network.split(':').slice(0, 3).join(':')}::/48` : network;

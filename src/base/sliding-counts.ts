@@ -1,5 +1,7 @@
 export type SlidingCountsOptions = {
-  /** The length of the window: an event is counted for this time, in milliseconds of a monotonic clock. */
+  /**
+   * The length of the window, that is, the time for which an event is counted, in milliseconds of a monotonic clock.
+   */
   readonly windowMs: number;
   /** The maximum number of keys. Above it, the key with the oldest last `add` is dropped. */
   readonly keysMax: number;

@@ -44,8 +44,8 @@ const sameForAll = /^\/(?:apis?|openapi\/v2|openapi\/v3(?:\/.*)?)$/u;
 
 /**
  * Whether the request impersonates a user. Such a request is refused, since the server would otherwise serve it as the
- * wrong user. A GET of a document that is the same for every caller does not count: kubectl would print its refusal as
- * several errors without the reason.
+ * wrong user. A GET of a document that is the same for every caller does not count, because kubectl would print its
+ * refusal as several errors without the reason.
  */
 function isImpersonation(req: IncomingMessage, { verb, path }: WellFormedRequest): boolean {
   return headerOf(req, 'impersonate-user') !== undefined && !(verb === 'get' && sameForAll.test(path));

@@ -184,7 +184,8 @@ export class App {
 
   /**
    * Returns the refusal of a request, if any. A plugin that is being reloaded, or is not loaded yet, is reported before
-   * the authorization: a rule may grant paths by the plugin's name, but the plugin owns no path until it is loaded.
+   * the authorization, because a rule may grant paths by the plugin's name, but the plugin owns no path until it is
+   * loaded.
    */
   #refuse(req: IncomingMessage, subject: Subject, info: WellFormedRequest): Answer | undefined {
     const { generated, authorize } = this.#dependencies;

@@ -38,7 +38,7 @@ export type Exchange = {
 
 /**
  * Returns a new signal that aborts when the client disconnects before the response has ended. Call this function only
- * if necessary: most requests need no signal.
+ * if necessary, since most requests need no signal.
  */
 export function disconnectSignalOf(res: ServerResponse): AbortSignal {
   const controller = new AbortController();

@@ -89,7 +89,7 @@ function details(refusal: Problem, { resource }: ProblemContext): object {
   };
 }
 
-/** Returns a Retry-After of at least one second: 0 would mean an immediate retry. */
+/** Returns a Retry-After of at least one second, since 0 would mean an immediate retry. */
 function wholeSeconds(seconds: number): number {
   return Math.max(1, Math.ceil(seconds));
 }

@@ -80,8 +80,8 @@ function refusedAt(given: string, { hasPast, isWatch }: NamedPath): string | und
 }
 
 /**
- * The length up to which a name is not compared by letters: too many other names differ from such a short name in one
- * letter.
+ * The length up to which a name is not compared by letters, because too many other names differ from such a short name
+ * in one letter.
  */
 const shortLength = 3;
 

@@ -110,7 +110,7 @@ function begin(res: ServerResponse, status: number, headers: string[]): void {
 }
 
 /**
- * The largest body that is copied behind the head: up to this size, a copy costs less than a gathering write with two
+ * The largest body that is copied behind the head. Up to this size, a copy costs less than a gathering write with two
  * buffers.
  */
 const joinedBodyBytesMax = 16_384;

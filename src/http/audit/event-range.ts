@@ -139,7 +139,7 @@ function positionProblem(range: Range | undefined, { first, head, isKnown }: Pla
       'expired',
       `fieldSelector: position ${foreign.toString()} belongs to another epoch of the event log`,
     );
-  // The range from head + 1 is allowed, although it is empty: a caller that polls for new events requests it.
+  // The range from head + 1 is allowed, although it is empty, because a caller that polls for new events requests it.
   if (range.from > head + 1n)
     return problem(
       'bad-request',

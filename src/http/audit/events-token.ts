@@ -2,7 +2,7 @@ import type { LogPosition } from '../../log/log.ts';
 import { decodeParts, encodeParts, identityHash, isCount, positionOf } from '../resources/page-token.ts';
 
 /**
- * The content of a continue token for pages of events. A token is not secret and grants no rights: each of its values
+ * The content of a continue token for pages of events. A token is not secret and grants no rights. Each of its values
  * is checked.
  */
 export type EventsToken = {

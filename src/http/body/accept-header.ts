@@ -48,7 +48,7 @@ function rangesOf(header: string): readonly MediaRange[] {
     .map(rangeOf)
     .filter((range) => range !== undefined)
     .filter(({ q }) => q > 0);
-  // Ranges with equal `q` keep their order: the sort is stable.
+  // Ranges with equal `q` keep their order, because the sort is stable.
   return ranges.sort((left, right) => right.q - left.q);
 }
 

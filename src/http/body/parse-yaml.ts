@@ -33,8 +33,8 @@ class FirstFaultComposer extends Composer {
       logLevel: 'error',
     });
     let first: YamlFault | undefined;
-    // Every call throws the first fault: the library catches an exception within a collection, and then reports it
-    // again, at the position of the collection.
+    // Every call throws the first fault, because the library catches an exception within a collection, and then reports
+    // it again, at the position of the collection.
     const onError = (place: Place, _code: string, message: string): never => {
       throw (first ??= new YamlFault(message, offsetOf(place)));
     };

@@ -25,8 +25,8 @@ const framingBytesMax = 16_384;
 const drainedTimes = 2;
 
 /**
- * Reads the single file of a `multipart/form-data` body into memory. Call this function after the authorization:
- * nothing of the body is read before the call. A body that arrives too slowly is refused within seconds, since it
+ * Reads the single file of a `multipart/form-data` body into memory. Call this function after the authorization.
+ * Nothing of the body is read before the call. A body that arrives too slowly is refused within seconds, since it
  * occupies a slot.
  */
 export async function readUpload(req: IncomingMessage, rules: UploadRules): Promise<Body<Uint8Array>> {

@@ -70,7 +70,7 @@ export class RequestMemory {
 
 /**
  * The memory reserved for one request. The memory is released when the request has been handled and its response is
- * closed, in either order: a client may disconnect while its request is handled.
+ * closed, in either order, since a client may disconnect while its request is handled.
  */
 export class RequestHold {
   readonly #writer: Writer;

@@ -22,9 +22,9 @@ type Current = {
 };
 
 /**
- * Reads YAML bodies in a thread, one after another: the parser takes milliseconds for each KiB, and cannot pause. The
- * next body belongs to the account that has used the least time. The thread starts with the first body, ends after a
- * time without bodies, and is replaced if a body takes too much time or memory.
+ * Reads YAML bodies in a thread, one after another, because the parser takes milliseconds for each KiB, and cannot
+ * pause. The next body belongs to the account that has used the least time. The thread starts with the first body, ends
+ * after a time without bodies, and is replaced if a body takes too much time or memory.
  */
 export class YamlThread {
   readonly #clock: Clock;
@@ -40,7 +40,7 @@ export class YamlThread {
 
   /**
    * Reads a body. The time of the thread is divided fairly among the accounts. An abort of `gone` means that the body
-   * is no longer needed: if the reading has not started, the result is undefined.
+   * is no longer needed. If the reading has not started then, the result is undefined.
    */
   async read(bytes: Uint8Array, account: string, gone: AbortSignal): Promise<YamlOutcome | undefined> {
     return new Promise((resolve) => {
@@ -81,7 +81,8 @@ export class YamlThread {
       name: 'yaml',
       resourceLimits: { maxOldGenerationSizeMb: yamlHeapMegabytesMax },
     });
-    // Ignores a message that a replaced thread sent before its end: the current body was sent to another thread.
+    // Ignores a message that a replaced thread sent before its end, because the current body was sent to another
+    // thread.
     worker.on('message', (read: ReadYaml) => {
       if (worker === this.#worker) this.#settle(read);
     });

@@ -12,7 +12,7 @@ const confirmed = new WeakMap<IncomingMessage, string>();
 /**
  * Moves the token from the offered subprotocols of a handshake to `Authorization`, where later code reads all
  * credentials. Returns the problem of the offer, if any; the problem never contains the token. A client that offers a
- * token must offer exactly one other subprotocol, which the server confirms: a browser closes a connection without a
+ * token must offer exactly one other subprotocol. The server confirms it, since a browser closes a connection without a
  * confirmed subprotocol.
  */
 export function takeBearer(req: IncomingMessage): string | undefined {

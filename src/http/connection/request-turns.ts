@@ -27,7 +27,7 @@ export class RequestTurns {
     if (turn === undefined) serve();
     else
       void turn.then(() => {
-        // Checks the socket too: a response that waits for earlier pipelined responses is not closed with its
+        // Checks the socket too, because a response that waits for earlier pipelined responses is not closed with its
         // connection.
         if (!res.closed && !req.socket.destroyed) serve();
       });

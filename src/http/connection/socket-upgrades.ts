@@ -68,8 +68,8 @@ export class SocketUpgrades {
   ): Problem | undefined {
     this.#refused = undefined;
     this.#server.handleUpgrade(req, socket, head, (webSocket) => {
-      // Ignores `error`: the library closes the connection of a peer that violates the protocol, and emits `close`,
-      // which the caller handles.
+      // Ignores `error`, because the library closes the connection of a peer that violates the protocol, and emits
+      // `close`. The caller handles `close`.
       webSocket.on('error', () => undefined);
       answerPings(webSocket);
       opened(webSocket);

@@ -12,7 +12,7 @@ export type Leaves = (req: IncomingMessage) => boolean;
  * read with the request is lost, even with `shouldUpgradeCallback`.
  *
  * Therefore `upgrade` is true from the start for a request that leaves HTTP. Every other request is served as if it had
- * no offer, and `upgrade` becomes true at the end of the request: the server then emits the rest of the connection as
+ * no offer, and `upgrade` becomes true at the end of the request. The server then emits the rest of the connection as
  * the event `upgrade` or `connect`, and a new parser reads the connection.
  */
 class OfferingRequest extends IncomingMessage {

@@ -146,8 +146,8 @@ export class EventStream implements OpenStream {
   }
 
   /**
-   * Requests the next event. The iterator is the plugin's code: it may throw, reject, never settle, or settle after the
-   * end.
+   * Requests the next event. The iterator is the plugin's code, so it may throw, reject, never settle, or settle after
+   * the end.
    */
   async #take(): Promise<Taken> {
     if (this.#isOver) return { kind: 'over' };

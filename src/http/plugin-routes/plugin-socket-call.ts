@@ -67,7 +67,7 @@ export function serveSocket(call: SocketCall, dependencies: SocketCallDependenci
   return takenOver;
 }
 
-/** Runs the handler. The handler is the plugin's code: it may throw at any time, and may never end. */
+/** Runs the handler. The handler is the plugin's code, so it may throw at any time, and may never end. */
 async function run(
   { exchange, mount: { plugin }, endpoint, params }: SocketCall,
   connection: SocketConnection,

@@ -164,7 +164,7 @@ export class SocketConnection implements OpenStream {
     });
   }
 
-  /** Sends a ping, unless reading is paused: pongs would not be read then. */
+  /** Sends a ping, unless reading is paused, because pongs would not be read then. */
   #ping(now: number): void {
     this.#pingedAt = now;
     if (this.#pausedSince === undefined) this.#pings.send(now);

@@ -29,8 +29,8 @@ export const pluginSocketChunksMax = 4_096;
 /** The maximum number of unsent bytes. A message that would exceed the limit is refused. */
 export const pluginSocketWaitingBytesMax = 1_048_576;
 /**
- * The maximum number of bytes of consecutive refused messages. Above it, the socket is closed with code 1013: the
- * plugin ignores the result of `send`, and the client has missed too much.
+ * The maximum number of bytes of consecutive refused messages. Above it, the socket is closed with code 1013, because
+ * the plugin ignores the result of `send`, and the client has missed too much.
  */
 export const pluginSocketRefusedBytesMax = 4_194_304;
 /**

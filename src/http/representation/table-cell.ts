@@ -59,7 +59,7 @@ function writeText({ bytes, start, end }: CellValue, kind: ReturnType<typeof kin
 }
 
 /**
- * The number of bytes to decode for a shortened text: a character has at most four bytes, and one more character proves
+ * The number of bytes to decode for a shortened text. A character has at most four bytes, and one more character proves
  * that the text must be shortened.
  */
 const cutBytes = 4 * (tableCellCharactersMax + 1);

@@ -68,7 +68,7 @@ export function checkConditions(req: IncomingMessage, version: number): Problem 
 const tags = /^\s*(?:\*|(?:W\/)?(?:"[^"]*"|\d{1,16})(?:\s*,\s*(?:W\/)?(?:"[^"]*"|\d{1,16}))*)\s*$/u;
 
 /**
- * Returns the problem of a malformed `If-Match`: such a request is refused with 400, instead of 412. In place of an
+ * Returns the problem of a malformed `If-Match`. Such a request is refused with 400, instead of 412. In place of an
  * entity tag, the version alone is accepted, with or without quotes.
  */
 export function checkConditionSyntax(req: IncomingMessage): string | undefined {

@@ -143,8 +143,8 @@ class Sweep {
     const outcomes = await this.#queue.addAll(
       names.map((name) => async () => {
         if (isRefused) return undefined;
-        // Waits for a turn: dry runs do not wait otherwise, and a million dry runs would run in one turn of the event
-        // loop.
+        // Waits for a turn, because dry runs do not wait otherwise, and a million dry runs would run in one turn of the
+        // event loop.
         const turn = this.#ports.reader.snapshots.turn(this.#client);
         if (turn !== undefined) await turn;
         const outcome = await this.#mark(name);

@@ -101,7 +101,7 @@ function ownedExecute({ reader, execute }: ResourcePorts, { owner }: Owned): Exe
 
 type Lookup = ResourcePorts & { readonly context: WriteContext };
 /**
- * A found object. `counted` is the context for the next write: if the look-up was counted towards the rate limits, the
+ * A found object. `counted` is the context for the next write. If the look-up was counted towards the rate limits, the
  * next write is not counted again.
  */
 type Found = {

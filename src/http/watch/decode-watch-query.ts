@@ -102,7 +102,7 @@ function decodeFlag(query: URLSearchParams, parameter: string): Decoded<boolean 
 }
 
 /**
- * Decodes `timeoutSeconds` to milliseconds. Returns undefined if the parameter is 0 or absent: the watch then has no
+ * Decodes `timeoutSeconds` to milliseconds. Returns undefined if the parameter is 0 or absent. The watch then has no
  * timeout. A timeout above the limit is reduced to the limit, since clients reconnect when a watch ends.
  */
 function decodeTimeout(query: URLSearchParams): Decoded<number | undefined> {

@@ -16,7 +16,8 @@ export const endings = {
   unresponsive: { closeCode: 1006 },
   expired: { closeCode: 1000, error: 'expired' },
   'rights-lost': { closeCode: 4403, error: 'forbidden' },
-  // The ERROR gives the reason: the server keeps running, so the end of the connection alone would not explain it.
+  // The ERROR gives the reason, since the server keeps running, and the end of the connection alone would not explain
+  // it.
   'type-removed': { closeCode: 1012, error: 'unavailable' },
   'shutting-down': { closeCode: 1012 },
   overloaded: { closeCode: 1013, error: 'too-many-requests' },

@@ -56,8 +56,8 @@ export function oneOf(parts: readonly Translated[]): Translated {
 }
 
 /**
- * Returns a schema that accepts the values that the part refuses. For an inexact part the result is `unknown`: the part
- * accepts more than the original schema, so its negation would refuse valid values.
+ * Returns a schema that accepts the values that the part refuses. For an inexact part, the result is `unknown`, because
+ * the part accepts more than the original schema, and its negation would refuse valid values.
  */
 export function not(part: Translated): Translated {
   return part.isExact
