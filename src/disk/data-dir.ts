@@ -13,8 +13,8 @@ import { StartError } from '../base/start-error.ts';
 const socketPathBytesMax = 100;
 
 /**
- * Locks DATA_DIR for this process, so that at most one server or command uses it (decision 11.2). The lock is a
- * listening socket. The kernel closes it when the process ends, so a killed server leaves no lock.
+ * Locks DATA_DIR for this process. At most one process, a server or a command, has the lock at a time (decision 11.2).
+ * The lock is a listening socket. The kernel closes it when the process ends, so a killed server leaves no lock.
  *
  * On Linux, the process first listens on an abstract socket, which has no file. Of several servers that start
  * simultaneously, only one gets this socket, and only this server checks whether the socket file belongs to a dead

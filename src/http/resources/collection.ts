@@ -57,8 +57,8 @@ export class Collections {
   readonly #past: PastLists | undefined;
 
   /**
-   * Pass no cache if callers see different objects, since the key of the cache contains only the query. Without `past`,
-   * the parameter `at` is refused.
+   * Pass no cache if callers see different objects, since the key of the cache does not contain the caller. Without
+   * `past`, the parameter `at` is refused.
    */
   constructor(ports: ResourcePorts, { cache, past }: CollectionExtras = {}) {
     this.#ports = ports;

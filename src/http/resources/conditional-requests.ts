@@ -44,7 +44,7 @@ export function isKnown(req: IncomingMessage, version: number): boolean {
 
 /**
  * Whether a read returns 304. This requires that `If-None-Match` contains this entity tag (by weak comparison) or `*`,
- * and that the response would be JSON, since only a JSON response has an entity tag.
+ * and that the client does not prefer YAML, since a response in YAML has no entity tag.
  */
 export function isTagKnown(req: IncomingMessage, tag: string): boolean {
   const header = headerOf(req, 'if-none-match');
