@@ -33,13 +33,13 @@ export type AppliedObjectsDependencies = ApplyDependencies & {
   readonly registry: TypeRegistry;
   readonly objects: PluginObjects;
   /**
-   * Returns up to `limit` names of a type's objects, in the order of the names, from the first after `after`. The type
-   * does not need to be registered.
+   * Returns up to `limit` names of a type's objects, in order, beginning after the name `after`. The type does not need
+   * to be registered.
    */
   readonly namesOf: (type: TypeKey, page: NamePage) => readonly string[];
 };
 
-/** By object: the pointers of values that both users and the plugin changed, or why the object was not removed. */
+/** By object: the pointers of values that both users and the plugin changed, or the reason why it was not removed. */
 export type KeptChanges = ReadonlyMap<string, readonly string[]>;
 export type ObjectsApplied =
   { readonly ok: true; readonly kept: KeptChanges } | { readonly ok: false; readonly failure: Failure };
@@ -79,8 +79,7 @@ export class AppliedObjects {
       type: must(type, 'objects without a type are refused'),
     }));
     for (const shipped of referencedFirst(known)) {
-      // Stops if an uninstall has begun on any node: the uninstall would not remove objects that are created from now
-      // on.
+      // Stops if an uninstall has begun on any node: objects that are created later would remain after it.
       if (this.#dependencies.objects.desired(plugin)?.isDeleted !== false)
         return failed('the plugin is being uninstalled', true);
       const { name, kind, file, type } = shipped;
@@ -96,8 +95,8 @@ export class AppliedObjects {
       ...loaded.objects.filter(({ isCreatedOnce }) => isCreatedOnce),
       ...createdOnce.filter((ref) => !isIn(loaded.objects, ref)),
     ];
-    // Starter content is recorded after its creation. If it were recorded before and the process crashed in between, it
-    // would never be created.
+    // Starter content is recorded as created only after its creation. If it were recorded earlier, a crash before the
+    // creation would mean that no later start creates it.
     await this.#remember(plugin, { applied: [...ours, ...retained, ...left], createdOnce: once, types }, memory);
     return { ok: true, kept };
   }
@@ -128,7 +127,7 @@ export class AppliedObjects {
   }
 
   /**
-   * Removes all objects that the plugin declared, and, if `deleteData` is true, all objects of the plugin's types.
+   * Removes the objects that the plugin created from its files, and with `deleteData` also all objects of its types.
    * Returns a problem for each object that could not be removed. Stops when `isOver` returns true, because another
    * leader may have completed the uninstall, and a new plugin of this name may already have objects.
    */
@@ -148,7 +147,7 @@ export class AppliedObjects {
     return problems.filter((problem) => problem !== undefined);
   }
 
-  /** Records the memory in the plugin's status. An empty memory is not written. */
+  /** Records the memory in the plugin's status, unless it has neither applied objects nor types. */
   async #remember(
     plugin: string,
     next: PluginMemory & { readonly applied: readonly ObjectRef[] },
@@ -162,8 +161,8 @@ export class AppliedObjects {
   }
 
   /**
-   * Returns whether the plugin created the object. If the status has no list of objects because an earlier platform
-   * version wrote it, the object's annotation alone decides.
+   * Returns whether the plugin created the object, or will create it because it is absent. If the status has no list of
+   * applied objects (earlier platform versions wrote none), the object's annotation alone decides.
    */
   #isOwned(shipped: ShippedObject, { applied }: PluginMemory): boolean {
     const state = appliedState(
@@ -175,7 +174,7 @@ export class AppliedObjects {
     return state !== 'foreign' && (applied === undefined || applied.some((ref) => refKey(ref) === refKey(shipped)));
   }
 
-  /** Removes obsolete objects. Returns the objects that were not removed. */
+  /** Removes the objects that users have not changed. Returns the changed objects, and those with a problem. */
   async #removeObsolete(
     plugin: string,
     obsolete: readonly ObjectRef[],
@@ -203,7 +202,7 @@ export class AppliedObjects {
       .find(({ type }) => type.apiVersion === apiVersion && type.kind === kind)?.type;
   }
 
-  /** Returns the type of an object. If the type is no longer registered, returns a substitute with the same names. */
+  /** Returns the type of an object. If it is not registered, returns a substitute with the recorded names, if any. */
   #typeOf({ apiVersion, kind }: ObjectRef, plugin: string, { types }: PluginMemory): ResourceType | undefined {
     const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
     const served = this.#dependencies.registry
@@ -237,9 +236,9 @@ export class AppliedObjects {
   }
 
   /**
-   * Deletes the object. If the type is not registered, also removes the finalizers and the object, because no
-   * reconciler or garbage collector processes the object any more. A newer object of the same name is not deleted.
-   * Returns the reason of a failure.
+   * Deletes the object, but not a newer object of the same name. A deletion only marks an object with finalizers. If
+   * the type is not registered, no reconciler removes the finalizers, so this method removes them and then the object.
+   * Returns the problem, if any.
    */
   async #remove(type: ResourceType, name: string, plugin: string): Promise<string | undefined> {
     const stored = this.#dependencies.reader.get(type.key, name);

@@ -37,9 +37,9 @@ export type Applied =
 export type Application = {
   readonly type: ResourceType;
   readonly name: string;
-  /** The object from the plugin's files. */
+  /** The object to apply, for example from the plugin's files. */
   readonly object: JsonObject;
-  /** The author of the write. The author must have all rights that the object grants. */
+  /** The author of the write. If the object grants rights, the author must have these rights. */
   readonly subject: Subject;
   readonly plugin: string;
   readonly origin: WriteContext['origin'];
@@ -58,7 +58,15 @@ export type Application = {
   readonly isShipped?: true;
 };
 
-/** Creates the object, or merges the shipped object into the present one (three-way). Writes only if values change. */
+/** Returns the name of the annotation with the last applied state of an object, which is the base of the next merge. */
+export function lastAppliedKey(domain: string): string {
+  return `plugin.${domain}/last-applied`;
+}
+
+/**
+ * Creates the object, or merges the shipped object into the present one (three-way). Writes nothing if the result is
+ * equal to the present object.
+ */
 export async function applyObject(given: Application, dependencies: ApplyDependencies): Promise<Applied> {
   const application = inPreferredVersion(given);
   let rejection: Rejection | undefined;
@@ -113,8 +121,9 @@ function unexpectedly(
 }
 
 /**
- * The origin of an object, according to its last applied state. `foreign`: no plugin has applied the object. `ours`: a
- * plugin has applied the object, and users have not changed it. `changed`: users have changed the object since then.
+ * The state of an object, compared with its last applied state. `foreign`: there is no valid last applied state, so no
+ * plugin is known to have applied the object. `ours`: the states are equal. `changed`: users have changed the object
+ * since a plugin applied it.
  */
 export type AppliedState = 'absent' | 'foreign' | 'ours' | 'changed';
 
@@ -129,7 +138,7 @@ export function appliedState(
   const current = parseObject(stored.bytes);
   const base = appliedBase(current, { type, key, next: undefined });
   if (base === undefined) return 'foreign';
-  // Changed finalizers are not a change by users, because reconcilers change finalizers too.
+  // Ignores finalizers, because reconcilers change them too.
   return deepEqual(withoutFinalizers(remember(mergeableOf(current, key))), withoutFinalizers(base))
     ? 'ours'
     : 'changed';
@@ -149,7 +158,8 @@ function nextStep({ type, name, object, decides }: Application, { reader, domain
     return { command: { type: 'create', object: withAnnotation(object, key, memory) }, kept: [] };
   const current = parseObject(stored.bytes);
   const metadata = objectAt(current, 'metadata');
-  // An object that is marked for deletion is not changed. The next start creates the object again.
+  // An object that is marked for deletion is not changed. After its removal, the next start of the plugin creates the
+  // object again.
   if (metadata['deletionTimestamp'] !== undefined) return { command: undefined, kept: [] };
   const before = mergeableOf(current, key);
   const base = decidedBase(appliedBase(current, { type, key, next: shipped }), before, decides);
@@ -189,7 +199,7 @@ function withAnnotation(object: JsonObject, key: string, value: string): JsonObj
 
 /**
  * Returns `base` with the present value of `member`. A merge with this base treats the member as unchanged by users, so
- * its result has the shipped value.
+ * that the merged object has the shipped value.
  */
 function decidedBase(
   base: JsonValue | undefined,
@@ -217,8 +227,8 @@ async function write(applied: Application, command: Command, dependencies: Apply
 }
 
 /**
- * Returns the delay before a retry; undefined for a permanent rejection. A retry may succeed if another node is
- * applying the same object, or if the log is overloaded or unavailable.
+ * Returns the delay before a retry; undefined if a retry is not useful. A retry may succeed if another node is applying
+ * the same object, if a limit of writes is reached, or if the log is unavailable.
  */
 function waitBeforeRetryMs(rejection: Rejection, { dryRun = false }: Application): number | undefined {
   switch (rejection.reason) {

@@ -49,9 +49,7 @@ type RoleFile = {
   readonly object: JsonObject;
 };
 
-/**
- * Reads the built-in roles. Throws if a file is invalid, which fails the start, because the installation is damaged.
- */
+/** Reads the built-in roles. Throws if a file is invalid, so that a damaged installation does not start. */
 async function readRoles(folder: string, type: ResourceType, domain: string): Promise<readonly RoleFile[]> {
   const files = (await readdir(folder)).filter((file) => extname(file) === '.yaml').sort();
   const read = await Promise.all(

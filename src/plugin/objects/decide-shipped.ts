@@ -7,14 +7,14 @@ import type { ResourceType } from '../../resource/type/resource-type.ts';
 export type ShippedDecision = {
   readonly plugin: string;
   readonly domain: string;
-  /** RFC 3339, UTC, milliseconds. */
+  /** The time in RFC 3339, in UTC and with milliseconds. */
   readonly now: string;
   readonly strategy: Strategy | undefined;
 };
 
 /**
- * Decides whether a plugin's object is valid according to its type: schema, rules, conversion and hooks. Needs no
- * server and no other object. `type` is one of the served versions of the type.
+ * Decides the creation of a plugin's object by its type alone: schema, rules, conversion and hooks. Needs no server and
+ * no other object. `type` may be the type in any of its served versions.
  */
 export function decideShipped(
   object: JsonObject,

@@ -39,7 +39,7 @@ export const migrationsSchema = {
   },
 };
 
-/** Decodes the records in a Plugin object. Invalid entries are ignored: their migrations run again. */
+/** Decodes the records in a Plugin object. Ignores invalid entries, so that their migrations run again. */
 export function migrationRecordsIn(plugin: JsonObject): readonly MigrationRecord[] {
   const { status } = plugin;
   const records = isObject(status) ? status['migrations'] : undefined;

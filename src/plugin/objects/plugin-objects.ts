@@ -42,10 +42,10 @@ export type DesiredPlugin = {
   readonly package: PackageRef | undefined;
 };
 
-/** The author and the conditions of a write. The default author is the platform. */
+/** The author and the options of a write. The default author is the platform. */
 export type EnsuredBy = Partial<Pick<Application, 'subject' | 'cause' | 'expects' | 'decides' | 'dryRun'>>;
 
-/** A reconcile step of the object with this uid, and the event that triggered the step. */
+/** The uid of the object that a reconcile step processes, and the event that triggered the step. */
 type Step = {
   readonly uid: JsonValue | undefined;
   readonly causedBy: CausingEvent | undefined;
@@ -68,8 +68,8 @@ export class PluginObjects {
   }
 
   /**
-   * Creates the object from the manifest, or updates it, keeping the changes of users. Without a manifest, creates an
-   * object with an empty `spec` if no object exists.
+   * Creates the object from the manifest, or merges the manifest into the present object. A merge keeps the changes of
+   * users. Without a manifest, creates an object with an empty `spec` if no object exists.
    */
   async ensure(
     name: string,
@@ -134,8 +134,8 @@ export class PluginObjects {
   }
 
   /**
-   * Records the objects of a plugin. Call `remember` before the objects are created: unrecorded objects are never
-   * removed.
+   * Records the objects and types of a plugin in the status. Record an object before it is created, because an
+   * uninstall does not find unrecorded objects. Returns false if the write was refused.
    */
   async remember(name: string, memory: PluginMemory): Promise<boolean> {
     const object = this.#object(name);
@@ -151,7 +151,7 @@ export class PluginObjects {
     return migrationRecordsIn(this.#object(name) ?? {});
   }
 
-  /** Replaces the records of migrations. Returns true if the records are written, or if the object was deleted. */
+  /** Replaces the records of migrations. Returns true if the records are stored, or if the object was deleted. */
   async recordMigrations(name: string, records: readonly MigrationRecord[]): Promise<boolean> {
     const before = this.#object(name);
     const migrations = migrationRecordsJson(records);
@@ -161,14 +161,14 @@ export class PluginObjects {
     return this.#isDone(name, await this.#write(name, { status: { migrations } }, { part: 'status', uid }));
   }
 
-  /** Records the last install or upgrade in the status. Does nothing if the object was deleted. */
+  /** Records the report of the last install or upgrade in the status. Does nothing if the object was deleted. */
   async recordUpgrade(name: string, upgrade: JsonObject): Promise<void> {
     this.#isDone(name, await this.#write(name, { status: { upgrade } }, { part: 'status' }));
   }
 
   /**
-   * Writes the status. Does not write if the status is unchanged, or if the object was deleted; a new object of the
-   * same name belongs to another plugin.
+   * Writes the status, unless it is unchanged, or the object with this uid was deleted. A new object of the same name
+   * is another plugin.
    */
   async report(name: string, report: PluginReport, { uid, causedBy }: Step): Promise<void> {
     const before = this.#object(name);

@@ -20,8 +20,8 @@ export function pluginKeyOf(domain: string): TypeKey {
 }
 
 /**
- * Declares the platform's type Plugin. The `spec` has the contents of `plugin.yaml`, and members that users set
- * (`enabled` and `deleteData`) or that an install sets (`package`). The host writes the status.
+ * Declares the platform's type Plugin. The `spec` has the members of `spec` in `plugin.yaml`, the member `package` that
+ * an install sets, and the members `enabled` and `deleteData` that users set. The host writes the status.
  */
 export function pluginTypeDeclaration(domain: string): TypeDeclaration<never> {
   return {
@@ -40,7 +40,10 @@ export function pluginTypeDeclaration(domain: string): TypeDeclaration<never> {
   };
 }
 
-/** Ignores the status in writes of users, because an uninstall relies on the status that the host wrote. */
+/**
+ * Ignores the status in all writes that are not the platform's own, because an uninstall relies on the status that the
+ * host wrote.
+ */
 export const pluginStrategy: Strategy = {
   complete: ({ before, after, subject }) => {
     const { status: sent, ...object } = after;
@@ -49,7 +52,10 @@ export const pluginStrategy: Strategy = {
   },
 };
 
-/** The schema of `spec`. Unknown members are kept, because a manifest may contain members that this version ignores. */
+/**
+ * The schema of `spec`. Unknown members are kept, because a manifest may contain members that this version of the
+ * platform does not know.
+ */
 const specSchema = {
   type: 'object',
   description: 'The manifest of the plugin, and whether it runs.',
@@ -86,7 +92,7 @@ const specSchema = {
   },
 };
 
-/** The schema of a list of objects that is grouped by type. */
+/** The schema of a list of references to objects. Each element contains the names of the objects of one type. */
 const objectRefs = {
   type: 'array',
   items: {

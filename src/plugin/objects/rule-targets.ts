@@ -3,8 +3,8 @@ import { otherWords } from '../../resource/schema/suggestions.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 
 /**
- * A type, a subresource or a route that a rule of a role can name. `name` is `R` or `R/S`; `*` stands for a parameter
- * of a route.
+ * A type, a subresource or a route that a rule of a role can name. `name` is `<resource>` or
+ * `<resource>/<subresource>`. In the name of a route, `*` stands for a parameter in the path.
  */
 export type RuleTarget = {
   readonly plugin: string;
@@ -20,7 +20,7 @@ export type UnmatchedPart = {
   readonly text: string;
 };
 
-/** The subresources that the platform serves for types; which of them exist depends on the type. */
+/** The subresources that the platform can serve for a type. A type may have only some of them. */
 const generatedSubresources = ['history', 'restore', 'scale', 'status'];
 
 export function targetsOfType({ group, plural }: Pick<ResourceType, 'group' | 'plural'>, plugin: string): RuleTarget[] {
@@ -31,7 +31,10 @@ export function targetsOfType({ group, plural }: Pick<ResourceType, 'group' | 'p
   }));
 }
 
-/** Returns the target of a route's path `/apis/<group>/<version>/R/<name>/S`; undefined for any other path. */
+/**
+ * Returns the target of a route under `/apis/<group>/<version>/`. The first segment after the version is the resource,
+ * and the third segment, if there is one, is the subresource. Returns undefined for any other path.
+ */
 export function targetOfPath(path: string, plugin: string): RuleTarget | undefined {
   const [, apis, group = '', , resource, , subresource] = path.split('/');
   if (apis !== 'apis' || resource === undefined) return undefined;
@@ -91,7 +94,7 @@ export class RuleTargets {
   }
 }
 
-/** Returns a hint with a similar known word, if there is one. Omits the list of all known words. */
+/** Returns a hint with a similar known word, or an empty string if no known word is similar. */
 function nearOnly(word: string, known: readonly string[]): string {
   const hint = otherWords(word, known);
   return hint.startsWith('; did') ? hint : '';
@@ -104,7 +107,10 @@ function shown(names: readonly string[]): string {
   return names.slice(0, namesShownMax).join(', ') + (more > 0 ? ` and ${String(more)} more` : '');
 }
 
-/** Whether an entry of the form `R`, `R/S`, `P/R` or `P/R/S`, in which `*` matches anything, names a target. */
+/**
+ * Returns whether an entry names a target. With P for a plugin, R for a resource and S for a subresource, the forms of
+ * an entry are `R`, `R/S`, `P/R` and `P/R/S`. In place of R or S, `*` matches any name.
+ */
 function isKnown(entry: string, targets: readonly RuleTarget[]): boolean {
   if (entry === '*') return true;
   const slash = entry.indexOf('/');

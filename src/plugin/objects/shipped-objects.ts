@@ -32,8 +32,8 @@ type Reader = {
 };
 
 /**
- * Decodes all objects in a plugin's files. If one document is invalid, all objects are refused, so that a plugin is
- * never applied in part.
+ * Decodes all objects in a plugin's files. If any document is invalid, returns the problems and no objects, so that the
+ * plugin's objects are not applied in part.
  */
 export function decodeShippedObjects(
   files: readonly { readonly path: string; readonly file: FileText }[],
@@ -65,7 +65,10 @@ export function decodeShippedObjects(
   return problems.length === 0 ? { ok: true, objects: [...objects.values()] } : { ok: false, problems };
 }
 
-/** Kinds with secrets, which plugins cannot ship, because neither files nor annotations may contain passwords. */
+/**
+ * The kinds with secrets. A plugin cannot ship objects of these kinds, because its files and the annotation with the
+ * last applied object would contain the secrets.
+ */
 const unshippableKinds = new Set(['User', 'PersonalAccessToken', 'Session']);
 
 function decodeDocument(document: JsonValue, file: string, { plugin, domain }: Reader): ShippedObject | string {
@@ -100,8 +103,8 @@ function namingProblem(document: JsonObject, name: string, { plugin, domain }: R
 }
 
 /**
- * Returns whether the object is created only once, or a problem if the annotation has an invalid value. A misspelt
- * value would otherwise make the plugin overwrite starter content.
+ * Returns whether the object is created only once, or a problem if the annotation has an invalid value. If a misspelt
+ * value were ignored, later starts of the plugin would update the starter content.
  */
 function createOnceOf(metadata: JsonValue | undefined, domain: string): boolean | string {
   const annotations = isObject(metadata) ? metadata['annotations'] : undefined;

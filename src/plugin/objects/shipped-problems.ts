@@ -19,9 +19,9 @@ const problemsReportedMax = 16;
 
 /**
  * Returns the problems of a plugin's objects, before any object is applied. The objects are checked against the types
- * of this version of the plugin, and against the present types of the platform and of other plugins. Only problems of
- * the objects themselves are returned. Problems that may be resolved later, such as a unique value of another object or
- * a missing type of another plugin, are reported in the plugin's status. A reference may name an object of the plugin.
+ * of this version of the plugin, and against the present types of the platform and of other plugins. A problem that may
+ * be resolved later is not returned, but reported in the plugin's status, for example a missing type of another plugin,
+ * or a unique value that another object holds. A reference may name an object that the plugin ships.
  */
 export async function shippedProblems(
   plugin: string,
@@ -51,7 +51,10 @@ export async function shippedProblems(
   return problems;
 }
 
-/** Reports a missing type if its group belongs to this plugin, because other plugins cannot add types to the group. */
+/**
+ * Reports a missing type if the plugin has other types in the group, because the name is then probably wrong. A type in
+ * another group may belong to a plugin that starts later.
+ */
 function missingType({ file, apiVersion, kind }: ShippedObject, types: readonly ResourceType[]): readonly string[] {
   const near = types.filter(({ group }) => group === apiVersion.split('/', 1)[0]);
   return near.length === 0
@@ -63,9 +66,9 @@ function missingType({ file, apiVersion, kind }: ShippedObject, types: readonly 
 }
 
 /**
- * Decides the creation of an object of one of the plugin's own types, by the type alone. A dry run is not sufficient
- * for these objects: before an upgrade, the server refuses every write to a type that differs from its declaration in
- * the log.
+ * Returns the rejection of an object of one of the plugin's own types by the type alone; undefined if there is none. A
+ * dry run does not find it, because before an upgrade the server refuses every write to a type that differs from its
+ * declaration in the log.
  */
 function decidedAlone(
   object: JsonObject,
@@ -85,7 +88,7 @@ function decidedAlone(
 type Checked = {
   readonly plugin: string;
   readonly type: ResourceType;
-  /** The keys of the objects that exist when the plugin has started, as targets of references. */
+  /** The keys (`targetKey`) of the objects that the plugin ships. A reference to one of them is valid. */
   readonly created: ReadonlySet<string>;
 };
 

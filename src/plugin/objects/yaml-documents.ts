@@ -9,8 +9,8 @@ export type YamlDocuments =
   { readonly ok: true; readonly documents: readonly JsonValue[] } | { readonly ok: false; readonly problem: string };
 
 /**
- * Parses the documents of a plugin's file. Replaces `${domain}`, and drops empty documents. Accepts only values that
- * JSON can represent, with unique keys and a limited number of aliases. Tags can create only plain values.
+ * Parses the documents of a plugin's file. Replaces `${domain}`, and drops empty documents. Refuses values that JSON
+ * cannot represent, repeated keys, deep nesting and too many aliases. YAML tags can create only plain values.
  */
 export function yamlDocuments(text: string, domain: string): YamlDocuments {
   const values: JsonValue[] = [];

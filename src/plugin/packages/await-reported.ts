@@ -50,8 +50,8 @@ async function reported(name: string, dependencies: Awaiting, signal: AbortSigna
 }
 
 /**
- * Returns whether the leader has reported a final phase for the present generation of the Plugin, or the Plugin is
- * deleted. A status with another `observedGeneration` describes the plugin before the install or upgrade.
+ * Returns true if the Plugin is deleted, or if its status has a final phase for its present generation. A status with
+ * another `observedGeneration` describes the plugin before the install or upgrade.
  */
 function isReported(name: string, { reader, pluginKey }: Awaiting): boolean {
   const stored = reader.get(pluginKey, name);

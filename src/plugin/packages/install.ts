@@ -23,7 +23,10 @@ import { readManifest, type PluginFolder } from '../folders/plugin-folder.ts';
 export type InstallHost = {
   /** Returns whether the plugin is in a plugin folder. Such a plugin cannot be installed from a package. */
   hasFolder(name: string): Promise<boolean>;
-  /** Returns the conflicts of the plugin's types and routes with those of the present plugins. `plugin` is its name. */
+  /**
+   * Returns the reasons why the plugin's types and routes cannot be added to the present ones. `plugin`: the plugin's
+   * name.
+   */
   conflicts(loaded: LoadedPlugin, plugin: string): readonly string[];
   /** Resolves when this node has reconciled the plugin, or after the timeout. */
   waitUntilReconciled(name: string, timeoutMs: number): Promise<unknown>;
@@ -59,13 +62,15 @@ export type InstallDependencies = {
 };
 
 /**
- * The caller and the options of an install or upgrade. Objects in the package are applied with the rights of the
- * plugin, so a user with the right to install plugins has, in effect, all rights.
+ * The caller and the options of an install or upgrade. The objects in the package are applied with the rights of a
+ * plugin, which are not limited. Thus a user with the right to install plugins has, in effect, all rights.
  */
 export type InstallRequest = {
   readonly subject: Subject;
   readonly cause: Cause;
-  /** Whether the package is only checked. The outcome is then the object that the write would store. */
+  /**
+   * If true, the package is checked and not installed. The outcome contains the object that the install would store.
+   */
   readonly dryRun: boolean;
 };
 
@@ -80,14 +85,14 @@ type Inspected = {
 type Refused = Extract<InstallOutcome, { ok: false }>;
 
 /**
- * Installs packages. Finds the problems of a package before the first write, so that a refused package adds no event
- * and no folder. The plugin's module must be run for this.
+ * Installs packages. Checks a package before the first write, so that a package with a problem adds no event and no
+ * folder. The check runs the plugin's module.
  */
 export class Installer {
   readonly #dependencies: InstallDependencies;
   /**
-   * The plugins that this node is installing or upgrading. If two nodes install a plugin, the expected state of the
-   * write makes one of the writes fail.
+   * The plugins that this node is installing or upgrading. If two nodes install the same plugin, the second write is
+   * refused, because the object then exists.
    */
   readonly #busy = new Set<string>();
 
@@ -108,7 +113,10 @@ export class Installer {
     });
   }
 
-  /** Replaces an installed plugin with another version. Older versions are allowed, to revert a failed upgrade. */
+  /**
+   * Replaces an installed plugin with another version. The version may be older, so that a failed upgrade can be
+   * reverted.
+   */
   async upgrade(name: string, archive: Uint8Array, request: InstallRequest): Promise<InstallOutcome> {
     const stored = this.#stored(name);
     if (stored === undefined) return refused('not-found', `plugins "${name}" not found`);
@@ -168,8 +176,9 @@ export class Installer {
   }
 
   /**
-   * Loads the plugin completely, as at a start, and refuses a module that fails to load, conflicts with present
-   * plugins, or has invalid objects. Calls the plugin's `stop`, which ends the timers and listeners of the module.
+   * Loads the plugin as at a start. Refuses the package if the load fails, if the plugin conflicts with present
+   * plugins, or if `objectProblems` returns problems. Calls the plugin's `stop`, which should end the timers and
+   * listeners of the module.
    */
   async #load(folder: PluginFolder, manifest: Manifest): Promise<LoadedPlugin | Refused> {
     const load = await this.#dependencies.load(folder, manifest);
@@ -251,9 +260,7 @@ export class Installer {
   }
 }
 
-/**
- * Returns the message for a plugin that exists and is in no plugin folder. The message contains the possible actions.
- */
+/** Returns the message about a present plugin that is in no plugin folder and therefore blocks an install. */
 function presentWords(name: string, object: JsonObject): string {
   const { metadata } = object;
   if (isObject(metadata) && metadata['deletionTimestamp'] !== undefined)

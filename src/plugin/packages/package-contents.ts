@@ -8,8 +8,7 @@ import {
 } from './package-limits.ts';
 
 /**
- * The error for an invalid archive, which is refused as a whole. The message is for the user, and names the invalid
- * entry if there is one.
+ * The error for a refused archive. The message is for the user. If an entry is invalid, the message names the entry.
  */
 export class ArchiveRefused extends Error {
   constructor(message: string, options?: ErrorOptions) {
@@ -28,9 +27,9 @@ type AddedPath = {
 /** Checks the entries of an archive. Each entry is checked before its content is read. */
 export class PackageContents {
   /**
-   * The paths of the checked entries. The key is the case-folded path; `path` has the spelling of the first entry with
-   * this path. A folder is implied if the archive contains entries within the folder, but the entry of the folder
-   * itself has not been read.
+   * The checked entries, and the folders that contain them, by case-folded path (`foldedPath`). `path` has the original
+   * spelling. `isImplied` is true for a folder if entries in the folder were checked, but no entry of the folder
+   * itself.
    */
   readonly #paths = new Map<string, { readonly path: string; readonly kind: EntryKind; readonly isImplied: boolean }>();
   #entries = 0;
@@ -45,8 +44,8 @@ export class PackageContents {
   }
 
   /**
-   * Checks an entry. Returns the segments of its path, or an empty array for the archive's root. Throws
-   * `ArchiveRefused` if the entry must not be written.
+   * Checks an entry. Returns the segments of the entry's path, or an empty array for the archive's root. Throws
+   * `ArchiveRefused` if the entry is invalid or exceeds a limit.
    */
   admit(name: string, kind: EntryKind, size: number): readonly string[] {
     this.#entries += 1;
@@ -103,7 +102,10 @@ export function shown(name: string): string {
   return JSON.stringify(text);
 }
 
-/** Returns a key that is equal for paths that a file system with case folding or normalization treats as equal. */
+/**
+ * Returns the path in lower case and in Unicode normalization form C. File systems that ignore case or normalization
+ * treat paths with the same result as one path.
+ */
 function foldedPath(path: string): string {
   return path.normalize('NFC').toLowerCase().normalize('NFC');
 }
@@ -111,7 +113,7 @@ function foldedPath(path: string): string {
 function namesOf(name: string): readonly string[] {
   const problem = pathProblem(name);
   if (problem !== undefined) throw new ArchiveRefused(`${shown(name)} ${problem}`);
-  // Removes `./` at the start, which `tar` adds if its argument is `.`, and the slash at the end of a folder's name.
+  // Removes the slash at the end of a folder's name, and `./` at the start. `tar` adds `./` if its argument is `.`.
   const inner = name.replace(/^(?:\.\/)+/u, '').replace(/\/$/u, '');
   const names = inner === '' || inner === '.' ? [] : inner.split('/');
   if (names.length > packageDepthMax)
@@ -126,7 +128,7 @@ function namesOf(name: string): readonly string[] {
 function pathProblem(name: string): string | undefined {
   if (name === '') return 'is an entry without a name';
   if (name.includes('\0')) return 'contains a NUL character';
-  // U+FFFD replaces invalid UTF-8, so two different names could become equal.
+  // Refuses U+FFFD, because it replaces invalid UTF-8, so that two different names could become equal.
   if (/[\p{Cc}\p{Cs}\ufffd]/u.test(name)) return 'is not valid text';
   if (name.includes('\\')) return 'contains a backslash';
   if (name.startsWith('/')) return 'is an absolute path';

@@ -14,7 +14,10 @@ export type Staged =
 
 const digestName = /^[0-9a-f]{64}$/u;
 const stagingPrefix = '.unpacking-';
-/** The suffix of the file beside a package's folder that contains the checksum of the folder's contents. */
+/**
+ * The suffix of a checksum file. The file is beside a package's folder, and contains the checksum of the folder's
+ * contents.
+ */
 const sumSuffix = '.sum';
 
 type StagedPackage = {
@@ -24,8 +27,9 @@ type StagedPackage = {
 
 /**
  * The unpacked packages on this node, in `<root>/<digest>`. The folders are a cache: if a folder's contents do not
- * match the stored checksum, the package is unpacked again. A package is unpacked into a staging folder, which is
- * renamed to the digest when it is complete, so that a crash leaves no partly unpacked folder under a digest.
+ * match the stored checksum, the package is unpacked again. A package is unpacked into a staging folder. When all files
+ * are written, the folder with plugin.yaml is renamed to the digest. Thus a crash leaves no partly unpacked folder
+ * under a digest.
  */
 export class PackageFolders {
   readonly #root: string;
@@ -34,7 +38,7 @@ export class PackageFolders {
     this.#root = root;
   }
 
-  /** Creates the root folder, and removes the staging folders that an earlier process left behind. */
+  /** Creates the root folder, and removes the staging folders and files that an earlier process left behind. */
   async open(): Promise<void> {
     await mkdir(this.#root, { recursive: true, mode: 0o700 });
     const left = (await readdir(this.#root)).filter((name) => name.startsWith(stagingPrefix));
@@ -42,8 +46,8 @@ export class PackageFolders {
   }
 
   /**
-   * Removes everything in the root folder except the staging folders, and the folders and checksum files of the
-   * packages for which `isWanted` returns true.
+   * Keeps the staging folders, and the folders and checksum files of the packages for which `isWanted` returns true.
+   * Removes everything else in the root folder.
    */
   async retain(isWanted: (digest: string) => boolean): Promise<void> {
     const kept = (name: string): boolean =>
@@ -52,7 +56,9 @@ export class PackageFolders {
     await Promise.all(removed.map(async (name) => remove(join(this.#root, name))));
   }
 
-  /** Returns the package's folder if its contents are unchanged; undefined if the package must be unpacked again. */
+  /**
+   * Returns the path of the package's folder; undefined if the folder is missing or changed, or has no checksum file.
+   */
   async find(digest: string): Promise<string | undefined> {
     const path = this.#pathOf(digest);
     const sum = await readFile(`${path}${sumSuffix}`, 'utf8').catch(() => undefined);
@@ -80,8 +86,8 @@ export class PackageFolders {
   }
 
   /**
-   * Renames the checksum file and then the folder to their final names. After a crash between the two steps, there is a
-   * checksum without a folder, for which `find` returns undefined.
+   * Renames the checksum file and then the folder to their final names. A crash between the two steps leaves a checksum
+   * file without a folder. `find` then returns undefined.
    */
   async #adopt({ root, sum }: Extract<Unpacking, { ok: true }>, { staging, digest }: StagedPackage): Promise<string> {
     const path = this.#pathOf(digest);

@@ -1,4 +1,4 @@
-/** The limits of packages, which follow the rules of src/limits. A plugin consists of code and YAML files. */
+/** The limits of packages. The values suit plugins, which consist of code and YAML files. */
 
 /** The maximum size of an uploaded archive, which is in memory during an install and remains in the log forever. */
 export const packageBytesMax = 20_971_520;
@@ -21,23 +21,23 @@ export const packageNameBytesMax = 255;
 export const packageDepthMax = 32;
 /** The maximum overhead of one tarball entry: the header, the padding and a long name. */
 export const packageEntryOverheadBytesMax = 2_048;
-/** The maximum size of a tarball's extended header, which contains a long path and times. */
+/** The maximum size of a tarball's extended header, which may contain a long path and times. */
 export const packageMetaBytesMax = 16_384;
 /**
- * The number of bytes of the archive in one event. An event with these bytes in base64 and its metadata is smaller than
- * the maximum size of an append.
+ * The number of bytes of the archive in one event. An event with these bytes in base64, and with the metadata of an
+ * event, fits into one append.
  */
 export const packageChunkBytes = 524_288;
 /** The maximum number of chunks that are read in one batch: about 6 MiB of events. */
 export const packageChunksReadMax = 8;
 /**
- * The maximum number of concurrent installs on a node. An install counts from the end of its upload. It may have the
- * archive and one unpacked file in memory. Further installs are refused with 429.
+ * The maximum number of concurrent installs and upgrades on a node, each counted from the end of its upload. Each has
+ * its archive and some unpacked files in memory. Further ones are refused with 429.
  */
 export const packageInstallsMax = 2;
 /**
- * The time for which an install waits for this node to reconcile the plugin and for the leader to report the state. The
- * start of a plugin may take 10 s.
+ * The longest time that an install waits for this node to reconcile the plugin, and for the leader to report the state.
+ * The start of a plugin may take 10 s.
  */
 export const packageSettledMs = 12_000;
 /**
@@ -46,11 +46,11 @@ export const packageSettledMs = 12_000;
 export const packageLookUpsMax = 10;
 /** The delay before an incomplete package is read again, and before an append is retried. */
 export const packageLookUpMs = 200;
-/** The maximum number of attempts to append a chunk while the log is unavailable. */
+/** The maximum number of attempts to append a chunk. An attempt fails while the log is unavailable. */
 export const packageAppendAttemptsMax = 8;
 /** The maximum number of files that are written concurrently while a package is unpacked. */
 export const packageWritesMax = 16;
-/** The maximum total size of the files that are written concurrently. */
+/** While the files that are being written have more bytes than this in total, no further file is written. */
 export const packageWritesBytesMax = packageFileBytesMax;
 /** The number of files that are read concurrently to verify the checksum of an unpacked package. */
 export const packageReadsMax = 4;

@@ -30,8 +30,8 @@ export type PackageLogDependencies = {
 };
 
 /**
- * The error of a write when all attempts to append a chunk have failed. Other chunks may be stored; a retry appends
- * only the missing chunks.
+ * The error if a chunk could not be appended, normally because the log was unavailable. Some chunks may be stored; a
+ * retry appends only the missing chunks.
  */
 export class PackageNotKeptError extends Error {
   constructor(options?: ErrorOptions) {
@@ -76,7 +76,7 @@ export class PackageLog {
   /**
    * Returns the archive, and verifies its size and digest. If chunks are missing, reads again after a delay, because a
    * follower of a replicated log may not have all events yet. Rejects with `PackageUnreadableError` if chunks remain
-   * missing or the content is unexpected.
+   * missing, the content is unexpected, or the declared size exceeds the limit.
    */
   async read({ digest, bytes }: PackageRef, signal?: AbortSignal): Promise<Uint8Array> {
     if (bytes > packageBytesMax)

@@ -13,16 +13,16 @@ export type PackageStore = {
   /** Writes a package. Resolves when the package is durable in the log. A stored package is not written again. */
   keep(archive: Uint8Array): Promise<PackageRef>;
   /**
-   * Returns the folder with the unpacked files. If the folder is missing or changed, reads the package from the log and
-   * unpacks it. Concurrent calls share the work. Rejects with `PackageUnreadableError` if the package cannot be read or
-   * unpacked.
+   * Returns the folder with the unpacked files. The first call for a package in this process verifies the folder. If
+   * the folder is missing or changed, this call reads the package from the log and unpacks it. Concurrent and later
+   * calls use the same folder. Rejects with `PackageUnreadableError` if the package cannot be read or unpacked.
    */
   folderOf(ref: PackageRef): Promise<PluginFolder>;
 };
 
 /**
- * The log does not contain the whole package, or contains different content, or the package exceeds the limits. A retry
- * fails with the same error.
+ * The log does not contain the whole package, or contains different content, or the package exceeds the limits. An
+ * immediate retry is unlikely to succeed.
  */
 export class PackageUnreadableError extends Error {
   constructor(message: string, options?: ErrorOptions) {
@@ -31,7 +31,10 @@ export class PackageUnreadableError extends Error {
   }
 }
 
-/** Returns the reference to a package in a `Plugin` object; undefined for a plugin in a plugin folder. */
+/**
+ * Returns the reference to a package in a `Plugin` object. Returns undefined if there is no valid reference, for
+ * example for a plugin in a plugin folder.
+ */
 export function packageOf(plugin: JsonObject): PackageRef | undefined {
   const spec = plugin['spec'];
   const named = isObject(spec) ? spec['package'] : undefined;

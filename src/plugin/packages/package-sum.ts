@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { packageReadsMax } from './package-limits.ts';
 
 /**
- * Maps the path of each entry of an unpacked package to the hash of the file (`contentOf`), to `folderContent` for a
- * folder, or to `other` for any other kind of entry on disk.
+ * Maps each path in an unpacked package to a text: for a file to its hash (`contentOf`), for a folder to
+ * `folderContent`, and for any other kind of entry to `other`.
  */
 export type Contents = ReadonlyMap<string, string>;
 

@@ -77,7 +77,9 @@ class TarReader {
   #problem: Error | undefined;
   /** Whether the two empty blocks at the end of the tarball were read. */
   #isEnded = false;
-  /** The bytes that were read before the first block was complete; undefined after the format check of that block. */
+  /**
+   * The first bytes of the tarball, until they form a complete block; undefined after the format check of this block.
+   */
   #head: Buffer | undefined = Buffer.alloc(0);
 
   constructor(contents: PackageContents) {
@@ -100,7 +102,7 @@ class TarReader {
     if (this.#head === undefined) return this.#parse(chunk);
     this.#head = Buffer.concat([this.#head, chunk]);
     if (this.#head.length < tarBlockBytes) return [];
-    // Checks the format, because the library would unpack content that is compressed twice, without a size limit.
+    // Checks the format. If the content were compressed twice, the library would unpack it again, without a size limit.
     if (this.#head.toString('latin1', magicAt, magicAt + magic.length) !== magic)
       throw new ArchiveRefused('the gzipped content is not a tarball');
     const head = this.#head;
@@ -115,7 +117,7 @@ class TarReader {
   }
 
   #parse(chunk: Buffer): readonly Unpacked[] {
-    // Ignores padding after the end, because the library would process each of its blocks.
+    // Ignores the padding after the end, because the library would process each block of the padding.
     if (!this.#isEnded) this.#parser.write(chunk);
     return this.#takeReady();
   }

@@ -42,7 +42,7 @@ export class PackageWriter {
     this.#throwFailure();
   }
 
-  /** Resolves when all writes have ended. */
+  /** Resolves when all writes have ended, whether they succeeded or failed. */
   async close(): Promise<void> {
     await Promise.all(this.#writes);
   }

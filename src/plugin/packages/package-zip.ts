@@ -9,7 +9,7 @@ const unixHosts: ReadonlySet<number> = new Set([3, 19]);
 const kindMask = 0o170000;
 const plainKinds: ReadonlySet<number> = new Set([0, 0o100000, 0o040000]);
 const encryptedFlags = 0x0001 | 0x0040;
-/** The supported compression methods, stored and deflated, which every tool can write. */
+/** The supported compression methods: stored and deflated. Every tool can write them. */
 const readMethods: ReadonlySet<number> = new Set([0, 8]);
 
 /**
@@ -17,8 +17,8 @@ const readMethods: ReadonlySet<number> = new Set([0, 8]);
  * archive is damaged.
  */
 export async function* zipEntries(archive: Uint8Array, contents: PackageContents): AsyncGenerator<Unpacked, undefined> {
-  // Disables the decoding of names by the library, which converts backslashes, and throws errors without the entry's
-  // name.
+  // Disables the library's decoding of names. This decoding would convert backslashes, and its errors would not contain
+  // the entry's name.
   const zip = await fromBufferPromise(Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength), {
     decodeStrings: false,
     validateEntrySizes: true,
@@ -36,7 +36,7 @@ export async function* zipEntries(archive: Uint8Array, contents: PackageContents
       continue;
     }
     const chunks: Buffer[] = [];
-    // If an entry is longer than its declared size, the library ends the stream with an error.
+    // If an entry's content does not have the declared size, the library ends the stream with an error.
     for await (const chunk of buffersOf(await zip.openReadStreamPromise(entry))) chunks.push(chunk);
     yield { names, bytes: Buffer.concat(chunks) };
   }

@@ -8,13 +8,13 @@ export class Packages implements PackageStore {
   readonly #log: PackageLog;
   readonly #folders: PackageFolders;
   /**
-   * The folders of the packages that this process uses, by digest. `retain` never removes them. A package that cannot
-   * be unpacked is dropped from the map, so that the next call retries.
+   * The folders of the packages that this process has used, by digest. `retain` does not remove these folders. A
+   * package that cannot be unpacked is dropped from the map, so that the next call retries.
    */
   readonly #unpacked = new Map<string, Promise<PluginFolder>>();
   /**
-   * Resolves when the current removal of folders has ended. During a removal, `folderOf` and `adopt` wait, so that no
-   * package folder is read or created.
+   * Resolves when the current removal of folders has ended. `#share` waits for this promise, so that no package folder
+   * is read or created during a removal.
    */
   #removal: Promise<void> = Promise.resolve();
 
@@ -30,8 +30,8 @@ export class Packages implements PackageStore {
   }
 
   /**
-   * Removes the folders of packages, except the packages with the digests in `named`, which plugins reference, and the
-   * packages that this process uses. All packages remain in the log.
+   * Removes the folders of the packages that no plugin references and that this process has not used. `named` contains
+   * the digests of the referenced packages. All packages remain in the log.
    */
   async retain(named: Iterable<string>): Promise<void> {
     const kept = new Set(named);
@@ -81,7 +81,8 @@ export class Packages implements PackageStore {
 
   async #unpack(ref: PackageRef): Promise<string> {
     const staged = await this.#folders.stage(await this.#log.read(ref));
-    // The install has unpacked the same bytes, so the limits of this server version must be lower than at the install.
+    // The install unpacked the same bytes without a problem. If there is a problem now, this version of the server has
+    // lower limits than the version of the install.
     if (!staged.ok) throw new PackageUnreadableError(`the package ${ref.digest} cannot be unpacked: ${staged.problem}`);
     return staged.adopt(ref.digest);
   }

@@ -10,9 +10,9 @@ export type StoredVersionsDependencies = {
 };
 
 /**
- * Returns the reasons why an older version of a plugin cannot replace a newer version: for each type with stored
- * objects in API versions that the older plugin does not declare, a message. The older plugin cannot convert these
- * objects.
+ * Returns the reasons why this version of a plugin cannot replace a newer version: one message for each type with
+ * stored objects in API versions that this version does not declare. This version cannot convert these objects. Returns
+ * no reasons for a version that is not older.
  */
 export async function storedVersionProblems(
   { types, version }: { readonly types: readonly ResourceType[]; readonly version: string | undefined },
