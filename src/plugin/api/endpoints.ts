@@ -1,7 +1,7 @@
 import type { Violation } from '../../resource/type/resource-type.ts';
 import type { JsonSchema, RouteHandler, RouteMethod, SocketHandler } from './plugin.ts';
 
-/** A declared schema and its compiled check. The check returns all violations of a value, and never throws. */
+/** A declared schema and its compiled check. The check returns the violations of a value, and never throws. */
 export type ValueSchema = {
   readonly schema: JsonSchema;
   readonly violations: (value: unknown) => readonly Violation[];
@@ -44,8 +44,6 @@ export type RouteMounts = {
   /** Announces the paths of a plugin. An announced path returns 503 until it is mounted. */
   announce(plugin: string, endpoints: Endpoints): void;
   mount(plugin: string, endpoints: Endpoints): void;
-  /**
-   * Removes the plugin's endpoints. The paths return 404 from now on, and open streams end. Calls in progress complete.
-   */
+  /** Removes the plugin's endpoints. The paths then return 404, and open streams end. Calls in progress complete. */
   unmount(plugin: string): void;
 };

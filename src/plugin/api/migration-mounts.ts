@@ -24,20 +24,24 @@ export type MigrationProgress = {
   readonly phase: MigrationPhase;
   /** The number of stored objects of the type when the migration began. */
   readonly objects: number;
-  /** The number of visited objects; how many of them were changed; and for how many the migration fails. */
+  /** The number of visited objects. */
   readonly visited: number;
+  /** The number of visited objects that the migration changed. */
   readonly changed: number;
+  /** The number of objects for which the migration fails. */
   readonly failed: number;
 };
 
-/** The progress of a migration as stored in the status of the Plugin object, from which the next leader continues. */
+/**
+ * The progress of a migration as stored in the status of the Plugin object. The next leader continues from the record.
+ */
 export type MigrationRecord = MigrationProgress & {
   /**
    * The name of the last visited object, in the order of names. Absent before the first object is visited, and after
    * the last.
    */
   readonly after?: string | undefined;
-  /** The event that started this version of the plugin. The events of the migration name it as their cause. */
+  /** The event that started this version of the plugin. The events of the migration name this event as their cause. */
   readonly cause?: CausingEvent | undefined;
 };
 

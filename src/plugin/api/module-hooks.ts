@@ -27,7 +27,10 @@ export const resolve: ResolveHook = async (specifier, context, next) => {
 type ResolveSync = (specifier: string, context: ResolveHookContext, next: NextSync) => ResolveFnOutput;
 type NextSync = (specifier: string, context: ResolveHookContext) => ResolveFnOutput;
 
-/** Returns the resolve hook for the importing thread, where hooks must be synchronous and also apply to `require`. */
+/**
+ * Returns the resolve hook for the importing thread. Hooks in this thread must be synchronous, and also apply to
+ * `require`.
+ */
 export function resolveApiAt(url: string): ResolveSync {
   return (specifier, context, next) => {
     if (specifier === apiName) return resolvedToApi(url);

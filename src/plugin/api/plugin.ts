@@ -86,7 +86,10 @@ export type PluginContext = {
 
 export type DefinePlugin = (context: PluginContext) => PluginDefinition | Promise<PluginDefinition>;
 
-/** The default export of a plugin's module: a definition, or a function that returns a definition for a context. */
+/**
+ * Declares a plugin. The result is the default export of the plugin's module. The argument is a definition, or a
+ * function that returns a definition for a context.
+ */
 export function definePlugin(definition: PluginDefinition): PluginDefinition;
 export function definePlugin(define: DefinePlugin): DefinePlugin;
 export function definePlugin(plugin: PluginDefinition | DefinePlugin): PluginDefinition | DefinePlugin {
@@ -94,8 +97,8 @@ export function definePlugin(plugin: PluginDefinition | DefinePlugin): PluginDef
 }
 
 /**
- * Declares a type. The TypeScript type of its objects, which its index functions receive, is derived from `schema`.
- * Where the derived type is not precise enough, use `defineType<MyObject>`.
+ * Declares a type. The TypeScript type of the objects is derived from `schema`. Index functions and hooks receive
+ * objects of this type. Where the derived type is not precise enough, use `defineType<MyObject>`.
  */
 export function defineType<T>(declaration: unknown extends T ? never : TypeDeclaration<T>): DefinedType<T>;
 export function defineType<

@@ -33,7 +33,7 @@ export type ReconcilerTrouble = {
 export type ReconcilerMounts = {
   /**
    * Starts the reconcilers and reconciles every object. Call `mount` after the plugin's types are served. A second call
-   * replaces the reconcilers of the first.
+   * for a plugin replaces the reconcilers of the first call.
    */
   mount(plugin: string, reconcilers: readonly MountedReconciler[]): void;
   /** Stops the reconcilers: no further step starts. Resolves when the running steps have ended or are abandoned. */

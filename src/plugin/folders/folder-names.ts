@@ -2,7 +2,10 @@ import { nameProblem } from '../../resource/type/names.ts';
 import type { PluginFolder } from './plugin-folder.ts';
 import type { Failure } from '../lifecycle/status/plugin-status.ts';
 
-/** A folder, and the plugin name in its plugin.yaml. If plugin.yaml is unreadable, `declared` is the folder's name. */
+/**
+ * A folder. `declared` is the plugin name in the folder's last readable plugin.yaml, or the folder's name if there was
+ * none.
+ */
 export type DeclaredFolder = {
   readonly folder: PluginFolder;
   readonly declared: string;
@@ -28,9 +31,9 @@ export type FolderNames<Declared> = {
 
 /**
  * Assigns plugin names to folders. If several folders declare the same name, a bundled plugin has priority, then the
- * folder with this name as its own name, then the folder that was found first. So a new folder that replaces a renamed
- * folder gets the plugin name. A folder that does not get its declared name is reported under its own name, if this
- * name is valid and free.
+ * folder with this name as its own name, then the folder that was found first. For example, if the folder `foo` is
+ * renamed to `foo-old`, and a new folder `foo` replaces it, the new folder gets the name `foo`. A folder that does not
+ * get its declared name is reported under its own name, if this name is valid and free.
  */
 export function nameFolders<Declared extends DeclaredFolder>(folders: Iterable<Declared>): FolderNames<Declared> {
   const names = new Map<string, NamedFolder<Declared>>();

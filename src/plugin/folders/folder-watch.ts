@@ -30,7 +30,10 @@ export class FolderWatch {
     this.#poll = new Poll(dependencies.clock, async () => this.#check());
   }
 
-  /** Returns the digest of the present files. With the mode `follow`, later changes are reported. */
+  /**
+   * Returns the digest of the present files; undefined without a plugin.yaml. With the mode `follow`, later changes are
+   * reported.
+   */
   async open(mode: 'once' | 'follow'): Promise<string | undefined> {
     const scan = await scanFiles(this.#path);
     this.#signature = scan?.signature;
@@ -55,7 +58,7 @@ export class FolderWatch {
     await closing;
   }
 
-  /** Scans the folder. Returns the time until the next scan. */
+  /** Scans the folder. Returns the time until the next scan, in milliseconds. */
   async #check(): Promise<number> {
     const scan = await scanFiles(this.#path);
     if (scan?.signature !== this.#signature) {
@@ -71,7 +74,7 @@ export class FolderWatch {
     return filesPollMs;
   }
 
-  /** Watches each folder individually: a recursive watch would include `node_modules`. */
+  /** Watches each folder individually, because a recursive watch would include `node_modules`. */
   #follow(scan: FilesScan | undefined): void {
     if (this.#poll.isClosed) return;
     const wanted = new Set(scan?.folders.slice(0, foldersWatchedMax) ?? [this.#path]);
@@ -96,8 +99,8 @@ export class FolderWatch {
 }
 
 /**
- * Returns a watcher of the folder; undefined if the folder was deleted or the system's limit of watchers is reached.
- * Without a watcher, changes are found by polling.
+ * Returns a watcher of the folder; undefined if the folder cannot be watched, for example because the system's limit of
+ * watchers is reached. Without a watcher, changes are found by polling.
  */
 export function watchFolder(folder: string, hint: () => void): FSWatcher | undefined {
   try {

@@ -59,8 +59,8 @@ export async function scanFiles(root: string): Promise<FilesScan | undefined> {
 }
 
 /**
- * Returns a digest of the contents. A file over `fileComparedBytesMax` is represented by its size and modification
- * time.
+ * Returns a digest of the contents. A file that is unreadable or larger than `fileComparedBytesMax` is represented by
+ * its size and modification time.
  */
 export async function digestOf(root: string, { files }: FilesScan): Promise<string> {
   const hash = createHash('sha256');
@@ -89,7 +89,10 @@ async function readFolder(folder: string) {
   return readdir(folder, { withFileTypes: true });
 }
 
-/** Returns the metadata of a regular file; undefined for a pipe or a device, because reading one may never end. */
+/**
+ * Returns the metadata of a regular file; undefined if there is none. Pipes and devices are excluded, because reading
+ * one may never end.
+ */
 async function markOf(path: string): Promise<Stats | undefined> {
   return stat(path)
     .then((mark) => (mark.isFile() ? mark : undefined))

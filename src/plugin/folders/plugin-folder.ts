@@ -22,8 +22,8 @@ export type PluginFolder = {
 export type FileText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problem: string };
 
 /**
- * Returns the folders in a folder of plugins, sorted by name. A folder that is deleted during the scan is skipped.
- * Throws `ENOENT` if the folder of plugins is missing.
+ * Returns the folders in a folder of plugins, sorted by name. Skips `node_modules`, hidden folders, and folders that
+ * are deleted during the scan. Rejects with an `ENOENT` error if the folder of plugins is missing.
  */
 export async function foldersIn(root: string, bundled: boolean): Promise<readonly PluginFolder[]> {
   const names = (await readdir(root)).filter((name) => !name.startsWith('.') && name !== 'node_modules').sort();
@@ -54,7 +54,9 @@ export async function readPackageVersion(folder: PluginFolder): Promise<string |
 export const objectFolders = [join('src', 'main', 'resources', 'extensions'), 'extensions'];
 const objectFileExtensions = new Set(['.yaml', '.yml']);
 
-/** Reads the files with shipped objects, sorted by name. `path` is relative to the plugin's folder. */
+/**
+ * Reads the files with shipped objects, sorted by name within each folder. `path` is relative to the plugin's folder.
+ */
 export async function readObjectFiles(
   folder: PluginFolder,
 ): Promise<readonly { readonly path: string; readonly file: FileText }[]> {

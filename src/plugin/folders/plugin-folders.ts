@@ -37,7 +37,7 @@ type Entry = {
   readonly folder: PluginFolder;
   readonly watch: FolderWatch;
   digest: string | undefined;
-  /** The name in the last readable plugin.yaml. */
+  /** The plugin name in the last readable plugin.yaml; the folder's name if there was none. */
   declared: string;
   /** Whether a plugin was ever found in the folder: a folder of plugins may also contain unrelated folders. */
   counts: boolean;
@@ -45,17 +45,17 @@ type Entry = {
   isOut: boolean;
 };
 
-/** A folder with the name and the digest that were last reported. */
+/** A folder that has a plugin name, with the digest that was last reported. */
 type Named = NamedFolder<Entry> & { readonly digest: string | undefined };
 
 /**
- * The plugin folders by plugin name. Folders are scanned at the start and while the server runs, except the folders of
- * bundled plugins, which change only with the platform. The folder of an uninstalled plugin keeps its name, but is
- * ignored until the files in the folder change or the plugin is requested again.
+ * The plugin folders by plugin name. All folders are scanned at the start. The folders of bundled plugins are not
+ * scanned again, because they change only with the platform. The folder of an uninstalled plugin keeps the plugin name,
+ * but is ignored until the files in the folder change, or until `readopt` is called.
  */
 export class PluginFolders {
   readonly #dependencies: PluginFoldersDependencies;
-  /** The folders by path, in the order of discovery, which is the order in which names are assigned. */
+  /** The folders by path, in the order of discovery. */
   readonly #entries = new Map<string, Entry>();
   readonly #watchers = new Map<string, FSWatcher>();
   readonly #unreadable = new Set<string>();
@@ -74,7 +74,7 @@ export class PluginFolders {
     });
   }
 
-  /** Finds all folders. Changes are reported after `follow`. */
+  /** Finds all folders, and starts to watch their files. New and deleted folders are found after `follow`. */
   async open(): Promise<void> {
     const { bundled, extra } = this.#dependencies.roots;
     const roots = [
@@ -138,7 +138,7 @@ export class PluginFolders {
     if (named !== undefined) named.of.isOut = true;
   }
 
-  /** Uses the folder of an uninstalled plugin again, because the plugin is requested. */
+  /** Ends the effect of `leaveOut`. */
   readopt(name: string): void {
     const named = this.#names.get(name);
     if (named !== undefined) named.of.isOut = false;
@@ -157,8 +157,8 @@ export class PluginFolders {
   }
 
   /**
-   * Returns the folders in `root`, or an empty list if `root` is missing. Returns undefined if `root` is unreadable.
-   * The first of several consecutive errors is logged.
+   * Returns the folders in `root`, or an empty list if `root` is missing. Returns undefined if `root` is unreadable. Of
+   * several consecutive errors, only the first is logged.
    */
   async #read(root: string, isBundled: boolean): Promise<readonly PluginFolder[] | undefined> {
     try {
@@ -212,7 +212,7 @@ export class PluginFolders {
       entry.declared = await this.#declaredName(entry);
       entry.digest = digest;
       entry.counts ||= digest !== undefined;
-      // Only new files request an uninstalled plugin again. The deletion of plugin.yaml does not.
+      // A change of the files ends the effect of `leaveOut`. The deletion of plugin.yaml does not.
       if (digest !== undefined) entry.isOut = false;
       this.#notify();
     });

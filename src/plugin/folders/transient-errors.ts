@@ -1,7 +1,7 @@
-/** The codes of transient errors of the process or the machine, which do not mean that the file is unreadable. */
+/** The codes of transient errors of the process or the machine. After such an error, the file may still be readable. */
 const transientCodes = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EINTR']);
 
-/** Returns an error handler that returns `otherwise` for an unreadable file and rethrows a transient error. */
+/** Returns an error handler. The handler rethrows a transient error, and returns `otherwise` for any other error. */
 export function unlessTransient<T>(otherwise: T): (error: unknown) => T {
   return (error) => {
     if (error instanceof Error && 'code' in error && typeof error.code === 'string' && transientCodes.has(error.code))

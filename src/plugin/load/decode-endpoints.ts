@@ -12,7 +12,10 @@ export type DecodedEndpoints = Endpoints & {
   readonly ignoredControllers: readonly string[];
 };
 
-/** A position in the export, for messages, and the prefix of paths at this position; empty if paths are absolute. */
+/**
+ * `at`: a position in the plugin's export, for messages. `prefix`: the prefix of the paths at this position; empty if
+ * the paths are absolute.
+ */
 type SchemaPlace = {
   readonly at: string;
   readonly prefix: string;
@@ -23,7 +26,7 @@ type SchemaMembers = {
   readonly place: SchemaPlace;
 };
 
-/** Decodes the controllers, routes and sockets in a plugin's export. Adds the problems that it finds to `problems`. */
+/** Decodes the controllers, routes and sockets in a plugin's export. Adds their problems to `problems`. */
 export function decodeEndpoints(exported: Readonly<Record<string, unknown>>, problems: string[]): DecodedEndpoints {
   const ignoredControllers: string[] = [];
   const sources: SchemaMembers[] = [];
@@ -205,7 +208,10 @@ function repeated(endpoints: Endpoints): readonly string[] {
     .map(({ title }) => `${title}: is declared twice`);
 }
 
-/** Returns the identity (`shape`) of each endpoint: its method, and its path without the names of parameters. */
+/**
+ * Returns the title of each endpoint, for messages, and its `shape`. Two routes with the same method, or two sockets,
+ * have the same shape if their paths differ at most in the names of parameters.
+ */
 export function shapesOf({
   routes,
   sockets,

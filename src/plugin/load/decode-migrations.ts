@@ -55,7 +55,7 @@ function decodeMigration(declared: unknown, { at, types, problems }: Decoding): 
     );
   if (typeof up !== 'function') problems.push(`${at}.up: must be a function`);
   if (!isId || type === undefined || typeof up !== 'function') return undefined;
-  // Calls `up` as a method of its declaration, so that instances of classes work.
+  // Calls `up` with the declaration as `this`, so that the declaration may be an instance of a class.
   return {
     id,
     type,

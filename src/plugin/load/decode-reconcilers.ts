@@ -51,7 +51,7 @@ function decodeReconciler(declared: unknown, at: string, found: Findings): Mount
   const name = type === undefined ? undefined : decodeName(declared['name'], type, { at, found });
   if (type === undefined || name === undefined || !isReconcile(reconcile) || !isConcurrency(concurrency))
     return undefined;
-  // Calls functions as methods of their objects, so that instances of classes work.
+  // Calls the function with the declaration as `this`, so that the declaration may be an instance of a class.
   return {
     name,
     type,

@@ -47,7 +47,7 @@ export function decodeDefinition(exported: unknown): DecodedDefinition {
 function decodeStop(exported: Readonly<Record<string, unknown>>, problems: string[]): (() => unknown) | undefined {
   const { stop } = exported;
   if (stop === undefined) return undefined;
-  // Calls `stop` as a method of the export, so that instances of classes work.
+  // Calls `stop` with the export as `this`, so that the export may be an instance of a class.
   if (typeof stop === 'function')
     return () => {
       const ended: unknown = Reflect.apply(stop, exported, []);
@@ -57,7 +57,7 @@ function decodeStop(exported: Readonly<Record<string, unknown>>, problems: strin
   return undefined;
 }
 
-/** A plugin with types in a version of an API group, and these types by plural. */
+/** A plugin with types in an API group. `types` contains its types in one version of the group, by plural. */
 export type GroupOwner = {
   readonly plugin: string;
   readonly types: ReadonlyMap<string, Pick<ResourceType, 'scale'>>;
@@ -70,7 +70,7 @@ export type EndpointDeclarer = {
 
 /**
  * Returns the reasons why a plugin's routes and sockets cannot be served. `ownersOf` returns the plugins with types in
- * a group and version.
+ * a group, each with its types in the version.
  */
 export function endpointProblems(
   { routes, sockets }: Endpoints,
@@ -79,7 +79,7 @@ export function endpointProblems(
 ): readonly string[] {
   const asked = [
     ...routes.map(({ method, path }) => ({ method, path, title: `${method} ${path}` })),
-    // A WebSocket is opened with GET, and a WebSocket at a generated path is a watch.
+    // A WebSocket is opened with GET. At a path of the generated API, it is a watch.
     ...sockets.map(({ path }) => ({ method: 'GET', path, title: `the socket ${path}` })),
   ];
   return asked.flatMap(({ method, path, title }) => {
@@ -102,8 +102,8 @@ export function endpointProblems(
 }
 
 /**
- * Removes the recommended prefix of a group of custom APIs, such as `api.` (seed 4.3). The result is the group of the
- * types.
+ * Removes the prefix that is recommended for the group of custom APIs: `api.`, `console.api.` or `uc.api.` (seed 4.3).
+ * The result is the group of the types that the APIs serve.
  */
 function servedGroup(group: string): string {
   return group.replace(/^(?:console\.|uc\.)?api\./u, '');
@@ -115,8 +115,8 @@ function servedGroup(group: string): string {
 const reservedSubresources: ReadonlySet<string> = new Set(['history', 'restore', 'scale', 'status']);
 
 /**
- * Returns whether a path belongs to the generated API: the collection, an item, or a reserved subresource of an item.
- * `rest` contains the segments after the plural.
+ * Returns whether a route would replace the generated API of the collection, of an item, or of a reserved subresource
+ * of an item. `rest` contains the segments of the path after the plural.
  */
 function isGeneratedPath(method: string, rest: readonly string[]): boolean {
   if (rest.length === 0) return method === 'GET' || method === 'POST' || method === 'DELETE';

@@ -9,7 +9,10 @@ import type { JsonValue } from '../../resource/object/object.ts';
 import type { Failure } from '../lifecycle/status/plugin-status.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 
-/** The digest of a plugin's files, and the generation of its object if known. */
+/**
+ * A load of a plugin. `digest` is the digest of the files. `generation` is the generation of the Plugin object, if
+ * known.
+ */
 export type Load = {
   readonly plugin: string;
   readonly digest: string;
@@ -17,8 +20,8 @@ export type Load = {
 };
 
 /**
- * The marker of one plugin: the digest of its files, the generation of its object, and the ids of the processes that
- * ended while they loaded these files.
+ * The content of a marker file. `digest` is the digest of the files, and `generation` is the generation of the Plugin
+ * object, or null. `boots` contains the ids of the processes that began to load these files and did not end the load.
  */
 type Mark = {
   readonly digest: string;
@@ -46,7 +49,8 @@ export class LoadMarks {
   }
 
   /**
-   * Writes the marker. Call `begin` in the turn before the module runs. Returns the reason if the module must not run.
+   * Writes the marker. Call `begin` immediately before the module runs. If the module must not run, returns the
+   * failure, and does not write the marker.
    */
   begin({ plugin, digest, generation = null }: Load): Failure | undefined {
     const before = this.#read(plugin);
@@ -62,7 +66,7 @@ export class LoadMarks {
     return undefined;
   }
 
-  /** Removes the marker after a load, successful or not, that did not end the process. */
+  /** Removes the marker after a load that did not end the process, whether the load succeeded or failed. */
   end(plugin: string): void {
     if (!this.#loading.delete(plugin)) return;
     try {
@@ -72,7 +76,7 @@ export class LoadMarks {
     }
   }
 
-  /** Removes the markers at an orderly exit, which no loading module has caused. */
+  /** Removes the markers of all current loads. Call `close` at an orderly exit, because no loading module caused it. */
   close(): void {
     for (const plugin of this.#loading) this.end(plugin);
   }
@@ -84,7 +88,7 @@ export class LoadMarks {
     } catch {
       return undefined;
     }
-    // A file truncated by a crash of the machine is ignored.
+    // Ignores an invalid file, for example a file that a crash of the machine truncated.
     const decoded = decodeJson(text, { depthMax: jsonDepthMax });
     return decoded.ok ? decodeMark(decoded.value) : undefined;
   }
@@ -107,7 +111,7 @@ export class LoadMarks {
   }
 }
 
-/** Returns whether two generations differ; false if one is unknown because the read models were not open. */
+/** Returns whether two generations differ; false if one of them is unknown. */
 function isOther(before: JsonValue, now: JsonValue): boolean {
   return before !== null && now !== null && before !== now;
 }

@@ -8,7 +8,7 @@ import type { PluginContext } from '../api/plugin.ts';
 import { thrownPlace, withoutFolder } from '../errors/thrown-place.ts';
 
 export type LoadedModule =
-  /** The module's default export, or the result of calling a default export that is a function. Not validated yet. */
+  /** The module's default export, or its result if the export is a function. The value is not validated yet. */
   | { readonly ok: true; readonly exported: unknown }
   | { readonly ok: false; readonly reason: string; readonly message: string };
 
@@ -17,14 +17,17 @@ export type ModuleRequest = {
   /** The plugin's folder. */
   readonly folder: string;
   readonly context: PluginContext;
-  /** The version of the plugin's files and of the retry. Node caches modules by URL, including failed modules. */
+  /**
+   * A text that identifies the plugin's files and the retry. It is added to the URL, because Node caches modules by
+   * URL, including failed modules. If undefined, the URL has no version.
+   */
   readonly version: string | undefined;
 };
 
 /**
  * Imports a plugin's module. Exceptions, rejections and promises that never settle are returned as results; code that
  * blocks the thread is not handled. A module is run once for each version, but a default export that is a function is
- * called at every start. Node cannot unload modules, so each loaded version stays in memory until the process ends.
+ * called at every load. Node cannot unload modules, so each loaded version stays in memory until the process ends.
  */
 export async function loadModule(
   { path, folder, context, version }: ModuleRequest,
@@ -73,7 +76,7 @@ type Outcome =
 
 /**
  * Imports the module at a URL. Returns its default export, or the result of calling a default export that is a
- * function. Throws the errors of the module and of the function.
+ * function. Rejects with an error of the module or of the function.
  */
 export async function runModule(href: string, context: PluginContext): Promise<unknown> {
   const module = (await import(href)) as { readonly default?: unknown };
@@ -97,8 +100,8 @@ let areHooksInstalled = false;
 /**
  * Makes `ledgerplane/plugin` resolvable outside the platform's package. Node 22.15 and later run module hooks in the
  * importing thread. Earlier versions start a thread for the hooks, block the importing thread until the hook thread
- * runs, and need a round trip for each import. Therefore the hooks are installed once, and only if a plugin needs them.
- * `apiUrl` is the module that `ledgerplane/plugin` resolves to.
+ * runs, and need a round trip for each import. Therefore the hooks are installed only once, before the first module of
+ * a plugin that is not bundled. `apiUrl` is the module that `ledgerplane/plugin` resolves to.
  */
 export function installModuleHooks(apiUrl: string = new URL('../api/plugin.js', import.meta.url).href): void {
   if (areHooksInstalled) return;

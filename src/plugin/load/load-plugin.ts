@@ -57,7 +57,7 @@ export type LoadDependencies = {
   readonly loadMarks: LoadMarks;
 };
 
-/** Loads a plugin and checks it, without registering or writing anything. Never rejects. */
+/** Loads and checks a plugin. Registers nothing, and writes nothing to the log. Never rejects. */
 export async function loadPlugin(request: LoadRequest, dependencies: LoadDependencies): Promise<PluginLoad> {
   try {
     return await load(request, dependencies);
@@ -94,7 +94,10 @@ function declaredBy({ manifest: { version = '0.0.0' }, origin }: LoadRequest): D
     : { version, source: 'package' };
 }
 
-/** Returns the type of an upload, without its declaration. Objects of the type are then checked, but not written. */
+/**
+ * Returns the type without the declaration, so that a dry run of its objects is not refused if the log has another
+ * declaration of the type.
+ */
 function tried(type: ResourceType): ResourceType {
   return { ...type, declaration: undefined };
 }
@@ -120,7 +123,9 @@ type Run = {
   readonly declarer: Declarer;
 };
 
-/** Runs the module and decodes its export, unless a trial or a marker shows that it ends or blocks the process. */
+/**
+ * Runs the module and decodes its export, unless a trial or a marker shows that the module ends or blocks the process.
+ */
 async function runMain(
   path: string,
   { request, declarer }: Run,

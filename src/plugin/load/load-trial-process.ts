@@ -53,7 +53,7 @@ function checkLoaded(exported: unknown, { name, domain }: Pick<TrialStart, 'name
 }
 
 /**
- * Reads the members of a thrown value that the server reads to report an error, because they may block the process too.
+ * Reads the same members of a thrown value that the server reads for a report. Their getters may block the process too.
  */
 function readThrown(error: unknown): unknown {
   return [describe(error), error instanceof Error && error.stack];

@@ -15,9 +15,9 @@ export type TrialRequest = {
 
 /**
  * Runs a module in a separate process before the server runs the module. A thread would not suffice, because V8 may end
- * the whole process when a thread exhausts its heap. Returns only failures that would end or block the server: an
- * infinite loop, an exit, an exhausted heap. Returns undefined for all other failures, such as exceptions, which occur
- * again when the server loads the module.
+ * the whole process when a thread exhausts its heap. Returns a failure if the module ends the process, exhausts its
+ * heap, or does not load in time, or if the process cannot be started. Returns undefined for an exception of the
+ * module, because it occurs again when the server loads the module.
  */
 export async function findFatal({ path, name, domain }: TrialRequest, clock: Clock): Promise<Failure | undefined> {
   const start: TrialStart = { trialOf: pathToFileURL(path).href, name, domain };
@@ -25,7 +25,7 @@ export async function findFatal({ path, name, domain }: TrialRequest, clock: Clo
   return fatalOf(child, clock, { isBegin: (message) => message === begins, isEnd: (message) => message !== begins });
 }
 
-/** The messages that the process sends when the module begins to run, and when it has run. */
+/** Recognizes the messages of the process: one is sent before the module runs, and one after the module has run. */
 export type TrialMessages = {
   readonly isBegin: (message: unknown) => boolean;
   readonly isEnd: (message: unknown) => boolean;
@@ -34,8 +34,8 @@ export type TrialMessages = {
 };
 
 /**
- * Waits until the process reports that the module has run, and then ends the process. Returns the failure if the
- * process exits before, or if the module exceeds the time limit of a load.
+ * Waits until the process reports that the module has run, and then ends the process. Returns a failure if the process
+ * cannot be started, exits earlier, or exceeds a time limit.
  */
 export async function fatalOf(
   child: ChildProcess,

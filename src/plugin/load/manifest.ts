@@ -85,7 +85,7 @@ export function isVersionInRange(version: string | undefined, range: string): bo
   );
 }
 
-/** Whether a plugin's version is lower than another one. */
+/** Returns whether `version` is lower than `than`. */
 export function isOlderVersion(version: string, than: string): boolean {
   return semver.lt(version, than);
 }

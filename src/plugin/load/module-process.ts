@@ -26,8 +26,8 @@ type Main<Start> = {
 };
 
 /**
- * Calls `run` if the calling file is the main file of a process that `forkModuleProcess` started, and not if other code
- * imports the file. The process ends when its parent disconnects, and at the latest after `limitMs`.
+ * Calls `run` if the calling file is the main file of a process that `forkModuleProcess` started. Does nothing if other
+ * code imports the file. The process ends when its parent disconnects, and at the latest after `limitMs`.
  */
 export async function runInProcess<Start>({ url, limitMs, isStart, run }: Main<Start>): Promise<void> {
   const watchdog = `watchdog of ${url}`;
@@ -46,8 +46,8 @@ export async function runInProcess<Start>({ url, limitMs, isStart, run }: Main<S
 }
 
 /**
- * Ends the process after a time limit, so that the process does not outlive a killed parent. Runs in a worker thread,
- * because the module may block the main thread.
+ * Ends the process after a time limit, in case the parent was killed and cannot end the process. Runs in a worker
+ * thread, because the module may block the main thread.
  */
 function endProcessAfter(limitMs: number): void {
   parentPort?.on('message', () => undefined);

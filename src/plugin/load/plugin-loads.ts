@@ -26,7 +26,10 @@ export class PluginLoads {
     this.#dependencies = dependencies;
   }
 
-  /** Starts to load the module, unless the same files are already loading. Does not register types and routes. */
+  /**
+   * Starts to load the module, unless the same files are already loading. Does not register types and routes. Returns
+   * undefined if the plugin has no files or no manifest.
+   */
   begin(plugin: HostedPlugin): Loading | undefined {
     const { files, manifest, module } = plugin;
     const { failedLoads, loading: before } = module;
@@ -62,8 +65,8 @@ export class PluginLoads {
   }
 
   /**
-   * Waits for the module. Returns its code or its failure; undefined if the plugin is enqueued again before the load
-   * ends.
+   * Waits for the load of the module. Returns the loaded code or the failure. Returns undefined if nothing can be
+   * loaded, or if the plugin is enqueued again before the load ends.
    */
   async take(plugin: HostedPlugin): Promise<TakenModule | undefined> {
     const loading = this.begin(plugin);

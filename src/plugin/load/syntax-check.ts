@@ -7,17 +7,18 @@ import vm from 'node:vm';
 import { syntaxCheckedFilesMax } from '../lifecycle/life-limits.ts';
 
 /**
- * The path of this file, which runs as a separate process with `--experimental-vm-modules` (required for
- * `vm.SourceTextModule`). The process parses a plugin's main module and the module's imports in the plugin's folder,
- * without running them, and exits at the first syntax error with the expected message. For an error that ends the
- * process, Node prints the location, which is missing in an error of `import`.
+ * The path of this file. The file runs in a separate process with `--experimental-vm-modules`, which
+ * `vm.SourceTextModule` requires. The process parses the plugin's main module and the files in the plugin's folder that
+ * it imports, but does not run them. The first syntax error with the expected message ends the process, so that Node
+ * prints the location of the error. An error of `import` does not contain the location.
  */
 export const syntaxCheckPath: string = fileURLToPath(import.meta.url);
 
 /**
- * Parses a module. `identifier` is the file name that Node prints.
+ * Parses a module. Returns undefined if the file is unreadable, is not a module, or has another error than the wanted
+ * one.
  *
- * @throws SyntaxError if the module has a syntax error with the message `wanted`.
+ * @throws SyntaxError if the module has a syntax error with the message `wanted`; Node prints `file` as the location.
  */
 function parsed(folder: string, file: string, wanted: string): vm.SourceTextModule | undefined {
   try {

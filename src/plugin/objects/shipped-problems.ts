@@ -67,7 +67,7 @@ function missingType({ file, apiVersion, kind }: ShippedObject, types: readonly 
 
 /**
  * Returns the rejection of an object of one of the plugin's own types by the type alone; undefined if there is none. A
- * dry run does not find it, because before an upgrade the server refuses every write to a type that differs from its
+ * dry run may not find it, because before an upgrade the server may refuse all writes to a type that differs from its
  * declaration in the log.
  */
 function decidedAlone(

@@ -7,7 +7,7 @@ export type ClientList<T = PluginObject> = {
   readonly resourceVersion: string;
 };
 
-/** A selector that begins with an indexed field. Further conditions after a comma are not checked. */
+/** A selector that begins with an indexed field. The compiler does not check further conditions after a comma. */
 type FieldSelector<Fields extends string> =
   Fields | `!${Fields}` | `${Fields}${' ' | '!' | ',' | '<' | '=' | '>' | '^'}${string}`;
 
@@ -25,8 +25,9 @@ export type ClientListQuery<Fields extends string = string> = {
 
 /**
  * Calls the generated API in-process. A call has the rights of the caller (`client`) or of the plugin (`pluginClient`),
- * and rejects with a `ClientError` where HTTP would return an error. If `type` is a result of `defineType`, objects
- * have the TypeScript type of the declaration, and `fieldSelector` and `sort` accept only the declared indexes.
+ * and rejects with a `ClientError` where HTTP would return an error. Only `get` returns undefined if there is no object
+ * of this name. If `type` is a result of `defineType`, objects have the TypeScript type of the declaration, and
+ * `fieldSelector` and `sort` accept only the declared indexes.
  */
 export type Client = {
   get<T = PluginObject>(type: TypeName & Typed<T>, name: string): Promise<T | undefined>;
@@ -58,8 +59,8 @@ export type Client = {
     preconditions?: ClientPreconditions,
   ): Promise<T>;
   /**
-   * Returns the last state of the object, which has a `deletionTimestamp`. The object exists until it has no
-   * finalizers.
+   * Deletes an object, and returns its last state with a `deletionTimestamp`. An object with finalizers exists until
+   * all of its finalizers are removed.
    */
   delete<T = PluginObject>(type: TypeName & Typed<T>, name: string, preconditions?: ClientPreconditions): Promise<T>;
 };

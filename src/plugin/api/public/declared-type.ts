@@ -62,7 +62,8 @@ export type VersionConversion = {
 export type TypeDeclaration<T = PluginObject> = {
   readonly group: string;
   /**
-   * The preferred version. Objects are stored and indexed in this version, and hooks receive objects in this version.
+   * The preferred version. Every write stores the object in this version. Indexes and hooks use objects in this
+   * version.
    */
   readonly version: string;
   /** All versions, including the preferred version, oldest first. Absent for a type with one version. */
@@ -123,8 +124,8 @@ export type DeclaredReference = {
    */
   readonly onMissing: 'refuse' | 'allow';
   /**
-   * The effect of deleting an object on the objects that name it. `refuse`: the deletion is refused. `cascade`: the
-   * objects that name it are deleted too. `clear`: their references are removed. `orphan`: their references remain.
+   * The effect when an object is deleted that other objects name. `refuse`: the deletion is refused. `cascade`: the
+   * other objects are deleted too. `clear`: their references are removed. `orphan`: their references remain.
    */
   readonly onDelete: 'refuse' | 'orphan' | 'cascade' | 'clear';
 };
@@ -148,9 +149,10 @@ export type HookViolation = {
 type Synchronous = { readonly then?: never };
 
 /**
- * Functions that the server calls for every write to the type's objects. They must be synchronous and pure: the result
- * must depend only on the arguments, and the objects are frozen. If a hook throws, the write is refused. Other requests
- * wait while a hook runs.
+ * Functions that the server calls for writes to the type's objects. They are not called for a write that changes
+ * nothing, or that changes only the metadata of an object marked for deletion. They must be synchronous and pure: the
+ * result must depend only on the arguments, and the objects are frozen. If a hook throws, the write is refused. Other
+ * requests wait while a hook runs.
  */
 export type TypeHooks<T = PluginObject> = {
   /**

@@ -1,6 +1,6 @@
 /**
- * The types of JSON Schema. An editor completes them in a literal. The server refuses other names when the plugin
- * starts.
+ * The names of types in JSON Schema. An editor suggests these names. When the plugin starts, the server refuses other
+ * names.
  */
 type TypeWord = 'string' | 'number' | 'integer' | 'boolean' | 'object' | 'array' | 'null' | (string & AnyValue);
 // eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- `string` alone absorbs the literals
@@ -20,8 +20,8 @@ type SchemaRule = {
 };
 
 /**
- * JSON Schema 2020-12. The keywords are listed so that an editor completes them in a literal. When the plugin starts,
- * the server refuses unknown keywords, except for those that begin with `x-`.
+ * JSON Schema 2020-12. The keywords are listed so that an editor suggests them. When the plugin starts, the server
+ * refuses unknown keywords, except for those that begin with `x-`.
  */
 export type JsonSchema = {
   readonly type?: TypeWord | readonly TypeWord[];

@@ -17,7 +17,7 @@ export type ReconcileRequest<T = PluginObject> = {
   readonly pluginClient: Client;
   /** The time of the step: RFC 3339, UTC, milliseconds. */
   readonly time: string;
-  /** Aborts when the plugin stops, this node loses leadership, or the time limit passes. */
+  /** Aborts when the plugin stops, when this node loses leadership, or when the time limit of the step passes. */
   readonly signal: AbortSignal;
   readonly log: PluginLogger;
 };
@@ -45,8 +45,8 @@ export type ReconcilerDeclaration<T = PluginObject> = {
   /** The reconciler's name, unique in the plugin; `<plural>.<group>` by default. */
   readonly name?: string;
   /**
-   * Other types of this plugin that affect objects of `type`. `names` is called with a changed object before and after
-   * the change, and returns the names of the affected objects of `type`.
+   * Other types of this plugin that affect objects of `type`. When an object of such a type changes, `names` is called
+   * for its old state and for its new state, and returns the names of the affected objects of `type`.
    */
   readonly watches?: readonly WatchDeclaration[];
   /** The maximum number of names that are reconciled concurrently; 1 by default, at most 16. */

@@ -17,7 +17,7 @@ export type RouteRequest = {
   readonly time: string;
   readonly client: Client;
   readonly pluginClient: Client;
-  /** Aborts when the caller disconnects or the time limit passes. */
+  /** Aborts when the caller disconnects, or when the time limit of a route passes. */
   readonly signal: AbortSignal;
   readonly log: PluginLogger;
 };
@@ -30,8 +30,8 @@ export type RouteResponse = {
   readonly body?: unknown;
   /**
    * Server-sent events, which are sent instead of a body. The stream ends when the iteration ends, when the caller
-   * disconnects or loses the right to the route, or when the plugin stops. An event is requested from the iterator
-   * after the previous event is written.
+   * disconnects, when the caller loses the right to the route, or when the plugin stops. An event is requested from the
+   * iterator after the previous event is written.
    */
   readonly events?: AsyncIterable<ServerSentEvent>;
 };
@@ -60,7 +60,8 @@ export type RouteDeclaration = {
    */
   readonly request?: {
     /**
-     * The JSON Schemas of query parameters, by name. They check the values as strings. Other parameters are not
+     * The JSON Schemas of query parameters, by name. A schema of an array checks all values of the parameter as an
+     * array of strings. Any other schema checks the only value as a string. Parameters without a schema are not
      * checked.
      */
     readonly query?: Readonly<Record<string, JsonSchema>>;
@@ -100,7 +101,7 @@ export type TypedRoute<Path extends string, Query, Body> = Omit<RouteDeclaration
 export type PluginSocket = {
   /**
    * Sends a string as a text message, bytes as a binary message, and any other value as JSON. Returns false if the
-   * buffer is full; the message is then not sent.
+   * message is not sent because the buffer is full or the socket is closed.
    */
   readonly send: (message: unknown) => boolean;
   /** Resolves when the buffer is written or the socket is closed. */
@@ -112,8 +113,8 @@ export type PluginSocket = {
 };
 
 /**
- * Serves one connection. When the handler returns, the socket is closed with code 1000; when the handler fails, with
- * code 1011. `request.signal` aborts when the socket closes.
+ * Serves one connection. When the handler returns, the socket is closed with code 1000. If the handler fails, the
+ * socket is closed with code 1011. `request.signal` aborts when the socket closes.
  */
 export type SocketHandler = (socket: PluginSocket, request: RouteRequest) => void | Promise<void>;
 
@@ -128,8 +129,8 @@ export type SocketDeclaration = {
 };
 
 /**
- * Routes under `/apis/<apiVersion>/<path>`. A controller without an apiVersion is not served, and is listed in the
- * condition `ControllersIgnored` of the Plugin object.
+ * Routes and sockets under `/apis/<apiVersion>/<path>`. A controller without an apiVersion is not served, and is listed
+ * in the condition `ControllersIgnored` of the Plugin object.
  */
 export type ControllerDeclaration = {
   readonly apiVersion?: string;

@@ -3,7 +3,7 @@ import type { ObjectMetadata, PluginObject } from './object.ts';
 /**
  * The TypeScript type of the values of a JSON Schema, which must be written `as const`. The type is derived from
  * `type`, `properties`, `required`, `nullable`, `additionalProperties`, `prefixItems`, `items`, `enum`, `const`,
- * `anyOf` and `oneOf`. Other keywords restrict values and do not affect the type. A schema without `type`, `enum`,
+ * `anyOf` and `oneOf`. Other keywords restrict values and do not affect the type. A schema with none of `type`, `enum`,
  * `const`, `anyOf` and `oneOf` has the type `unknown`.
  */
 export type FromSchema<Schema> = Schema extends { readonly const: infer Value }

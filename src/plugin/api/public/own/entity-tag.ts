@@ -11,9 +11,10 @@ export function objectResponse(body: Versioned): RouteResponse {
 }
 
 /**
- * Checks the header `If-Match` (RFC 9110, 13.1.1) of a request that changes `found`.
+ * Checks the header `If-Match` (RFC 9110, 13.1.1) of a request that changes `found`. Accepts a request without this
+ * header.
  *
- * @throws 412 if the header does not contain the object's `ETag`.
+ * @throws 412 if the header contains neither the object's `ETag` nor `*`.
  */
 export function checkIfMatch({ headers }: Pick<RouteRequest, 'headers'>, found: Versioned): void {
   if (headers['if-match'] === undefined) return;

@@ -16,18 +16,24 @@ export type OwnCall<T> = {
   readonly ownerMember: string;
 };
 
-/** Returns the names of the type, without the TypeScript type of its objects: a request may contain any members. */
+/**
+ * Returns the names of the type without the TypeScript type of its objects, because a request may contain any members.
+ */
 export function untyped({ group, version, plural }: TypeName): TypeName {
   return { group, version, plural };
 }
 
 /**
- * The maximum number of attempts of a write. An attempt is repeated only after another writer has changed the object,
- * so more attempts are hardly ever necessary.
+ * The maximum number of attempts of a write. An attempt is repeated only after a conflict with another writer, so more
+ * attempts are hardly ever necessary.
  */
 const attemptsMax = 8;
 
-/** @throws 404 if the object does not exist or belongs to another user. */
+/**
+ * Returns the object that the path names.
+ *
+ * @throws 404 if the object does not exist or belongs to another user.
+ */
 export async function readOwn<T extends AnyObject>(call: OwnCall<T>): Promise<T> {
   const { request, type, ownerMember } = call;
   const name = request.params['name'] ?? '';
@@ -41,7 +47,8 @@ export async function readOwn<T extends AnyObject>(call: OwnCall<T>): Promise<T>
 /**
  * Checks that the caller owns the object, and writes only if the object still has the checked version, so that the
  * write fails if the owner changes in between. After a conflict, reads and checks the object again. If the version has
- * not changed since the previous conflict, the caller's own preconditions caused the conflict, and the error is thrown.
+ * not changed since the previous conflict, the preconditions in the request caused the conflict, and the error is
+ * thrown.
  */
 export async function writeOwn<T extends AnyObject>(
   call: OwnCall<T>,

@@ -3,9 +3,9 @@ import { isObject } from '../../../../base/guards.ts';
 export type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the metadata to write: the metadata of the request, in which `kept` replaces finalizers and owner references.
- * A user's object is written with the plugin's rights, but the user must not be able to block the deletion of the
- * object (finalizers) or of other objects (owner references).
+ * Returns the metadata to write: the metadata of the request, without its finalizers and owner references, and with the
+ * members of `kept`. A user's object is written with the plugin's rights, but the user must not be able to block the
+ * deletion of the object (finalizers) or of other objects (owner references).
  */
 export function ownMetadata({ metadata }: Members, kept: Members): { readonly metadata?: unknown } {
   if (!isObject(metadata)) return metadata === undefined ? {} : { metadata };
@@ -14,8 +14,8 @@ export function ownMetadata({ metadata }: Members, kept: Members): { readonly me
 }
 
 /**
- * Returns the spec to write: the user's spec with the members of `names` replaced by those of `kept`. A value that is
- * not an object is returned unchanged, because the schema refuses it.
+ * Returns the spec to write: the user's spec, without the members in `names`, and with the members of `kept`. A value
+ * that is not an object is returned unchanged, because the schema refuses it.
  */
 export function ownSpec(spec: unknown, names: readonly string[], kept: Members): unknown {
   return isObject(spec) ? { ...omit(spec, names), ...kept } : spec;

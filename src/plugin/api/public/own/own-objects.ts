@@ -23,12 +23,12 @@ export type OwnObjects<T extends AnyObject> = {
   readonly kept?: readonly (string & keyof T['spec'])[];
   /**
    * Checks the `spec` of a request before the write. Throws a `ClientError` to refuse the write. `stored` is undefined
-   * for a new object.
+   * for a new object. The function is not called for a request without a `spec`.
    */
   readonly check?: (spec: Members, stored: T | undefined) => void;
   /**
-   * The actions, by name, each served at `PUT …/{name}/<action>`. A function returns the merge patch to apply to the
-   * object.
+   * The actions, by name. Each action is served at `PUT …/{name}/<action>`. Its function returns the merge patch that
+   * is applied to the object.
    */
   readonly actions?: Readonly<Record<string, (object: T, request: RouteRequest) => object>>;
 };
@@ -37,8 +37,9 @@ type Answer<T> = (own: Own<T>) => Promise<RouteResponse>;
 
 /**
  * Declares the routes for a user's own objects. The objects are read and written with the plugin's rights, so that
- * users need no rights on all objects of the type, only on these routes. Objects of other users return 404. Lists,
- * `ETag`, `If-Match` and the preconditions in bodies work as in the generated API.
+ * users need rights on these routes, but no rights on the type. Objects of other users return 404. Lists, `ETag`,
+ * `If-Match` and the preconditions in bodies work as in the generated API, without the parameters that
+ * `refuseUnsupported` refuses.
  */
 export function ownObjects<T extends AnyObject>(options: OwnObjects<T>): ControllerDeclaration {
   const { type, apiVersion, path, owner, verbs = ownVerbs } = options;
@@ -75,7 +76,7 @@ const routesOfVerbs: Readonly<
   delete: ['DELETE', '/{name}', deleteOwn],
 };
 
-/** All visitors have the same user name, so that a visitor's object would belong to all visitors. */
+/** Refuses visitors. All visitors have the same user name, so an object of one visitor would belong to all visitors. */
 function refuseVisitor({ user }: RouteRequest, plural: string): void {
   if (user.name !== 'system:anonymous') return;
   throw new ClientError(`${plural} belong to users: log in first`, { reason: 'Forbidden', status: 403 });

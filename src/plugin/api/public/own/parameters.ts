@@ -24,7 +24,11 @@ export type PageParameters = {
   readonly size: number;
 };
 
-/** @throws 400 if `page` or `size` is invalid or repeated. */
+/**
+ * Reads `page`, which is 1 by default, and `size`, which is 0 by default.
+ *
+ * @throws 400 if `page` or `size` is invalid or repeated.
+ */
 export function readPageParameters(query: RouteRequest['query']): PageParameters {
   const page = wholeNumber(query['page'], 1);
   const size = wholeNumber(query['size'], 0);
@@ -44,7 +48,7 @@ export function refuseUnsupported(query: RouteRequest['query']): void {
   if (isWatch(query['watch'])) throw badRequest('watch is not supported: poll the list');
 }
 
-/** Whether the parameter `watch` requests a watch, by the rules of the generated APIs. */
+/** Returns whether the parameter `watch` requests a watch, by the rules of the generated APIs. */
 function isWatch(given: Value): boolean {
   const [first] = valuesOf(given);
   return first !== undefined && first !== '0' && first.toLowerCase() !== 'false';
