@@ -75,8 +75,8 @@ export async function checkObjectFiles(folder: PluginFolder, plugin: string, dom
 }
 
 /**
- * Converts the text of a problem in plugin.yaml to a problem with a line. The text begins with the path of a member, as
- * in `spec.version: …`, unless the YAML itself is invalid.
+ * Converts the text of a problem in plugin.yaml to a problem with a line. The text of a problem of a member begins with
+ * the path of the member, as in `spec.version: …`.
  */
 function inManifest(problem: string, lines: YamlLines): PluginProblem {
   const member = /^([A-Za-z][\w.]*): /u.exec(problem)?.[1];
@@ -85,8 +85,9 @@ function inManifest(problem: string, lines: YamlLines): PluginProblem {
 }
 
 /**
- * Converts the text of a problem in an object file to a problem with a line. The text begins with the path of the file
- * and the number of the document, or only with the path if the YAML itself is invalid.
+ * Converts the text of a problem in an object file to a problem with a line. The text of a problem of a document begins
+ * with the path of the file and the number of the document. The text of a problem of a whole file begins with the path
+ * alone.
  */
 function inObjectFile(problem: string, lines: ReadonlyMap<string, YamlLines | undefined>): PluginProblem {
   const file = [...lines.keys()].find((path) => problem.startsWith(path));
@@ -96,7 +97,10 @@ function inObjectFile(problem: string, lines: ReadonlyMap<string, YamlLines | un
   return { file, line, text: text ?? problem };
 }
 
-/** Returns the line of a YAML error. The parser's messages end with the line and the column. */
+/**
+ * Returns the line in the message of a YAML error; undefined if there is none. The parser's messages end with the line
+ * and the column.
+ */
 function yamlLine(problem: string): number | undefined {
   const found = / at line ([0-9]+)/u.exec(problem)?.[1];
   return found === undefined ? undefined : Number(found);

@@ -21,7 +21,7 @@ import type { PluginProblem } from './plugin-problem.ts';
 /** The valid parts of a plugin's module, and the problems of the others. */
 export type CheckedModule = {
   readonly types: readonly ResourceType[];
-  /** Undefined: the definition is invalid, so its types and routes are unknown. */
+  /** Undefined if the module fails or the definition is invalid. The types and routes are then unknown. */
   readonly definition: Definition | undefined;
   readonly problems: readonly PluginProblem[];
 };

@@ -17,8 +17,8 @@ export type ObjectsCheck = {
 };
 
 /**
- * Checks the objects against their types, if these belong to the plugin or the platform, and returns the problems. An
- * object of an unknown type is a problem if no other plugin can have the type (see `missingType`).
+ * Checks each object with a type of the plugin or of the platform against this type, and returns the problems. An
+ * object of an unknown type may be a problem too (see `missingType`).
  */
 export function checkObjects(objects: readonly FiledObject[], check: ObjectsCheck): readonly PluginProblem[] {
   const types = [...check.types, ...platformResourceTypes(check.domain)];
@@ -64,8 +64,8 @@ function violationsOf(
 }
 
 /**
- * Reports a missing type in a group of this plugin or in the core group. No other plugin can add a type to a group of
- * this plugin, and no plugin can add a type to the core group.
+ * Reports a missing type in the core group, which has only types of the platform, or in a group of this plugin, because
+ * the name is then probably wrong. A type in another group may belong to another plugin.
  */
 function missingType({ file, object, lineOf }: FiledObject, { types }: ObjectsCheck): readonly PluginProblem[] {
   const { apiVersion, kind } = object;

@@ -21,14 +21,14 @@ export type CheckStart = {
 };
 
 /**
- * A message of the process: the problems that one step of the check has found; `begins` before the plugin's module
- * runs; or `ended` when the check is complete.
+ * A message of the process. `problems`: the problems that one step of the check has found. `begins`: the plugin's
+ * module runs next. `ended`: the check is complete.
  */
 export type CheckMessage = { readonly problems: readonly PluginProblem[] } | 'begins' | 'ended';
 
 export const checkProcessUrl: string = import.meta.url;
 
-/** The compiled file is dist/src/plugin/check/check-process.js. */
+/** The folder of the built-in roles. The path begins at the compiled file, dist/src/plugin/check/check-process.js. */
 const builtInRoles = resolve(import.meta.dirname, '../../../../roles');
 
 async function run({ checkOf: folder, platform }: CheckStart): Promise<void> {

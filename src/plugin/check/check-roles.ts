@@ -53,9 +53,8 @@ function annotationProblems(
 }
 
 /**
- * Returns the problems of the role's rules. A rule for a group of this plugin must name one of the plugin's types or
- * routes, because no other plugin can add a type or route to the group. Other rules are not checked, because a group of
- * the platform or of another plugin may have the resource.
+ * Returns the problems of the role's rules. A rule with only groups of this plugin must name one of the plugin's types
+ * or routes. Other rules are not checked, because a group of the platform or of another plugin may have the resource.
  */
 function ruleProblems({ file, object, lineOf }: FiledObject, targets: RuleTargets): readonly PluginProblem[] {
   const rules = isList(object['rules']) ? object['rules'] : [];
@@ -81,7 +80,7 @@ function nameOf(object: FiledObject['object']): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-/** Converts the object for the decoder of roles, which reads only the name, the labels and the annotations. */
+/** Converts the object for the decoder of roles. Metadata that the decoder does not read has placeholder values. */
 function asResource(object: FiledObject['object']): ResourceObject {
   const { metadata } = object;
   const { labels, annotations } = isObject(metadata) ? metadata : {};

@@ -4,7 +4,7 @@ export type PluginProblem = {
   readonly file: string | undefined;
   /** Counted from 1; undefined if unknown. */
   readonly line: number | undefined;
-  /** The problem, and how to fix it. */
+  /** The problem, and in some cases how to fix it. */
   readonly text: string;
   /** Whether the plugin may be correct, as for the name of an object that a server may have. */
   readonly isWarning?: true;

@@ -3,8 +3,9 @@ import { isNode, LineCounter, parseAllDocuments } from 'yaml';
 import { unescapeToken } from '../../base/reference-token.ts';
 
 /**
- * The lines of a YAML file's values, by document and JSON pointer. Documents are counted from 0, without empty ones. A
- * missing value has the line of the nearest value that contains it.
+ * Returns the line of the value at a JSON pointer in a document of a YAML file. Lines are counted from 1. Documents are
+ * counted from 0, and empty documents are not counted. For a missing value, returns the line of the nearest value that
+ * contains it. Returns undefined if there is no such document.
  */
 export type YamlLines = (document: number, pointer: string) => number | undefined;
 

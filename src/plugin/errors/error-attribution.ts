@@ -79,8 +79,8 @@ export class CodeFolders {
 
 /**
  * Returns the plugin that threw an uncaught error; undefined for an error of the platform, and `unknown` for an error
- * of an unidentified plugin. Uncaught errors are unhandled rejections and exceptions in timers; a plugin's error must
- * not end the server.
+ * of an unidentified plugin. An uncaught error is an unhandled rejection, or an exception in a callback such as a
+ * timer's. A plugin's error must not end the server.
  *
  * An error belongs to a plugin if a stack frame is in the plugin's folder, if the error is a `ClientError`, or if the
  * thrown value is not an `Error` (the platform throws only `Error` objects). An error that Node raises (a missing file,
@@ -95,7 +95,10 @@ export function attributeError(error: unknown, suspects: readonly CodeFolder[]):
   return suspects.some(({ bundled }) => !bundled) && !frameInFile.test(stack) ? 'unknown' : undefined;
 }
 
-/** Returns the folder that the stack mentions first. If the folders are nested, the innermost folder is returned. */
+/**
+ * Returns the folder that the stack mentions first; undefined if there is none. Of nested folders, the innermost one is
+ * returned.
+ */
 export function ownerOf(stack: string, suspects: readonly CodeFolder[]): CodeFolder | undefined {
   const found = suspects
     .map((suspect) => ({ suspect, at: offsetIn(stack, suspect.folder) }))

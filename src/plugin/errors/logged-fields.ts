@@ -2,9 +2,9 @@
 const frame = '\n    at ';
 
 /**
- * Returns the fields of a log line with errors as objects that contain the stack, because JSON would show an `Error` as
- * an empty object. `inSources` replaces the places in compiled files, in the text of a stack, by the places in the
- * sources.
+ * Returns the fields of a log line. An `Error` is replaced by an object with its name, message and stack, because JSON
+ * would show an empty object. `inSources` returns a stack with the places in the sources instead of the places in the
+ * compiled files.
  */
 export function loggedFields(
   fields: Readonly<Record<string, unknown>>,

@@ -5,7 +5,7 @@ import { dirname, resolve, sep } from 'node:path';
 import { isList, isObject } from '../../base/guards.ts';
 import { sourceMapBytesMax, sourceMapsMax } from '../lifecycle/life-limits.ts';
 
-/** A place in a source file. The path is absolute; line and column are counted from 1. */
+/** A place in a source file or a compiled file. The path is absolute; line and column are counted from 1. */
 export type SourcePlace = {
   readonly path: string;
   readonly line: number;
@@ -23,7 +23,8 @@ const cache = new Map<string, Entry>();
 /**
  * Returns the place in the author's source that corresponds to a place in a compiled file. Uses the source map
  * `<file>.map` beside the compiled file, which TypeScript writes with the option `sourceMap`. Returns undefined if the
- * map is not readable or is too large, or if the source is outside of `folder`, the real path of the plugin's folder.
+ * map is missing, unreadable or too large, if the map does not contain the place, or if one of the two files is outside
+ * of `folder`. `folder` is the real path of the plugin's folder.
  */
 export function sourcePlace({ path, line, column }: SourcePlace, folder: string): SourcePlace | undefined {
   if (!path.startsWith(folder + sep)) return undefined;

@@ -127,7 +127,7 @@ function messageOf(error: Error): string | undefined {
 
 /**
  * Returns the standard error of a process that parses the plugin's code without running it; undefined if the process
- * fails.
+ * exits with code 0, because it found no such error.
  */
 async function checked(args: readonly string[]): Promise<string | undefined> {
   const options = { timeout: syntaxCheckMs, env: {}, windowsHide: true } as const;

@@ -24,8 +24,9 @@ export class DesiredStates {
   }
 
   /**
-   * Returns whether the plugin is enabled: not disabled by the operator on this node, and enabled by the Plugin object,
-   * or without an object, by `enabled` in the manifest.
+   * Returns whether the plugin is enabled. A plugin that the operator disabled on this node is not enabled. Otherwise
+   * the Plugin object decides, which must not be marked for deletion. Without an object, `enabled` in the manifest
+   * decides.
    */
   isEnabled(plugin: HostedPlugin): boolean {
     if (this.#disabledPlugins.has(plugin.name)) return false;
@@ -68,8 +69,8 @@ export class DesiredStates {
   }
 
   /**
-   * Returns whether the plugin's object was deleted, possibly with a new object of the same name, or the plugin has
-   * neither an object nor a folder.
+   * Returns whether the plugin's object was deleted, even if there is a new object of the same name. Also returns true
+   * for a plugin that has neither an object nor a folder.
    */
   #isDeleted(plugin: HostedPlugin, desired: DesiredPlugin | undefined): boolean {
     return desired === undefined ? plugin.hadObject || plugin.folder === undefined : this.isAnother(plugin, desired);

@@ -26,10 +26,10 @@ import { pendingActivities, waitUntilIdle, activityOf, undiscovered, type Plugin
 import { pluginKeyOf } from '../objects/plugin-type.ts';
 
 /**
- * Runs the plugins of this node. Call `loadTypes` before events are folded, so that rows get index entries while they
- * are folded. Call `start` after the read models have caught up. The host then follows `Plugin` objects, files in
- * plugin folders and dependencies between plugins. The host reconciles each plugin separately, one step at a time, and
- * reports the state of each plugin in its object.
+ * Runs the plugins of this node. Call `loadTypes` before events are folded, so that the fold adds index entries to the
+ * rows. Call `start` after the read models have caught up. The host then follows `Plugin` objects, plugin folders and
+ * dependencies between plugins. It reconciles each plugin separately, one step at a time. The leader reports the state
+ * of each plugin in its object.
  */
 export class PluginHost {
   readonly #dependencies: PluginHostDependencies;
@@ -131,12 +131,12 @@ export class PluginHost {
 
   /**
    * Finds the plugins, runs the modules of enabled plugins, and registers the types of the modules that load in time.
-   * Types are registered in the order of discovery: if two plugins declare the same type, the same plugin registers the
-   * type at every start. Slower plugins are registered later, one by one.
+   * Types are registered in the order of discovery. If two plugins declare a type, normally the same one registers it
+   * at every start. Slower plugins are registered later, one by one.
    */
   async loadTypes(): Promise<void> {
     this.#opening = this.#open();
-    // Ignores the error here: `start`, which may run later, reports it.
+    // Ignores the error here, because `start` rejects with it.
     this.#opening.catch(() => undefined);
     return this.#opening;
   }
@@ -198,7 +198,7 @@ export class PluginHost {
     return pendingActivities(this.#plugins.values());
   }
 
-  /** Stops the host. Resolves when steps in progress have ended and the `stop` functions of plugins have returned. */
+  /** Stops the host. Resolves when running steps have ended, and each plugin's `stop` has returned or timed out. */
   async stop(): Promise<void> {
     this.#queue.close();
     this.#dependencies.loadMarks.close();
@@ -225,7 +225,7 @@ export class PluginHost {
     return this.#queue.settled();
   }
 
-  /** Resolves when this node has reconciled the plugin, or after the timeout; undefined if the plugin is unknown. */
+  /** Waits until this node has reconciled the plugin, or until the timeout. Returns undefined for an unknown plugin. */
   async waitUntilReconciled(name: string, timeoutMs: number): Promise<PluginActivity | undefined> {
     await waitUntilIdle(() => this.#plugins.get(name)?.reconciliation.running, this.#dependencies.clock, timeoutMs);
     const plugin = this.#plugins.get(name);
@@ -270,7 +270,7 @@ export class PluginHost {
     }
   }
 
-  /** Updates the status of a plugin, which includes its reconcilers' health and its unenforced unique indexes. */
+  /** Enqueues a started plugin, so that its status gets the present notices, for example about its reconcilers. */
   #onReconcilerHealth(name: string): void {
     const plugin = this.#plugins.get(name);
     if (plugin?.phase === 'started') this.#queue.enqueue(plugin);

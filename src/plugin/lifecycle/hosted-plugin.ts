@@ -147,7 +147,8 @@ export class HostedPlugin {
   }
 
   /**
-   * The reason why the folder is refused: another folder already has the name that it declares. Undefined if accepted.
+   * The reason why the folder is refused: another folder already has the name that this folder declares. Undefined for
+   * an accepted folder.
    */
   get refused(): Failure | undefined {
     return this.#placement?.refused;
@@ -219,8 +220,8 @@ export class HostedPlugin {
   }
 
   /**
-   * Records the digest of the files for which this node, as the leader, last updated the Plugin object. Undefined for a
-   * node that has just become the leader.
+   * Records the digest of the files for which this node last checked the Plugin object, and on the leader updated it. A
+   * new leader records undefined, so that it updates the object.
    */
   recordEnsured(digest: string | undefined): void {
     this.#ensuredDigest = digest;

@@ -46,8 +46,8 @@ export class HostedPlugins {
   }
 
   /**
-   * Removes a plugin. If its Plugin object was deleted (`hadObject`), the plugin's folder is ignored until its files
-   * change or the plugin is requested again.
+   * Removes a plugin. If its Plugin object was deleted (`hadObject`), the plugin's folder is ignored until the files in
+   * the folder change, or until `ensure` is called for the name.
    */
   remove(name: string, hadObject: boolean): void {
     this.#all.delete(name);

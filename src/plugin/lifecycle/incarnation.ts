@@ -59,10 +59,7 @@ export type Loaded = {
   readonly loaded: LoadedPlugin;
 };
 
-/**
- * One load of a plugin's code with all of its registrations, from `registerTypes` to `release`. No other object refers
- * to the loaded code.
- */
+/** One load of a plugin's code with all of its registrations, from `registerTypes` to `release`. */
 export class Incarnation {
   readonly is: Loaded;
   readonly #dependencies: IncarnationDependencies;
@@ -76,7 +73,10 @@ export class Incarnation {
     this.#dependencies = dependencies;
   }
 
-  /** Registers the types in one turn, so that no other plugin can register a type after the check for conflicts. */
+  /**
+   * Registers the types in one turn, so that no other plugin can register a type between the check for conflicts and
+   * the registration.
+   */
   registerTypes(): Failure | undefined {
     const { plugin, loaded } = this.is;
     const { registry } = this.#dependencies;
@@ -118,7 +118,8 @@ export class Incarnation {
 
   /**
    * Builds the indexes of all types, and then records the declarations of the types. `onPercent` receives the progress
-   * over all types. Fails if the stored objects have versions that these older files do not declare.
+   * over all types. Returns a failure if an index cannot be built, or if these files are older than the stored objects
+   * (`#olderThanObjects`).
    */
   async buildIndexes(onPercent: (percent: number) => void): Promise<Failure | undefined> {
     const count = this.#registered.length;
@@ -210,8 +211,8 @@ export class Incarnation {
   }
 
   /**
-   * Calls the plugin's `stop`, which ends the plugin's timers and listeners. `stop` is also called for a plugin that
-   * was never served, because the plugin's module ran. An error is logged and otherwise ignored.
+   * Calls the plugin's `stop`, which should end the plugin's timers and listeners. `stop` is also called for a plugin
+   * that was never served, because the plugin's module ran. An error is logged and otherwise ignored.
    */
   async end(): Promise<void> {
     const {

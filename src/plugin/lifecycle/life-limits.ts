@@ -34,8 +34,9 @@ export const syntaxCheckedFilesMax = 1_000;
  */
 export const loadTogetherMs = 2_000;
 /**
- * The maximum size of a source map, because a map is parsed in one turn, and the maximum number of cached maps. For a
- * file with a larger map, errors show the places in the compiled file.
+ * The maximum size of a source map, because a map is parsed in one turn. For a file with a larger map, errors show the
+ * places in the compiled file.
  */
 export const sourceMapBytesMax = 524_288;
+/** The maximum number of cached source maps. */
 export const sourceMapsMax = 32;

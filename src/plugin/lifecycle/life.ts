@@ -1,7 +1,7 @@
 /**
  * The lifecycle of a plugin on one node, as a table without side effects. The host compares the actual state with the
  * desired state (from the `Plugin` object, the files and the dependencies), looks up the transition for the resulting
- * event, and performs its act. An interrupted step is repeated; no step depends on earlier steps.
+ * event, and performs the act of the transition. An interrupted step is repeated; no step depends on earlier steps.
  */
 export const lifeStates = [
   'discovered',
@@ -29,25 +29,25 @@ export const lifeEvents = [
 export type LifeEvent =
   /** The plugin should run with its present files. */
   | 'wanted'
-  /** `spec.enabled` is false. */
+  /** The plugin is disabled, by `spec.enabled` or on this node by the operator. */
   | 'unwanted'
-  /** The loaded files differ from the present files: files changed, or the object references another package. */
+  /** The loaded files are not the present files, or the plugin must wait for a dependency. */
   | 'changed'
   /** The plugin cannot run, for example because a dependency stopped. The reason is stored in the desired state. */
   | 'failed'
-  /** The plugin's indexes are built, its objects are applied, and its paths are mounted. */
+  /** The plugin's indexes are built, the leader has applied its objects, and its paths are mounted. */
   | 'served'
   /** All registrations of the plugin are removed. */
   | 'released'
   /** The plugin's object has a deletion timestamp. */
   | 'deleted'
-  /** The plugin's object is deleted. */
+  /** The plugin's object was deleted, or the plugin has neither an object nor a folder. */
   | 'forgotten';
 
 /**
- * The act of a transition. `load` reads, runs and registers the plugin. `release` removes all registrations and then
- * emits `released`. `erase` removes the objects that the plugin declared. `forget` removes the plugin from the host.
- * `none` has no effect.
+ * The act of a transition. `load` reads, runs and registers the plugin. `release` removes all registrations, after
+ * which the plugin is `discovered`. `erase` removes the objects that the plugin created, on the leader. `forget`
+ * removes the plugin from the host. `none` has no effect.
  */
 export type LifeAct = 'none' | 'load' | 'release' | 'erase' | 'forget';
 

@@ -5,12 +5,13 @@ import { startOrder } from './start-order.ts';
 
 /**
  * Whether a plugin's dependencies are ready. `wait`: a dependency is starting or stopping. `fail`: a dependency is
- * missing, has an unsuitable version, or is in a final state other than started.
+ * missing, has an unsuitable version, or is in a final state other than started, or plugins depend on each other in a
+ * cycle.
  */
 export type DependencyVerdict =
   { readonly kind: 'ready' } | { readonly kind: 'wait' | 'fail'; readonly failure: Failure };
 
-/** Checks the dependencies of a plugin. `wanted` contains the plugins that should run, including this plugin. */
+/** Checks the dependencies of a plugin. `wanted` contains all enabled plugins, including this plugin. */
 export function dependencyVerdict(
   plugin: HostedPlugin,
   find: (name: string) => HostedPlugin | undefined,

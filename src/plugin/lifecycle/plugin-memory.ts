@@ -18,9 +18,9 @@ export type TypeNames = TypeName & {
 
 /**
  * The objects and types that a plugin has created, recorded in the status of the Plugin object. Later versions and the
- * uninstall read the record after the plugin's files were removed. `applied` is undefined if the status was written by
- * a platform version that did not record `applied`. `createdOnce` lists the starter content that was created or already
- * existed; undefined if the plugin has never shipped starter content.
+ * uninstall use the record instead of the earlier files, which may be deleted. `applied` is undefined if the status has
+ * no such list; earlier platform versions wrote none. `createdOnce` lists the starter content that was created or
+ * already existed; undefined if the plugin has never shipped starter content.
  */
 export type PluginMemory = {
   readonly applied: readonly ObjectRef[] | undefined;
@@ -47,7 +47,10 @@ export function memoryStatus({ applied, createdOnce, types }: PluginMemory): Jso
   };
 }
 
-/** Adds types to a memory. The types of earlier plugin versions are kept, because their objects may still exist. */
+/**
+ * Returns the types of a memory together with the types `now`. The types of earlier plugin versions are kept, because
+ * objects of these types may exist.
+ */
 export function withTypes({ types }: PluginMemory, now: readonly TypeNames[]): readonly TypeNames[] {
   const isCurrent = ({ group, plural }: TypeNames): boolean =>
     now.some((other) => other.group === group && other.plural === plural);
@@ -84,7 +87,7 @@ function byPlace(left: TypeNames, right: TypeNames): number {
   return String(one) < String(other) ? -1 : 1;
 }
 
-/** Decodes object references. Invalid entries are ignored, because a user may have overwritten the status. */
+/** Decodes object references, and ignores invalid entries. */
 function refsIn(group: JsonValue): readonly ObjectRef[] {
   if (!isObject(group)) return [];
   const { apiVersion, kind, names } = group;

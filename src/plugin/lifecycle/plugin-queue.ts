@@ -38,7 +38,7 @@ export class PluginQueue {
     this.#isOpen = true;
   }
 
-  /** Stops the queue. Steps in progress continue; no further step begins. */
+  /** Stops the queue. Passes in progress continue; no further pass begins. */
   close(): void {
     this.#isOpen = false;
   }
@@ -79,7 +79,8 @@ export class PluginQueue {
           plugin: plugin.name,
           error: describe(error),
         });
-        // The retry after the first error is immediate, to report the failure. The retry after the second is delayed.
+        // The retry after the first error is immediate, to report the failure. A retry after a further error is
+        // delayed.
         if (hasThrown) this.#dependencies.step.reconcileLater(plugin);
         else {
           hasThrown = true;
@@ -94,8 +95,9 @@ export class PluginQueue {
   }
 
   /**
-   * Enqueues the dependents, the dependencies that wait to stop, the plugins with a conflict that may be resolved now,
-   * and the plugins with roles that name types or routes of this plugin.
+   * Enqueues the plugins that the state of this plugin may affect: dependents, dependencies that wait to stop, plugins
+   * with a conflict that may be resolved now, and plugins with roles for which the report about their rules has
+   * changed.
    */
   #notifyPlugins(plugin: HostedPlugin): void {
     const before = this.#reported.get(plugin);

@@ -13,8 +13,9 @@ export type PluginState =
   /** The plugin is known, and waits for the next check of its desired state. */
   | { readonly phase: 'discovered' }
   /**
-   * The plugin's module loads, its indexes are being built, or the plugin waits for a dependency. `code` is undefined
-   * until the module has loaded. `progress` is the progress of the index build in percent, present during the build.
+   * The plugin starts: its module loads, its indexes are being built, its objects are being applied, or it waits for a
+   * dependency. `code` is undefined until the module has loaded. `progress` is the progress of the index build in
+   * percent, present during the build.
    */
   | { readonly phase: 'not-started'; readonly code?: PluginCode; readonly progress?: number }
   /** The plugin's paths are served. `isLeaving`: the plugin must stop, and waits until its dependents have stopped. */
@@ -55,8 +56,8 @@ export type PluginChange =
   | { readonly type: 'uninstall'; readonly problem?: Failure };
 
 /**
- * Returns the state after a change. No other function creates states. A change that does not apply to the present
- * state, for example progress that arrives after the build, returns the present state.
+ * Returns the state after a change. A change that does not apply to the present state, for example progress that
+ * arrives after the build, returns the present state.
  */
 export function nextState(state: PluginState, change: PluginChange): PluginState {
   switch (change.type) {

@@ -67,7 +67,7 @@ export class PluginStep {
     await this.#reporter.report(plugin);
   }
 
-  /** Returns the started plugins with an outdated report: types or routes that their roles name have changed. */
+  /** Returns the started plugins with an outdated report about the rules of their roles. */
   withChangedRules(): readonly HostedPlugin[] {
     return this.#rules.changed(this.#dependencies.plugins.values());
   }
@@ -128,7 +128,7 @@ export class PluginStep {
     const before = this.#desired.fingerprint(plugin);
     const applied = await objects.ensure(plugin.name, plugin.hasPresentManifest ? plugin.manifest : undefined, ref);
     this.#desired.observe(plugin);
-    // The write changes the fingerprint, but does not resolve the failure, which is stored with the new fingerprint.
+    // The write changes the fingerprint, but does not resolve the failure, so the failure gets the new fingerprint.
     if (plugin.ownFailure?.fingerprint === before) this.fail(plugin, plugin.ownFailure.failure);
     if (applied.ok) {
       plugin.recordKept(new Map([['Plugin', applied.kept]]));
@@ -259,7 +259,9 @@ export class PluginStep {
     else this.fail(plugin, applied.failure);
   }
 
-  /** The leader removes the objects that the plugin declared, then the Plugin object, which frees the name. */
+  /**
+   * On the leader, removes the objects that the plugin created, and then the uninstall finalizer of the Plugin object.
+   */
   async #erase(plugin: HostedPlugin): Promise<boolean> {
     const { objects, applied, leadership, log } = this.#dependencies;
     const desired = objects.desired(plugin.name);

@@ -6,7 +6,7 @@ export type Dependent = {
 
 /**
  * Sorts plugins so that each plugin follows its dependencies. The plugins that depend directly or indirectly on a cycle
- * are last in `order`. `cyclic` maps each of them to a path of dependencies that ends with the cycle.
+ * are last in `order`. `cyclic` maps each of these plugins to a path of dependencies that ends with the cycle.
  */
 export function startOrder(plugins: readonly Dependent[]): {
   readonly order: readonly string[];

@@ -24,7 +24,7 @@ type Lines = {
  * not displace the lines of others.
  */
 export class PluginLogs implements PluginLogLines {
-  /** Cursors of an earlier process are recognized by its id. */
+  /** The id of this process. A cursor with another id is from an earlier process. */
   readonly #process: string;
   readonly #byPlugin = new Map<string, Lines>();
   #bytes = 0;
@@ -70,7 +70,7 @@ export class PluginLogs implements PluginLogLines {
     return largest;
   }
 
-  /** Returns the number of the first line after the cursor. */
+  /** Returns the number of the first line after the cursor; 0 without a cursor of this process. */
   #numberIn(after: string | undefined): number {
     const prefix = `${this.#process}.`;
     return after?.startsWith(prefix) === true && /^[0-9]{1,15}$/u.test(after.slice(prefix.length))
@@ -98,7 +98,10 @@ function textOf(message: unknown): string {
   }
 }
 
-/** Returns a line as JSON. A plugin may log anything: a value that throws, a cycle or a big integer. */
+/**
+ * Returns a line as JSON. If the fields cannot be converted, because of a member that throws, a cycle or a big integer,
+ * a message replaces them.
+ */
 function jsonOf(line: Readonly<Record<string, unknown>>): string {
   try {
     return JSON.stringify(line);

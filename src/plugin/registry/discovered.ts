@@ -12,13 +12,13 @@ export type FindPlugins = {
   readonly folders: Iterable<string>;
   /** The key of the type Plugin. */
   readonly objects: TypeKey;
-  /** Returns up to `limit` names of a type's objects, in the order of the names, from the first after `after`. */
+  /** Returns up to `limit` names of a type's objects, in order, beginning after the name `after`. */
   readonly namesOf: (type: TypeKey, page: NamePage) => readonly string[];
 };
 
 /**
- * Calls `take` for the plugins in folders, and then for all plugins with an object, which include installed packages
- * and plugins with a deleted folder.
+ * Calls `take` for the plugins in folders, and then for all plugins with an object. The latter include installed
+ * packages and plugins with a deleted folder.
  */
 export function* takeFound({ folders, objects, namesOf }: FindPlugins, take: (name: string) => void): Steps<undefined> {
   for (const name of folders) {

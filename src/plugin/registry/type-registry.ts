@@ -14,10 +14,10 @@ export type Registered = { readonly ok: true } | { readonly ok: false; readonly 
 
 /**
  * The registered types of this node, by path and by key, for the fold, index builds and HTTP. A type is registered
- * before its events are folded, and served after its indexes are built.
+ * first, and is served after its indexes are built.
  */
 export class TypeRegistry {
-  /** The registrations in `#byKey`, by `<group>/<version>/<plural>`. */
+  /** The registrations in `#byKey`, once for each served version, by `<group>/<version>/<plural>`. */
   readonly #byPath = new Map<string, Registration>();
   readonly #byKey = new Map<TypeKey, Registration>();
   /** The plugins that are being reloaded, by API group. */
@@ -62,12 +62,12 @@ export class TypeRegistry {
     for (const [group, returning] of this.#reloading) if (returning === plugin) this.#reloading.delete(group);
   }
 
-  /** Returns the plugin that has this API group and is being reloaded, if any. */
+  /** Returns the plugin with this API group, if it is being reloaded. */
   reloadingPlugin(group: string): string | undefined {
     return this.#reloading.get(group);
   }
 
-  /** Records that an unknown type may belong to this plugin, until `markKnown`. */
+  /** Records that an unknown type may belong to this plugin. The record ends with `markKnown`. */
   expectPlugin(plugin: string): void {
     this.#expected.add(plugin);
   }
@@ -89,7 +89,7 @@ export class TypeRegistry {
     return this.#byKey.get(key);
   }
 
-  /** Returns the type of a kind in its preferred version: a kind is unique within its group. */
+  /** Returns the type of a kind, in the preferred version. A kind is unique within its group. */
   byKind(group: string, kind: string): Registration | undefined {
     return this.all().find(({ type }) => type.group === group && type.kind === kind);
   }

@@ -17,7 +17,10 @@ type Running = {
   /** The stored objects that break the schemas. */
   readonly invalid: readonly InvalidObjects[];
   readonly migrations: MigrationState;
-  /** The rules of shipped roles that name no type or route. */
+  /**
+   * Texts about the rules of shipped roles: one for each part of a rule that names no existing plugin, group, type or
+   * route.
+   */
   readonly unmatched: readonly string[];
   /** Returns the position in the plugin's code at which an error was thrown, from the stack of the error. */
   readonly placeOf: (stack: string) => string;

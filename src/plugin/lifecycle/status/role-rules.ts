@@ -14,26 +14,30 @@ export type RoleRulesDependencies = {
 };
 
 /**
- * Finds the rules of shipped roles that name no type or route of this node. A rule may name a type of a plugin that
- * starts later, so these rules are reported and not refused.
+ * Finds the rules, in the roles that plugins ship, that name no existing plugin, group, type or route. Such a rule is
+ * reported but not refused, because it may name a type of a plugin that starts later.
  */
 export class RoleRules {
   readonly #dependencies: RoleRulesDependencies;
-  /** The unmatched rules at the last comparison, as one text. */
+  /** The result of the last `unmatched` or `changed` for each plugin, as one text. */
   readonly #last = new WeakMap<HostedPlugin, string>();
 
   constructor(dependencies: RoleRulesDependencies) {
     this.#dependencies = dependencies;
   }
 
-  /** Returns the rules of the plugin's roles that name no existing type or route, each as a text. */
+  /**
+   * Returns a text for each part of a rule in the plugin's roles that names no existing plugin, group, type or route.
+   */
   unmatched(plugin: HostedPlugin): readonly string[] {
     const found = unmatchedOf(plugin, this.#targets());
     this.#last.set(plugin, found.join());
     return found;
   }
 
-  /** Returns the started plugins for which the result of `unmatched` has changed since it was last called. */
+  /**
+   * Returns the started plugins for which the result of `unmatched` has changed since the last call of either method.
+   */
   changed(plugins: Iterable<HostedPlugin>): readonly HostedPlugin[] {
     const targets = this.#targets();
     return [...plugins].filter((plugin) => {
@@ -51,7 +55,7 @@ export class RoleRules {
   *#eachTarget(): Generator<RuleTarget> {
     const { registry, routeOwners, platformPaths } = this.#dependencies;
     for (const { type } of registry.versions()) yield* targetsOfType(type, type.plugin);
-    // A shape begins with the method, and contains {} in the place of each parameter.
+    // A shape ends with the path, which contains {} in place of each parameter.
     for (const [shape, plugin] of routeOwners) yield* present(targetOfPath(shape.slice(shape.indexOf('/')), plugin));
     for (const path of platformPaths?.() ?? []) yield* present(targetOfPath(path, 'platform'));
   }

@@ -27,7 +27,10 @@ export type StatusReporterDependencies = {
   readonly log: PluginLogger;
 };
 
-/** Reports the state of plugins: on every node in the server's log, and on the leader also in the Plugin objects. */
+/**
+ * Reports the state of plugins. Every node logs failures and warnings. The leader also writes the state to the Plugin
+ * objects.
+ */
 export class StatusReporter {
   readonly #dependencies: StatusReporterDependencies;
   /** The last logged failure of each plugin. */
@@ -81,7 +84,10 @@ export class StatusReporter {
       log.warn('plugin started with a warning', { plugin: plugin.name, notice: type, message });
   }
 
-  /** Runs a step. While the step runs longer than `slowStepMs`, reports the state and its progress repeatedly. */
+  /**
+   * Runs a step. If the step takes longer than `slowStepMs`, reports the state and the progress repeatedly until the
+   * step ends.
+   */
   async reportWhile<Result>(plugin: HostedPlugin, step: () => Promise<Result>): Promise<Result> {
     const { clock, log } = this.#dependencies;
     let reported = Promise.resolve();
