@@ -17,8 +17,8 @@ import { excerptOf, permalinkOf, readingMinutesOf } from './post-text.ts';
 const commentsPerStepMax = 100;
 
 /**
- * Maintains the status of a post and the owner references of its comments. Each call takes one step; its writes trigger
- * the next step. A finalizer blocks the removal of a post until its comments are deleted.
+ * Maintains the status of a post and the owner references of its comments. Each call makes one step. The writes of a
+ * step trigger the next step. A finalizer blocks the removal of a post until its comments are deleted.
  */
 export function keepPosts(domain: string): ReconcilerDeclaration<never> {
   const types: Types = { posts: post(domain), comments: comment(domain), finalizer: `content.${domain}/comments` };

@@ -3,9 +3,9 @@ import { checkAuthorSpec, editorialMembers } from './author-members.ts';
 import { post, type Post } from './post.ts';
 
 /**
- * Declares the routes for the caller's own posts (decision 6.9). A post is published and unpublished only by the
- * actions `publish` and `unpublish`, so that a role can grant the right to write posts without the right to publish
- * them.
+ * Declares the routes for the caller's own posts (decision 6.9). In these routes, only the actions `publish` and
+ * `unpublish` change the publication of a post. Thus a role can grant the right to write posts without the right to
+ * publish them.
  */
 export function ownPosts(domain: string): ControllerDeclaration {
   const type = post(domain);
@@ -20,7 +20,7 @@ export function ownPosts(domain: string): ControllerDeclaration {
   });
 }
 
-/** Publishes a post. The publication time of a published post does not change. */
+/** Publishes a post. A post that is already published keeps its publication time. */
 function publish({ spec }: Post, { time }: RouteRequest): object {
   const publishTime = spec.publish === true ? (spec.publishTime ?? time) : time;
   return { spec: { publish: true, publishTime } };

@@ -8,7 +8,8 @@ export function permalinkOf(name: string, slug: string | undefined): string {
 
 /** Returns the beginning of a text without markup. A longer text is cut at a space if possible, and ends with `…`. */
 export function excerptOf(content: string): string {
-  // Processes only the beginning of a long text. Even with much markup, it contains enough characters for the excerpt.
+  // Processes only the beginning of a long text, which normally contains enough characters for the excerpt, even with
+  // much markup.
   const text = content
     .slice(0, excerptLengthMax * 20)
     .replaceAll(/<[^<>]*>/gu, ' ')
@@ -29,7 +30,7 @@ function wholeCharacters(text: string): number {
 const unspaced = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}`;
 const word = new RegExp(`[${unspaced}]|[^\\s${unspaced}]+`, 'gu');
 
-/** Returns the reading time in whole minutes. In scripts without spaces, each character is counted as a word. */
+/** Returns the reading time in minutes, rounded up. In scripts without spaces, each character is counted as a word. */
 export function readingMinutesOf(content: string): number {
   let words = 0;
   for (const _word of content.matchAll(word)) words += 1;

@@ -48,7 +48,8 @@ function declared(domain: string) {
       { name: 'Title', type: 'string', pointer: '/spec/title' },
       { name: 'Owner', type: 'string', pointer: '/spec/owner' },
       { name: 'Published', type: 'boolean', pointer: '/spec/publish' },
-      // Has no `type: 'date'`, because kubectl cannot display a `date` in the future, which authors may set.
+      // Has no `type: 'date'`, because kubectl cannot display a `date` in the future, and `publishTime` may be in the
+      // future.
       { name: 'Published At', type: 'string', format: 'date-time', pointer: '/spec/publishTime', priority: 1 },
       { name: 'Comments', type: 'integer', pointer: '/status/comments', priority: 1 },
     ],

@@ -12,8 +12,8 @@ const unserved = new Map([
 ]);
 
 /**
- * Adds a check to each route of a controller: a request with a parameter of `unserved`, in any spelling, is refused
- * (400).
+ * Returns the controller with a check in each route. The check refuses (400) a request with a parameter of `unserved`,
+ * in any spelling.
  */
 export function refusingUnserved(controller: ControllerDeclaration): ControllerDeclaration {
   const routes = controller.routes?.map((route) => ({

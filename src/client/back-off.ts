@@ -10,8 +10,8 @@ const askedMsMax = 300_000;
 export type Chance = () => number;
 
 /**
- * Waits between attempts. The wait grows with each attempt, contains a random part, and is not shorter than the
- * server's Retry-After.
+ * Waits between attempts. The wait grows with each attempt up to a maximum, and contains a random part. It is not
+ * shorter than the server's Retry-After, which also has a maximum.
  */
 export class BackOff {
   readonly #clock: Clock;
@@ -31,7 +31,7 @@ export class BackOff {
   /** Resolves after the wait; rejects when the signal aborts. */
   async wait(error: unknown, signal: AbortSignal): Promise<void> {
     const ceiling = Math.min(firstMs * 2 ** Math.min(this.#attempts, 16), longestMs);
-    // The first wait may be as short as 0: after a restart of the server, random first waits spread the clients.
+    // The first wait may be as short as 0, because random first waits spread the clients after a restart of the server.
     const drawn = this.#attempts === 0 ? ceiling * this.#chance() : (ceiling * (1 + this.#chance())) / 2;
     this.#attempts += 1;
     const requestedMs = error instanceof ClientError ? Math.min((error.retryAfterSeconds ?? 0) * 1_000, askedMsMax) : 0;

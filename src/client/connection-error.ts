@@ -7,8 +7,8 @@ export class ConnectionError extends Error {
 }
 
 /**
- * Creates an error with the message of the innermost cause. The message contains no credentials, since an origin
- * contains none.
+ * Creates an error with the message of the innermost cause. The message names the server by its origin, because the
+ * whole URL may contain a secret.
  */
 export function connectionError(origin: string, cause: unknown): ConnectionError {
   return new ConnectionError(`no response from ${origin}: ${wordsOf(cause)}`, { cause });

@@ -7,7 +7,7 @@ export type ListPage<T = PluginObject> = {
   readonly total: number;
   /** The position of the whole list. A watch from this position yields all later changes. */
   readonly resourceVersion: string;
-  /** The token of the next page. */
+  /** The token of the next page; undefined on the last page. */
   readonly continue: string | undefined;
 };
 
@@ -29,7 +29,10 @@ export function decodeObject<T>(text: string): T {
   return JSON.parse(text) as T;
 }
 
-/** Returns the metadata, which every object of the API has, whatever type the caller has named. */
+/**
+ * Returns the metadata of an object. Every object of the API has metadata, whatever TypeScript type the caller has
+ * named.
+ */
 export function metadataOf(object: unknown): PluginObject['metadata'] {
   return (object as PluginObject).metadata;
 }
@@ -57,7 +60,7 @@ export function decodeFrame<T>(line: string): Frame<T> {
     case 'ADDED':
     case 'MODIFIED':
     case 'DELETED':
-      // Returns the parsed value itself: copies of 100,000 objects would cause long garbage collections.
+      // Returns the parsed value itself, because copies of 100,000 objects would cause long garbage collections.
       return frame as Frame<T>;
     case 'BOOKMARK': {
       const { metadata } = object as PluginObject;

@@ -35,13 +35,13 @@ export type InformerFeed<T> = {
 };
 
 /**
- * A cache of the objects of a type that follows the server until `stop`. A handler is called once for each change;
- * there is no periodic resync.
+ * A cache of the objects of a type. It follows the server until `stop` is called. A handler is called once for each
+ * change of the cache; there is no periodic resync.
  */
 export class Informer<T = PluginObject> {
   /**
-   * Resolves when the cache contains all objects. Rejects if the caller may not read the objects, or if the informer
-   * stops before the cache is filled.
+   * Resolves when the cache contains all objects. Rejects after a refusal that is not transient, for example because
+   * the caller may not read the objects. Also rejects if the informer stops before the cache is filled.
    */
   readonly synced: Promise<void>;
   readonly #feed: InformerFeed<T>;

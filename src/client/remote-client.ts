@@ -43,7 +43,7 @@ export type RemoteClient = {
     patch: object,
     options?: WriteOptions,
   ): Promise<T>;
-  /** Returns the last state of the object, which is marked for deletion. */
+  /** Deletes an object, and returns its last state, which is marked for deletion. */
   delete<T = PluginObject>(type: TypeName & Typed<T>, name: string, options?: WriteOptions): Promise<T>;
   /** Yields all objects, read page by page. An object that exists during the whole call is yielded exactly once. */
   items<T = PluginObject>(type: TypeName & Typed<T>, query?: PagesQuery): AsyncGenerator<T, void, undefined>;

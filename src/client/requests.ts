@@ -8,9 +8,7 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** The credentials of the requests. */
 export type Credentials = {
-  /**
-   * A personal access token, or a token of an identity provider. If it is a function, it is called for each request.
-   */
+  /** A personal access token, or a token of an identity provider. A function is called for each request. */
   readonly token?: string | (() => string | Promise<string>) | undefined;
   /**
    * The session of a page in a browser: the browser sends the session cookie. `csrfToken` is in the response to the

@@ -59,7 +59,10 @@ export class Watch<T> {
   readonly #silenceMs: number;
   readonly #backOff: BackOff;
   readonly #signal: AbortSignal;
-  /** The last yielded state by name; undefined if the caller passed a position without `items`. */
+  /**
+   * The last state of each object by name, as yielded or in `items`. Undefined if the caller passed a position without
+   * `items`.
+   */
   readonly #states: Map<string, T> | undefined;
   /** The last position; undefined until the present objects have been read, and again after a 410. */
   #position: string | undefined;

@@ -1,6 +1,6 @@
 /** The interface for backups of the log. */
 
-/** `name`: the name of the new folder in BACKUP_DIR; undefined for a name that consists of the log and its epoch. */
+/** `name`: the name of the folder in BACKUP_DIR. If undefined, the name consists of the log's id and epoch. */
 export type BackupRequest = {
   readonly name: string | undefined;
   /** Aborts when the caller no longer waits for the response. */

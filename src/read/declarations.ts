@@ -7,25 +7,25 @@ export type Declared = {
   readonly revision: StreamRevision;
   readonly declaration: Declaration;
   /**
-   * By index: the revision of the declaration since which the index has been unique over the same values without
-   * interruption. A value in an older event may have no claim.
+   * By index: the revision of the declaration that made the index unique, or that last changed the function of the
+   * index while it was unique. A value in an event that was decided under an earlier declaration may have no claim.
    */
   readonly since: Readonly<Record<string, number>>;
-  /** Like `since`, but a change of the function that computes the index does not count as an interruption. */
+  /** Like `since`, but without regard to changes of the function. */
   readonly always: Readonly<Record<string, number>>;
   /**
-   * By index: the value of `since` under which the index was enforced. If `since` still has this value, every value of
+   * By index: the value of `since` when the index was enforced. If this is the present value of `since`, every value of
    * an object in the index has a claim (consistency protocol, 1). Otherwise the index is not enforced.
    */
   readonly enforced: Readonly<Record<string, number>>;
   /**
-   * The number of events folded after this declaration that were decided under an older declaration, or under none,
-   * before one of the indexes became unique.
+   * The number of late events that were folded after this declaration. A late event was decided under an older
+   * declaration, or under none, before one of the indexes became unique.
    */
   readonly late: number;
 };
 
-/** Whether every object with a value in the index has the claim of the value. */
+/** Returns whether every object with a value in the index has the claim of the value. */
 export function isEnforced({ since, enforced }: Pick<Declared, 'since' | 'enforced'>, index: string): boolean {
   return since[index] !== undefined && enforced[index] === since[index];
 }
@@ -67,7 +67,9 @@ export type OlderPage = {
 
 /** Finds objects by the declaration that decided their last write. */
 export type OlderReader = {
-  /** The names after `after` of objects written under no declaration, or under one before revision `before`. */
+  /**
+   * The names, after the name `after`, of objects with a last write under no declaration, or under one before `before`.
+   */
   page(type: TypeKey, before: StreamRevision, after: string | undefined): OlderPage;
   written(type: TypeKey, name: string): WrittenObject | undefined;
 };

@@ -54,10 +54,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/**
- * Returns the moment that a string contains, a position or a time, or `invalid`. Returns undefined if the value is not
- * a string.
- */
+/** Decodes a position or a time. Returns `invalid` for any other string, and undefined if the value is not a string. */
 export function momentOf(text: unknown): Moment | 'invalid' | undefined {
   if (typeof text !== 'string') return undefined;
   if (/^\d{1,40}$/u.test(text)) return { kind: 'position', position: BigInt(text) };

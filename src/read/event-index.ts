@@ -33,9 +33,9 @@ export type EventIndex = {
    * of the current epoch.
    */
   walk(clauses: readonly EventClause[], options: CursorOptions): EventWalk | undefined;
-  /** The position of the last event before a place in the current epoch; undefined if no event precedes the place. */
+  /** The position of the last event before `place` in the current epoch; undefined if there is no such event. */
   before(place: LogPosition): LogPosition | undefined;
-  /** The position of the first event after `place`; undefined if no event follows. */
+  /** The position of the first event after `place`; undefined if there is no such event. */
   after(place: LogPosition): LogPosition | undefined;
   /** The keys of all types that ever had objects in this log. */
   objectTypes(): readonly string[];

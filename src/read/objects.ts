@@ -47,7 +47,10 @@ export function lastRevision(head: StreamHead): StreamRevision | undefined {
 }
 
 export type ListPage = {
-  /** The position of the read. A watch from this position has neither gap nor repeat. */
+  /**
+   * The position of the read. A watch from this position yields every later change, and no change that the list
+   * contains.
+   */
   readonly position: LogPosition;
   /** The number of matching objects, over all pages. */
   readonly total: number;
@@ -126,8 +129,8 @@ export type ObjectReader = {
   objects(type: TypeKey, query: ListQuery, signal?: Wanted): Promise<ListedObjects>;
   /**
    * The name of an object that has `key` in the index at `index`, according to this node. The result is only a hint
-   * (consistency protocol, 1). Undefined if the indexes are not ready or belong to another declaration, because the
-   * type was stopped or upgraded.
+   * (consistency protocol, 1). Undefined if there is no such object, or if the indexes are not ready or belong to
+   * another declaration, because the type was stopped or upgraded.
    */
   holderOf(type: Pick<ResourceType, 'key' | 'fingerprint'>, index: number, key: IndexKey): string | undefined;
   /**
@@ -156,8 +159,8 @@ export type Change = {
   /** Computes the response JSON before the change; undefined without an earlier object. */
   readonly previousBytes: (() => Uint8Array) | undefined;
   /**
-   * The state after the change. `deletionRequested`: the object is marked for deletion. `finalizers`: it has
-   * finalizers.
+   * The state after the change. `deletionRequested`: whether the object is marked for deletion. `finalizers`: whether
+   * the object has finalizers.
    */
   readonly deletionRequested: boolean;
   readonly finalizers: boolean;

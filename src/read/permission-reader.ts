@@ -19,8 +19,8 @@ export type PermissionReader = {
   /** The names of the roles bound to a user, sorted, without the roles that everybody has. */
   boundRoles(user: string): readonly string[];
   /**
-   * The holders of a role: RoleBindings to `role` with each of their users that can log in: users that exist, are
-   * enabled and have a password. Iterates lazily. `binding` limits the search to one binding.
+   * The holders of a role: each pair of a RoleBinding to `role` and one of its users that can log in. Such a user
+   * exists, is enabled and has a password. Iterates lazily. `binding` limits the search to one binding.
    */
   holders(role: string, binding?: string): Iterable<{ readonly binding: string; readonly user: string }>;
   /** Whether this user is one of the holders of the role. */
@@ -37,7 +37,7 @@ export type PermissionReader = {
   tokensOf(owner: string): number;
   /** Names of the sessions of a user. */
   sessionsOf(user: string): readonly string[];
-  /** Called in the turn of a commit that changed a role, a binding, a user, a token or a session. */
+  /** Calls `listener` in the turn of a commit that changed a role, a binding, a user, a token or a session. */
   subscribe(listener: (change: PermissionChange) => void): () => void;
 };
 
@@ -59,13 +59,16 @@ export type Rights = {
   /** Every existing role in the closure of the subject's roles. */
   readonly roles: ReadonlySet<string>;
   /**
-   * The first rule that allows the request. `pluginOf` returns the plugin of the requested type or route, and is called
-   * only for rules that name a plugin.
+   * The first rule that allows the request; undefined if there is none. `pluginOf` returns the plugin of the requested
+   * type or route, and is called only for rules that name a plugin.
    */
   find(request: ApiRequest, pluginOf: (request: ApiRequest) => string | undefined): Grant | undefined;
-  /** The plugins for which a rule allows the request, if the plugin owns the request's type or route. */
+  /**
+   * Each plugin that a rule names and for which the rule would allow the request, if the requested type or route
+   * belonged to the plugin.
+   */
   pluginsFor(request: ApiRequest): ReadonlySet<string>;
-  /** The first of `rules` that these rights do not cover (decision 6.7). */
+  /** The first of `rules` that these rights do not cover (decision 6.7); undefined if they cover all of them. */
   findUncovered(rules: readonly Rule[]): Rule | undefined;
   /** All rules of the subject's roles. */
   rules(): readonly Rule[];

@@ -54,8 +54,8 @@ const lookMs = 1_000;
 /**
  * Shares snapshots among clients, with limits by user, by address and in total. Readers without a slot queue in order.
  * A client at its limit does not delay other clients. If the peer of a reader consumes nothing for `snapshotStallMs`,
- * the reader loses its slot to a queued reader. Also shares the time of each turn among starting lists; most lists need
- * no snapshot.
+ * and other readers queue, the reader must give up its slot. Also shares the time of each turn among starting lists;
+ * most lists need no snapshot.
  */
 export class SnapshotSlots {
   readonly #clock: Clock;
@@ -69,7 +69,7 @@ export class SnapshotSlots {
   readonly #waitingOf = new Map<string, number>();
   /** The queued readers in order of arrival. No queued reader can get a slot now. */
   readonly #waiting = new Set<Waiter>();
-  /** Set while the queue is not empty. */
+  /** The timer of the next check for stalled readers, if one is scheduled. */
   #looking: Timer | undefined;
 
   constructor(clock: Clock, limits = ofSnapshots) {
@@ -97,7 +97,7 @@ export class SnapshotSlots {
   }
 
   /**
-   * Takes a slot, after a wait in the queue if none is free. Returns undefined if the queue is full, the wait timed out
+   * Takes a slot. If none is free, waits in the queue first. Returns undefined if the queue is full, the wait timed out
    * or `signal` aborted.
    */
   async take(client: Client, signal?: AbortSignal): Promise<SnapshotSlot | undefined> {
@@ -172,8 +172,8 @@ export class SnapshotSlots {
   }
 
   /**
-   * Periodically calls `onStalled` of stalled readers, at most of as many readers as are queued. A stalled reader has
-   * its slot until it calls `release`.
+   * While readers queue, calls `onStalled` of stalled readers at each interval, for at most as many readers as are
+   * queued. A stalled reader keeps its slot until it calls `release`.
    */
   #checkStalled(): Timer {
     return this.#clock.after(lookMs, () => {

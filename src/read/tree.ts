@@ -20,11 +20,15 @@ export type TreeReader = {
   leavesUntil(position: LogPosition): number;
   /**
    * Signs a checkpoint for `size()` at the time of the call or later, and returns it as a note. The size and root are
-   * on disk before the promise resolves, so this node never signs another root for this size. Rejects with
-   * `SigningRefusedError`.
+   * on disk before the promise resolves, so this node never signs another root for this size. Rejects with a
+   * `SigningRefusedError` if this node cannot sign now.
    */
   signedCheckpoint(): Promise<string>;
-  /** Signs a checkpoint for at most the last size that this node has signed. @throws RangeError for a larger size. */
+  /**
+   * Signs a checkpoint for a size of at most the last size that this node has signed.
+   *
+   * @throws RangeError for a larger size.
+   */
   earlierCheckpoint(size: number): string;
 };
 

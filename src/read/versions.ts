@@ -3,8 +3,8 @@ import type { TypeKey } from '../resource/type/index-entry.ts';
 
 /**
  * The events of each object by position, as far as this node's audit indexes have folded the log
- * (`AuditProgress.position()`). Each call is synchronous and takes a number of steps in the order of the logarithm of
- * the number of versions. Pass only names that once had an object: for another name, the result may be that of another
+ * (`AuditProgress.position()`). Each call is synchronous, and its cost grows with the logarithm of the number of
+ * versions. Pass only names that once had an object, because for any other name the result may be that of another
  * object.
  */
 export type VersionReader = {

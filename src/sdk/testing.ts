@@ -24,15 +24,15 @@ export type PluginTestOptions = {
   /** The folders of the plugins on which the plugin depends. */
   readonly others?: readonly (string | URL)[];
   /**
-   * Whether the bundled plugins of the platform are started; `absent` by default. `itself` means that the tested plugin
-   * is a bundled plugin, which may use the platform's groups.
+   * Whether the bundled plugins of the platform are started; `absent` by default. With `itself`, the tested plugin is
+   * the only bundled plugin, so that it may use the platform's groups.
    */
   readonly bundled?: 'absent' | 'started' | 'itself';
   /** The platform's domain; `svc.run` by default. */
   readonly domain?: string;
   /** The log level of the server and the plugin, which log to standard error; `error` by default. */
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error' | 'silent';
-  /** The time limit of the start, and of each call of `settled`; 30,000 by default. */
+  /** The time limit of the start, of the start after an upgrade, and of each call of `settled`; 30,000 by default. */
   readonly timeLimitMs?: number;
 };
 
@@ -41,7 +41,7 @@ export type PluginTest = TestCaller & {
   /** The server's URL. The server uses a free port. */
   readonly url: string;
   readonly visitor: TestCaller;
-  /** Creates the user if necessary, assigns the roles to the user, and returns a caller that acts as the user. */
+  /** Creates the user at the first call, assigns the roles to the user, and returns a caller that acts as the user. */
   readonly as: (user: string, rights?: { readonly roles?: readonly string[] }) => Promise<TestCaller>;
   /**
    * Resolves when every reconciler is idle: no object waits for a step, and no object's last step failed. An object
@@ -101,7 +101,7 @@ export async function startPlugin(options: PluginTestOptions): Promise<PluginTes
   }
 }
 
-/** Returns the default settings of a server, with the plugins linked into a temporary folder. */
+/** Links the plugins into a temporary folder, and returns the settings of a server with these plugins. */
 async function configOf(options: PluginTestOptions, place: string, password: string): Promise<Config> {
   const { folder, others = [], domain } = options;
   const plugins = join(place, 'plugins');
@@ -109,8 +109,8 @@ async function configOf(options: PluginTestOptions, place: string, password: str
   for (const [index, each] of [folder, ...others].entries()) {
     const path = pathOf(each);
     const name = basename(path);
-    // Two folders may have the same name, so each further folder gets a unique name. The first folder keeps its name,
-    // because a plugin with an unreadable manifest is reported under the name of its folder.
+    // Two folders may have the same name, so each further link gets a unique name. The first link has the name of the
+    // folder, because a plugin with an unreadable manifest is reported under this name.
     await symlink(path, index === 0 ? linkOf(options, place) : join(plugins, `${name}.${String(index)}`));
   }
   const decoded = decodeConfig(
@@ -145,7 +145,7 @@ async function namesOf({ folder, others = [] }: PluginTestOptions): Promise<read
   return Promise.all([folder, ...others].map(async (each) => (await manifestOf(each)).name));
 }
 
-/** Returns the name and version in a manifest. If the manifest is unreadable, the name is the folder's name. */
+/** Returns the name and version in a manifest. If there is no readable name, returns the folder's name. */
 async function manifestOf(
   folder: string | URL,
 ): Promise<{ readonly name: string; readonly version: string | undefined }> {
@@ -176,7 +176,7 @@ async function untilStarted(
         why = 'no Plugin object exists: plugin.yaml has no readable name',
       } = statusIn(await (await fetch(`/apis/plugin.${domain}/v1alpha1/plugins/${name}`)).json());
       if (phase === 'started' && (version === undefined || running === version)) break;
-      // The server finds the folder of the other version a little later.
+      // During an upgrade, the server may find no folder for a short time.
       const isReplaced = version !== undefined && why.startsWith('FolderMissing');
       if (['failed', 'stopped', 'absent'].includes(phase) && !isReplaced)
         throw new Error(`the plugin ${name} is ${phase}: ${why}`);

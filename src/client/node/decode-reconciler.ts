@@ -12,8 +12,7 @@ export type DecodedReconciler = {
 const concurrencyMax = 16;
 
 /**
- * Decodes a declaration. The type of the objects is not checked. The server does not check it for reconcilers of
- * plugins either.
+ * Decodes a declaration. The TypeScript type of the objects is not checked, as for reconcilers of plugins.
  *
  * @throws TypeError for an invalid concurrency.
  */

@@ -16,7 +16,7 @@ export type ExecCommand = {
 
 const commandMs = 60_000;
 const outputBytesMax = 1_048_576;
-/** How long before the expiry of a token the next token is fetched. */
+/** The remaining lifetime of a token at which the next token is fetched. */
 const marginMs = 60_000;
 
 type Credential = {
@@ -67,7 +67,7 @@ async function credentialOf({ command, args, env, apiVersion, folder }: ExecComm
   return decodeCredential(command, printed.stdout);
 }
 
-/** Returns the reason of a failure, taken from standard error, because standard output may contain a token. */
+/** Returns the reason of a failure. Does not use standard output, which may contain a token. */
 function reasonOf(error: unknown): string {
   if (!isObject(error)) return 'for an unknown reason';
   const { stderr, code, killed } = error;

@@ -15,7 +15,7 @@ export type TlsTrust = {
 
 const bodiless = new Set([204, 205, 304]);
 
-/** Returns a `fetch` for https: URLs that trusts the given authorities only. Connections are reused. */
+/** Returns a `fetch` for https: URLs that trusts only the authorities in `ca`, if given. Connections are reused. */
 export function httpsFetch({ ca, serverName }: TlsTrust): Fetch {
   const agent = new Agent({
     keepAlive: true,

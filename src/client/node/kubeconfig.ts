@@ -26,8 +26,9 @@ export type KubeconfigOptions = {
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Members that are not supported, although they would change the client's identity, its route to the server or its
- * trust in the server. A kubeconfig with such a member is refused, since ignoring the member would be unsafe.
+ * Members of clusters and users that are not supported, although they would change the client's identity, its route to
+ * the server or its trust in the server. A kubeconfig with such a member is refused, since ignoring the member would be
+ * unsafe.
  */
 const unsupportedOfCluster = ['insecure-skip-tls-verify', 'proxy-url'];
 const unsupportedOfUser = [
@@ -41,7 +42,10 @@ const unsupportedOfUser = [
   'as-groups',
 ];
 
-/** Reads a kubeconfig. Throws an `Error` that names the file and the member, but not the member's value. */
+/**
+ * Reads a kubeconfig. For an invalid file, throws an `Error` that names the file and the member, but contains no
+ * credentials.
+ */
 export function readKubeconfig({ path, context }: KubeconfigOptions, clock: Clock): KubeconfigConnection {
   const file = resolve(path ?? defaultPath());
   const fail = (problem: string): Error => new Error(`${file}: ${problem}`);

@@ -17,8 +17,8 @@ import { clientUntil } from './ending-client.ts';
 
 export type RunOptions = {
   /**
-   * The client that the reconciler uses. It needs the rights to `list` and `watch` each type, and those that the steps
-   * need.
+   * The client that the reconciler uses. It needs the rights to `list` and `watch` each type, to `get` the reconciled
+   * objects, and those that the steps need.
    */
   readonly client: RemoteClient;
   /** The logger; by default the console, without messages of level `debug`. */
@@ -46,7 +46,7 @@ export type RunningReconciler = {
 /**
  * Runs a reconciler outside of the server, with the rules for plugins' reconcilers: one step at a time for a name,
  * growing delays after failures, and a step for each name at the start. Each step reads its object from the server.
- * There is no leader election: if two processes run the same reconciler, both run each step.
+ * There is no leader election, so if two processes run the same reconciler, both run each step.
  */
 export function runReconciler(declaration: ReconcilerDeclaration<never>, options: RunOptions): RunningReconciler {
   const runner = new ReconcilerRunner(decodeReconciler(declaration), options);

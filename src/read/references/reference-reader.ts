@@ -13,7 +13,7 @@ export type Referrer = {
   readonly uid: string | undefined;
 };
 
-/** Objects of one type, in the order of their names, from the first name after `after`. */
+/** Selects up to `limit` objects of one type, in the order of their names, beginning after the name `after`. */
 export type ReferrerPage = {
   readonly after?: string | undefined;
   readonly limit: number;
@@ -26,8 +26,9 @@ export type TargetState = {
 };
 
 /**
- * An intent with an append that may be pending: an append to the object `<type>/<name>` that expects a revision of at
- * most `through`; -1 for an absent object. `position`: the position of the intent in the log.
+ * An intent for which an append may be pending. `object`: the target of the append, as `<type>/<name>`. `through`: the
+ * greatest revision that the append may expect; -1 for an absent object. `position`: the position of the intent in the
+ * log.
  */
 export type PendingIntent = { readonly object: string; readonly through: number; readonly position: LogPosition };
 
