@@ -11,7 +11,7 @@ export type Chance = () => number;
 
 /**
  * Waits between attempts. The wait grows with each attempt up to a maximum, and contains a random part. It is not
- * shorter than the server's Retry-After, which also has a maximum.
+ * shorter than the server's Retry-After, up to `askedMsMax`.
  */
 export class BackOff {
   readonly #clock: Clock;

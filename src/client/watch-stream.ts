@@ -18,9 +18,9 @@ export type StreamOptions = {
 
 /**
  * Yields the events of one connection as they arrive: an array for each chunk, empty for a keep-alive. Returns when the
- * server ends the connection. Rejects if the connection is lost or silent, if the data is malformed, or with the
- * `ClientError` of a refusal or an ERROR event. Events that precede an ERROR event are yielded first. Data is read only
- * as fast as the caller consumes it.
+ * server ends the connection. Rejects if the connection is lost or silent, if the data is malformed, and after a
+ * refusal or an ERROR event (`ClientError`). Events before an ERROR event are yielded first. Data is read only as fast
+ * as the caller consumes it.
  */
 export async function* streamedFrames<T>(
   requests: Requests,

@@ -60,8 +60,8 @@ export class Watch<T> {
   readonly #backOff: BackOff;
   readonly #signal: AbortSignal;
   /**
-   * The last state of each object by name, as yielded or in `items`. Undefined if the caller passed a position without
-   * `items`.
+   * The last known state of each object by name: the last yielded state, or the state in `items`. Undefined if the
+   * caller passed a position without `items`.
    */
   readonly #states: Map<string, T> | undefined;
   /** The last position; undefined until the present objects have been read, and again after a 410. */

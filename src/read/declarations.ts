@@ -68,7 +68,8 @@ export type OlderPage = {
 /** Finds objects by the declaration that decided their last write. */
 export type OlderReader = {
   /**
-   * The names, after the name `after`, of objects with a last write under no declaration, or under one before `before`.
+   * The names, after the name `after`, of objects with a last write under no declaration, or under a declaration before
+   * revision `before`.
    */
   page(type: TypeKey, before: StreamRevision, after: string | undefined): OlderPage;
   written(type: TypeKey, name: string): WrittenObject | undefined;

@@ -28,7 +28,9 @@ export type CheckMessage = { readonly problems: readonly PluginProblem[] } | 'be
 
 export const checkProcessUrl: string = import.meta.url;
 
-/** The folder of the built-in roles. The path begins at the compiled file, dist/src/plugin/check/check-process.js. */
+/**
+ * The folder of the built-in roles. The path is relative to the compiled file, dist/src/plugin/check/check-process.js.
+ */
 const builtInRoles = resolve(import.meta.dirname, '../../../../roles');
 
 async function run({ checkOf: folder, platform }: CheckStart): Promise<void> {

@@ -53,8 +53,9 @@ function annotationProblems(
 }
 
 /**
- * Returns the problems of the role's rules. A rule with only groups of this plugin must name one of the plugin's types
- * or routes. Other rules are not checked, because a group of the platform or of another plugin may have the resource.
+ * Returns the problems of the role's rules. A rule that names only groups of this plugin must name one of the plugin's
+ * types or routes. Other rules are not checked, because a group of the platform or of another plugin may have the
+ * resource.
  */
 function ruleProblems({ file, object, lineOf }: FiledObject, targets: RuleTargets): readonly PluginProblem[] {
   const rules = isList(object['rules']) ? object['rules'] : [];

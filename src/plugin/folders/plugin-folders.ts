@@ -74,7 +74,10 @@ export class PluginFolders {
     });
   }
 
-  /** Finds all folders, and starts to watch their files. New and deleted folders are found after `follow`. */
+  /**
+   * Finds all folders, and starts to watch the files of plugins that are not bundled. New and deleted folders are found
+   * after `follow`.
+   */
   async open(): Promise<void> {
     const { bundled, extra } = this.#dependencies.roots;
     const roots = [

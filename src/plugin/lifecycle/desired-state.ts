@@ -25,8 +25,8 @@ export class DesiredStates {
 
   /**
    * Returns whether the plugin is enabled. A plugin that the operator disabled on this node is not enabled. Otherwise
-   * the Plugin object decides, which must not be marked for deletion. Without an object, `enabled` in the manifest
-   * decides.
+   * the Plugin object decides: it must be enabled and not marked for deletion. Without an object, `enabled` in the
+   * manifest decides.
    */
   isEnabled(plugin: HostedPlugin): boolean {
     if (this.#disabledPlugins.has(plugin.name)) return false;

@@ -220,8 +220,8 @@ export class HostedPlugin {
   }
 
   /**
-   * Records the digest of the files for which this node last checked the Plugin object, and on the leader updated it. A
-   * new leader records undefined, so that it updates the object.
+   * Records the digest of the present files when the Plugin object needs no further update for them: the leader has
+   * updated the object, or this node is not the leader. A new leader records undefined, so that it updates the object.
    */
   recordEnsured(digest: string | undefined): void {
     this.#ensuredDigest = digest;

@@ -16,8 +16,8 @@ export type TrialRequest = {
 /**
  * Runs a module in a separate process before the server runs the module. A thread would not suffice, because V8 may end
  * the whole process when a thread exhausts its heap. Returns a failure if the module ends the process, exhausts its
- * heap, or does not load in time, or if the process cannot be started. Returns undefined for an exception of the
- * module, because it occurs again when the server loads the module.
+ * heap, or does not load in time, or if the process cannot be started. Otherwise returns undefined. An exception of the
+ * module is ignored, because it occurs again when the server loads the module.
  */
 export async function findFatal({ path, name, domain }: TrialRequest, clock: Clock): Promise<Failure | undefined> {
   const start: TrialStart = { trialOf: pathToFileURL(path).href, name, domain };

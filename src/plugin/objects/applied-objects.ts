@@ -39,7 +39,7 @@ export type AppliedObjectsDependencies = ApplyDependencies & {
   readonly namesOf: (type: TypeKey, page: NamePage) => readonly string[];
 };
 
-/** By object: the pointers of values that both users and the plugin changed, or the reason why it was not removed. */
+/** Maps an object to the pointers of values that both users and the plugin changed, or to why it was not removed. */
 export type KeptChanges = ReadonlyMap<string, readonly string[]>;
 export type ObjectsApplied =
   { readonly ok: true; readonly kept: KeptChanges } | { readonly ok: false; readonly failure: Failure };

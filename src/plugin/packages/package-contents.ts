@@ -27,7 +27,7 @@ type AddedPath = {
 /** Checks the entries of an archive. Each entry is checked before its content is read. */
 export class PackageContents {
   /**
-   * The checked entries, and the folders that contain them, by case-folded path (`foldedPath`). `path` has the original
+   * The checked entries, and the folders that contain them, by the result of `foldedPath`. `path` has the original
    * spelling. `isImplied` is true for a folder if entries in the folder were checked, but no entry of the folder
    * itself.
    */

@@ -32,7 +32,7 @@ export const packageChunkBytes = 524_288;
 export const packageChunksReadMax = 8;
 /**
  * The maximum number of concurrent installs and upgrades on a node, each counted from the end of its upload. Each has
- * its archive and some unpacked files in memory. Further ones are refused with 429.
+ * its archive and some unpacked files in memory. Further requests are refused with 429.
  */
 export const packageInstallsMax = 2;
 /**

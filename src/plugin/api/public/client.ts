@@ -25,9 +25,9 @@ export type ClientListQuery<Fields extends string = string> = {
 
 /**
  * Calls the generated API in-process. A call has the rights of the caller (`client`) or of the plugin (`pluginClient`),
- * and rejects with a `ClientError` where HTTP would return an error. Only `get` returns undefined if there is no object
- * of this name. If `type` is a result of `defineType`, objects have the TypeScript type of the declaration, and
- * `fieldSelector` and `sort` accept only the declared indexes.
+ * and rejects with a `ClientError` where HTTP would return an error. If there is no object of this name, `get` returns
+ * undefined and does not reject. If `type` is a result of `defineType`, objects have the TypeScript type of the
+ * declaration, and `fieldSelector` and `sort` accept only the declared indexes.
  */
 export type Client = {
   get<T = PluginObject>(type: TypeName & Typed<T>, name: string): Promise<T | undefined>;

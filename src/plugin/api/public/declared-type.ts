@@ -124,8 +124,8 @@ export type DeclaredReference = {
    */
   readonly onMissing: 'refuse' | 'allow';
   /**
-   * The effect when an object is deleted that other objects name. `refuse`: the deletion is refused. `cascade`: the
-   * other objects are deleted too. `clear`: their references are removed. `orphan`: their references remain.
+   * The effect when a named object is deleted. `refuse`: the deletion is refused. `cascade`: the object with the field
+   * is deleted too. `clear`: the name is removed from the field. `orphan`: the name remains in the field.
    */
   readonly onDelete: 'refuse' | 'orphan' | 'cascade' | 'clear';
 };

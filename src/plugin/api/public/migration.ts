@@ -1,10 +1,10 @@
 import type { TypeName } from './object.ts';
 
 /**
- * A step that converts the stored objects of a type to the form that this version of the plugin expects. After a start
- * of the plugin, the leader runs each step that is not finished, on every stored object of the step's type. The steps
- * of a type run one after the other, in the order of the declaration. A finished step is recorded in the plugin's
- * status, and does not run again as long as the plugin declares it.
+ * A step that converts the stored objects of a type to the form that this version of the plugin expects. After the
+ * start of the plugin, the leader runs each unfinished step on every stored object of the step's type. The steps of a
+ * type run one after the other, in the order of the declaration. A finished step is recorded in the plugin's status,
+ * and does not run again as long as the plugin declares it.
  */
 export type MigrationDeclaration = {
   /** Unique in the plugin: lowercase letters, digits and dashes. Give a changed step another id. */

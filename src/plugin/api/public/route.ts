@@ -17,7 +17,7 @@ export type RouteRequest = {
   readonly time: string;
   readonly client: Client;
   readonly pluginClient: Client;
-  /** Aborts when the caller disconnects, or when the time limit of a route passes. */
+  /** Aborts when the caller disconnects. For a route, also aborts when the time limit passes. */
   readonly signal: AbortSignal;
   readonly log: PluginLogger;
 };
@@ -60,8 +60,8 @@ export type RouteDeclaration = {
    */
   readonly request?: {
     /**
-     * The JSON Schemas of query parameters, by name. A schema of an array checks all values of the parameter as an
-     * array of strings. Any other schema checks the only value as a string. Parameters without a schema are not
+     * The JSON Schemas of query parameters, by name. A schema with the type `array` checks the values as an array of
+     * strings. Any other schema requires a single value, and checks it as a string. Parameters without a schema are not
      * checked.
      */
     readonly query?: Readonly<Record<string, JsonSchema>>;

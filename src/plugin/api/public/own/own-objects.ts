@@ -38,8 +38,8 @@ type Answer<T> = (own: Own<T>) => Promise<RouteResponse>;
 /**
  * Declares the routes for a user's own objects. The objects are read and written with the plugin's rights, so that
  * users need rights on these routes, but no rights on the type. Objects of other users return 404. Lists, `ETag`,
- * `If-Match` and the preconditions in bodies work as in the generated API, without the parameters that
- * `refuseUnsupported` refuses.
+ * `If-Match` and the preconditions in bodies work as in the generated API, but `refuseUnsupported` refuses some
+ * parameters of lists and writes.
  */
 export function ownObjects<T extends AnyObject>(options: OwnObjects<T>): ControllerDeclaration {
   const { type, apiVersion, path, owner, verbs = ownVerbs } = options;
