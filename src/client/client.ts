@@ -42,7 +42,7 @@ export type ConnectOptions = Credentials & {
   readonly fetch?: Fetch | undefined;
   /** Replaces the system clock, for tests. */
   readonly clock?: Clock | undefined;
-  /** Random numbers from 0 to 1, for the waits between attempts; for tests. */
+  /** Replaces the random numbers from 0 to 1 for the waits between attempts, for tests. */
   readonly chance?: (() => number) | undefined;
   /**
    * A watch that receives nothing for this time, in milliseconds, connects again. The default is 30,000; the server

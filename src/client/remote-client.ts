@@ -50,8 +50,8 @@ export type RemoteClient = {
   /** Yields the list page by page. */
   pages<T = PluginObject>(type: TypeName & Typed<T>, query?: PagesQuery): AsyncGenerator<ListPage<T>, void, undefined>;
   /**
-   * Yields each change once, until the signal aborts, the caller leaves the loop, or the server refuses the watch for a
-   * reason that is not transient.
+   * Yields the changes, none of them twice. Ends when the signal aborts, when the caller leaves the loop, or when the
+   * server refuses the watch for a reason that is not transient.
    */
   watch<T = PluginObject>(
     type: TypeName & Typed<T>,

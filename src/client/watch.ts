@@ -47,10 +47,9 @@ export type WatchSettings = {
 };
 
 /**
- * A watch that continues after disconnects, restarts and transient refusals: the caller receives each change once, as
- * over one connection. The watch resumes from the last position. Without a position (while the present objects are
- * read, or after a 410), it reads the present objects again. It then yields the differences from the states that it has
- * yielded before.
+ * A watch that continues after disconnects, restarts and transient refusals. It yields no change twice, and resumes
+ * from the last position. Without a position (while the present objects are read, or after a 410), it reads the present
+ * objects again. It then yields the differences from the states that it has yielded before.
  */
 export class Watch<T> {
   readonly #requests: Requests;
@@ -67,8 +66,8 @@ export class Watch<T> {
   /** The last position; undefined until the present objects have been read, and again after a 410. */
   #position: string | undefined;
   /**
-   * The names of the present objects that were read on this connection. Undefined if nothing was yielded before this
-   * connection, so that no deletion can be missing.
+   * The names of the present objects that were read on this connection, to find deleted objects. Undefined if no state
+   * was known before this connection, because no deletion can then be missed.
    */
   #present: Set<string> | undefined;
   /** Whether the present objects are read with a list, because the server does not support initial events. */
@@ -170,7 +169,8 @@ export class Watch<T> {
   #eventsIn(frames: readonly Frame<T>[]): readonly WatchEvent<T>[] {
     const events: WatchEvent<T>[] = [];
     for (const frame of frames) this.#addEvents(frame, events);
-    // Only a new position resets the wait: a connection that ends while present objects arrive will repeat them.
+    // Only a new position resets the wait. If a connection ends while the present objects arrive, they must be read
+    // again.
     if (this.#position !== undefined) this.#backOff.reset();
     return events;
   }

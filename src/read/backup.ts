@@ -17,8 +17,8 @@ export type BackupRefusal = {
 };
 
 /**
- * A response of JSON lines, each with its `kind`: `Progress`, and one `Result` or `Failure` at the end. The caller must
- * start the iteration. If the caller abandons the iteration, the backup ends and its files are removed.
+ * A response of JSON lines. The `kind` of a line is `Progress`, and that of the last line is `Result` or `Failure`. The
+ * caller must start the iteration. If the caller abandons the iteration, the backup ends and its files are removed.
  */
 export type BackupAnswer = {
   readonly ok: true;

@@ -9,7 +9,7 @@ type Body = Readonly<Record<string, unknown>>;
 
 /**
  * Decodes a replay up to `until`, or a comparison if `until` is absent. `print` requests the objects that `type` and
- * `name` select, or all objects without them.
+ * `name` select, or all objects if neither is given.
  */
 export function decodeReplay(body: Body): DecodedReplay {
   const problem = memberProblem(body, ['until', 'print', 'type', 'name']);

@@ -28,7 +28,7 @@ export function placeOf(stream: StreamName): EventPlace {
 }
 
 /**
- * Whether an event contains a password hash or token digest. Of the data of such an event, only the SHA-256 is shown
+ * Whether an event contains a password hash or token digest. Only the SHA-256 of the data of such an event is shown
  * (decision 7.1).
  */
 export function isSecret({ category }: Pick<EventPlace, 'category'>): boolean {

@@ -16,8 +16,8 @@ export type MomentProblem = {
 };
 
 /**
- * Returns the reason why the log does not have the moment: the moment is in the future or in another epoch, or is a
- * position that is not between the ends of the log. Returns undefined if the log has the moment.
+ * Returns the reason why the log does not have the moment; undefined if the log has it. The log does not have a time in
+ * the future, a position of another epoch, or a position outside of the first and the last position.
  */
 export function momentProblem(moment: Moment, { first, head, epoch, nowMs }: LogNow): MomentProblem | undefined {
   if (moment.kind === 'time')

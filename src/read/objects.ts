@@ -77,8 +77,8 @@ export type Wanted = Pick<AbortSignal, 'throwIfAborted'>;
  */
 export type LongList = {
   /**
-   * Resolves with the page. Rejects with the error of `signal` if `signal` aborts first, like `ObjectReader.names` and
-   * `objects`.
+   * Resolves with the page. Rejects with the error of `signal` if `signal` aborts first. `ObjectReader.names` and
+   * `ObjectReader.objects` do the same.
    */
   rest(signal?: Wanted): Promise<ListPage>;
   /** Abandons the list. */
@@ -147,7 +147,7 @@ export type Change = {
   readonly kind: 'added' | 'modified' | 'deleted';
   readonly position: LogPosition;
   readonly revision: StreamRevision;
-  /** The event of the change. Events that follow from the change name it as their cause. */
+  /** The event of the change. Events that follow from the change name this event as their cause. */
   readonly cause: CausingEvent;
   /** The id of the request or step that wrote the event, if this process wrote the event. */
   readonly requestId?: string | undefined;

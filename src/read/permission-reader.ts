@@ -26,8 +26,9 @@ export type PermissionReader = {
   /** Whether this user is one of the holders of the role. */
   isHolder(role: string, user: string): boolean;
   /**
-   * The rules of the closure of `names`: of these roles, the roles on which they depend, and the roles that they
-   * aggregate. `changed` replaces one role in this computation; with `role: undefined`, the role is absent.
+   * The rules of the roles in the closure of `names`. The closure consists of these roles, the roles on which they
+   * depend, and the roles that they aggregate, directly or indirectly. `changed` replaces one role in this computation;
+   * with `role: undefined`, the role is absent.
    */
   rulesOf(names: Iterable<string>, changed?: ChangedRole): readonly Rule[];
   user(name: string): UserRecord | undefined;
@@ -54,7 +55,7 @@ export type ApiRequest = ResourceRequest | NonResourceRequest;
 
 /** All rights of one subject. */
 export type Rights = {
-  /** Whether the subject holds `super-role`, directly or through its roles' closure. */
+  /** Whether `super-role` is in the closure of the subject's roles. */
   readonly isSuperAdministrator: boolean;
   /** Every existing role in the closure of the subject's roles. */
   readonly roles: ReadonlySet<string>;
@@ -74,7 +75,7 @@ export type Rights = {
   rules(): readonly Rule[];
 };
 
-/** The record of a user. An object that is marked for deletion has no record, so it grants no rights. */
+/** The record of a user. A User object that is marked for deletion has no record, so the user has no rights. */
 export type UserRecord = {
   readonly name: string;
   readonly uid: string;

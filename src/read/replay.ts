@@ -59,9 +59,10 @@ export type ReplayRefusal = {
 };
 
 /**
- * A response of JSON lines, each with its `kind`: `Progress`, `Object`, `Change`, `Compared` after the comparison of
- * all read models except the audit indexes and the columns, and one `Result` or `Failure` at the end. The caller must
- * start the iteration. When the iteration ends or is abandoned, the replay ends and its files are removed.
+ * A response of JSON lines. The `kind` of a line is `Progress`, `Object`, `Change`, `Compared`, `Result` or `Failure`.
+ * The line `Compared` follows the comparison of all read models except the audit indexes and the columns. The last line
+ * is a `Result` or a `Failure`. The caller must start the iteration. When the iteration ends or is abandoned, the
+ * replay ends and its files are removed.
  */
 export type ReplayAnswer = {
   readonly ok: true;

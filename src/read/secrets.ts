@@ -2,6 +2,6 @@
 export type SecretReader = {
   /** The hash at exactly this revision of the object's secret stream. */
   passwordHash(uid: string, revision: number): string | undefined;
-  /** The digest of the latest text of a token. */
+  /** The digest of the latest secret of a token. */
   tokenDigest(uid: string): string | undefined;
 };

@@ -13,8 +13,9 @@ export type UniqueStep = {
   readonly indexes: readonly string[];
   /** `pending`: waits until nodes are drained; `claiming`: claims the values of stored objects. */
   readonly step: 'pending' | 'claiming';
-  /** The recorded duplicates in the order of names, and the number of all duplicates. */
+  /** The recorded duplicates, in the order of names. */
   readonly duplicates: readonly Duplicate[];
+  /** The number of all duplicates, recorded or not. */
   readonly duplicateCount: number;
 };
 

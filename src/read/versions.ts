@@ -9,7 +9,8 @@ import type { TypeKey } from '../resource/type/index-entry.ts';
  */
 export type VersionReader = {
   /**
-   * The last revision of an object's stream at or before a position of this epoch; undefined if no event precedes it.
+   * The last revision of an object's stream at or before a position of this epoch; undefined if there is no such
+   * revision.
    */
   lastAt(type: TypeKey, name: string, position: LogPosition): StreamRevision | undefined;
   /** The position of a revision of an object's stream; undefined if the revision is not folded. */

@@ -29,11 +29,11 @@ export type RunOptions = {
 
 export type RunningReconciler = {
   /**
-   * Resolves when all objects have been read and enqueued. Rejects if the client may not read the objects, or if the
-   * reconciler is stopped first.
+   * Resolves when all objects have been read and enqueued. Rejects after a refusal that is not transient, for example
+   * because the client may not read the objects, or if the reconciler is stopped first.
    */
   readonly synced: Promise<void>;
-  /** By object name, the number of consecutive failures. Contains only the objects for which the last step failed. */
+  /** The number of consecutive failures, by object name. Contains only the objects for which the last step failed. */
   readonly failing: ReadonlyMap<string, number>;
   /** The number of ended steps by result. `stuck`: the number of steps that exceeded the time limit. */
   readonly counts: Readonly<Record<'settled' | 'again' | 'failed' | 'stuck', number>>;

@@ -52,8 +52,8 @@ export type MigrationRecords = {
 };
 
 /**
- * The failures of a migration. `count` is the number of failing objects; the other members describe the first of them
- * in the order of names.
+ * The failures of a migration. `count` is the number of failing objects. `name`, `problem` and `trace` describe the
+ * first of these objects in the order of names.
  */
 export type MigrationFailure = {
   readonly id: string;

@@ -57,8 +57,8 @@ function inVersion(resolved: ResolveFnOutput, parent: string | undefined): Resol
 export const versionMember = 'plugin-files';
 
 /**
- * Returns `url` with the version that the URL of the importing module `parent` has. Returns undefined if `parent` has
- * no version, or if `url` is not reloaded: it is outside of the plugin's folder, in `node_modules`, or has a query.
+ * Returns `url` with the version in `parent`, the URL of the importing module. Returns undefined if `parent` has no
+ * version, or if `url` is not reloaded: it is outside of the plugin's folder, in `node_modules`, or has a query.
  */
 export function versioned(url: string, parent: string): string | undefined {
   const version = URL.canParse(parent) ? new URL(parent).searchParams.get(versionMember) : null;

@@ -12,6 +12,6 @@ export type PluginLogPage = {
   readonly lines: readonly Uint8Array[];
   /** The cursor after the last line. */
   readonly cursor: string;
-  /** The number of lines after the given cursor that were dropped to keep the limits. */
+  /** The number of lines that are missing after the given cursor, because they were dropped to keep the limits. */
   readonly dropped: number;
 };

@@ -69,8 +69,9 @@ export type PluginDefinition = {
    */
   readonly migrations?: readonly MigrationDeclaration[];
   /**
-   * Called when the plugin stops, after its routes, sockets, types and reconcilers are removed. End timers and remove
-   * listeners here. An error is logged and otherwise ignored. The time limit is the same as for the plugin's start.
+   * Called when the plugin stops, after its routes, sockets, types and reconcilers are removed. Also called if the
+   * plugin was loaded but not served. End timers and remove listeners here. An error is logged and otherwise ignored.
+   * The time limit is the same as for the plugin's start.
    */
   readonly stop?: () => void | Promise<void>;
 };
@@ -122,8 +123,9 @@ type SchemaDeclaration<Schema extends JsonSchema, Plural extends string, Index e
 };
 
 /**
- * Declares a reconciler. The TypeScript types of its objects and of watched objects are derived from `type`, which is
- * usually a result of `defineType`. If `type` contains only the names of the type, use `defineReconciler<MyObject>`.
+ * Declares a reconciler. The TypeScript type of its objects is derived from `type`, and the type of watched objects
+ * from the `type` of the watch. Each is usually a result of `defineType`. If `type` contains only the names of the
+ * type, use `defineReconciler<MyObject>`.
  */
 export function defineReconciler<T = PluginObject, const Watched extends readonly unknown[] = readonly unknown[]>(
   declaration: Omit<ReconcilerDeclaration<T>, 'type' | 'watches'> & {

@@ -11,9 +11,9 @@ import { checkProcessUrl, type CheckStart } from './check-process.ts';
 import type { PluginProblem } from './plugin-problem.ts';
 
 /**
- * Returns all problems of a plugin's folder that can be found without a server: problems of the manifest, the module
- * with its types, routes and reconcilers, the shipped objects, and the roles. The module runs in a separate process, so
- * a module that loops or exits is reported like any other problem.
+ * Returns the problems of a plugin's folder that can be found without a server. They may be in the manifest, in the
+ * module (its types, routes and reconcilers), in the shipped objects, or in the roles. The module runs in a separate
+ * process, so a module that loops or exits is reported like any other problem.
  */
 export async function checkPlugin(path: string, platform: Platform, clock: Clock): Promise<readonly PluginProblem[]> {
   const real = await realpath(path);

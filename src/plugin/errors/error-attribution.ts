@@ -71,7 +71,7 @@ export class CodeFolders {
     return withSourcePlaces(stack, [...this.#suspects.keys()].reverse());
   }
 
-  /** Returns the plugin that threw an uncaught error; undefined for an error of the platform. */
+  /** Returns the plugin that threw an uncaught error, like `attributeError`; undefined for an error of the platform. */
   pluginOf(error: unknown): string | undefined {
     return attributeError(error, this.all());
   }

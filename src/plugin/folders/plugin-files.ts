@@ -32,7 +32,8 @@ const foldersLeftOut = new Set(['node_modules', 'test', 'tests']);
 const codeExtensions = new Set(['.js', '.mjs', '.cjs', '.json']);
 
 /**
- * Scans a plugin's folder. Returns undefined if the folder or its plugin.yaml is missing. Rethrows transient errors.
+ * Scans a plugin's folder. Returns undefined if the folder or its plugin.yaml is missing. Rejects with a transient
+ * error.
  */
 export async function scanFiles(root: string): Promise<FilesScan | undefined> {
   // Without a plugin.yaml the folder is not a plugin, and may be large.

@@ -192,6 +192,23 @@ function nextStep({ type, name, object, decides }: Application, { reader, domain
   };
 }
 
+/**
+ * Returns the members that plugins and users may both change. Files can set the status only when an object is created,
+ * and only if the type has no subresource `status`.
+ */
+function mergeableOf(object: JsonObject, key: string): JsonObject {
+  const { apiVersion: _apiVersion, kind: _kind, status: _status, metadata: _metadata, ...members } = object;
+  const { labels, annotations, finalizers, ownerReferences } = objectAt(object, 'metadata');
+  const { [key]: _memory, ...own } = isObject(annotations) ? annotations : {};
+  const metadata = {
+    ...(labels === undefined ? {} : { labels }),
+    ...(Object.keys(own).length === 0 ? {} : { annotations: own }),
+    ...(finalizers === undefined ? {} : { finalizers }),
+    ...(ownerReferences === undefined ? {} : { ownerReferences }),
+  };
+  return { ...members, metadata };
+}
+
 function withAnnotation(object: JsonObject, key: string, value: string): JsonObject {
   const metadata = objectAt(object, 'metadata');
   return { ...object, metadata: { ...metadata, annotations: { ...objectAt(metadata, 'annotations'), [key]: value } } };

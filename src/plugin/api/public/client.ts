@@ -49,7 +49,7 @@ export type Client = {
     preconditions?: ClientPreconditions,
   ): Promise<T>;
   /**
-   * Applies a merge patch of the form `{status}` to an object of a type with `statusSubresource`. No other write
+   * Applies a merge patch of the form `{status}` to an object of a type with `statusSubresource`. No other call sets or
    * changes the status of such an object.
    */
   patchStatus<T = PluginObject>(

@@ -37,9 +37,9 @@ export type VersionDeclaration = {
   /** The columns of the version's tables; by default those of the type. */
   readonly printerColumns?: TypeDeclaration['printerColumns'];
   /**
-   * Members of sample objects, for example `{ spec: { title: 'Lamp' } }`. When the plugin starts, the server converts
-   * the samples to the other versions and back, to test the conversions. Required for each version if `convert` is
-   * declared.
+   * Members of sample objects, for example `{ spec: { title: 'Lamp' } }`. When the plugin starts, the server tests the
+   * conversions with the samples: from this version to the preferred version and back, or from the preferred version to
+   * each other version and back. Required for each version if `convert` is declared.
    */
   readonly examples?: readonly Readonly<Record<string, unknown>>[];
 };

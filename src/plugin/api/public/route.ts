@@ -23,7 +23,7 @@ export type RouteRequest = {
 };
 
 export type RouteResponse = {
-  /** The HTTP status. The default is 200, or 204 if there is no body. */
+  /** The HTTP status. The default is 204 if there are neither a body nor events, and 200 otherwise. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** The body. It is sent as JSON, unless it is a string or bytes and `headers` contains another content type. */
@@ -46,8 +46,8 @@ export type ServerSentEvent = {
 export type RouteHandler = (request: RouteRequest) => RouteResponse | undefined | Promise<RouteResponse | undefined>;
 
 /**
- * A route. In `PluginDefinition.routes`, `path` is absolute: `/apis/<group>/<version>/…`. A segment `{name}` is a
- * parameter.
+ * A route. In a controller, `path` is relative to the path of the controller. In `PluginDefinition.routes`, `path` is
+ * absolute: `/apis/<group>/<version>/…`. A segment `{name}` is a parameter.
  */
 export type RouteDeclaration = {
   readonly method: RouteMethod;
@@ -119,7 +119,7 @@ export type PluginSocket = {
 export type SocketHandler = (socket: PluginSocket, request: RouteRequest) => void | Promise<void>;
 
 /**
- * A WebSocket endpoint. A connection is authorized like a GET of the path, and again whenever roles change. A
+ * A WebSocket endpoint. A connection is authorized like a GET of the path, and again when rights may have changed. A
  * connection that is no longer authorized is closed with code 4403.
  */
 export type SocketDeclaration = {
