@@ -9,19 +9,23 @@ import { plainEvent, selectedEvent, type ShownChange } from './selected-change.t
 import { nameWatched, selectsAll, type WatchPlan } from './watch-plan.ts';
 import type { Watcher } from './watcher.ts';
 
-/** The live watchers with the same type, name, selection and encoding. All of them receive the same buffers. */
+/**
+ * The live watchers with the same type, name, selection and encoding. They share the buffers of their frames. A watcher
+ * that awaits its first event may receive the event in another form.
+ */
 export class Audience {
   readonly #encoding: FrameEncoding;
   /** Undefined if the audience selects every object of its type. */
   readonly #selection: Selection | undefined;
   readonly #members = new Set<Watcher>();
   /**
-   * The frames of recent changes, by position, for joining watchers. An entry exists while a queue contains its frames.
+   * The frames of recent changes, by position, for joining watchers. An entry is removed when the last queue releases
+   * its frames.
    */
   readonly #held = new Map<LogPosition, Frames>();
-  /** Like `#held`, with each event encoded as the first one of a stream. */
+  /** Like `#held`, for events that are encoded as the first event of a stream. */
   readonly #heldFirst = new Map<LogPosition, Frames>();
-  /** The frames of the batch in progress that this audience receives; undefined until a selected change is added. */
+  /** The frames of the current batch for this audience; undefined until the batch has an event for the audience. */
   #selected: SelectedFrames | undefined;
 
   constructor(plan: WatchPlan, encoding: FrameEncoding) {
@@ -42,7 +46,8 @@ export class Audience {
   }
 
   /**
-   * Adds a change of the batch if the audience selects the change. Returns true for the batch's first selected change.
+   * Adds a change of the batch, unless it results in no event for this audience. Returns true for the first added
+   * change.
    */
   take(change: ShownChange, batch: Batch): boolean {
     const event = this.#eventOf(change, batch.lastSelected);
@@ -53,7 +58,7 @@ export class Audience {
     return isFirst;
   }
 
-  /** Sends the frames of the selected changes to every member. */
+  /** Sends the frames of the batch to every member. */
   publish(now: number): void {
     const selected = this.#selected;
     this.#selected = undefined;
@@ -69,7 +74,7 @@ export class Audience {
   }
 
   /**
-   * Returns the frames of recent changes that a joining watcher has missed. Joining watchers of the audience share
+   * Returns the frames of `changes`, which a joining watcher has missed. The watchers that join an audience share
    * frames.
    */
   framesOf(changes: readonly ShownChange[], watcher: Pick<Watcher, 'awaitsFirst' | 'begin'>): readonly Frames[] {
@@ -99,7 +104,7 @@ export class Audience {
     return frames;
   }
 
-  /** Returns the event of a change; undefined if the audience does not select the change. */
+  /** Returns the event of a change; undefined if the object is selected neither before nor after the change. */
   #eventOf(change: ShownChange, shownLast?: (change: ShownChange) => Uint8Array): WatchEvent | undefined {
     return this.#selection === undefined ? plainEvent(change) : selectedEvent(this.#selection, change, shownLast);
   }
@@ -110,27 +115,24 @@ type Gathered = {
   readonly byKey: Map<string, Audience>;
   /** The audiences that must be checked for a change of any object. */
   readonly wide: Set<Audience>;
-  /**
-   * The audiences of a single object, by the object's name, so that they are not checked for a change of another
-   * object.
-   */
+  /** The audiences of a single object, by its name. They are not checked for a change of another object. */
   readonly byName: Map<string, Set<Audience>>;
 };
 
-/** Finds the audiences of a change. An audience without members is removed. */
+/**
+ * All audiences of a hub. Passes each change to the audiences that may select it. An audience without members is
+ * removed.
+ */
 export class Audiences {
   readonly #types = new Map<TypeKey, Gathered>();
-  /** The audience of each watcher, and its key. */
+  /** The audience of each live watcher, with the key of the audience. */
   readonly #memberships = new Map<Watcher, { readonly audience: Audience; readonly key: string }>();
 
   get size(): number {
     return [...this.#types.values()].reduce((sum, { byKey }) => sum + byKey.size, 0);
   }
 
-  /**
-   * Returns the audience for a plan. An audience that does not exist yet is created, but not found by others before
-   * `enter`.
-   */
+  /** Returns the existing audience for a plan, or a new one. Later calls find a new audience only after `enter`. */
   of(plan: WatchPlan, encoding: FrameEncoding): Audience {
     return this.#types.get(plan.type.key)?.byKey.get(keyOf(plan, encoding)) ?? new Audience(plan, encoding);
   }
@@ -201,8 +203,8 @@ export class Audiences {
 const none: ReadonlySet<Audience> = new Set();
 
 /**
- * Returns the key of an audience. Numbers are written as text, since index keys may be infinite, which JSON cannot
- * represent.
+ * Returns the key of an audience. Numbers are written as text, since an index key may be infinite, and JSON has no
+ * infinite numbers.
  */
 function keyOf({ name, selection }: WatchPlan, encoding: FrameEncoding): string {
   return JSON.stringify([encoding.name, name ?? null, selection], (_, value: unknown) =>

@@ -4,7 +4,8 @@ import { Frames } from './frames.ts';
 import { lastSelected, type ShownChange } from './selected-change.ts';
 
 /**
- * Consecutive frames in one buffer, and the same frames for the start of a stream. Each buffer is made on first use.
+ * Consecutive frames in one buffer (`frames`), and the same frames for the start of a stream (`begun`). Each buffer is
+ * made on first use.
  */
 type Run = {
   readonly frames: Frames;
@@ -12,14 +13,14 @@ type Run = {
 };
 
 /**
- * The frames of one batch of changes. Each event is encoded once for each encoding. Audiences that receive the same
- * events share buffers, since a user may open thousands of audiences and objects may be large.
+ * The frames of one batch of changes. No event is encoded twice in the same form. Audiences that receive the same
+ * events share buffers, since one user may open watches with thousands of selections, and objects may be large.
  */
 export class Batch {
   readonly #encodings = new Map<string, EncodedBatch>();
   readonly #left = new Map<ShownChange, Uint8Array>();
 
-  /** Returns empty frames for an audience. Call this method when the audience selects its first event. */
+  /** Returns frames without an event. Call this method when an audience receives its first event of the batch. */
   selected(encoding: FrameEncoding): SelectedFrames {
     let encoded = this.#encodings.get(encoding.name);
     if (encoded === undefined) {
@@ -30,7 +31,8 @@ export class Batch {
   }
 
   /**
-   * The last selected state of an object that leaves a selection, built once so that all audiences get the same bytes.
+   * Returns the last selected state of an object that leaves a selection. The state is built once, so that all
+   * audiences get the same bytes.
    */
   readonly lastSelected = (change: ShownChange): Uint8Array => {
     const made = this.#left.get(change) ?? lastSelected(change);
@@ -78,7 +80,10 @@ export class SelectedFrames {
 class EncodedBatch {
   /** The empty run. */
   readonly start = new SmallRun();
-  /** The one or two events of each shown object. The key is the object's buffer, which all audiences share. */
+  /**
+   * The events with each state of an object. The key is the buffer of the state, which all audiences share. One state
+   * may be in two events: ADDED for some audiences, and MODIFIED for others.
+   */
   readonly #events = new Map<Uint8Array, EncodedEvent[]>();
 
   event(event: WatchEvent, encoding: FrameEncoding): EncodedEvent {
@@ -92,7 +97,7 @@ class EncodedBatch {
   }
 }
 
-/** One event. A large event has its own buffer, so that it is not copied into each run that contains the event. */
+/** One event in one encoding. A large event has its own buffer, so that no run copies it. */
 class EncodedEvent implements Run {
   readonly parts: readonly Uint8Array[];
   readonly isLarge: boolean;
@@ -137,7 +142,7 @@ type RunStart = {
   readonly last: EncodedEvent;
 };
 
-/** Small events in one buffer. Runs form a tree: audiences that have received the same events share a run. */
+/** Small events in one buffer. Runs form a tree: audiences with the same events share a run. */
 class SmallRun implements Run {
   /** The previous run, and the event that follows it; undefined for the empty run. */
   readonly #step: { readonly previous: SmallRun; readonly last: EncodedEvent } | undefined;

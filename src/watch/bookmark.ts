@@ -3,8 +3,7 @@ import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { WatchEvent } from './frame.ts';
 
 /**
- * Makes an event with only a position. `Watcher.beat` sends bookmarks at intervals, `catch-up.ts` after the initial
- * state. `mark` adds Kubernetes' annotation for the end of the initial state.
+ * Returns an event that contains only a position. `mark` adds Kubernetes' annotation for the end of the initial state.
  */
 export function bookmark(type: ResourceType, position: LogPosition, mark?: 'initial-events-end'): WatchEvent {
   const annotations = mark === undefined ? {} : { annotations: { 'k8s.io/initial-events-end': 'true' } };

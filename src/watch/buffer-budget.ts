@@ -11,18 +11,20 @@ export type BudgetBounds = {
 export type Queue = {
   /** Bytes that the peer has not consumed. The queue with the most unread bytes is the furthest behind. */
   readonly unreadBytes: number;
-  /** Disconnects the queue because a limit is exceeded. Only the write in progress remains. */
+  /**
+   * Disconnects the queue because a limit is exceeded, and drops its waiting frames. A write in progress may continue.
+   */
   overflow(): void;
-  /** Releases all frames immediately and then destroys the connection. */
+  /** Releases all frames immediately, and destroys the connection in a later turn. */
   cut(): void;
 };
 
-/** The queues of one user, with the total of their bytes. Visitors have one account for each address. */
+/** The queues of one user, with the total of their bytes. Visitors have one account for each network of addresses. */
 export class Account {
   readonly key: string;
   bytes = 0;
   readonly queues = new Set<Queue>();
-  /** Ended queues that have not finished their last write, oldest first. */
+  /** Ended queues that have not finished their last write, in the order in which they ended. */
   readonly leaving = new Set<Queue>();
 
   constructor(key: string) {
@@ -32,7 +34,7 @@ export class Account {
 
 /**
  * The limits of unread bytes for all queues together and for each user. Adding a frame takes constant time. The queues
- * are compared only after a limit is exceeded, at most once in a turn.
+ * are compared only after a limit is exceeded, and the resulting order is kept until the next turn.
  */
 export class BufferBudget {
   readonly #bounds: BudgetBounds;
@@ -41,13 +43,11 @@ export class BufferBudget {
   readonly #leaving = new Set<Queue>();
   #bytes = 0;
   /**
-   * The queues of each scope that exceeded its limit in this turn, sorted so that the queue that is furthest behind is
-   * last.
+   * The queues of each scope that exceeded its limit in this turn, in ascending order of unread bytes. A scope is one
+   * account, or all queues together.
    */
   readonly #orders = new Map<Account | BufferBudget, Queue[]>();
-  /**
-   * Whether a limit is being enforced. Prevents recursion, since disconnecting one queue may add a frame to another.
-   */
+  /** Whether a limit is being enforced. Prevents recursion if the disconnection of a queue adds a frame. */
   #relieving = false;
 
   constructor(slices: Slices, bounds: BudgetBounds) {
@@ -55,12 +55,12 @@ export class BufferBudget {
     this.#bounds = bounds;
   }
 
-  /** The bytes in all queues, with each shared buffer counted once. */
+  /** The memory of all queues in bytes. A buffer in several queues is counted once, with an overhead for each queue. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Returns the bytes in one user's queues. */
+  /** Returns the memory of one account's queues in bytes. */
   bytesOf(key: string): number {
     return this.#accounts.get(key)?.bytes ?? 0;
   }
@@ -76,8 +76,8 @@ export class BufferBudget {
   }
 
   /**
-   * Marks the queue as ended, so that it is disconnected before other queues. Call this method when the queue accepts
-   * no more frames.
+   * Marks the queue as ended: if a limit is exceeded, it is disconnected before other queues. Call this method when the
+   * queue accepts no more frames.
    */
   leave(account: Account, queue: Queue): void {
     account.queues.delete(queue);
@@ -107,7 +107,10 @@ export class BufferBudget {
     this.#bytes -= last === 'anybody' ? bytes : watchQueuedFrameBytes;
   }
 
-  /** Disconnects the queues that are furthest behind until both limits are met. Call this method after adding bytes. */
+  /**
+   * Disconnects queues until both limits are met or no queue has unread bytes: first the ended queues, then the queues
+   * that are furthest behind. Call this method after adding bytes.
+   */
   relieve(account: Account): void {
     const { bytesMax, accountBytesMax } = this.#bounds;
     if ((account.bytes <= accountBytesMax && this.#bytes <= bytesMax) || this.#relieving) return;

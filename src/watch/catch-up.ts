@@ -23,7 +23,7 @@ import { LogSilentError } from './log-silent-error.ts';
 import { initialQuery, type Ending } from './watch-plan.ts';
 import type { Watcher } from './watcher.ts';
 
-/** The read models of a watch. */
+/** The read models that a watch uses. */
 export type WatchReader = Pick<ObjectReader, 'snapshots' | 'position' | 'isKnown' | 'reached' | 'objects'>;
 
 export type CatchUpSource = {
@@ -31,7 +31,7 @@ export type CatchUpSource = {
   readonly reader: WatchReader;
   readonly logged: LoggedSource;
   readonly clock: Clock;
-  /** The position of the hub. The hub publishes the changes after this position. */
+  /** The position of the hub's last batch. The hub publishes all later changes. */
   readonly position: () => LogPosition;
   /** Resolves when the calling catch-up may continue. All catch-ups together use only a part of each turn. */
   readonly turn: () => Promise<void>;
@@ -40,8 +40,9 @@ export type CatchUpSource = {
 };
 
 /**
- * Waits until this node has folded the events up to the start of the watch. If the log never issued the start position,
- * the watch expires: the client then has data of another log and must list again.
+ * Waits until this node has folded the events up to the start of the watch. If the log has not issued the start
+ * position in its current epoch, the watch ends as expired: the client has data of another log or epoch, and must list
+ * again.
  */
 export async function awaitStart(watcher: Watcher, { reader, log }: CatchUpSource): Promise<void> {
   const needed = neededBy(watcher);
@@ -79,7 +80,7 @@ function neededBy({ plan: { start } }: Watcher): LogPosition | undefined {
   }
 }
 
-/** Ends the reads of a closed watch. `Watcher.state` is `closed` already, so the hub ignores this error. */
+/** Ends the read of a closed watch. `Watcher.state` is `closed` already, so the hub ignores this error. */
 class WatchOverError extends Error {
   override readonly name = 'WatchOverError';
 }
@@ -99,9 +100,9 @@ function isGivenUp(signal: AbortSignal): boolean {
 }
 
 /**
- * Brings a watcher up to date, slice by slice, with a bounded queue. Also reads the changes that are committed during
- * the catch-up, until few enough are left to send them in the turn in which the watcher joins. So the watcher neither
- * misses nor repeats a change.
+ * Brings a watcher up to date, slice by slice, with a bounded queue. The hub calls `log` again for the changes that are
+ * committed during the catch-up, until the rest can be sent in the turn in which the watcher joins. So the watcher
+ * misses no change and receives none twice.
  */
 export class Replay {
   readonly #watcher: Watcher;
@@ -113,7 +114,7 @@ export class Replay {
   #bytes = 0;
   /** The time at which the current slice started. */
   #begunAt: number;
-  /** Cancels the reads of the watch after its end. */
+  /** Cancels the read of the initial state after the end of the watch. */
   readonly #wanted: Wanted = {
     throwIfAborted: () => {
       if (this.#isOver()) throw new WatchOverError();
@@ -131,7 +132,7 @@ export class Replay {
     );
   }
 
-  /** Sends the current objects, all at one position. The watch continues from this position. */
+  /** Sends the selected objects, all at one position. The watch continues from this position. */
   async state(signal: AbortSignal): Promise<void> {
     const slot = await this.#source.reader.snapshots.take(this.#watcher.plan.client, signal);
     if (slot === undefined && signal.aborted) throw new LogSilentError('the wait for a snapshot was cancelled');
@@ -163,7 +164,7 @@ export class Replay {
 
   /**
    * Sends the events between the watcher's cursor and the hub's position. Sends only a part of the events if the peer
-   * is behind, the watch has ended or another catch-up waits for a slot. The cursor records the progress.
+   * is behind, if the watch ends, or if another catch-up waits for a slot. The cursor records the progress.
    */
   async log(signal: AbortSignal): Promise<void> {
     try {
@@ -174,7 +175,7 @@ export class Replay {
     }
   }
 
-  /** Resolves when the peer has consumed the data or has disconnected. Resolves immediately if few bytes are unread. */
+  /** Waits until the peer has consumed the data or has disconnected. Resolves immediately if few bytes are unread. */
   async drained(): Promise<void> {
     const watcher = this.#watcher;
     const drained = this.#isBehind() ? watcher.outbox.drained() : undefined;
@@ -199,12 +200,15 @@ export class Replay {
       this.#flush(batch.at(-1)?.position ?? after);
       if (this.#isOver() || this.#isBehind() || this.#source.isCrowded()) return;
     }
-    // An aborted read ends before `until`.
+    // An aborted read ends early without an error.
     if (isGivenUp(signal)) throw new LogSilentError('the event log stopped responding');
     this.#flush(until);
   }
 
-  /** Sends the events of a batch. Returns false if the rest must wait for the peer, or if the watch has ended. */
+  /**
+   * Encodes the events of a batch, and sends each full slice. Returns false if the rest must wait for the peer, or if
+   * the watch has ended.
+   */
   async #show(batch: readonly RecordedEvent[]): Promise<boolean> {
     for (const recorded of batch) {
       if (!this.#events.concerns(recorded)) continue;

@@ -5,13 +5,13 @@ export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
 /** One event before encoding. */
 export type WatchEvent = {
   readonly type: EventType;
-  /** The JSON of the event's object, on one line. For a change, these are exactly the bytes of a GET response. */
+  /** The JSON of the event's object, on one line. For ADDED and MODIFIED, the bytes equal those of a GET response. */
   readonly object: Uint8Array;
-  /** The position from which a watcher may resume after this event; undefined within an initial state. */
+  /** The position from which a client may resume after this event; undefined within an initial state, and for ERROR. */
   readonly position: LogPosition | undefined;
 };
 
-/** The encoding of events for one kind of connection. Watchers with the same encoding share buffers. */
+/** The encoding of events for one kind of connection. Watchers share buffers only if they have the same encoding. */
 export type FrameEncoding = {
   readonly name: string;
   /** Appends the parts of one frame. The caller joins the parts later, so that the object is copied only once. */

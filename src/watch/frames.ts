@@ -8,8 +8,8 @@ export class Frames {
   readonly bytes: Uint8Array;
   readonly #onFree: (() => void) | undefined;
   /**
-   * One account with holds; `#holds` is the number of these holds. Only the holds of further accounts are in the map
-   * `#others`, because most buffers have one account, and a map for each buffer would cost more than the write.
+   * One of the accounts with holds, and the number of its holds. The holds of other accounts are in `#others`. Most
+   * buffers have one account, and a map for each buffer would cost more than the write.
    */
   #account: object | undefined;
   #holds = 0;
@@ -26,7 +26,10 @@ export class Frames {
     return this.bytes.length + watchFrameOverheadBytes;
   }
 
-  /** Adds a hold, and returns the largest scope in which this hold is the first. */
+  /**
+   * Adds a hold. Returns the largest scope in which the hold is the first one: all accounts (`anybody`), or its
+   * account.
+   */
   hold(account: object): 'anybody' | 'account' | 'neither' {
     if (this.#account === account) {
       this.#holds += 1;
@@ -43,7 +46,10 @@ export class Frames {
     return held === 0 ? 'account' : 'neither';
   }
 
-  /** Removes a hold, and returns the largest scope in which this hold was the last. */
+  /**
+   * Removes a hold. Returns the largest scope in which the hold was the last one: all accounts (`anybody`), or its
+   * account.
+   */
   release(account: object): 'anybody' | 'account' | 'neither' {
     if (this.#account !== account) {
       if (this.#releaseOther(account) > 0) return 'neither';
@@ -57,7 +63,7 @@ export class Frames {
     return 'anybody';
   }
 
-  /** Removes a hold of one of several accounts, and returns the number of the account's remaining holds. */
+  /** Removes a hold from `#others`, and returns the number of the account's remaining holds. */
   #releaseOther(account: object): number {
     const left = (this.#others?.get(account) ?? 1) - 1;
     if (left > 0) this.#others?.set(account, left);

@@ -13,13 +13,16 @@ export type WatchGuardDependencies = {
   /** Ends the plugins' streams that `allows` rejects. */
   readonly recheckStreams?: (allows: Allows) => void;
   readonly clock: Clock;
-  /** Whether the subject may still make this request: its credential is valid, and a rule allows it. */
+  /**
+   * Whether the subject may still make this request: the subject's credential is valid, and a rule allows the request.
+   */
   readonly allows: Allows;
 };
 
 /**
- * Authorizes open watches and plugins' streams again, since they outlive their request. The check runs in the turn in
- * which rights change, and every few seconds because credentials may expire (decision 5.5).
+ * Authorizes open watches and plugins' streams again, since they stay open after the request that was authorized. The
+ * checks begin in the turn in which rights change. They are repeated every few seconds, because credentials may expire
+ * (decision 5.5).
  */
 export class WatchGuard {
   readonly #dependencies: WatchGuardDependencies;
@@ -30,7 +33,7 @@ export class WatchGuard {
     this.#timer = this.#await();
   }
 
-  /** Ends every watch and every stream that is no longer allowed. */
+  /** Ends every watch and every stream that is no longer allowed, in this turn or in later turns. */
   recheck(): void {
     const { hub, recheckStreams, allows } = this.#dependencies;
     // The cached decisions are used for this check only.
@@ -60,7 +63,7 @@ export class WatchGuard {
   }
 }
 
-/** Caches the decisions of equal requests. */
+/** Caches decisions, so that equal requests of one subject are decided once. */
 class Answers {
   readonly #given = new Map<Subject, Map<string, boolean>>();
 

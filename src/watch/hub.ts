@@ -24,7 +24,7 @@ export type WatchHubDependencies = {
   readonly reader: WatchReader;
   readonly log: EventLog;
   readonly clock: Clock;
-  /** Reports a watch that ended because of a server error. */
+  /** Reports the error of a watch that ends because of it. */
   readonly report: (error: unknown) => void;
   /** Reads the events that watchers have missed. The default reads the events of objects. */
   readonly logged?: LoggedSource;
@@ -37,8 +37,9 @@ export type WatchHubDependencies = {
 };
 
 /**
- * All watchers of this node. Every live watcher receives a batch of changes in the turn of its commit, and no watcher
- * waits for another one. Watchers that are catching up read the log at their own speed until they can join.
+ * The watchers of one change feed on this node. Every live watcher receives a batch of changes in the turn in which
+ * this node commits it to the read model, and no watcher waits for another one. Watchers that are catching up read the
+ * log at their own speed until they can join.
  */
 export class WatchHub {
   /** The queues of unread data, for watches and for streams of plugins. */
@@ -72,7 +73,7 @@ export class WatchHub {
     this.#recent = new RecentChanges(this.#position, dependencies.recent);
     this.#watchers = new Wheel(clock, { periodMs: watcherBeatMs, slots: wheelSlots }, (watcher, now) => {
       watcher.beat(now, this.#position);
-      // Ends the reads of watchers that are catching up, since a wait for an unavailable log would occupy a slot.
+      // If the log is unavailable, the catch-up of this watcher ends, since its wait would occupy a slot.
       if (!log.state().reachable) this.#reading.get(watcher)?.abort();
     });
     this.#joins = new EventLoopTurns(clock, watchCatchUpTurnMs);
@@ -122,7 +123,7 @@ export class WatchHub {
     return watcher;
   }
 
-  /** Asks all watchers to reconnect and accepts no new ones. Call this method on shutdown. */
+  /** Ends all watches with a request to reconnect, and lets `refusal` refuse new ones. Call this method on shutdown. */
   closeAll(): void {
     this.#closed = true;
     this.#unsubscribe();
@@ -186,7 +187,7 @@ export class WatchHub {
 
   /**
    * Lets the watcher catch up until it joins or is closed. `turn` resolves in the first turn in which the watcher may
-   * join.
+   * join; undefined if the watcher need not wait.
    */
   async #catchUp(watcher: Watcher, turn: Promise<void> | undefined): Promise<void> {
     let joining = turn;
@@ -207,8 +208,8 @@ export class WatchHub {
   }
 
   /**
-   * Reads the log for a watcher until the watcher joins or is closed. A watcher that waits for its peer occupies no
-   * slot.
+   * Sends the initial state and the missed changes, until the watcher joins or is closed. While the peer does not read
+   * the missed changes, the watcher occupies no slot of `#catchUps`.
    */
   async #replay(watcher: Watcher, signal: AbortSignal, joining: Promise<void> | undefined): Promise<void> {
     const replay = new Replay(watcher, this.#source);
@@ -223,8 +224,8 @@ export class WatchHub {
   }
 
   #fail(watcher: Watcher, error: unknown): void {
-    // An error of a watch that has ended is not reported, because the peer has disconnected or the log was closed
-    // afterwards.
+    // The error of a watch that has already ended is not reported: it only results from the end of the watch or of the
+    // log.
     if (watcher.state === 'closed') return;
     const overloaded = error instanceof SnapshotsExhaustedError;
     if (!overloaded) this.#dependencies.report(error);

@@ -24,7 +24,9 @@ export type LoggedSource = {
   readonly of: (log: Pick<EventLog, 'readStream'>, plan: WatchPlan) => LoggedReader;
 };
 
-/** Converts recorded events to the events of one watch, equal to those that the feed would have published. */
+/**
+ * Converts recorded events to the events of one watch. The results equal the events that the feed would have published.
+ */
 export type LoggedReader = {
   /** Whether the event may belong to the watch. This check is cheap and does not decode the event. */
   concerns(recorded: RecordedEvent): boolean;
@@ -46,8 +48,8 @@ export class LoggedEvents implements LoggedReader {
   readonly #everything: boolean;
   readonly #prefix: string;
   /**
-   * By stream: whether the object was selected after the last event that was converted. Old entries are dropped. For a
-   * stream without an entry, the previous event is read from the log.
+   * For each stream, whether the object was selected after the last converted event. The oldest entries are dropped.
+   * For a stream without an entry, the previous event is read from the log.
    */
   readonly #selected = new Map<StreamName, boolean>();
 
@@ -89,7 +91,7 @@ export class LoggedEvents implements LoggedReader {
     return object === undefined ? undefined : { type, object, position: recorded.position };
   }
 
-  /** Returns the last selected state of the object, with the position of the change that ended its selection. */
+  /** Returns the last selected state of the object, with the position of the event after which it is not selected. */
   async #left(recorded: RecordedEvent): Promise<WatchEvent | undefined> {
     const object = this.#answer(await this.#previous(recorded), recorded.position);
     return object === undefined ? undefined : { type: 'DELETED', object, position: recorded.position };
@@ -117,7 +119,10 @@ export class LoggedEvents implements LoggedReader {
     );
   }
 
-  /** The JSON of the event's object, as the fold writes it into the row. */
+  /**
+   * Returns the JSON of the event's object, as the fold writes it into the row; undefined for an event without an
+   * object.
+   */
   #answer(recorded: RecordedEvent, at: LogPosition): Uint8Array | undefined {
     const answer = objectAnswer(recorded, at);
     return answer && currentAnswer(answer, this.#preferred);
@@ -134,9 +139,7 @@ export class LoggedEvents implements LoggedReader {
   }
 }
 
-/**
- * Whether the event creates the object. Before this event, the stream has no event, or ends with a deletion or a fence.
- */
+/** Whether no object exists before the event: the stream is empty, or ends with a deletion or a fence. */
 function isFirst(recorded: RecordedEvent): boolean {
   return recorded.type === 'ObjectCreated' || recorded.revision === 0;
 }

@@ -20,17 +20,17 @@ export type Connection = {
   cut(): void;
 };
 
-/** The way in which a queue ends: it sends its unsent frames first, or drops them. */
+/** How a queue ends: it sends or drops its unsent frames (`rest`), sends `last`, and then calls `close`. */
 export type Finish = {
   readonly rest: 'sent' | 'dropped';
   readonly last: Frames | undefined;
-  /** Called when the connection has accepted all frames; not called if this takes longer than `watchStreamEndMs`. */
+  /** Called when the connection has accepted all frames; not called if the queue is cut or closed before. */
   readonly close: () => void;
 };
 
 type OutboxOptions = {
   readonly account: string;
-  /** Called when a limit is exceeded. The listener must call `stop` or `finish`. */
+  /** Called when the queue must end because a limit is exceeded. The listener must call `stop` or `finish`. */
   readonly onOverflow: () => void;
 };
 
@@ -42,7 +42,7 @@ const outboxBounds: OutboxBounds = {
   watcherBytesMax: watchBufferedBytesMax,
 };
 
-/** All frame queues of this node, with their budget and their share of each turn. */
+/** Frame queues that share a budget and a part of each turn. */
 export class Outboxes {
   readonly clock: Clock;
   readonly slices: Slices;
@@ -84,7 +84,7 @@ export class Outbox implements Queue {
   #pending: Frames | undefined;
   /** Whether the queue waits for a turn. */
   #isWaiting = false;
-  /** Whether the queue is running. Prevents recursion, since a connection may accept a write synchronously. */
+  /** Whether `#advance` is running. Prevents recursion, since a connection may accept a write synchronously. */
   #isAtWork = false;
   /** Whether no write may start: after `hold`, or after a stop that drops the unsent frames. */
   #isHeld = false;
@@ -110,7 +110,7 @@ export class Outbox implements Queue {
     this.#all.budget.relieve(this.#account);
   }
 
-  /** Resolves when the connection has accepted all frames or is closed; undefined if either is true already. */
+  /** Resolves when no frame is unread or the connection is closed; returns undefined if this is so already. */
   drained(): Promise<void> | undefined {
     if (this.unreadBytes === 0 || this.#state === 'closed') return undefined;
     return new Promise((resolve) => {
@@ -119,8 +119,8 @@ export class Outbox implements Queue {
   }
 
   /**
-   * Stops accepting frames; with `dropped`, no further write starts. `leave` must call `finish`, `cut` or `closed`.
-   * `leave` runs now or in a later turn, since thousands of queues may stop at the same time.
+   * Stops accepting frames. With `dropped`, no write starts before `finish`. `leave` must call `finish`, `cut` or
+   * `closed`. It runs now or in a later turn, since thousands of queues may stop at the same time.
    */
   stop(rest: Finish['rest'], leave: () => void): void {
     if (this.#state === 'open') {
@@ -130,24 +130,24 @@ export class Outbox implements Queue {
     this.#all.slices.runNowOrLater({ run: leave });
   }
 
-  /** Prevents writes until `applyVerdict` is called, while another check decides whether the peer may still read. */
+  /** Prevents writes until `applyVerdict` is called, while a check decides whether the peer may read the frames. */
   hold(): void {
     if (this.#state !== 'closing' && this.#state !== 'closed') this.#isHeld = true;
   }
 
-  /** Applies the result of the check: drops unsent frames if the peer may not read them, and allows writes again. */
+  /** Ends the effect of `hold`. Drops the unsent frames if the peer may not read them. */
   applyVerdict(isAllowed: boolean): void {
     if (!isAllowed) this.#drop();
     this.#isHeld = false;
     this.#advance();
   }
 
-  /** Ends the queue. Sends the last frames of `finish` and nothing after them. */
+  /** Ends the queue as `finish` defines. Does nothing if the queue is already ending. */
   finish(finish: Finish): void {
     if (this.#state !== 'open' && this.#state !== 'stopped') return;
     this.#state = 'finishing';
     this.#finish = finish;
-    // The unsent frames are dropped before the next write, so no frame is sent that `hold` has stopped.
+    // The unsent frames are dropped before the next write, so frames that `hold` has stopped are never sent.
     if (finish.rest === 'dropped') this.#isHeld = false;
     this.#all.budget.leave(this.#account, this);
     this.#deadline = this.#all.clock.after(watchStreamEndMs, () => {
@@ -162,7 +162,7 @@ export class Outbox implements Queue {
       this.cut();
       return;
     }
-    // `finish` may wait for a turn, but a stopped queue must release its memory now.
+    // The listener's `finish` may wait for a turn, but a stopped queue must release its memory now.
     if (this.#state === 'stopped') this.#all.budget.leave(this.#account, this);
     this.#drop();
   }

@@ -14,8 +14,8 @@ export const recentBounds: RecentBounds = { bytesMax: 2_097_152, changesMax: 4_0
 
 /**
  * The latest changes, shared by all joining watchers. A watcher that lacks only these changes, after a short disconnect
- * or near the end of its catch-up, receives them in the turn in which it joins. This limits the time to catch up with a
- * busy log.
+ * or near the end of its catch-up, receives them in the turn in which it joins. So a watcher can also catch up with a
+ * log that grows fast.
  */
 export class RecentChanges {
   /** The changes in order of position: every change after `#since`. */

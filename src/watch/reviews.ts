@@ -4,14 +4,17 @@ import type { Piece, Slices } from './slices.ts';
 export type Reviewed = {
   /** Prevents new writes until the result of the check. */
   hold(): void;
-  /** Receives the result of the check. The stream continues, or ends and drops its unsent data. */
+  /**
+   * Receives the result of the check. If it is true, the stream continues; otherwise it drops its unsent data and ends.
+   */
   applyVerdict(isAllowed: boolean): void;
 };
 
 /**
- * Authorizes thousands of streams again. In the turn in which rights change, the writes of all streams stop, so a peer
- * without the right receives nothing more. The checks take as many turns as necessary. A further change repeats all
- * checks, but starts with the streams that already wait, so that frequent changes delay no stream forever.
+ * Authorizes thousands of streams again. In the turn in which rights change, no stream starts another write, so a peer
+ * without the right receives nothing more. The checks take as many turns as necessary. If rights change again, all
+ * checks are repeated, but the streams that already wait are checked first. So frequent changes delay no stream
+ * forever.
  */
 export class Reviews<T extends Reviewed> implements Piece {
   readonly #slices: Slices;

@@ -5,7 +5,7 @@ import { matches } from '../resource/query/selection-match.ts';
 import { must } from '../base/unreachable.ts';
 import type { WatchEvent } from './frame.ts';
 
-/** The members of a change that a watch needs. The change was just folded or was read from the log. */
+/** The members of a change that a watch needs. */
 export type ShownChange = Pick<Change, 'kind' | 'position' | 'bytes' | 'before' | 'after' | 'previousBytes'>;
 
 const typeOf = { added: 'ADDED', modified: 'MODIFIED', deleted: 'DELETED' } as const;
@@ -15,7 +15,10 @@ export function plainEvent({ kind, bytes, position }: ShownChange): WatchEvent {
   return { type: typeOf[kind], object: bytes, position };
 }
 
-/** Returns the type of the event, from whether the object was selected before and after the change. */
+/**
+ * Returns the type of the event, from whether the object was selected before and after the change. Returns undefined if
+ * it was selected neither before nor after.
+ */
 export function transition(was: boolean, is: boolean): 'ADDED' | 'MODIFIED' | 'DELETED' | undefined {
   if (is) return was ? 'MODIFIED' : 'ADDED';
   return was ? 'DELETED' : undefined;
@@ -43,8 +46,8 @@ export function selectedEvent(
 }
 
 /**
- * Returns the state before a change, with the position of the change. A watch shows this state when an object leaves
- * the selection.
+ * Returns the state before a change, with the position of the change as its resourceVersion. A watch shows this state
+ * when an object leaves the selection.
  */
 export function lastSelected({ previousBytes, position }: ShownChange): Uint8Array {
   return withResourceVersion(must(previousBytes, 'a previously selected object has a previous state')(), position);
@@ -54,8 +57,8 @@ const opening = Buffer.from('"metadata":{"resourceVersion":"');
 const quote = 0x22;
 
 /**
- * Replaces the position in the JSON of an object. The first match of `opening` is the metadata, since no earlier string
- * can contain an unescaped quote.
+ * Replaces the resourceVersion in the JSON of an object. The first match of `opening` is in the metadata: quotes inside
+ * strings are escaped, so no string can contain `opening`.
  */
 export function withResourceVersion(answer: Uint8Array, position: LogPosition): Uint8Array {
   const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength);

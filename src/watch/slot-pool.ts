@@ -1,8 +1,8 @@
 import { TurnQueue } from '../base/turn-queue.ts';
 
 /**
- * Limits concurrent tasks. Waiting tasks start in turn by account, and in order within one account. So an account with
- * a thousand tasks delays the next task of another account by one task, not by a thousand.
+ * Limits concurrent tasks. The accounts with waiting tasks take turns, and the tasks of one account start in order. So
+ * an account with a thousand tasks delays the next task of another account by one task, not by a thousand.
  */
 export class SlotPool {
   #free: number;

@@ -6,7 +6,10 @@ import type { ResourceType } from '../resource/type/resource-type.ts';
 
 /** The start of a watch. */
 export type WatchStart =
-  /** The present objects as ADDED, then the changes. The state is not older than `notBefore`. */
+  /**
+   * The present objects as ADDED, then the changes. The state is not older than `notBefore`. `marksEnd`: a bookmark
+   * marks the end of the present objects, if the client requested bookmarks.
+   */
   | { readonly kind: 'state'; readonly notBefore: LogPosition | undefined; readonly marksEnd: boolean }
   /** All changes after a position, which may be as old as the log. */
   | { readonly kind: 'after'; readonly position: LogPosition }
@@ -46,7 +49,10 @@ export type Ending = {
   readonly detail: string;
 };
 
-/** The facts that authorize a watch: its type, selection, caller, and a name if it can select only one object. */
+/**
+ * The facts by which a watch is authorized: its type, selection and caller, and the name if it can select only one
+ * object.
+ */
 export type Watched = {
   readonly type: ResourceType;
   readonly name: string | undefined;
@@ -64,8 +70,9 @@ export function watchedBy(plan: WatchPlan): Watched {
 }
 
 /**
- * Returns the name of the only object that the watch can select, from its path or from
- * `fieldSelector=metadata.name=<n>`. The watch is authorized for this name.
+ * Returns the name of the only object that the watch can select, from the path or from
+ * `fieldSelector=metadata.name=<n>`; undefined if the watch may select several objects. The watch is authorized for
+ * this name.
  */
 export function nameWatched({ type, name, selection }: WatchPlan): string | undefined {
   if (name !== undefined) return name;
@@ -76,7 +83,7 @@ export function nameWatched({ type, name, selection }: WatchPlan): string | unde
   return typeof key === 'string' ? key : undefined;
 }
 
-/** Whether every object of the type is selected, so no index entries are needed. */
+/** Whether every object of the type is selected. Then no index entries are needed. */
 export function selectsAll({ labels, fields }: Selection): boolean {
   return labels.length === 0 && fields.length === 0;
 }

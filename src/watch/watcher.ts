@@ -9,7 +9,8 @@ import type { Reviewed } from './reviews.ts';
 import { watchedBy, type Ending, type Watched, type WatchPlan } from './watch-plan.ts';
 
 /**
- * The interval of each watcher's timer. It bounds how early a keep-alive or bookmark, and how late a timed end, may be.
+ * The interval between two calls of `beat` of each watcher. A keep-alive or a bookmark may be early, and a timed end
+ * may be late, by at most this interval.
  */
 export const watcherBeatMs = 1_000;
 
@@ -29,7 +30,8 @@ export type Sink = Connection & {
 };
 
 /**
- * A `catching-up` watcher reads the log at its own speed. A `live` watcher receives changes in the turn of the commit.
+ * A `catching-up` watcher reads the log at its own speed. A `live` watcher receives changes in the turn in which this
+ * node commits them to the read model.
  */
 export type WatcherState = 'catching-up' | 'live' | 'closed';
 
@@ -50,10 +52,10 @@ const crowdedOut: Ending = {
  * The lifecycle of a watcher:
  *
  *     catching-up ── join ──▶ live
- *          └── end, closed ───┴──────▶ closed
+ *       └── end, closed ───┴──────▶ closed
  *
- * A watcher that falls too far behind is disconnected and must resume with a new request. It never returns to
- * `catching-up`.
+ * A watcher that falls too far behind is disconnected, and its client must resume with a new request. A live watcher
+ * never returns to `catching-up`.
  */
 export class Watcher implements Reviewed {
   readonly plan: WatchPlan;
@@ -65,11 +67,11 @@ export class Watcher implements Reviewed {
   readonly #onClosed: (watcher: Watcher) => void;
   #state: WatcherState = 'catching-up';
   /**
-   * The position up to which all selected changes are written; undefined while the initial state is incomplete. Not
-   * used for a live watcher, which has the position of the hub.
+   * The position up to which all selected changes are written; undefined while the initial state is incomplete. A live
+   * watcher uses the position of the hub instead.
    */
   #cursor: LogPosition | undefined;
-  /** The time of the last write. */
+  /** The time of the last write, or of a keep-alive that was skipped because data was unread; initially the opening. */
   #wroteAt: number;
   #bookmarkedAt: number;
   /** The time since when the catch-up waits for the peer to read; undefined if the catch-up does not wait. */
@@ -112,14 +114,14 @@ export class Watcher implements Reviewed {
     return this.#awaitsFirst;
   }
 
-  /** Records that the first event is encoded. Call this method when that event is about to be written. */
+  /** Records that the first event is encoded. Call this method when the first event is about to be written. */
   begin(): void {
     this.#awaitsFirst = false;
   }
 
   /**
-   * Encodes an event that no other watcher shares: an object of the initial state, a past change or a bookmark. The
-   * first event of the stream may have a form of its own.
+   * Encodes an event that is not shared with other watchers: an object of the initial state, a past change or a
+   * bookmark. The first event of the stream may have a form of its own.
    */
   encode(event: WatchEvent, into: Uint8Array[]): void {
     const { encoding } = this.sink;
@@ -129,7 +131,8 @@ export class Watcher implements Reviewed {
   }
 
   /**
-   * Writes frames of past changes, up to the position `cursor`. Does not wait, because the catch-up waits for the peer.
+   * Writes frames of the initial state or of past changes. `cursor` is the position that the watcher then has received.
+   * This method does not wait; the catch-up waits for the peer.
    */
   replay(frames: readonly Frames[], cursor: LogPosition | undefined, now: number): void {
     if (this.#state === 'closed') return;
@@ -146,8 +149,8 @@ export class Watcher implements Reviewed {
   }
 
   /**
-   * Makes the watcher live, after it has received everything up to the position of the hub. The watcher then receives
-   * changes as they are published. Returns false if the watcher is closed.
+   * Makes the watcher live, so that it receives changes as they are published. Call this method when the watcher has
+   * received everything up to the position of the hub. Returns false if the watcher is closed.
    */
   join(): boolean {
     if (this.#state === 'closed') return false;
@@ -157,8 +160,8 @@ export class Watcher implements Reviewed {
   }
 
   /**
-   * Writes the frames of one batch. Never waits: a watcher that exceeds its limit of unread bytes is disconnected,
-   * without an effect on other watchers.
+   * Writes the frames of one batch without waiting. A watcher that exceeds its limit of unread bytes is disconnected,
+   * so it does not delay other watchers.
    */
   offer(frames: readonly Frames[], now: number): void {
     if (this.#state === 'closed') return;
@@ -174,7 +177,10 @@ export class Watcher implements Reviewed {
     for (const some of frames) this.#send(some, now);
   }
 
-  /** Performs at most one action that is due at `now`. `position`: the position of the hub. */
+  /**
+   * Ends the watch, or writes a bookmark or a keep-alive, if one of these is due at `now`. `position`: the position of
+   * the hub.
+   */
   beat(now: number, position: LogPosition): void {
     if (this.#state === 'closed') return;
     const cursor = this.#state === 'live' ? position : this.#cursor;
@@ -207,8 +213,8 @@ export class Watcher implements Reviewed {
   }
 
   /**
-   * Ends the watch: no later change is delivered. The connection is closed in a turn that has time, since closing takes
-   * longer and thousands of watches may end at the same time.
+   * Ends the watch: no later change is delivered. The connection is closed in this turn or in a later one, since
+   * thousands of watches may end at the same time.
    */
   end(ending: Ending): void {
     if (this.#state === 'closed') return;

@@ -7,7 +7,7 @@ type WheelOptions = {
 
 /**
  * One timer for any number of items. Each item is visited once in a period. The period is divided into slots, so that
- * ten thousand idle watchers are not written to in one turn.
+ * one turn does not visit all of ten thousand items.
  */
 export class Wheel<T> {
   readonly #clock: Clock;
