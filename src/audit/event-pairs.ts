@@ -10,24 +10,24 @@ import {
 
 export type HistoryLog = Pick<EventLog, 'readStream' | 'readStreamBackward'>;
 
-/** The requested part of a stream: the first and the last revision, and the order. */
+/** The requested part of a stream, and the order in which the events are read. */
 export type HistoryRange = {
   readonly stream: StreamName;
   readonly order: 'oldest' | 'newest';
   /** The first revision to show, in the requested order. */
   readonly next: StreamRevision;
-  /** The last revision to show in the order `oldest`; this node has folded it. */
+  /** The last revision to show in the order `oldest`, which this node has folded. Not used in the order `newest`. */
   readonly through: StreamRevision;
   readonly limit: number;
 };
 
-/** An event, and the previous one of its stream; undefined for the first. */
+/** An event, and the previous event of its stream, which is undefined for the first event of the stream. */
 export type EventPair = {
   readonly event: RecordedEvent;
   readonly previous: RecordedEvent | undefined;
 };
 
-/** The log cannot be read now, or lacks an event that this node has folded, because a replica is behind. */
+/** The log cannot be read now, or lacks an event that this node has folded, for example because a replica is behind. */
 export class UnreadableHistoryError extends Error {
   constructor(stream: StreamName, options?: ErrorOptions) {
     super(`the events of ${stream} cannot be read from the log now`, options);

@@ -9,9 +9,11 @@ import type { ResourceType } from '../resource/type/resource-type.ts';
 import { pastAnswer, versionedObject } from '../resource/type/versions/shown-version.ts';
 
 /**
- * Computes an entry of an object's history as JSON: the event, its cause, and the change since the previous event as a
- * JSON Patch (RFC 6902). The patch of an object's first event adds the whole document, so the patches of one object,
- * applied in order, give each of its states. Returns undefined for an event without an object.
+ * Computes an entry of an object's history as JSON: the event, its cause, and the change since the previous event. With
+ * `withObject`, the entry also contains the object after the event. Returns undefined for an event without an object.
+ *
+ * The change is a JSON Patch (RFC 6902). The patch of an object's first event adds the whole document. So the patches
+ * of one object, applied in order, give each state of the object.
  */
 export function* historyEntry(
   { event, previous }: EventPair,
@@ -33,14 +35,16 @@ export function* changeOf(
   object: ResourceObject,
   objects: EventObjects,
 ): Steps<readonly Operation[]> {
-  // Decoding and comparing the largest objects take a dozen milliseconds each, so each is a separate step.
+  // Decoding one of the largest objects takes a dozen milliseconds, and so does a comparison. Each is a separate step.
   yield;
   const before = baseOf(event, previous, objects);
   yield;
   return before === undefined ? [{ op: 'add', path: '', value: object }] : yield* jsonDiff(before, object);
 }
 
-/** Decodes the objects of events, and caches the last two objects, since each object is a part of two entries. */
+/**
+ * Decodes the objects of events. Caches the last two objects, since an object is needed for the entries of two events.
+ */
 export class EventObjects {
   #last: readonly Known[] = [];
   readonly #type: ResourceType | undefined;
@@ -66,7 +70,9 @@ export class EventObjects {
     return object;
   }
 
-  /** Returns the JSON of the object after an event, with its resourceVersion. */
+  /**
+   * Returns the JSON of the object after an event, with its resourceVersion; undefined for an event without an object.
+   */
   answerOf(recorded: RecordedEvent): Uint8Array | undefined {
     const answer = objectAnswer(recorded, recorded.position);
     return answer === undefined || this.#type === undefined ? answer : pastAnswer(answer, this.#type);
@@ -88,7 +94,7 @@ function baseOf(
   return objects.of(previous);
 }
 
-/** Returns the members of an entry that come from the event. JSON omits undefined members. */
+/** Returns the members of an entry except the change and the object. JSON omits undefined members. */
 function membersOf(event: RecordedEvent, { metadata: { uid } }: ResourceObject): Readonly<Record<string, unknown>> {
   const position = event.position.toString();
   return {

@@ -21,7 +21,7 @@ export type HistoryRequest = HistoryRange & {
 export type HistoryPage = {
   /** The entries, each as JSON. */
   readonly entries: readonly Buffer[];
-  /** The revision at which the next page begins; undefined if there is none. */
+  /** The revision at which the next page begins; undefined for the last page. */
   readonly next: StreamRevision | undefined;
 };
 
@@ -102,7 +102,10 @@ class Lives {
     this.#objects = objects;
   }
 
-  /** Returns the uid; undefined for an event without an object, such as the fence of a name that no object has. */
+  /**
+   * Returns the uid of the object that has the name at the event; undefined if no object has it, for example at a
+   * fence.
+   */
   uidOf(event: RecordedEvent): string | undefined {
     const [first, last] =
       this.#order === 'oldest' ? ['ObjectCreated', 'ObjectDeleted'] : ['ObjectDeleted', 'ObjectCreated'];

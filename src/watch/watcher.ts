@@ -52,7 +52,7 @@ const crowdedOut: Ending = {
  * The lifecycle of a watcher:
  *
  *     catching-up ── join ──▶ live
- *       └── end, closed ───┴──────▶ closed
+ *          └── end, closed ───┴──────▶ closed
  *
  * A watcher that falls too far behind is disconnected, and its client must resume with a new request. A live watcher
  * never returns to `catching-up`.

@@ -39,7 +39,8 @@ type ExportControl = {
 
 /**
  * Yields the lines of an export (docs/audit-proof.md), several at a time. The generator reads the log only as fast as
- * its reader takes the pieces, and yields to other work. The generator ends early when `signal` aborts.
+ * its reader takes the pieces, and lets other work run in between. If `signal` aborts, the generator ends early without
+ * an error.
  *
  * @throws ExportMismatchError, or an error of the log.
  */
@@ -87,7 +88,7 @@ async function* exportedEvents(
       if (bytes >= exportPieceBytes) {
         yield Buffer.concat(piece);
         [piece, bytes] = [[], 0];
-        // The reader of the pieces resumes this generator at any time, so the generator waits for its next slice.
+        // The reader of the pieces may resume this generator at any time, so the generator waits for its next slice.
         await pace.next();
       } else if (pace.isOver()) await pace.next();
     }
@@ -102,8 +103,8 @@ async function* exportedEvents(
 }
 
 /**
- * Returns the line of an event. At every `exportCheckpointLeaves`-th leaf, a checkpoint precedes the line, so that a
- * verifier can name the two checkpoints around a changed event.
+ * Returns the line of an event. A checkpoint precedes the line of every `exportCheckpointLeaves`-th leaf, except at the
+ * beginning of the export. So a verifier can name the two checkpoints around a changed event.
  */
 function linesOf(
   index: number,

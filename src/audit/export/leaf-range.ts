@@ -40,8 +40,9 @@ export type ResolvedRange = { readonly ok: true; readonly range: LeafRange } | (
 type Leaves = { readonly ok: true; readonly leaves: number } | Extract<ResolvedRange, { ok: false }>;
 
 /**
- * Returns the leaves between two places, both of which this node must have folded. A range may begin, but not end, at a
- * time before the first event; it may also begin after the position 0.
+ * Returns the range of leaves between two places, or the problem of a place. This node must have folded a requested
+ * leaf or position, and a requested time must not be in the future. The range may begin at a time before the first
+ * event, or after the position 0, but it cannot end before the first event.
  */
 export function leafRange({ start, until }: RequestedRange, dependencies: RangeDependencies): ResolvedRange {
   const size = dependencies.tree.size();
@@ -71,7 +72,7 @@ function leavesBefore({ kind, place }: RangeStart, dependencies: RangeDependenci
   }
 }
 
-/** Whether the range begins after the position 0, where a reader of the whole log begins. */
+/** Whether the range begins after the position 0, that is, at the beginning of the log. */
 function isStart(kind: RangeStart['kind'], place: ExportPlace): boolean {
   return kind === 'after' && place.kind === 'position' && place.position === 0n;
 }

@@ -6,8 +6,8 @@ import { isVouched } from './key-statement.ts';
 export const keysStream: StreamName = streamName('platform:keys');
 
 /**
- * A key that the log trusts, and the key `by` that signed it. Both are raw keys in base64. The first key of a chain
- * signs itself.
+ * A key that the log trusts. `by` is the key that signed it; the first key of a chain signs itself. Both are raw keys
+ * in base64.
  */
 export type TrustedKey = {
   readonly key: string;
@@ -54,8 +54,8 @@ export class KeyChain {
   }
 
   /**
-   * Adds an event. An event without a valid signature, or with a signature of another key that is not trusted, changes
-   * no keys.
+   * Adds an event. The event changes no keys if its signature is not valid, or if it is signed by another key that is
+   * not trusted.
    */
   add(recorded: RecordedEvent): void {
     this.#expected = recorded.revision;
@@ -74,7 +74,10 @@ export class KeyChain {
 
 const pageEvents = 500;
 
-/** Adds the events after those that `chain` has. The stream only grows, so earlier events cannot change. */
+/**
+ * Adds the events of the stream that `chain` does not contain yet. The stream only grows, so earlier events cannot
+ * change.
+ */
 export async function readKeys(log: Pick<EventLog, 'readStream'>, chain: KeyChain): Promise<void> {
   for (;;) {
     const from = streamRevision(chain.expected === 'absent' ? 0 : chain.expected + 1);

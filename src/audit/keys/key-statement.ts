@@ -1,6 +1,6 @@
 import { exactBase64, parseNote, verifierKey, verifyNote, type VerifierKey } from '../proof/signed-note.ts';
 
-/** Returns the key name in the notes by which one key vouches for another; all nodes of a platform use this name. */
+/** Returns the name of the signing key in notes that vouch for a key. All nodes of a platform use this name. */
 export function keysName(domain: string): string {
   return `${domain}/keys`;
 }
@@ -12,7 +12,7 @@ export function keyStatement(domain: string, key: string): string {
   return `${keysName(domain)}\ned25519:${key}\n`;
 }
 
-/** Checks that the note vouches for `key` and has a signature by `by`. `key` and `by` are raw keys in base64. */
+/** Whether the note vouches for `key` with a valid signature by `by`. `key` and `by` are raw keys in base64. */
 export function isVouched(domain: string, { key, by, note }: Voucher): boolean {
   const parsed = parseNote(note);
   if (parsed?.text !== keyStatement(domain, key)) return false;

@@ -23,18 +23,22 @@ export type NodeKeysDependencies = {
   readonly metadata: () => EventMetadata;
   /** Calls the listener with each folded batch of events. */
   readonly changes: { subscribe(listener: (batch: readonly RecordedEvent[]) => void): () => void };
-  /** Called when this node's key begins a new chain, which auditors must trust explicitly. */
+  /**
+   * Called before this node's key signs itself although other keys are trusted. This begins a new chain, which auditors
+   * must trust explicitly.
+   */
   readonly onAnew: () => void;
   readonly onError: (error: unknown) => void;
 };
 
 /**
- * Makes this node's key trusted, and signs the keys of other nodes. The first key of a log signs itself. Every later
- * key is offered in the log, and any node with a trusted key signs it. If no node signs it because all earlier keys are
- * lost, the leader's key signs itself. That begins a new chain, which auditors must trust explicitly.
+ * Makes this node's key trusted, and signs the keys of other nodes. The first key of a log signs itself. A later key is
+ * offered in the log, and any node with a trusted key signs it. The leader's key signs itself if no other node has
+ * signed it in time, for example because all earlier keys are lost. On a log with only one node, a later key signs
+ * itself immediately. A later key that signs itself begins a new chain, which auditors must trust explicitly.
  *
- * Each decision depends only on the stream `platform:keys`, and its event is appended at the revision that was read. If
- * two nodes append at the same time, one append fails, and that node reads again.
+ * Each event is appended at the revision of the stream `platform:keys` up to which this node has read the keys. If two
+ * nodes append at the same time, one append fails, and that node reads again.
  */
 export class NodeKeys {
   readonly #dependencies: NodeKeysDependencies;
@@ -42,9 +46,7 @@ export class NodeKeys {
   readonly #stop = serviceController();
   #isOpen = false;
   #isTrusted = false;
-  /**
-   * The monotonic time at which this node first saw that its key must begin a new chain unless another node signs it.
-   */
+  /** The monotonic time at which this node, as the leader, began to wait for another node to sign its key. */
   #waitingSince: number | undefined;
   #running: Promise<void> | undefined;
   #again = false;
@@ -120,8 +122,8 @@ export class NodeKeys {
   }
 
   /**
-   * Appends at most one event. Returns `again` if the step must be repeated after a delay, because another node has
-   * appended an event first or must sign this node's key.
+   * Appends at most one event. Returns `again` if the step must be repeated after a delay, because the append failed or
+   * because another node must sign this node's key.
    */
   async #step(): Promise<'done' | 'again'> {
     const { level, log, signer } = this.#dependencies;

@@ -2,8 +2,8 @@ import { hashBytes, type Hash } from './merkle.ts';
 import { exactBase64 } from './signed-note.ts';
 
 /**
- * A tree's size and root. In text (https://c2sp.org/tlog-checkpoint), a checkpoint has one line each for the origin,
- * the size and the root in base64. Checkpoints of this platform have no extension lines.
+ * The origin, size and root of a tree. As text (https://c2sp.org/tlog-checkpoint), a checkpoint has three lines: the
+ * origin, the size, and the root in base64. Checkpoints of this platform have no extension lines.
  */
 export type Checkpoint = {
   /** `<domain>/<tree id>`, which is also the name of the keys that sign the checkpoints. */

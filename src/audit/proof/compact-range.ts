@@ -58,7 +58,11 @@ export class CompactRange {
     this.#add({ level: 0, index: this.#until, hash: leaf }, visit);
   }
 
-  /** Adds the leaves of the range that begins at the end of this range. */
+  /**
+   * Adds the leaves of `range`.
+   *
+   * @throws RangeError unless `range` begins at the end of this range.
+   */
   appendRange(range: CompactRange): void {
     if (range.from !== this.#until)
       throw new RangeError(`the range begins at ${String(range.from)}, not at ${String(this.#until)}`);

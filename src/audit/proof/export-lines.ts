@@ -8,8 +8,8 @@ import { exactBase64 } from './signed-note.ts';
 
 /**
  * The lines of an export (docs/audit-proof.md): a header, the events in the order of their leaves with checkpoints
- * between them, and an end. Each line is JSON as `JSON.stringify` writes it, with its members in the order of the type,
- * and ends with a `sum` over the bytes before it. So a record has exactly one valid line, and the parser refuses every
+ * between them, and an end. Each line is JSON as `JSON.stringify` writes it, with the members in a fixed order, and
+ * ends with a `sum` over the bytes before it. So a record has exactly one valid line, and the parser refuses every
  * other form.
  */
 
@@ -38,7 +38,7 @@ export type ExportedEvent = LeafEvent & {
   readonly position: bigint;
 };
 
-/** A checkpoint of the tree of all leaves before this line. */
+/** A checkpoint, as a signed note, of the tree of all leaves before this line. */
 export type ExportedCheckpoint = { readonly kind: 'Checkpoint'; readonly checkpoint: string };
 
 export type ExportEnd = {
@@ -47,7 +47,7 @@ export type ExportEnd = {
    * The hashes of the nodes that cover the leaves from `until` up to the size of the checkpoint, from left to right.
    */
   readonly right: readonly Hash[];
-  /** A checkpoint as a signed note. */
+  /** A checkpoint of a tree that contains all exported leaves, as a signed note. */
   readonly checkpoint: string;
 };
 
@@ -72,7 +72,7 @@ export function shownData(stream: string, data: Uint8Array): Uint8Array | Hashed
 export type ParsedLine =
   { readonly ok: true; readonly record: ExportRecord } | { readonly ok: false; readonly problem: LineProblem };
 
-/** `sum`: the line does not match its sum. `form`: the sum is correct, but no server writes such a line. */
+/** `sum`: the line does not match its sum. `form`: the sum is correct, but no server writes a line in this form. */
 export type LineProblem = 'sum' | 'form';
 
 /** Parses `line`, which has no line feed at its end. */

@@ -16,13 +16,15 @@ export type VerifiedExport = {
   readonly header: ExportHeader;
   /** The signed checkpoint of the tree that contains the exported events. */
   readonly checkpoint: Checkpoint;
-  /** The number of checkpoints and `TreeHead` events in the export that agree with its events. */
+  /** The number of checkpoints and `TreeHead` events that agree with the exported events. */
   readonly agreeing: number;
   /** The positions of the first and the last event; undefined for an export without events. */
   readonly positions: readonly [first: bigint, last: bigint] | undefined;
 };
 
-/** Verifies an export line by line, with the export and public keys alone. The verifier does not store the events. */
+/**
+ * Verifies an export line by line. Only the export and public keys are needed, no server. The events are not stored.
+ */
 export class ExportVerifier {
   readonly #keys: readonly VerifierKey[];
   #lines = 0;
@@ -38,7 +40,10 @@ export class ExportVerifier {
     this.#keys = keys;
   }
 
-  /** Verifies the next line, which has no line feed at its end. After a problem, the caller adds no more lines. */
+  /**
+   * Verifies the next line, which has no line feed at its end. Returns the problem, if any. After a problem, the caller
+   * adds no more lines.
+   */
   add(line: Uint8Array): ExportProblem | undefined {
     this.#lines += 1;
     if (this.#end !== undefined) return this.#extraLine(line);
@@ -231,8 +236,8 @@ export function isTreeHead({ type, stream }: ExportedEvent): boolean {
 type Begun = { readonly header: ExportHeader; readonly roots: RecentRoots };
 
 /**
- * The last place in the export at which the events agree with a signed checkpoint or a `TreeHead` event. `size`: the
- * number of leaves up to this place.
+ * The last signed checkpoint or `TreeHead` event with which the events agree, described in `place`. `size`: the number
+ * of leaves, from the beginning of the log, that are thus verified.
  */
 type Agreed = { readonly size: number; readonly place: string };
 

@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 import { sha256, type Hash } from './merkle.ts';
 
 /**
- * An event as both event logs return it. The adapter of EventStoreDB has removed the member `$append` from the
- * metadata. A string stands for the UTF-8 bytes of the string.
+ * An event as both kinds of event log return it. The adapter of EventStoreDB removes the member `$append` from the
+ * metadata. A string means the UTF-8 bytes of the string.
  */
 export type LeafEvent = {
   readonly stream: string;
@@ -12,7 +12,7 @@ export type LeafEvent = {
   readonly id: string;
   readonly type: string;
   readonly metadata: Uint8Array | string;
-  /** Only the hash if the data is secret or erased. */
+  /** The data, or its hash if the data itself is not available, because it is secret or erased. */
   readonly data: Uint8Array | string | HashedData;
 };
 
@@ -20,8 +20,9 @@ export type LeafEvent = {
 export type HashedData = { readonly sha256: string };
 
 /**
- * Whether an event of this stream is a leaf of the tree. Events of leases, keys and the founding are not leaves. Leases
- * are truncated, keys are erased, and each copy of a log has its own founding.
+ * Whether an event of this stream is a leaf of the tree. Events of leases, of encryption keys and of the stream
+ * `platform:log` are not leaves. Leases are truncated, encryption keys are erased, and each copy of a log has its own
+ * founding.
  */
 export function isLeafStream(stream: string): boolean {
   return !stream.startsWith('lease:') && !stream.startsWith('key:') && stream !== 'platform:log';

@@ -18,7 +18,10 @@ export type Node = { readonly level: number; readonly index: number };
 /** Returns the hash of a full node, which never changes again. */
 export type NodeReader = (node: Node) => Hash;
 
-/** Returns SHA-256. A digest as a binary string takes half the time of a digest as a buffer (Node 20 to 24). */
+/**
+ * Returns the SHA-256 hash. Node 20 to 24 computes a digest as a binary string in half the time of a digest as a
+ * buffer.
+ */
 export function sha256(bytes: Uint8Array | string): Buffer {
   return Buffer.from(hash('sha256', bytes, 'binary'), 'latin1');
 }
@@ -31,8 +34,8 @@ export function leafHash(entry: Uint8Array): Hash {
 }
 
 /**
- * The prefix of a node (1) and the hashes of its two children. All calls share this buffer, since a fold hashes a node
- * for each leaf.
+ * The prefix of a node (1), and space for the hashes of its two children. All calls share this buffer, since a fold
+ * hashes about one node for each leaf.
  */
 const pair = Buffer.alloc(1 + 2 * hashBytes, 1);
 
@@ -74,8 +77,8 @@ export function rangeHash(from: number, until: number, read: NodeReader): Hash {
 }
 
 /**
- * Returns the root over the hashes of the nodes that `nodesOf` returns. Joins the rightmost hashes first, since nodes
- * become smaller to the right.
+ * Returns the root over the hashes of the nodes of a range, as `rangeHash` defines it; `emptyRoot` for no hashes. Joins
+ * the rightmost hashes first, since the nodes of such a range become smaller to the right.
  */
 export function joined(hashes: readonly Hash[]): Hash {
   return hashes.length === 0 ? emptyRoot : hashes.reduceRight((right, left) => nodeHash(left, right));
@@ -125,5 +128,5 @@ function foldedPairs(hashes: Uint8Array): Hash {
   return row.subarray(0, hashBytes);
 }
 
-/** The height of the tree over the hashes of a tile, which are 256 (C2SP tlog-tiles). */
+/** The height of a tile with 256 hashes (C2SP tlog-tiles). */
 export const tileHeight = 8;

@@ -77,7 +77,8 @@ export type Consistency = {
 };
 
 /**
- * Verifies a consistency proof (RFC 9162, 2.1.4.2). Unlike the RFC, it accepts an empty old tree and two equal trees.
+ * Verifies a consistency proof (RFC 9162, 2.1.4.2). Unlike the RFC, this function accepts an empty old tree and two
+ * equal trees, each with an empty proof.
  */
 export function isConsistent({ oldSize, oldRoot, size, root, proof }: Consistency): boolean {
   if (!isTree(oldSize, oldRoot) || !isTree(size, root) || oldSize > size || !areHashes(proof)) return false;

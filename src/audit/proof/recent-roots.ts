@@ -1,15 +1,21 @@
 import type { CompactRange } from './compact-range.ts';
 import type { Hash } from './merkle.ts';
 
-/** The minimum number of recent sizes for which a root can be computed. At most twice as many leaves are stored. */
+/**
+ * The number of recent sizes for which a root can at least be computed, if the tree has grown by as many leaves. Fewer
+ * than twice as many leaves are stored.
+ */
 const windowLeaves = 65_536;
 
 /**
- * Computes the roots of a growing tree at its recent sizes. They are needed because a `TreeHead` states an earlier size
- * than the number of leaves before it: other events may be appended in between.
+ * Computes the roots of a growing tree at its recent sizes. They are needed because a `TreeHead` may state a smaller
+ * size than the number of leaves before it: other events may be appended in between.
  */
 export class RecentRoots {
-  /** The leaves before the window of recent leaves. Its size is the smallest size for which a root can be computed. */
+  /**
+   * The leaves before the window of recent leaves. The number of these leaves is the smallest size for which a root can
+   * be computed.
+   */
   readonly #base: CompactRange;
   readonly #range: CompactRange;
   #leaves: Hash[] = [];
@@ -35,7 +41,7 @@ export class RecentRoots {
     this.#leaves = this.#leaves.slice(windowLeaves);
   }
 
-  /** Returns undefined for a size before the window or beyond the tree. */
+  /** Returns the root at an earlier or the present size; undefined for a size before the window or beyond the tree. */
   rootAt(size: number): Hash | undefined {
     if (size === this.size) return this.#range.root();
     if (size < this.#base.until || size > this.size) return undefined;

@@ -10,7 +10,7 @@ import { sha256 } from './merkle.ts';
 /** A public key. Its text is `<name>+<id>+<base64 of the algorithm and the key>`. */
 export type VerifierKey = {
   readonly name: string;
-  /** The key id: 8 hexadecimal digits of the hash of name and key. */
+  /** The key id: 8 hexadecimal digits of the hash of the name, the algorithm and the key. */
   readonly id: string;
   readonly key: KeyObject;
 };
@@ -83,7 +83,7 @@ export function signNote(text: string, signers: readonly NoteSigner[]): string {
   return `${text}\n${lines.join('')}`;
 }
 
-/** Returns undefined for a text that is not a note with at least one signature. */
+/** Returns undefined for a text that is not a note with at least one signature, and for a note that exceeds a limit. */
 export function parseNote(note: string): Note | undefined {
   if (note.length > noteLengthMax) return undefined;
   // The text may contain empty lines itself, so the last empty line of the note ends the text.

@@ -4,7 +4,7 @@ import type { RecordedEvent } from '../../log/log.ts';
 import { isOfObject, isSecret, placeOf } from '../../read/event-place.ts';
 import { uidIn } from './uid-in.ts';
 
-/** The members of an event that a fieldSelector can name, besides `time` and `position`. */
+/** The fields of an event that a fieldSelector can name, besides `time` and `position`. */
 export const eventFields = [
   'actor',
   'onBehalfOf',
@@ -25,7 +25,7 @@ export const eventFields = [
 
 export type EventField = (typeof eventFields)[number];
 
-/** The members of one event. Each member is decoded when it is first read. */
+/** The values of one event's fields. The metadata is decoded when it is first read. */
 export class EventValues {
   readonly event: RecordedEvent;
   #metadata: EventMetadata | undefined;
@@ -69,7 +69,10 @@ export class EventValues {
   }
 }
 
-/** Returns the uid of the event's object. The stream of a user's or token's secrets has the uid in its name. */
+/**
+ * Returns the uid of the event's object; undefined for an event without an object. For the event of a secret, returns
+ * the uid in the name of the stream, which is the uid of the user, token or session.
+ */
 function uidOf(event: RecordedEvent): string | undefined {
   const place = placeOf(event.stream);
   if (isSecret(place)) return place.name;
@@ -81,7 +84,7 @@ function uidOf(event: RecordedEvent): string | undefined {
 }
 
 /**
- * Returns the members of an event that come from its request; histories show the same members. JSON omits undefined
+ * Returns the members of an event that come from its metadata. Histories show the same members. JSON omits undefined
  * members.
  */
 export function causeMembers(metadata: EventMetadata): Readonly<Record<string, string | undefined>> {

@@ -22,14 +22,17 @@ const close = Buffer.from('}');
 export function shownEvent(event: RecordedEvent, apiVersion: string, parts: EventParts): Buffer {
   const place = placeOf(event.stream);
   const pieces: Uint8Array[] = [membersOf(event, apiVersion).subarray(0, -1)];
-  // The numbers of log-ins and refusals exist in the data only.
+  // Only the data of `AccessRecorded` contains the log-ins and refusals, so it is always shown.
   if ((parts.data || event.type === 'AccessRecorded') && !isSecret(place)) pieces.push(dataMember, event.data);
   const object = parts.object && isOfObject(place) ? objectAnswer(event, event.position) : undefined;
   if (object !== undefined) pieces.push(objectMember, object);
   return Buffer.concat([...pieces, close]);
 }
 
-/** Returns an event as JSON, with its change since `previous`, the previous event of its stream. */
+/**
+ * Returns an event as JSON, with the change of its object since `previous`, the previous event of its stream. An event
+ * without an object has no change.
+ */
 export function* shownChange(
   { event, previous }: { readonly event: RecordedEvent; readonly previous: RecordedEvent | undefined },
   apiVersion: string,

@@ -38,7 +38,7 @@ export class EventSelection {
   }
 }
 
-/** Returns a condition that only events of these types meet. */
+/** Returns the condition that the field `type` of an event is one of these types. */
 export function ofTypes(types: readonly string[]): IndexRequirement {
   return {
     index: eventFields.indexOf('type'),
@@ -56,8 +56,8 @@ function isIndexed(field: EventField | undefined): field is EventClause['field']
 }
 
 /**
- * Whether the event can have one of the requested values. Returns false if none of the values is in the stream name or
- * the data; such an event needs no decoding.
+ * Whether the event can meet the condition. Returns false if none of the requested values is in the stream name or the
+ * data; such an event needs no decoding.
  */
 function mayHold({ data, stream }: RecordedEvent, requirement: IndexRequirement): boolean {
   if (requirement.operator !== 'in') return true;

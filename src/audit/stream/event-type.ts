@@ -6,8 +6,8 @@ import { eventFields, type EventValues } from './event-fields.ts';
 const version = 'v1alpha1';
 
 /**
- * Returns the events of the log as a resource type of the group `audit.<domain>`. The type has no objects, and the
- * fields of events take the role of indexes. So selectors and watches work for events as they do for objects.
+ * Returns the resource type of the log's events, in the group `audit.<domain>`. The type has no objects, and the fields
+ * of events take the role of indexes. So selectors and watches work for events as they do for objects.
  */
 export function eventType(domain: string): ResourceType {
   const group = `audit.${domain}`;

@@ -45,7 +45,10 @@ export type EventsSource = {
   readonly categories: readonly string[];
 };
 
-/** The log cannot be read now, or does not return an event that this node has folded, because its replica is behind. */
+/**
+ * The log cannot be read now, or does not return an event that this node has folded, for example because a replica is
+ * behind.
+ */
 export class UnreadableEventsError extends Error {
   constructor(options?: ErrorOptions) {
     super('the events of the log cannot be read now', options);
@@ -57,7 +60,7 @@ export class UnreadableEventsError extends Error {
 type Pace = Pick<Slices, 'isOver' | 'next'>;
 
 /**
- * Returns one page of the events of the whole log. If a condition names an indexed field, the index gives the positions
+ * Returns one page of the events of the whole log. If the index can check one of the conditions, it finds the positions
  * to read; otherwise all events are read in order. A page may end early, or even be empty, although a next page exists.
  *
  * @throws UnreadableEventsError if the log cannot be read, or does not yet return an event that this node has folded.
@@ -82,7 +85,7 @@ class Page {
   readonly #request: EventsRequest;
   readonly #pace: Pace;
   readonly #items: Buffer[] = [];
-  /** The number of steps made in the index. */
+  /** The number of steps that were made in the index. */
   #steps = 0;
   #events = 0;
   #bytesRead = 0;

@@ -67,8 +67,8 @@ export function changesOf(batch: readonly RecordedEvent[], type: ResourceType): 
 }
 
 /**
- * Lets watches of events read missed events from the log. `categories`: the categories of streams that the audit stream
- * shows.
+ * Returns the source from which watches of events read missed events. `categories`: the categories of streams that the
+ * audit stream shows.
  */
 export function loggedEvents(categories: readonly string[]): LoggedSource {
   return { categories, of: (_log, { type, selection }) => new EventsOfLog(type, new EventSelection(selection.fields)) };

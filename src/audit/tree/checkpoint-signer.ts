@@ -27,7 +27,7 @@ export type CheckpointSignerDependencies = {
   readonly hindrance: () => string | undefined;
   /** Compares the tree with the log before each signature; undefined for a log in this process's files. */
   readonly leaves?: Pick<LeafCheck, 'hindrance'> | undefined;
-  /** The largest size that this node has signed for each origin, stored on disk. */
+  /** The size and root of the largest tree that this node has signed for each origin, stored on disk. */
   readonly signed: {
     last(origin: string): TreeSize | undefined;
     record(origin: string, signed: TreeSize): Promise<void>;
@@ -40,8 +40,9 @@ export type CheckpointSignerDependencies = {
 };
 
 /**
- * Signs the tree that this node has folded. The signer stores the size and root on disk before it returns a signature,
- * and each signed tree extends the last one. So a node cannot sign any more after its log was rolled back or replaced.
+ * Signs the tree that this node has folded. The signer stores the size and root of a tree on disk before it returns the
+ * first signature of the tree, and each larger tree must extend the last signed one. So the node does not sign a log
+ * that was rolled back or rewritten after its last signature.
  */
 export class CheckpointSigner {
   readonly #dependencies: CheckpointSignerDependencies;
@@ -65,7 +66,8 @@ export class CheckpointSigner {
   }
 
   /**
-   * Returns a checkpoint of the tree at the time of the call, or of a larger tree. Concurrent calls share a signature.
+   * Returns a checkpoint of the tree at the time of the call or of a larger tree, or a refusal. Concurrent calls share
+   * a signature.
    */
   async sign(): Promise<Signing> {
     const { tree, hindrance } = this.#dependencies;
@@ -128,8 +130,8 @@ export class CheckpointSigner {
   }
 
   /**
-   * Returns the refusal if the tree differs from the log or has not been compared with the log yet; undefined if
-   * signing is allowed.
+   * Returns the refusal if the tree differs from the log, if it has not been compared with the log yet, or if this node
+   * must not sign now; undefined if signing is allowed.
    */
   async #unlike(leaves: Pick<LeafCheck, 'hindrance'>, size: number): Promise<SigningRefusal | undefined> {
     const found = await leaves.hindrance(size, this.signedSize);

@@ -4,7 +4,7 @@ import { logStart, type EventLog, type RecordedEvent } from '../../log/log.ts';
 import type { FoldedTree } from '../../read/folded-tree.ts';
 import type { Pace } from '../object-history.ts';
 
-/** The log does not show the event that this node has folded as this leaf: the event is missing or differs. */
+/** The log lacks the event that this node has folded as this leaf, or has a different event in its place. */
 export class ChangedLeafError extends Error {
   constructor(index: number) {
     super(

@@ -46,7 +46,7 @@ export type LeafCheckDependencies = {
 /**
  * Compares the leaves of the tree with the log by backward reads, which are independent of the subscription that built
  * the tree. So an event that a log server omitted from the subscription is detected, even if no other event of its
- * stream follows. Each leaf is compared once, oldest first.
+ * stream follows. The oldest leaves are compared first, and equal leaves are not compared again.
  */
 export class LeafCheck {
   readonly #dependencies: LeafCheckDependencies;
@@ -65,7 +65,7 @@ export class LeafCheck {
   /**
    * Compares the first `size` leaves with the log. Returns undefined if they are equal, otherwise the reason to sign
    * nothing. If the comparison takes long, returns its progress as the reason, and the comparison continues. The first
-   * `known` leaves need no comparison. The leaves of the last `TreeHead` need none either, because the fold has
+   * `known` leaves are not compared. Neither are the leaves that the last `TreeHead` includes, because the fold has
    * compared the root in the `TreeHead`.
    */
   async hindrance(size: number, known: number): Promise<LeafHindrance | undefined> {
@@ -85,8 +85,8 @@ export class LeafCheck {
   }
 
   /**
-   * From now on compares new leaves each minute if `isReady` returns true, so that a signature has few leaves left to
-   * compare. A node without requests for signatures thus also detects leaves that its indexes lack.
+   * From now on compares new leaves each minute if `isReady` returns true, so that few leaves are left to compare for a
+   * signature. A node that signs nothing thus also detects leaves that its indexes lack.
    */
   open(isReady: () => boolean): void {
     if (this.#stop.signal.aborted) return;
@@ -100,7 +100,7 @@ export class LeafCheck {
     });
   }
 
-  /** Ends the comparison in progress, if any. */
+  /** Stops the periodic comparison, and ends a comparison in progress. */
   async stop(): Promise<void> {
     this.#timer?.cancel();
     this.#stop.abort();
@@ -147,7 +147,7 @@ export class LeafCheck {
     }
   }
 
-  /** Compares the leaves from `from` to below `until`, from the newest on. */
+  /** Compares the leaves from `from` (inclusive) to `until` (exclusive), beginning with the newest. */
   async #compare(from: number, until: number): Promise<void> {
     const { log, tree, categories } = this.#dependencies;
     const { signal } = this.#stop;

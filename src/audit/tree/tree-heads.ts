@@ -21,9 +21,9 @@ export type TreeHeadsDependencies = {
 const stream = streamName('platform:tree');
 
 /**
- * Each minute, the leader signs the tree if the tree has grown, so a rollback of more than a minute leaves a trace.
- * Each hour, it appends the signed checkpoint as the event `TreeHead`, and every node compares the event with its own
- * tree.
+ * Each minute, the leader signs the tree if it has grown, so that a rollback of more than a minute is detected. Each
+ * hour, if there are new leaves, the leader appends the signed checkpoint as the event `TreeHead`. Every node compares
+ * the event with its own tree.
  */
 export class TreeHeads {
   readonly #dependencies: TreeHeadsDependencies;
