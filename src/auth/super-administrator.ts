@@ -27,7 +27,7 @@ export type AdministratorOptions = {
   readonly passwords: Pick<Passwords, 'verify' | 'turns'>;
   readonly uuid: () => string;
   readonly dataDir: string;
-  /** `ADMIN_PASSWORD`: applies to the first start only. */
+  /** `ADMIN_PASSWORD`: used only if there is no super administrator and the user `admin` has no password. */
   readonly password: string | undefined;
 };
 
@@ -112,8 +112,9 @@ type WrittenPassword = {
 };
 
 /**
- * Writes the password file before the user, so that a valid password is always in the file. The file is deleted only if
- * the password is certainly invalid, because an append with unknown outcome may still succeed.
+ * Writes a generated password to a file before it writes the user, so that the file contains any valid generated
+ * password. The file is deleted only if the password is certainly invalid, because an append with unknown outcome may
+ * still succeed.
  */
 async function withPassword(
   options: AdministratorOptions,

@@ -14,9 +14,9 @@ export type AccessEventsDependencies = {
   readonly clock: Clock;
   readonly uuid: () => string;
   readonly metadata: () => EventMetadata;
-  /** The state of the disk. Nothing is appended while the disk is nearly full. */
+  /** The state of the disk. No new event is appended while the disk is nearly full. */
   readonly disk?: { isShort(): boolean; take(bytes: number): void };
-  /** Called with a reason when the log accepts no events, and with undefined when the log accepts events again. */
+  /** Called with a reason when appends begin to fail, and with undefined when an append succeeds again. */
   readonly onState: (reason: string | undefined) => void;
 };
 
@@ -26,9 +26,9 @@ type Batch = {
 };
 
 /**
- * Records accesses (log-ins, log-outs and refused requests) as events, at most one event each second. A crash may lose
- * the last second. Requests never wait for the log. While the log is unavailable, all accesses go into one window,
- * which counts every access and describes a bounded number of them.
+ * Records accesses (log-ins, log-outs and refused requests) as events, at most one event each second. A crash loses the
+ * accesses that no event contains yet, usually those of the last second. Requests never wait for the log. While the log
+ * is unavailable, all accesses go into one window, which counts every access and describes a bounded number of them.
  *
  * The stream has one writer, so its revision is known. An event with unknown outcome is appended again, with the same
  * id at the same revision, before the next event (consistency protocol, 3).
@@ -73,7 +73,7 @@ export class AccessEvents implements AccessRecorder {
     this.#schedule();
   }
 
-  /** Appends the recorded accesses; gives up after a time limit. */
+  /** Appends the recorded accesses. Gives up after a time limit or after a failed append. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#timer?.cancel();
@@ -84,7 +84,7 @@ export class AccessEvents implements AccessRecorder {
 
   async #writeRest(): Promise<void> {
     await this.#writing;
-    // Appends a pending event first, then the window.
+    // The first append is that of the pending event, if any, and the next one is that of the window.
     for (let left = 2; left > 0 && (this.#batch ?? this.#window) !== undefined; left -= 1) await this.#write();
   }
 

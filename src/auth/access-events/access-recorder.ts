@@ -1,6 +1,6 @@
 import type { AccessKind } from '../../command/event.ts';
 
-/** A log-in, log-out or refusal. An access never contains a password, token or cookie. */
+/** A log-in, log-out or refusal. An access never contains a password, a cookie or the text of a token. */
 export type Access = {
   readonly kind: AccessKind;
   readonly requestId: string;

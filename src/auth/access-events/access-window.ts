@@ -17,7 +17,7 @@ export class AccessWindow {
   readonly #takeBytes: (bytes: number) => boolean;
   readonly #counts = new Map<AccessKind, number>();
   readonly #entries: AccessEntry[] = [];
-  /** By kind and source: the number of described refusals. */
+  /** By kind and source: the number of refusals within the limit of one source. */
   readonly #sources = new Map<string, number>();
   #certainBytes = 0;
 

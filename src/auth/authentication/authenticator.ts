@@ -37,14 +37,14 @@ export type AuthenticatorDependencies = {
   readonly oidc?: OidcVerifier | undefined;
   /** Reads writes of other nodes that this node has not folded yet; undefined on a single node. */
   readonly unfoldedWrites?: Pick<UnfoldedWrites, 'refreshToken' | 'refreshObject'> | undefined;
-  /** Records the use of a personal access token. Called at most once a minute for each token, and not awaited. */
+  /** Records the use of a personal access token. The authenticator limits the rate of calls for each token. */
   readonly recordUse: (tokenName: string) => void;
 };
 
 /** The origin of a request. */
 export type From = {
   readonly address: string;
-  /** Returns a signal that aborts when the client disconnects. Called only if verification takes time. */
+  /** Returns a signal that aborts when the client disconnects. Called only for credentials that are not cached. */
   readonly signal?: (() => AbortSignal) | undefined;
 };
 
@@ -118,8 +118,8 @@ export class Authenticator {
   }
 
   /**
-   * Returns the answer for a header, from the cache if possible. A verified password is cached for one address only, so
-   * that another address gets the same refusal for correct and wrong passwords.
+   * Returns the answer for a header, from the cache if possible. A verified password is cached for one address only. So
+   * an address with too many failed log-ins gets the same refusal for a correct password as for a wrong one.
    */
   #recognizeHeader(authorization: string, from: From): Authenticated | Promise<Authenticated> {
     const source = authorization.startsWith('Bearer ') ? 'header' : `header ${from.address}`;
@@ -134,7 +134,7 @@ export class Authenticator {
       address,
       signal,
       verify: (abandoned) => this.#verifyHeader(authorization, { address, signal: () => abandoned }),
-      // Other spellings of the same credentials are not cached, because they would only evict entries of other clients.
+      // Unusual spellings of credentials are not cached, because they would only evict entries of other clients.
       isKept: () => isUsual(authorization),
     });
   }
@@ -160,12 +160,12 @@ export class Authenticator {
   /** Returns the cached answer; undefined if a verification is needed. */
   #recall(key: string, address: string): Authenticated | undefined {
     const { permissions, clock } = this.#dependencies;
-    // Before the tables have loaded the log, a user may be missing in the tables, and must not be refused as unknown.
+    // Before the tables have loaded the log, they may lack a user, and this user must not be refused as unknown.
     if (!permissions.isReady()) return unavailableNow;
     const known = this.#remembered.get(key);
     if (known === undefined) return undefined;
     const { subject } = known.answer;
-    // After too many wrong guesses, cached and unknown passwords get the same refusal.
+    // After too many wrong guesses, the cache is not used, so that correct and wrong passwords get the same refusal.
     if (subject.credential.kind === 'password' && this.#logIns.isGuessed(subject.name, address)) return undefined;
     if (known.until > clock.monotonic() && this.isValid(subject)) return known.answer;
     this.#remembered.delete(key);
@@ -244,7 +244,7 @@ export class Authenticator {
     };
   }
 
-  /** Returns the refusal of an unknown token or session; undefined if this node has now folded the log up to it. */
+  /** Returns the refusal of an unknown token or session; undefined if this node has now folded its creation. */
   async #fromUnfolded(uid: string, text: string, refused: NotAuthenticated): Promise<NotAuthenticated | undefined> {
     const found = (await this.#dependencies.unfoldedWrites?.refreshToken(uid, text)) ?? 'never-issued';
     if (found === 'retry') return undefined;
@@ -287,7 +287,7 @@ export class Authenticator {
   }
 }
 
-/** Whether the header has the spelling that most clients send; each credential has exactly one such spelling. */
+/** Whether the header has the spelling that most clients send. Each credential has exactly one such spelling. */
 function isUsual(authorization: string): boolean {
   const pair = basicPair(authorization);
   return pair === undefined ? /^Bearer [^ ]/u.test(authorization) : basicHeader(pair) === authorization;

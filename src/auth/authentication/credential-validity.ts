@@ -54,8 +54,8 @@ export function isCredentialValid(records: Records, subject: Subject, now: numbe
 }
 
 /**
- * Returns the subject of a verified password. The subject's credential stays valid until the password changes or the
- * user is disabled or deleted.
+ * Returns the subject of a verified password. The subject's credential is valid while the user is enabled and has this
+ * password.
  */
 export function passwordSubject({ name, uid, passwordRevision: revision }: UserRecord): UserSubject {
   return {

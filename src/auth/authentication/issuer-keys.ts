@@ -34,9 +34,9 @@ type KeySet = {
 };
 
 /**
- * The identity provider's public keys. The keys are fetched on first use, when they expire, and for a token that names
- * an unknown key, since the provider may have rotated its keys. Fetches for unknown keys have a limited rate, so that
- * clients cannot cause any number of requests.
+ * The identity provider's public keys. The keys are fetched on first use, and when they are used after they have
+ * expired. They are also fetched for a token that names an unknown key, since the provider may have rotated its keys.
+ * Such fetches have a limited rate, so that clients cannot cause any number of requests.
  */
 export class IssuerKeys {
   readonly #dependencies: OidcDependencies;

@@ -83,7 +83,7 @@ export class OidcVerifier {
 
 /**
  * Returns the user name from the claim; undefined if the claim is missing or invalid. Bindings and events contain the
- * name, so its length is limited and its characters must be printable.
+ * name, so its length is limited and it must not contain control characters.
  */
 function userClaim(payload: JWTPayload, name: string): string | undefined {
   const claim = Object.hasOwn(payload, name) ? payload[name] : undefined;

@@ -57,8 +57,8 @@ export class Secrets implements SecretKeeper {
   }
 
   /**
-   * Returns the hash at exactly this revision of the secret stream. An event of the user contains the revision, so a
-   * node that has folded this event has also folded the hash.
+   * Returns the hash at exactly this revision of the secret stream. The hash is appended before the event of the user
+   * that contains the revision, so a node that has folded this event has also folded the hash.
    */
   passwordHash(uid: string, revision: number): string | undefined {
     return this.#folded.passwordHash(uid, revision);
@@ -77,8 +77,8 @@ export class Secrets implements SecretKeeper {
   }
 
   /**
-   * Appends at the next revision of the stream, even while others write to the stream. After a conflict, the event gets
-   * a new id, because an event id belongs to one revision.
+   * Appends at the next revision of the stream. After a conflict with another writer, tries again a few times. The
+   * event then gets a new id, because an event id belongs to one revision.
    */
   async #append(stream: StreamName, event: SecretEvent, metadata: EventMetadata): Promise<KeptOutcome> {
     for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
@@ -101,8 +101,8 @@ export class Secrets implements SecretKeeper {
   }
 
   /**
-   * Appends the event. After an unknown outcome, retries with the same event id, because the log stores an event id at
-   * most once.
+   * Appends the event. After an unknown outcome, retries a few times with the same event id, because the log stores an
+   * event id at most once.
    */
   async #appendUntilKnown(
     stream: StreamName,

@@ -19,7 +19,7 @@ export class SingleFlight<Result> {
     const leave = (): void => {
       running.waiting -= 1;
       if (running.waiting > 0) return;
-      // This run is aborted, so the next caller must start a new one.
+      // This run is aborted, so a later caller must start a new one.
       this.#end(key, running);
       running.abandoned.abort();
     };

@@ -6,19 +6,19 @@ import { refuseViolations, membersAt } from '../types/type-members.ts';
 
 /**
  * Limits the number of tokens of one owner. A token is counted as soon as its create is accepted, even before it is
- * folded, so concurrent creates cannot exceed the limit. Between nodes the limit is approximate, because a node counts
- * another node's tokens only after it has folded them.
+ * folded, so concurrent creates on one node cannot exceed the limit. Between nodes the limit is approximate, because a
+ * node counts another node's tokens only after it has folded them.
  */
 export class TokenQuota {
   readonly #permissions: Pick<PermissionReader, 'tokensOf' | 'token'>;
-  /** By owner, the uids of accepted tokens that are not folded yet. */
+  /** By owner, the uids of the tokens with a create in progress. */
   readonly #unsettled = new Map<string, Set<string>>();
 
   constructor(permissions: Pick<PermissionReader, 'tokensOf' | 'token'>) {
     this.#permissions = permissions;
   }
 
-  /** Checks a new token; returns undefined for any other change. */
+  /** Checks a new token with an owner; returns undefined for any other change. */
   check({ type, before, after }: DecidedChange): RuleCheck | undefined {
     if (type.key !== tokenKey || before !== undefined || after === undefined) return undefined;
     const { owner } = membersAt(after, 'spec');

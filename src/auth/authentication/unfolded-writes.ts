@@ -16,7 +16,7 @@ export type ElsewhereDependencies = {
 };
 
 /**
- * Reads recent writes of other nodes that this node has not folded yet. The class is used only before a refusal, so
+ * Folds recent writes of other nodes that this node has not folded yet. The class is used only before a refusal, so
  * that this node does not refuse a token or password that another node has created. If the log contains no new events,
  * a refusal costs one read of the log.
  */
@@ -28,8 +28,8 @@ export class UnfoldedWrites {
   }
 
   /**
-   * Reads a token or session that this node has not folded. Returns 'retry' if all events that may concern the token or
-   * session are now folded, 'never-issued' if the log has no token or session with this text, and 'undecided' if the
+   * Looks in the log for a token or session that this node has not folded. Returns 'retry' if all events that may
+   * concern it are now folded, 'never-issued' if the log has no token or session with this text, and 'undecided' if the
    * log cannot be read or folded in time.
    */
   async refreshToken(uid: string, text: string): Promise<'retry' | 'never-issued' | 'undecided'> {
@@ -46,8 +46,8 @@ export class UnfoldedWrites {
   }
 
   /**
-   * Reads the log for newer events of an object that this node lacks or has in an unexpected state. Returns true if
-   * newer events existed and this node has now folded them.
+   * Looks in the log for newer events of an object, and waits until this node has folded them. Returns true if newer
+   * events exist and are now folded; false also if the log is unavailable.
    */
   async refreshObject(type: TypeKey, name: string): Promise<boolean> {
     const { log, reader } = this.#dependencies;

@@ -109,8 +109,8 @@ export function refusalOf(subject: Subject, request: ApiRequest): string {
 }
 
 /**
- * Returns words that name the limited token of the request, because the token may lack a right that its user has; empty
- * for any other credential.
+ * If the caller uses a token that is limited to some roles, returns words that name the token, because it may lack a
+ * right that its user has. Otherwise returns an empty text.
  */
 function confinement(subject: Subject): string {
   if (subject.kind !== 'user' || subject.credential.kind !== 'token' || subject.credential.roles === undefined)

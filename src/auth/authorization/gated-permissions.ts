@@ -7,7 +7,7 @@ export type GatedPermissions = Pick<
 >;
 
 /**
- * Wraps the permission tables so that they are not ready before `isAdministered` is true. Otherwise, the
+ * Wraps the permission tables so that they are not ready before `isAdministered` returns true. Otherwise, the
  * administrator's correct password would be refused as wrong before the first administrator exists.
  */
 export function gatePermissions(permissions: PermissionReader, isAdministered: () => boolean): GatedPermissions {

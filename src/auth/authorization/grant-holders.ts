@@ -44,8 +44,8 @@ export class SuperAdministratorGuard {
   }
 
   #checkEnds(ends: Ends): RuleCheck {
-    // Registers the change even if it removes no present holder. Otherwise two concurrent changes could remove the last
-    // holders, if a user that one of the changes removes becomes a holder meanwhile.
+    // Registers the change even if it removes no present holder: a user that the change removes may become a holder
+    // meanwhile. Otherwise this change and a concurrent one could together remove the last holders.
     const release = (): void => {
       this.#unsettled.delete(ends);
     };
@@ -61,7 +61,7 @@ export class SuperAdministratorGuard {
     return false;
   }
 
-  /** Stops at the first remaining holder, because there may be thousands of holders. */
+  /** Whether a holder remains. Stops at the first one, because there may be thousands of holders. */
   #isAnyLeft(ends: Ends): boolean {
     const all = [ends, ...this.#unsettled];
     for (const holder of this.#permissions.holders(superRole))
@@ -72,7 +72,7 @@ export class SuperAdministratorGuard {
 
 /**
  * Whether the change may remove a holder of the super role: the change removes a user from a binding to the role, or
- * changes a user that can log in.
+ * disables or deletes a user that can log in.
  */
 function removesHolder({ type, before, after }: DecidedChange): boolean {
   if (before === undefined || before.metadata.deletionTimestamp !== undefined) return false;

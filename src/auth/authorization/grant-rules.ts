@@ -70,9 +70,9 @@ function isPlatformsOwn(subject: Subject): boolean {
 }
 
 /**
- * Refuses all changes of the super administrator role, and deletions of the two built-in roles that need no binding:
- * the one of all callers, and the one of all authenticated users. Refuses changes of these two roles by a visitor as
- * well.
+ * Refuses to create, change or delete the super administrator role. Refuses to delete the two built-in roles that need
+ * no binding: the role of all callers, and the role of all authenticated users. A visitor cannot change these two
+ * either.
  */
 function refuseBuiltInRoleChange({ type, subject, before, after }: DecidedChange): Refused | undefined {
   const { name = '' } = (after ?? before)?.metadata ?? {};

@@ -48,9 +48,9 @@ type BindingWrites = {
 
 /**
  * Binds a user to exactly these roles. Dry runs check all writes before the first write. Bindings are created before
- * any binding is deleted, so the user keeps at least the roles that stay assigned. If a write is refused before the
- * first deletion, the created bindings are deleted again. If other writers change the same bindings meanwhile, the
- * writes are planned again.
+ * any binding is updated or deleted, so the user always keeps the roles that stay assigned. If a write is refused
+ * before the first update or deletion, the created bindings are deleted again. If other writers change the same
+ * bindings meanwhile, the writes are planned again, up to a limit of attempts.
  */
 export async function replaceBindings(
   user: string,

@@ -28,8 +28,8 @@ export class LogInFailures {
   });
 
   /**
-   * Wrong guesses by user and network. A guess is counted even if the log-in is refused, because the guess has already
-   * been compared with the cached password.
+   * The number of wrong guesses by user and network. A guess is counted even if the log-in is refused, because the
+   * password has already been compared with the cached one.
    */
   readonly #guesses = new SlidingCounts({
     windowMs: logInFailureWindowMs,
@@ -46,8 +46,9 @@ export class LogInFailures {
   }
 
   /**
-   * Counts a password that is not the cached password. Returns a function for the caller to remove the guess if the
-   * password is correct. Above the limit, no password is compared, so no guess is counted.
+   * Counts a password that is not the cached password. Returns a function with which the caller removes the guess if
+   * the password is correct. At the limit, passwords are no longer compared with the cached one, so no guess is
+   * counted.
    */
   guess(attempt: Site, now: number): () => void {
     const site = siteOf(attempt);
@@ -68,7 +69,8 @@ export class LogInFailures {
   }
 
   /**
-   * Counts an allowed attempt when it starts. Returns a function for the caller to remove the attempt after a success.
+   * Counts an allowed attempt when it starts. Returns a function with which the caller removes the attempt after a
+   * success.
    */
   begin(attempt: Attempt, now: number): () => void {
     const keys = boundsOf(attempt).map(({ key }) => key);

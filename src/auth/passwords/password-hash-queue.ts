@@ -21,7 +21,10 @@ export type HashRequest = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** A rejected request for a hash: `work` did not start, because the queue is full or the client disconnected. */
+/**
+ * A rejected request for a hash. `work` did not start, because the queue was full, the wait took too long, or the
+ * client disconnected.
+ */
 export type HashRejected = {
   readonly done: false;
   readonly isDisconnected: boolean;
@@ -44,14 +47,14 @@ const newestShare = 1 / 8;
  * unknown networks. The lanes alternate, so that neither lane blocks the other. Within a lane, the network with the
  * fewest recent requests of its site is served first, whether these requests succeeded or failed. The site of a network
  * is an IPv4 address, or the /48 of an IPv6 network. Thus a new client overtakes clients that retry. The length of a
- * lane is limited to the number of hashes that can be computed in `passwordHashWaitMs` at the present duration of a
- * hash. No request waits longer than `passwordHashWaitMs`.
+ * lane is limited to about the number of its requests that can be served in `passwordHashWaitMs`. No request waits
+ * longer than `passwordHashWaitMs`.
  */
 export class PasswordHashQueue {
   readonly #clock: Clock;
   readonly #known: Lane = new TurnQueue();
   readonly #unknown: Lane = new TurnQueue();
-  /** By site: recent requests, both started and rejected requests. */
+  /** By site: the number of recent requests, including rejected ones. */
   readonly #recent = new SlidingCounts({
     windowMs: passwordHashRequestsWindowMs,
     keysMax: passwordHashRequestSitesMax,
@@ -127,8 +130,8 @@ export class PasswordHashQueue {
   }
 
   /**
-   * Rejects the latest request of the network that would be served last, unless the caller's request would be served
-   * even later. Returns whether a request was rejected, so the caller's request fits.
+   * Makes room for a request of the network `caller`: rejects the latest request of the network that would be served
+   * last. Rejects nothing and returns false if no network would be served later than `caller`.
    */
   #makeRoom(lane: Lane, caller: string): boolean {
     let [last, most]: [string | undefined, number] = [undefined, this.#order(lane, caller) + 1];
@@ -172,7 +175,7 @@ export class PasswordHashQueue {
     return first === undefined ? undefined : lane.takeOf(first);
   }
 
-  /** Rejects the request. `retryAfterSeconds`: the time until all waiting requests are served. */
+  /** Rejects the request. `retryAfterSeconds`: the estimated time until all waiting requests are served. */
   #reject(turn: HashRequest): HashRejected {
     const drainedMs = ((this.waiting + this.#running) * this.#hashMs) / passwordHashesMax;
     return {

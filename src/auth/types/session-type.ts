@@ -3,7 +3,7 @@ import type { Strategy } from '../../command/strategy.ts';
 import type { TypeDeclaration } from '../../plugin/api/plugin.ts';
 import { core, membersAt, nameSchema, withStatus } from './type-members.ts';
 
-/** Log-ins with a cookie (decision 7.4). A session is valid on every node, and ends when its object is deleted. */
+/** Log-ins with a cookie (decision 7.4). A session is valid on every node. Deleting its object ends the session. */
 export const sessionType: TypeDeclaration<never> = {
   ...core,
   kind: 'Session',
@@ -57,8 +57,8 @@ export const sessionType: TypeDeclaration<never> = {
   indexes: [{ name: 'spec.user' }],
   printerColumns: [
     { name: 'User', type: 'string', pointer: '/spec/user' },
-    // The column has no type `date`, because a date column shows the age of a time, and nothing for a time in the
-    // future.
+    // The column does not have the type `date`, because a date column shows the age of a time, and nothing for a time
+    // in the future.
     { name: 'Expires', type: 'string', format: 'date-time', pointer: '/status/expiresAt' },
   ],
 };

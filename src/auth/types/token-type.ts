@@ -76,8 +76,8 @@ export const tokenType: TypeDeclaration<never> = {
   printerColumns: [
     { name: 'Owner', type: 'string', pointer: '/spec/owner' },
     { name: 'Description', type: 'string', pointer: '/spec/description' },
-    // The column has no type `date`, because a date column shows the age of a time, and nothing for a time in the
-    // future.
+    // The column does not have the type `date`, because a date column shows the age of a time, and nothing for a time
+    // in the future.
     { name: 'Expires', type: 'string', format: 'date-time', pointer: '/spec/expiresAt' },
     { name: 'Revoked', type: 'boolean', pointer: '/spec/revoked' },
     { name: 'Phase', type: 'string', pointer: '/status/phase' },
@@ -117,7 +117,7 @@ function created({ after, subject, kept, now }: Completion): Completed {
 
 /**
  * Returns the owner of a new token. The platform names the owner explicitly. A user is the owner of the tokens that the
- * user creates. The user must be logged in, so that a stolen token cannot create another token.
+ * user creates. The user must use a password or a session, so that a stolen token cannot create another token.
  */
 function ownerOf(subject: Subject, named: Owner): Refused | (Owner & { readonly ok: true }) {
   if (subject.kind === 'platform') return { ok: true, ...named };

@@ -19,7 +19,7 @@ export const nameSchema = {
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** Returns the value of a member that is an object; an empty object when the member is absent. */
+/** Returns the value of a member that is an object; an empty object when the member is absent or has another value. */
 export function membersAt(object: Members | undefined, member: string): Members {
   const value = object?.[member];
   return isObject(value) ? value : {};

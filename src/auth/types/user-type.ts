@@ -115,8 +115,8 @@ export function bindingsFinalizer(domain: string): string {
 }
 
 /**
- * Removes the password from the object before the event is created. The event contains the revision of the secret
- * stream with the hash.
+ * Removes the password from the object before the event is created. The event contains only the revision of the secret
+ * stream at which the hash is stored.
  */
 export const userStrategy: Strategy = {
   heldBy: (domain) => [bindingsFinalizer(domain)],
