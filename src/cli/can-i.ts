@@ -16,7 +16,10 @@ export type CanIOptions = ConnectionOptions & {
 const reviews = ['apis', 'authorization.k8s.io', 'v1'];
 const ruleMembers = ['apiGroups', 'resources', 'resourceNames', 'nonResourceURLs', 'verbs'];
 
-/** Prints whether the request is allowed, followed by the role and rule that allow it (decision 6.11). */
+/**
+ * Prints whether the request is allowed, followed by the role and rule that allow it, or by the server's reason
+ * (decision 6.11). Returns whether the request is allowed.
+ */
 export async function canI(
   verb: string,
   words: string,

@@ -19,7 +19,7 @@ export class ConnectionFailure extends CommandFailure {
   }
 }
 
-/** The server refused the request, with this status. */
+/** The server refused the request. `status`: the HTTP status of the refusal. */
 export class RefusalFailure extends CommandFailure {
   readonly status: number;
 

@@ -20,8 +20,8 @@ export type IdentityContext = {
 };
 
 /**
- * Determines the credentials. Prompts for the password only if no setting provides it. `--user` takes precedence over a
- * token in the environment.
+ * Determines the credentials. Prompts for the password only if `--user` is set and LEDGERPLANE_PASSWORD is not.
+ * `--user` takes precedence over a token in the environment.
  */
 export async function identityOf(
   user: string | undefined,

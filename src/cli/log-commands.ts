@@ -25,7 +25,7 @@ export type LogCopyOptions = {
   readonly inFlightMax: number;
 };
 
-/** The commands that open a log. The caller passes these commands, because src/cli cannot import the log. */
+/** The commands that open a log. The caller passes these commands, because src/cli must not import the log. */
 export type LogCommands = {
   copy(options: LogCopyOptions, context: CommandContext): Promise<void>;
   startEpoch(options: LogOptions, context: CommandContext): Promise<void>;

@@ -37,7 +37,10 @@ export type ProgramOptions = {
 
 const mistakeExitCode = 2;
 
-/** Parses the command line, runs the command and returns the exit code. Any other error is a bug and is thrown. */
+/**
+ * Parses the command line and runs the command. Prints a failure of the command, and returns the exit code. Any other
+ * error is a bug and is thrown.
+ */
 export async function runProgram(
   args: readonly string[],
   { context, serve, logCommands, stoppedReplays, backupFiles, pluginCheck, version }: ProgramOptions,
@@ -55,7 +58,7 @@ export async function runProgram(
   });
   const sayVersion = `ledgerplane ${version}`;
   program.usage('<command>').version(sayVersion, '--version', 'print the version').addHelpText('after', settingsText);
-  // `misread` reports an option before the command as an unknown command.
+  // `serve` is not the default command of commander, so that `misread` can report an option before the command.
   program.command('serve').description('run the server (default)').action(serve);
   addCommands(program, context, result);
   addPluginCommands(program, { context, version, pluginCheck, connected });

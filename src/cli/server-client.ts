@@ -26,7 +26,7 @@ export type Call = {
   readonly body?: unknown;
   /** Whether the server may compress the response to a call of `lines` with gzip. */
   readonly isCompressed?: boolean;
-  /** The media type of the response; JSON by default. */
+  /** The media type of the response; JSON by default. Calls of `lines` ignore it. */
   readonly accept?: string;
   /** Aborts a call of `lines`. Other calls ignore the signal. */
   readonly signal?: AbortSignal;

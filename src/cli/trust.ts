@@ -28,7 +28,8 @@ export type Authority = {
 
 /**
  * Returns the authority in LEDGERPLANE_CA. Without this setting, returns the authority in DATA_DIR if the server's own
- * certificate is valid for the host of the URL. Returns undefined if the authorities that Node trusts are to be used.
+ * certificate is valid for the host of the URL. Returns undefined for plain HTTP, and if the authorities that Node
+ * trusts are to be used.
  */
 export function authorityFor({ url, file, folder, dataDir, host }: TrustContext): Authority | undefined {
   if (url.protocol !== 'https:') return undefined;

@@ -5,7 +5,7 @@ import { usageError } from '../failure.ts';
 import { printable } from '../text-table.ts';
 import { BrokenFileError, linesOfFile } from './export-file.ts';
 
-/** The content of an export file that an earlier command wrote, completely or in part. */
+/** Describes an export file that an earlier command has written, completely or in part. */
 export type BegunExport = {
   readonly header: ExportHeader;
   /** The index of the first leaf that the file lacks. */
@@ -21,7 +21,7 @@ export type BegunExport = {
  * Reads an export file. Returns undefined if the file does not exist, is empty, or ends within the header. `name` is
  * the name of the file in error messages.
  *
- * @throws CommandFailure if the file is not an export or cannot be read.
+ * @throws CommandFailure if the file is damaged, is not an export, or cannot be read.
  */
 export async function begunExport(path: string, name: string): Promise<BegunExport | undefined> {
   if (!existsSync(path)) return undefined;

@@ -5,7 +5,9 @@ import { printable } from '../text-table.ts';
 
 const reset = '\u001b[0m';
 const [green, yellow, red] = ['\u001b[32m', '\u001b[33m', '\u001b[31m'];
-/** The colour of each event type. The changes in the output of `history` have the same colours. */
+/**
+ * The colours of event types. Other types have no colour. The changes in the output of `history` have the same colours.
+ */
 const colourOf: ReadonlyMap<string, string> = new Map([
   ['ObjectCreated', green],
   ['ObjectUpdated', yellow],
@@ -27,8 +29,8 @@ const causes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns an event of the audit stream as one line: time, event type, object, actor with verb, counts of log-ins and
- * refusals, and the causes.
+ * Returns an event of the audit stream as one line: time, event type, object, actor with verb, the counts of accesses
+ * such as log-ins, and the causes.
  */
 export function eventLine(event: Json, colours: Colours): string {
   const kind = shownText(event, 'event');
@@ -49,8 +51,8 @@ export function eventLine(event: Json, colours: Colours): string {
 }
 
 /**
- * Returns the counts of log-ins and refusals as one part of the line, such as `3 login`. Returns no part for an event
- * without counts.
+ * Returns the counts of accesses, such as `3 login`, as one part of the line. Returns no part for an event without
+ * counts.
  */
 function countsOf(event: Json): readonly string[] {
   const counts = memberOf(memberOf(event, 'data'), 'counts');

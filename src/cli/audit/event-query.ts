@@ -9,8 +9,8 @@ import type { ServerClient } from '../server-client.ts';
 import { eventLine } from './event-line.ts';
 
 /**
- * The options of the commands that select events. Each option except `output` is a condition. An event must meet all
- * conditions.
+ * The options of the commands that select events. Each option is a condition, except `output` and the options of the
+ * connection. An event must meet all conditions.
  */
 export type EventOptions = ConnectionOptions & {
   readonly actor?: string;
@@ -28,7 +28,10 @@ export type EventOptions = ConnectionOptions & {
   readonly output?: string;
 };
 
-/** The options that are conditions on one field, each with the name of the field. */
+/**
+ * The options that require a value of one field, each with the name of the field. The option `type` is not in this
+ * list, because its value is looked up first.
+ */
 const fields = [
   ['actor', 'actor'],
   ['byUser', 'user'],
@@ -66,8 +69,8 @@ export async function conditionsOf(options: EventOptions, { client, path }: Type
 }
 
 /**
- * Returns the condition that an event's position or time is at least, or at most, `moment`: a position of the log or a
- * time. Returns no condition if `moment` is undefined.
+ * Returns the condition that an event's position or time is at least (`>=`) or at most (`<=`) `moment`, which is a
+ * position of the log or a time. Returns no condition if `moment` is undefined.
  */
 export function boundOf(operator: '>=' | '<=', moment: string | undefined): readonly string[] {
   if (moment === undefined) return [];

@@ -66,8 +66,8 @@ async function continuedIn(name: string, options: ExportOptions, context: Comman
 }
 
 /**
- * Calls `write`, and closes the file even if `write` fails. The file then ends with a complete line. A file without a
- * line is removed.
+ * Calls `write`, and closes the file even if `write` fails, so that the received lines are stored. If the command fails
+ * and the file is empty, the file is removed.
  */
 async function inFile(name: string, file: OutputFile, write: (output: ExportOutput) => Promise<void>): Promise<void> {
   const output = lazyOutput(file);

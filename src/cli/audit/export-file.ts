@@ -4,9 +4,9 @@ import { createGunzip } from 'node:zlib';
 
 import { exportLineBytesMax, exportUnpackedFreeBytes, exportUnpackedRatioMax } from '../../limits/audit.ts';
 
-/** Thrown if the file does not consist of complete lines. */
+/** Thrown if the file is truncated, damaged or not an export. */
 export class BrokenFileError extends Error {
-  /** Whether the file ends too early, and may be the beginning of an export. */
+  /** Whether the file is truncated, so that it may be the beginning of an export. */
   readonly isCut: boolean;
   /** The first bytes of the incomplete line; empty if they are unknown. */
   readonly rest: Uint8Array;
@@ -32,8 +32,8 @@ export async function* linesOfFile(path: string): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Yields the lines of `linesOfFile` in blocks. A block contains the lines that end in one chunk of the file's content,
- * which is unpacked if the file is gzipped.
+ * Yields the lines of `linesOfFile` in blocks. A block contains the lines that end in one chunk of the unpacked
+ * content.
  *
  * @throws BrokenFileError, or the system's error.
  */

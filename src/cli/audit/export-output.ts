@@ -4,7 +4,7 @@ import { createGzip, type Gzip } from 'node:zlib';
 
 import { linesOfFile, BrokenFileError } from './export-file.ts';
 
-/** The destination of an export. The written output always ends with a complete line. */
+/** The destination of an export, which is written line by line. */
 export type ExportOutput = {
   /**
    * Writes `line`, which has no line feed at the end. Resolves when the destination accepts the next line, or has

@@ -34,7 +34,7 @@ export class KeptCheckpoints {
   /**
    * Returns the largest checkpoint of the tree in the file `last`; undefined if no checkpoint is stored.
    *
-   * @throws CommandFailure if a file is damaged or cannot be read. `of` and `keys` throw it, too.
+   * @throws CommandFailure if a file is damaged or cannot be read. So do `of` and `keys`.
    */
   last(): KeptCheckpoint | undefined {
     const trees = this.#trees();

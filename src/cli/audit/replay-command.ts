@@ -20,7 +20,7 @@ export type DiffOptions = Pick<ReplayOptions, 'type' | 'name' | 'stopped'> & Con
 export type ReplayBody = Readonly<Record<string, string | boolean>>;
 
 /**
- * Replays and diffs that read the files of a stopped server. The caller passes this object, because src/cli cannot
+ * Replays and diffs that read the files of a stopped server. The caller passes this object, because src/cli must not
  * import the log.
  */
 export type StoppedReplays = {

@@ -27,9 +27,9 @@ const defaultDir = 'ledgerplane-witness';
 
 /**
  * Verifies the checkpoints in `dir`, requests a new checkpoint from the server, verifies the new checkpoint and stores
- * it in `dir`. The new checkpoint must extend each checkpoint of the same tree in `dir`, and must not be of another
- * tree than the last checkpoint in `dir`, unless `newTree` is set. Otherwise the command fails and prints the two
- * checkpoints that disagree.
+ * it in `dir`. The new checkpoint must extend each checkpoint of the same tree in `dir`. Unless `newTree` is set, it
+ * must be of the same tree as the last checkpoint in `dir`. Otherwise the command fails and prints the two checkpoints
+ * that disagree.
  */
 export async function witness(options: WitnessOptions, context: CommandContext): Promise<void> {
   const { client } = await connect(options, context);

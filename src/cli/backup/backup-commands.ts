@@ -7,8 +7,8 @@ import type { BackupOptions } from './backup-command.ts';
 export type BackupFileOptions = { readonly key?: readonly string[] };
 
 /**
- * The commands that open the files of backups and logs. The caller passes these commands, because src/cli may import
- * only settings and HTTP.
+ * The commands that open the files of backups and logs. The caller passes these commands, because src/cli must not
+ * import the code of logs.
  */
 export type BackupFileCommands = {
   verify(folder: string, options: BackupFileOptions, context: CommandContext): Promise<void>;

@@ -24,7 +24,8 @@ const causes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns an entry of a history as text: a head, the cause of the event, and a line for each operation of the change.
+ * Returns an entry of a history as text: a head, the causes of the event, the uid and position, and a line for each
+ * operation of the change.
  */
 export function entryText(entry: Json, colours: Colours): string {
   const paint = (text: string, colour: string): string => (colours === 'plain' ? text : `${colour}${text}${reset}`);

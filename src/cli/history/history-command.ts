@@ -67,7 +67,7 @@ async function read(client: ServerClient, { path, limit, query }: Asked): Promis
   return entries;
 }
 
-/** Returns `coloured` if standard output is a terminal and NO_COLOR is not set or empty. */
+/** Returns `coloured` if standard output is a terminal and NO_COLOR is unset or empty. */
 export function coloursFor({ output, variables }: CommandContext): Colours {
   return output.isTTY === true && (variables['NO_COLOR'] ?? '') === '' ? 'coloured' : 'plain';
 }

@@ -59,7 +59,10 @@ function wordsOf(type: string): TypeWords {
   return { name, group };
 }
 
-/** Returns the paths of the groups' preferred versions, with the core group first. */
+/**
+ * Returns the paths of all versions of the core group, then the paths of the preferred versions of all other groups. If
+ * `group` is set, returns only the path of this group, if the server has it.
+ */
 async function rootsOf(client: ServerClient, group: string | undefined): Promise<readonly (readonly string[])[]> {
   const core = group === undefined ? textsOf(await client.send({ method: 'GET', path: ['api'] }), 'versions') : [];
   const groups = listOf(await client.send({ method: 'GET', path: ['apis'] }), 'groups').filter(

@@ -50,8 +50,8 @@ function configOf({ url, authority, identity }: Connection, user: object): objec
 }
 
 /**
- * Returns the command that fetches a token. kubectl may run the command in any folder, so the result contains all
- * settings that this command uses.
+ * Returns the command that fetches a token. kubectl may run the command in any folder, so the result contains the
+ * settings that the command needs.
  */
 function execOf(
   { user, role: roles = [] }: KubeconfigOptions,

@@ -118,8 +118,8 @@ const knownVerbs = new Set(['create', 'delete', 'deletecollection', 'get', 'list
 /**
  * Writes the part's files, and adds the part to the main module.
  *
- * @throws CommandFailure if one of the files exists, before anything is written; or, after everything is written, with
- * the edits that the author must make.
+ * @throws CommandFailure before anything is written, if one of the files exists; and after everything is written, if
+ * the author must make further edits, which the message lists.
  */
 async function addPart(folder: string, part: Part, { stderr }: CommandContext): Promise<void> {
   const files = await filesOf(join('parts', part.template), part.words);

@@ -10,7 +10,7 @@ import { counted, printable } from '../text-table.ts';
 
 /**
  * Returns the problems of the plugin in a folder, each as one line of text. The caller passes this function, because
- * src/cli may import only settings and HTTP.
+ * src/cli must not import the code that reads plugins.
  */
 export type PluginCheck = (folder: string, domain: string) => Promise<readonly CheckedProblem[]>;
 

@@ -1,4 +1,4 @@
-/** The member of the plugin's definition that is the list of such parts. */
+/** A member of the plugin's definition that is a list of parts. */
 export type DefinitionMember = 'types' | 'controllers' | 'reconcilers';
 
 export type MainAddition = {
@@ -87,7 +87,7 @@ function endOfBlock(text: string, start: number): number {
   return text.length;
 }
 
-/** Returns the number of brackets that are open at this offset; -1 inside of a string or a comment. */
+/** Returns the number of brackets that are open at this offset; -1 in a string or a comment. */
 function depthAt(body: string, offset: number): number {
   const code = blanked(body);
   if (code.charAt(offset) === ' ') return -1;

@@ -44,8 +44,8 @@ export async function disablePlugin(name: string, options: ConnectionOptions, co
 type PluginAction = { readonly options: ConnectionOptions; readonly context: CommandContext };
 
 /**
- * Changes `spec.enabled`, and polls the server until the plugin has the resulting phase, because the change takes
- * effect only after the response.
+ * Changes `spec.enabled`. The change takes effect only after the response, so the function then polls the server until
+ * the plugin has one of `phases`, or a setting of the server disables the plugin.
  */
 async function switchPlugin(
   name: string,

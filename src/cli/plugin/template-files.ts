@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 
-/** The root of this package, relative to dist/src/cli/plugin/template-files.js, into which this file is compiled. */
+/** The root folder of this package. This file is compiled into dist/src/cli/plugin/template-files.js. */
 export const packageFolder: string = resolve(import.meta.dirname, '../../../..');
 
 /** The values of the templates' `{{…}}` placeholders. */
@@ -24,7 +24,8 @@ export async function filesOf(template: string, words: Words): Promise<readonly 
 }
 
 /**
- * Writes the files into the folder. Fails if one of the files exists, and then removes the files that it has written.
+ * Writes the files into the folder. If a file exists or cannot be written, removes the files that were written, and
+ * rejects.
  */
 export async function writeFiles(folder: string, files: readonly NewFile[]): Promise<void> {
   const written: string[] = [];

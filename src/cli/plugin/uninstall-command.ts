@@ -65,8 +65,8 @@ function heldUpBy(plugin: Json): string {
 type Printing = { readonly connection: Connection; readonly context: CommandContext };
 
 /**
- * Prints the objects that an uninstall would remove, and the objects of the plugin's types, which it would remove or
- * keep. `plugin` is the response to the dry run of the deletion.
+ * Prints the applied objects that an uninstall would remove, and the number of objects of each of the plugin's types,
+ * which the uninstall would remove or keep. `plugin` is the response to the dry run of the deletion.
  */
 async function printRemoved(
   plugin: Json,

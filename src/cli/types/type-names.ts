@@ -35,9 +35,9 @@ const reservedWords = `
 const constantsTaken: ReadonlySet<string> = new Set(reservedWords.trim().split(/\s+/u));
 
 /**
- * Returns distinct names, in the order of `types`. The name is the kind if the kind is unique. Otherwise the group is
- * appended, and the plural if the name is still not unique. If several types have the same kind, none of them gets the
- * kind as its name, so a new type never changes the meaning of a name.
+ * Returns distinct names, in the order of `types`. The name is the kind if no other type has this kind and the name is
+ * not taken. Otherwise the group is appended, and also the plural if the name is still not unique. If several types
+ * have the same kind, none of them gets the kind as its name, so that a name does not pass from one type to another.
  */
 export function namesOf(types: readonly NamedType[]): readonly DeclaredNames[] {
   const forms = types.map((type) => formsOf(type));
@@ -63,7 +63,7 @@ function clashesOf(names: readonly DeclaredNames[]): readonly number[] {
   );
 }
 
-/** Appends numbers to names that are still equal, because `a.b` and `a-b` have the same camel case form. */
+/** Appends numbers to names that are still equal, for example because `a.b` and `a-b` have the same camel case form. */
 function numbered(names: readonly DeclaredNames[]): readonly DeclaredNames[] {
   const clashing = new Set(clashesOf(names));
   const taken = new Set(names.filter((_, index) => !clashing.has(index)).flatMap(({ constant }) => [constant]));

@@ -18,8 +18,7 @@ function memberText({ name, isRequired, part }: TypedMember, indent: string): re
 
 /**
  * Returns the TypeScript type of a part of a schema. The text starts at column `taken`; further lines are indented at
- * least by `indent`. A union that does not fit on one line begins with a line break. Each part is laid out at most
- * once.
+ * least by `indent`. A union that does not fit on one line begins with a line break.
  */
 function typeText(part: TypedPart, taken: number, indent: string): string {
   const flat = flatText(part);

@@ -8,7 +8,7 @@ export type DevLoopOptions = {
   /** Returns the command for the tests; undefined if there are none. Called after `onCompiled`. */
   readonly test: () => Promise<ShellCommand | undefined>;
   readonly variables: Environment;
-  /** Called after each successful compilation or, without a compiler, after each change. */
+  /** Called after each successful compilation. Without a compiler, called at the beginning and after each change. */
   readonly onCompiled: () => Promise<void>;
   /** Prints one or more lines. */
   readonly say: (text: string) => void;
@@ -17,7 +17,7 @@ export type DevLoopOptions = {
 /** The maximum number of paths that are printed for one change. */
 const pathsShownMax = 4;
 
-/** Compiles and tests a plugin after each change. A change ends the command that runs for an earlier change. */
+/** Compiles and tests a plugin at the beginning and after each change. A change ends the command that is running. */
 export class DevLoop {
   readonly #options: DevLoopOptions;
   #isStopped = false;

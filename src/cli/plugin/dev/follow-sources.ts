@@ -7,7 +7,8 @@ import type { Clock, Timer } from '../../../base/clock.ts';
 /** The interval between two scans. A scan is fast, because a plugin has few sources. */
 const scanMs = 200;
 /**
- * Folders with build output or other packages, which are not scanned. Hidden files and folders are not scanned either.
+ * Folders with build output or other packages. These folders, hidden files and folders, and packages (`.tgz`) are not
+ * scanned.
  */
 const ignored = new Set(['dist', 'node_modules']);
 
