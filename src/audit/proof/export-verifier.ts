@@ -56,8 +56,9 @@ export class ExportVerifier {
   }
 
   /**
-   * Adds the next line, which another thread has parsed and hashed. If the line is not the expected event, returns
-   * false and adds nothing. The caller then calls `add` with the line, which returns the problem, if any.
+   * Adds the next line, which another thread has parsed and hashed. The line must not be a `TreeHead` event, because
+   * only `add` compares the root in it. If the line is not the expected event, returns false and adds nothing. The
+   * caller then calls `add` with the line, which returns the problem, if any.
    */
   addLeaf(index: number, position: bigint, leaf: Hash): boolean {
     const { header, roots } = this.#begun ?? {};
