@@ -4,7 +4,10 @@ import { logPosition, type LogIdentity, type LogPosition } from '../src/log/log.
 export type Checkpoint = LogIdentity & {
   readonly position: LogPosition;
   readonly eventId: string;
-  /** The number of folded events, and the latest accepted time of these events (`EventTimes`) in epoch milliseconds. */
+  /**
+   * `events`: the number of folded events. `time`: the latest accepted time of these events (`EventTimes`) in epoch
+   * milliseconds; always 0 for the audit models.
+   */
   readonly events: number;
   readonly time: number;
 };
@@ -27,7 +30,7 @@ export function decodeCheckpoint(text: unknown): Checkpoint {
   return { logId, epoch, position: logPosition(BigInt(position)), eventId, events, time };
 }
 
-/** Encodes the position as a string, since a position can exceed the safe integers of JSON. */
+/** Encodes a checkpoint. The position becomes a string, since it can exceed the safe integers of JSON. */
 export function encodeCheckpoint(checkpoint: Checkpoint): string {
   return JSON.stringify({ ...checkpoint, position: checkpoint.position.toString() });
 }

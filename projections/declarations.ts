@@ -158,15 +158,18 @@ export class DeclarationsBatch {
 
   /**
    * Whether the type has no declaration, or the event was decided under the latest one. `declared`: the revision of the
-   * event's declaration; undefined if the event was decided without a declaration. Nearly all events are current. They
-   * change nothing here, since no index is newer than the latest declaration.
+   * event's declaration; undefined if the event was decided without a declaration. Nearly all events are current, and
+   * `recordWrite` ignores them.
    */
   isCurrent(type: TypeKey, declared: number | undefined): boolean {
     const standing = this.#standing(type);
     return standing === undefined || (declared ?? -1) >= standing.revision;
   }
 
-  /** `row`: the object's row before the event; undefined for a new object. */
+  /**
+   * Records a write of an object. If the write was decided before an index became unique, the enforcement of this index
+   * ends. `row`: the object's row before the event; undefined for a new object.
+   */
   recordWrite(type: TypeKey, { name, declared, isFence, row }: Written): void {
     const standing = this.#standing(type);
     if (standing === undefined || this.isCurrent(type, declared)) return;

@@ -59,8 +59,8 @@ class BatchTimes {
   }
 
   /**
-   * Takes the time of an event into account. Only times in the format of `stampForm`, the one that this program writes,
-   * are used; they sort as strings. Times in other formats are ignored.
+   * Takes the time of an event into account. Ignores times in another format than `stampForm`. This program writes only
+   * times in the format of `stampForm`, and they sort as strings.
    */
   take(recorded: RecordedEvent): void {
     const stamp = stampOf(recorded);

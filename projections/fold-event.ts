@@ -46,8 +46,8 @@ export type FoldContext = {
 export const foldedCategories = ['object', 'secret', 'platform', 'guard', 'type', 'unique', 'ref', 'closing'];
 
 /**
- * The events that change no read model, except for the last revision of their stream. A guard needs no more: a writer
- * that appends `ValueClaimed` to a guard's stream only waits until this event and all earlier events are folded. The
+ * The events that change nothing in the tables except the last revision of their stream. A guard needs no more, because
+ * a writer that appends `ValueClaimed` to its stream only waits until this event and all earlier events are folded. The
  * events about trees and keys are for the audit indexes and for verifiers.
  */
 const withoutEffect: ReadonlySet<DomainEvent['type']> = new Set([
@@ -62,8 +62,10 @@ const withoutEffect: ReadonlySet<DomainEvent['type']> = new Set([
 /**
  * Writes the effects of one event and returns the change of an object; undefined if no object changed.
  *
- * @throws LogCorruptError if the event has an effect but is in the wrong stream, or if the event does not follow the
- * previous one of its stream; LogReplacedError if a new epoch has begun.
+ * @throws LogCorruptError if the event cannot have an effect in its stream, or if its revision does not follow the
+ * previous one of the stream.
+ *
+ * @throws LogReplacedError if a new epoch has begun.
  */
 export function foldEvent(recorded: RecordedEvent, writer: Writer, known: FoldContext): Change | undefined {
   if (isOfObject(recorded)) return foldObject(recorded, writer, known);
@@ -176,7 +178,8 @@ function foldObject(recorded: RecordedEvent, writer: Writer, known: FoldContext)
   const previous = known.rows.row(key, name);
   assertFollows(recorded, previous === undefined ? known.rows.deletedAt(key, name) : revisionOf(previous));
   known.declarations.recordValues(key, event.values);
-  // A fence on a name without an object is recorded like a deletion: the name's next event must follow this revision.
+  // A fence on a name without an object is recorded like a deletion, because the name's next event must follow this
+  // revision.
   if (event.type === 'ObjectDeleted' || event.object === undefined) writer.putDeleted(key, name, revision);
   foldReferences(event, { type: key, name, revision, previous }, writer);
   if (event.object === undefined) return undefined;
@@ -199,8 +202,8 @@ function foldObject(recorded: RecordedEvent, writer: Writer, known: FoldContext)
 }
 
 /**
- * Returns the object's row after an event, and the object's references. The row has no index entry, as in a replay.
- * Returns undefined if the event contains no object.
+ * Returns the row of the object that an event contains, and the references of this object. The row has no index entry,
+ * as in a replay. Returns undefined if the event contains no object.
  */
 export function rowAfter(recorded: RecordedEvent): RowAfter | undefined {
   const decoded = decodeEvent(recorded);
@@ -223,7 +226,8 @@ export function recordWrite(
   { type, ...stored }: Stored,
   declarations: DeclarationsBatch,
 ): void {
-  // A later event of the same append deletes the object, so the state between the two events is never visible.
+  // If the event does not end its append, a later event of the append deletes the object. The state between the two
+  // events is never visible.
   if (!endsAppend || declarations.isCurrent(type, stored.declared)) return;
   declarations.recordWrite(type, { ...stored, isFence: event === 'NameFenced' });
 }
@@ -263,8 +267,8 @@ function stateBefore(
 }
 
 /**
- * Returns the object's index entry: the one in the event, if the write path computed it under the current declaration;
- * otherwise a new one.
+ * Returns the object's index entry. If this process wrote the event under the same declaration, this is the entry that
+ * was computed for the write; otherwise computes a new one.
  */
 function indexed(
   decoded: DecodedEvent,

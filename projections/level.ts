@@ -49,8 +49,8 @@ export class LevelBatch {
   }
 
   /**
-   * Raises the level. Throws if this version of the program cannot read the level, since later events may then have any
-   * form.
+   * Raises the level. Throws NewerEventError if this version of the program cannot read the level, since later events
+   * may then have any form.
    */
   raise(level: number): void {
     assertReadable(level);

@@ -183,8 +183,9 @@ export class ListPages {
   }
 
   /**
-   * Limits the time for which a list uses a snapshot: LMDB cannot reuse freed pages meanwhile, and the reader may
-   * stall. When the time is over, the snapshot is released, and the next read from it fails.
+   * Takes one of `snapshotsMax` slots. Limits the time for which a list uses a snapshot, because LMDB cannot reuse
+   * freed pages in this time, and the reader may stall. When the time is over, the snapshot is released, and the next
+   * read from it fails.
    *
    * @throws SnapshotsExhaustedError if `snapshotsMax` snapshots are in use; `snapshot` is then released.
    */

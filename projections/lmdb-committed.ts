@@ -3,8 +3,8 @@ import { closeSync, openSync, readSync } from 'node:fs';
 /**
  * Whether the newest transaction in LMDB's data file is the last committed one according to the lock file. Processes
  * map the lock file into memory, so the kernel keeps the record of the last commit even if the process is killed. If an
- * older copy of the data file was written over the original, its newest transaction is older, and its pages may come
- * from several transactions.
+ * older copy was written over the data file, the newest transaction in the file is older, and the pages may come from
+ * several transactions. Returns false if one of the files cannot be read.
  *
  * The offsets follow LMDB's structures on Linux (`mdb.c`: MDB_txbody and MDB_meta; the page header of the `lmdb`
  * package has 24 bytes).

@@ -47,7 +47,7 @@ export class LmdbEnvironment {
     markUse(this.#dir, { clean: false });
   }
 
-  /** Runs `write` in one transaction, which is visible to every later read. An exception rolls back the transaction. */
+  /** Runs `write` in one transaction. Every later read sees the changes. An exception rolls back the transaction. */
   commit(write: () => void): void {
     this.root.transactionSync(write);
     this.root.resetReadTxn();

@@ -33,7 +33,7 @@ export type Writer = IntentWriter & {
   putDeleted(type: TypeKey, name: string, revision: StreamRevision): void;
   /** Replaces the references of an object. */
   putReferences(type: TypeKey, name: string, refs: readonly HeldReference[]): void;
-  /** Drops the intents (`fold-intent.ts`) of the object that its event at `revision` ends. */
+  /** Drops the intents (`fold-intent.ts`) of an object that end with the object's event at `revision`. */
   dropIntents(type: TypeKey, name: string, revision: StreamRevision): void;
   putPasswordHash(uid: string, revision: StreamRevision, hash: string): void;
   putTokenDigest(uid: string, digest: string): void;
@@ -191,7 +191,7 @@ export class LmdbTables {
     };
   }
 
-  /** Runs `write` in one transaction, which is visible to every later read. An exception rolls back the transaction. */
+  /** Runs `write` in one transaction. Every later read sees the changes. An exception rolls back the transaction. */
   commit(write: (writer: Writer) => void): void {
     this.intents.begin();
     this.#environment.commit(() => {

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { endsAsCommitted } from './lmdb-committed.ts';
 
 /**
- * Decides whether existing tables are valid. Tables are written without flushing. After an unclean end they are valid
- * only if three conditions hold: the file is the original and not a copy, the machine has not rebooted since, and no
- * other process writes the file. A copy of a file that is being modified has pages of different moments, and LMDB
- * aborts the process when it reads such a copy. An older copy that was written over the file is invalid too: its newest
- * transaction is older than the last committed one. After an orderly close, copies of the tables are valid too.
+ * Decides whether existing tables are valid. Tables are written without flushing. After an unclean end, they are valid
+ * only if four conditions hold: the file is the original and not a copy; the machine has not rebooted since; no other
+ * process writes the file; the newest transaction in the file is the last committed one. A copy of a file that is being
+ * modified has pages of different moments, and LMDB aborts the process when it reads such a copy. If an older copy was
+ * written over the file, the newest transaction is older than the last committed one. After an orderly close, copies of
+ * the tables are valid too.
  */
 
 const tablesFormat = 6;
@@ -92,8 +93,8 @@ function bootId(): string | undefined {
 }
 
 /**
- * An id of a file that a move keeps and that a copy does not have. It includes the birth time, because inode numbers
- * are reused.
+ * An id of a file; undefined if there is no file. A moved file keeps its id, and a copy has another id. The id includes
+ * the birth time, because inode numbers are reused.
  */
 function fileId(path: string): string | undefined {
   const { ino, birthtimeNs } = statSync(path, { bigint: true, throwIfNoEntry: false }) ?? {};

@@ -22,7 +22,7 @@ export type TablesSnapshot = {
   release(): void;
 };
 
-/** The type declarations of the `lmdb` package lack this option. */
+/** The type declarations of the `lmdb` package lack this option of `get`. */
 type Readable = Database<Buffer, string> & {
   get(key: string, options: { readonly transaction: Transaction }): Buffer | undefined;
 };

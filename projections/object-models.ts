@@ -219,7 +219,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     let folded = 0;
     this.#tables.commit((writer: Writer) => {
       for (const recorded of batch) {
-        // Runs before the fold: reading the time throws for an event of a later version, which this version would
+        // Runs before the fold, because reading the time throws for an event of a later version, which the fold would
         // misread.
         times.take(recorded);
         const change = foldEvent(recorded, writer, known);

@@ -5,7 +5,7 @@ import type { LmdbTables } from './lmdb-tables.ts';
 import type { Steps } from '../src/base/steps.ts';
 import { declaredOf, decodeRow, sourceOfRow } from './row.ts';
 
-/** The maximum number of rows scanned in one turn of the event loop. Only the headers of the rows are read. */
+/** The maximum number of rows that are scanned in one turn of the event loop. */
 const rowsPerTurn = 4_096;
 const namesPerPage = 64;
 

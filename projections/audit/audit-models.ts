@@ -9,7 +9,7 @@ import type { Fold } from '../runner.ts';
 import type { AuditPart } from './audit-part.ts';
 import type { AuditTables } from './audit-tables.ts';
 
-/** All categories except `lease`: the log truncates the streams of leases, so no history contains leases. */
+/** All categories of streams except `lease`. The log truncates the streams of leases, so no history contains leases. */
 export const auditedCategories = [
   'access',
   'claim',
@@ -38,7 +38,7 @@ type FoldProgress = {
 
 /**
  * The indexes over the whole log that audit requests read. They are folded separately from the object read model and
- * have their own checkpoint, so that no write waits for them. All parts show the same position.
+ * have their own checkpoint, so that no write waits for them. `position` is the same for all of them.
  */
 export class AuditModels implements Fold, AuditProgress {
   readonly categories = auditedCategories;
@@ -111,8 +111,9 @@ export class AuditModels implements Fold, AuditProgress {
   }
 
   /**
-   * Waits before the next batch, unless a request waits for a position. Meanwhile events accumulate: one commit of many
-   * events costs less than many commits of few events.
+   * Waits for `auditRestMs` before the next batch, so that events accumulate: one commit of many events costs less than
+   * many commits of few events. While a request waits for a position, this method does not wait. It also stops waiting
+   * when such a request arrives or when `signal` aborts.
    */
   async rest(signal: AbortSignal): Promise<void> {
     if (signal.aborted || this.#waiters.size > 0) return;
@@ -168,13 +169,16 @@ export class AuditModels implements Fold, AuditProgress {
     return open.bytes;
   }
 
-  /** The position of the last event and the number of all events, including the open batch. */
+  /** The position of the last added event, and the number of all events in the tables and the open batch. */
   progress(): FoldProgress {
     const { position = this.#position, events = 0 } = this.#open ?? {};
     return { position, events: this.#events + events };
   }
 
-  /** Writes the open batch and its checkpoint in one transaction. An exception rolls all of it back. */
+  /**
+   * Writes the open batch and its checkpoint in one transaction. Does nothing if no batch is open. An exception rolls
+   * the transaction back and discards the batch.
+   */
   commit(): void {
     if (this.#open === undefined) return;
     const { position, eventId } = this.#open;

@@ -2,7 +2,7 @@ import type { Database } from 'lmdb';
 
 import type { RecordedEvent } from '../../src/log/log.ts';
 
-/** A table of a part. Only the part's `write` method may write the table. */
+/** A table of a part. Only the part itself writes entries: in its `write` method, or in transactions of its own. */
 export type Table<Value, Key extends string | number | Uint8Array> = Database<Value, Key>;
 
 /** Opens named databases of the audit models' LMDB environment. */
@@ -43,11 +43,11 @@ export type AuditPart = {
   add(recorded: RecordedEvent, within: number): number;
   /** Writes the open batch, inside the one transaction of all parts. An exception rolls all parts back. */
   write(): void;
-  /** Publishes the batch's changes to the part's memory. Call this method after the commit, in the same turn. */
+  /** Completes the batch's changes to the part's memory. Call this method after the commit, in the same turn. */
   committed(): void;
   /**
-   * Discards the open batch and its changes to the part's memory. Call this method after the transaction was rolled
-   * back.
+   * Discards the open batch and its changes to the part's memory. Call this method after `add` or `write` of any part,
+   * or the commit, has failed.
    */
   rolledBack(): void;
   /** Discards the part's memory. Call this method after all tables were cleared. */

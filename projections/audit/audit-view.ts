@@ -27,7 +27,7 @@ export type AuditSnapshot = {
   release(): void;
 };
 
-/** A table with the options of `get`, which lmdb's own type declarations lack. */
+/** The type declarations of the `lmdb` package lack these options of `get`. */
 type Readable = Database<Buffer, AuditKey> & {
   get(key: AuditKey, options: { readonly transaction: Transaction }): Buffer | undefined;
 };
@@ -60,7 +60,7 @@ export class AuditView {
     };
   }
 
-  /** The present number of entries in the tables of this view. */
+  /** The current number of entries in the tables that the constructor got as `names`. */
   size(): number {
     let sum = 0;
     for (const table of this.#tables.values()) {

@@ -11,8 +11,9 @@ import { ObjectCursor } from './object-cursor.ts';
 import { Postings } from './postings.ts';
 
 /**
- * The first character of a term. A term is a key of this index: a character for the field, and a value of the field.
- * Types of objects and categories have different characters, so that the types of objects can be enumerated.
+ * The first characters of terms. A term is a key of this index. It consists of a character that stands for a field, and
+ * a value of the field. Types of objects and categories have different characters, so that the types of objects can be
+ * enumerated.
  */
 const objectType = 't';
 const category = 'c';
@@ -143,8 +144,8 @@ export class EventPart implements AuditPart, EventIndex {
   }
 
   /**
-   * The first position of an event at `within` or after it, in the given order. Searches the positions of all types and
-   * categories: they are few, and each event has a type or a category.
+   * Returns the position of the first event, in the given order, at `within` or after it. Searches the positions of all
+   * types and categories, because each event has a type or a category, and these are few.
    */
   #nearest(within: number, order: PositionOrder): LogPosition | undefined {
     const postings = this.#opened();
@@ -157,8 +158,8 @@ export class EventPart implements AuditPart, EventIndex {
   }
 
   /**
-   * Returns cursors over the events that meet the condition. Returns undefined for a condition with too many names:
-   * looking up all names takes longer than reading the events.
+   * Returns cursors over the events that meet the condition. Returns undefined for a condition with too many names,
+   * because looking up each name in each type takes longer than reading the events.
    */
   #cursorsOf({ field, values }: EventClause, walk: Walk): readonly PositionCursor[] | undefined {
     const postings = this.#opened();
@@ -173,7 +174,10 @@ export class EventPart implements AuditPart, EventIndex {
     ]);
   }
 
-  /** The types to which the conditions limit the walk, without types that have no events. */
+  /**
+   * The types of objects that the condition on `type` allows, or all types if there is no such condition. Types without
+   * events are left out.
+   */
   #typesIn(clauses: readonly EventClause[]): readonly TypeKey[] {
     const known = this.#knownTypes();
     const wanted = clauses.find(({ field }) => field === 'type')?.values ?? [...known];
@@ -181,8 +185,8 @@ export class EventPart implements AuditPart, EventIndex {
   }
 
   /**
-   * The position within the epoch, as an exact number: even a position of EventStoreDB, which is an offset in its
-   * files, is far less than 2^53.
+   * The position within the epoch; 0 for a position of an earlier epoch. The number is exact, because even a position
+   * of EventStoreDB, which is an offset in its files, is far less than 2^53.
    */
   #within(position: LogPosition): number {
     const shift = this.#shift();

@@ -41,7 +41,7 @@ export class ObjectCursor implements PositionCursor {
     return logPosition(this.#place.shift + BigInt(within));
   }
 
-  /** The number of the object's events at or before a position: the last revision plus one. */
+  /** The number of the object's events at or before a position: the last of these revisions plus one. */
   #countUpTo(position: LogPosition): number {
     const last = this.#versions.lastAt(this.#place.type, this.#place.name, position);
     return last === undefined ? 0 : last + 1;

@@ -1,8 +1,8 @@
 import { VarintReader, varintBytesMax, writeVarint } from './varint.ts';
 
 /**
- * Ascending numbers below 2^53 as bytes: the first number, then the difference of each number to the previous number.
- * Each position of an object's events takes one to five bytes.
+ * A block: ascending numbers below 2^53 as bytes. The bytes encode the first number, then the difference of each number
+ * to the previous number. A position of an event usually takes one to five bytes.
  */
 
 /** The end of a block: the count of its numbers, and the last number, which is the greatest. */

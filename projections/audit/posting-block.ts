@@ -1,11 +1,12 @@
 import { VarintReader, varintBytesMax, writeVarint } from './varint.ts';
 
 /**
- * Ascending positions as bytes: the first position, then the difference of each position to the previous position. In a
- * log without large gaps, a position takes one byte; a position of EventStoreDB takes two or three.
+ * A block: ascending positions as bytes. The bytes encode the first position, then the difference of each position to
+ * the previous position. In a log without large gaps, a position usually takes one byte. A position of EventStoreDB
+ * usually takes two or three.
  */
 
-/** The number of positions in a full block. Decoding a block takes a microsecond. */
+/** The number of positions in a full block. Decoding a block takes about a microsecond. */
 const blockEntriesMax = 256;
 
 /** The last positions of a term, which are not in a full block yet, and the number of the positions before them. */
@@ -36,7 +37,10 @@ export class Tail {
     return this.#count >= blockEntriesMax;
   }
 
-  /** Adds a position after the last position. Returns false if it equals the last position. */
+  /**
+   * Adds a position after the last position. Returns false if the positions are equal. @throws RangeError for a smaller
+   * one.
+   */
   add(position: number): boolean {
     if (this.#count > 0 && position === this.#last) return false;
     if (this.#count > 0 && position < this.#last)

@@ -16,8 +16,9 @@ type PostingTables = {
 const tailsKeptMax = 4_096;
 const termLengthMax = 300;
 
-/** The estimated bytes in memory of a term in the open batch, in addition to its text, and of one of its positions. */
+/** The estimated bytes in memory of a term in the open batch with its first position, without the text of the term. */
 const addedTermBytes = 256;
+/** The estimated bytes in memory of each further position of a term. */
 const addedPositionBytes = 8;
 
 /**
@@ -28,7 +29,10 @@ export class Postings {
   readonly #tables: PostingTables;
   /** The most recently written tails by key, in the order of their writes. */
   readonly #kept = new Map<string, Tail>();
-  /** The positions of the open batch, by field and value. Two maps, because a joined text costs more than a look-up. */
+  /**
+   * The positions of the open batch, by field and then by value. A second look-up costs less than joining the two
+   * texts.
+   */
   readonly #added = new Map<string, Map<string, number[]>>();
 
   constructor(tables: PostingTables) {
@@ -62,7 +66,9 @@ export class Postings {
     }
   }
 
-  /** Discards all positions in memory. Call this method after the tables were rolled back or cleared. */
+  /**
+   * Discards all positions in memory. Call this method after the open batch was discarded or the tables were cleared.
+   */
   forget(): void {
     this.#kept.clear();
     this.#added.clear();
@@ -76,8 +82,8 @@ export class Postings {
   }
 
   /**
-   * The keys (`keyOf`) of the terms with a prefix, sorted. A term of more than 300 characters, or with NUL, is listed
-   * as its hash.
+   * The keys (`keyOf`) of the terms with a prefix, sorted. If a term has more than 300 characters or a NUL, its key has
+   * a hash instead of the value.
    */
   terms(prefix: string): readonly string[] {
     return [...this.#tables.tails.getKeys({ start: prefix, end: `${prefix}\uffff` })];
@@ -131,8 +137,8 @@ type Place = {
 };
 
 /**
- * The positions of one term at the creation of the cursor. Later commits do not affect the cursor: it copies the tail,
- * blocks never change, and later blocks begin at the first position of this tail or after it.
+ * The positions of one term at the creation of the cursor. Later commits do not affect the cursor, because it copies
+ * the tail, blocks never change, and later blocks begin at the first position of this tail or after it.
  */
 class TermCursor implements PositionCursor {
   readonly size: number;

@@ -22,10 +22,10 @@ type OpenBlock = Entries & { readonly number: number };
 const addedBytes = 32;
 
 /**
- * The time index. It has the time and position of each event with a later time than all events before it. If the time
- * of an event is more than a minute ahead of the time of a later event, it comes from a wrong clock, and the index
- * removes its entry (consistency protocol, 8). `replay/log-times.ts` finds the position at one time by the same rule,
- * without an index.
+ * The time index: ascending times of events, with their positions. An event of a folded category gets an entry if its
+ * time is later than that of the last entry. If an entry is more than a minute later than the time of a later event,
+ * the entry comes from a wrong clock, and the index removes it (consistency protocol, 8). `replay/log-times.ts` finds
+ * the position at one time by the same rule, without an index.
  */
 export class TimePart implements AuditPart, LogTimes {
   readonly name = 'times';
@@ -40,7 +40,9 @@ export class TimePart implements AuditPart, LogTimes {
   /** The times and positions of the open batch. Of consecutive events with the same time, only the first is added. */
   #added: Entries = { times: [], positions: [] };
   #lastStamp = '';
-  /** The minute of the last parsed time, since most events are of the same minute as the previous event. */
+  /**
+   * The minute of the last parsed time. It is cached, because most events are of the same minute as the previous event.
+   */
   #minute = { text: noMinute, ms: NaN };
 
   constructor(identity: () => Pick<LogIdentity, 'epoch'>) {
@@ -170,7 +172,7 @@ export class TimePart implements AuditPart, LogTimes {
   }
 }
 
-/** The length of a time's text up to the seconds. */
+/** The length of a stamp before the digits of the seconds. */
 const minuteLength = '2026-01-01T00:00:'.length;
 /** No stamp begins with this text. */
 const noMinute = '-';
@@ -199,7 +201,7 @@ function encoded({ times, positions }: Entries): Buffer {
   return bytes.subarray(0, at);
 }
 
-/** The first time in a block, without decoding the other entries. */
+/** The first time in a block, without decoding the other entries; Infinity for an empty block. */
 function firstTime(block: Uint8Array): number {
   return block.length === 0 ? Infinity : new VarintReader(block).next();
 }

@@ -29,8 +29,9 @@ type Run = {
   readonly positions: number[];
 };
 
-/** The estimated bytes in memory of a stream in the open batch without its name, and of one of its positions. */
+/** The estimated bytes in memory of a stream in the open batch with its first position, without the stream's name. */
 const runBytes = 256;
+/** The estimated bytes in memory of each further position of a stream. */
 const runPositionBytes = 16;
 
 type VersionPartOptions = {
@@ -41,9 +42,9 @@ type VersionPartOptions = {
 
 /**
  * The version index: the positions of each object's events, in blocks of 256 revisions (`position-block.ts`). The key
- * of a block is the first eight bytes of the stream's digest, which are shorter than the object's name. The keys of
- * later blocks also contain the number of the block. If two streams have the same eight bytes, the later stream has its
- * whole digest as the key.
+ * of a stream's first block is the first eight bytes of the stream's digest, because they are shorter than the stream's
+ * name. The keys of later blocks also contain the number of the block. If two streams have the same first eight bytes,
+ * the later stream has its whole digest instead.
  */
 export class VersionPart implements AuditPart, VersionReader {
   readonly name = 'versions';
@@ -170,7 +171,9 @@ class BlockKey {
     this.#stream = stream;
   }
 
-  /** The bytes of a block, which are valid until the next read of a block. */
+  /**
+   * The bytes of a block; undefined if the block does not exist. The bytes are valid until the next read of a table.
+   */
   block(number: number): Uint8Array | undefined {
     const bytes = this.#table.getBinaryFast(this.#of(number));
     // lmdb returns a larger buffer, and sets the buffer's `length` to the length of the value.

@@ -17,7 +17,10 @@ export function encodeEntry(entry: IndexEntry, fingerprint: string, isWhole = tr
   return writer.encode(entry, isWhole ? stampOf(fingerprint) : partial(stampOf(fingerprint)));
 }
 
-/** Whether `record` was encoded with this `fingerprint` and this `isWhole`. False if the record is not an entry. */
+/**
+ * Whether `record` was encoded with this `fingerprint` and this `isWhole`. False if the record is too short for an
+ * entry.
+ */
 export function isEntryUnder(record: Uint8Array, fingerprint: string, isWhole = true): boolean {
   if (record.length < nameAt) return false;
   const stamp = isWhole ? stampOf(fingerprint) : partial(stampOf(fingerprint));
@@ -36,7 +39,10 @@ function partial(stamp: number): number {
 let lastFingerprint = '';
 let lastStamp = 0;
 
-/** Caches the last stamp, since this function is called for each row, usually with the same fingerprint. */
+/**
+ * Returns the first 32 bits of the SHA-256 digest of a fingerprint. Caches the last result, since this function is
+ * called for each row, usually with the same fingerprint.
+ */
 function stampOf(fingerprint: string): number {
   if (fingerprint !== lastFingerprint) {
     lastStamp = createHash('sha256').update(fingerprint).digest().readUInt32LE(0);
@@ -45,14 +51,11 @@ function stampOf(fingerprint: string): number {
   return lastStamp;
 }
 
-/**
- * The maximum number of distinct contents that are shared for one kind of block. Sharing more contents would cost more
- * than it saves.
- */
+/** The maximum number of blocks in one cache. A larger cache would cost more than it saves. */
 const sharedMax = 4_096;
 /**
- * Longer blocks are not shared. Together with `sharedMax`, this limits the memory that the entries of a hostile type
- * can use in a decoder.
+ * The maximum length in bytes of a block in a cache. Together with `sharedMax`, this length limits the memory that a
+ * decoder uses for the entries of a hostile type.
  */
 const sharedBytesMax = 512;
 
@@ -85,8 +88,8 @@ class Shared<T> {
 }
 
 /**
- * Decodes the entries of one type. Equal values share one string, array or object, since values take most of the memory
- * of a million entries.
+ * Decodes the entries of one type. Equal values share one string, array or object as far as the caches allow, since
+ * values take most of the memory of a million entries.
  */
 export class EntryDecoder {
   readonly #labels = new Shared<Readonly<Record<string, string>>>();

@@ -11,9 +11,7 @@ export type Content = Omit<Row, 'entry'>;
 type Contained = {
   /** The object of the event. */
   readonly written: ResourceObject;
-  /**
-   * The object in the preferred version with defaults; the same reference as `written` if the event contains this form.
-   */
+  /** The result of `presentObject`; the same reference as `written` if nothing was converted. */
   readonly object: ResourceObject;
 };
 
@@ -33,7 +31,9 @@ export function contentOf(recorded: RecordedEvent, decoded: DecodedEvent, { writ
   };
 }
 
-/** The response, with the resourceVersion in the same place as in events' objects. */
+/**
+ * Returns the JSON of a response. The `resourceVersion` has the same place in it as in the results of `answerBytes`.
+ */
 function answerOf({ metadata, ...object }: ResourceObject, resourceVersion: string): Buffer {
   const { apiVersion, kind, ...members } = object;
   return Buffer.from(JSON.stringify({ apiVersion, kind, metadata: { resourceVersion, ...metadata }, ...members }));
@@ -41,8 +41,8 @@ function answerOf({ metadata, ...object }: ResourceObject, resourceVersion: stri
 
 /**
  * Returns the object of an event in the form of the type's present declaration: in the preferred version, with
- * defaults. Returns the event's object unchanged if this process decided the event under this declaration, because the
- * object then has this form, or if the type is not registered.
+ * defaults. If the type is not registered, returns the event's object unchanged. The same applies if this process
+ * decided the event under this declaration, because the object then has this form already.
  */
 export function presentObject(
   written: ResourceObject,

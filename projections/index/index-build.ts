@@ -68,7 +68,10 @@ type Stale = {
 export type Build = {
   readonly slices: Slices;
   readonly catchUp: IndexCatchUp;
-  /** The stored objects for which an index function fails. The build changes the members. */
+  /**
+   * The stored objects for which an index function fails. The build updates this count and the details of the first
+   * failure.
+   */
   readonly unindexed: { -readonly [Member in keyof Unindexed]: Unindexed[Member] };
   readonly onProgress?: BuildProgress | undefined;
   /**
@@ -152,8 +155,8 @@ function readSlice(
 }
 
 /**
- * Replaces rows that were written under an earlier declaration, so that the next start can use the stored responses and
- * entries.
+ * Replaces rows without a complete index entry of the present declaration. The next start can then use the stored
+ * responses and entries.
  */
 function refresh(type: ResourceType, tables: LmdbTables, stale: readonly Stale[]): void {
   tables.commit((writer) => {

@@ -57,7 +57,7 @@ function slice(skip: number, size: number, total: number): Slice {
   return { skip, take: Math.max(0, Math.min(size, total - skip)) };
 }
 
-/** A query that runs over several turns. It keeps its view of the index open until it completes or is closed. */
+/** A query that runs over several turns. It keeps its view of the index open until it completes, fails or is closed. */
 export class Choice {
   readonly #steps: Steps<QueryResult>;
   readonly #release: () => void;

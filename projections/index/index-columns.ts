@@ -4,7 +4,8 @@ import type { IndexValueType } from '../../src/resource/type/resource-type.ts';
 /**
  * The keys of one index by ordinal (see `IndexRows`). An object without a value has the key `missing`, which sorts
  * after all other keys: Infinity after finite numbers, and U+FFFF after texts, because no text key starts with a
- * character from U+FC00 on (`stringKey`). So such objects sort last in ascending and first in descending order.
+ * character from U+FC00 on (`stringKey`). So objects without a value sort last in ascending order, and first in
+ * descending order.
  */
 export type KeyColumn = {
   readonly missing: IndexKey;
@@ -57,7 +58,7 @@ export class TextColumn implements KeyColumn {
 
 export class NumberColumn implements KeyColumn {
   readonly missing = missingNumber;
-  /** The values. Every ordinal is set before it is read, so that unused elements may have any value. */
+  /** The values. Every ordinal is set before it is read, so unused elements may have any value. */
   #values = new Float64Array(16);
 
   keys(ordinal: number): readonly IndexKey[] {

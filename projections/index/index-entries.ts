@@ -34,9 +34,9 @@ export function presentOf(
 }
 
 /**
- * Returns the index entry stored in a row. `current`: whether the entry was stored under this declaration; otherwise
- * the entry is computed. Calls `onError` for each index with a failing function. With `onError`, an entry that lacks a
- * value because of such a failure is computed again too.
+ * If the index entry in a row was stored under this declaration, returns this entry (`current` is true). Otherwise
+ * computes the entry, and calls `onError` for each index with a failing function. With `onError`, also computes the
+ * entry again if the stored one lacks a value because of such a failure.
  */
 export function keptEntry(row: Buffer, type: ResourceType, onError?: (error: IndexValueError) => void): KeptEntry {
   const kept = entryOfRow(row);

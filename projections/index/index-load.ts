@@ -30,7 +30,7 @@ export function* loadOrders(orders: Orders): Steps<undefined> {
   yield* deal(byLabel, yield* labelTable(rows), { inOrder, marked: false });
 }
 
-/** The numbers from 0 to `length`. */
+/** The numbers from 0 to `length` (exclusive). */
 function* numbered(length: number): Steps<Uint32Array> {
   const numbers = new Uint32Array(length);
   yield* inStrides(length, (from, to) => {
@@ -135,12 +135,16 @@ function* labelTable(rows: IndexRows): Steps<KeyTable> {
   return { keys, keyPlaces: keyPlaces.used(), starts };
 }
 
-/** Decides when a loop must yield. Counts postings, since an object may have many postings or none. */
+/**
+ * Decides when a loop must yield. Its work is counted in objects and postings, since an object may have many postings
+ * or none.
+ */
 class Due {
   #next = strideMax;
 
   /**
-   * Returns whether a yield is due, and then schedules the next one. `done`: the number of postings that are processed.
+   * Returns whether a yield is due. If so, schedules the next one. `done`: the number of processed objects and
+   * postings.
    */
   isPast(done: number): boolean {
     if (done < this.#next) return false;

@@ -3,7 +3,7 @@ import { IndexRows } from './index-rows.ts';
 import { greatestMark, leastMark, type OrderView } from './order-view.ts';
 import { OrderedSequence } from './ordered-sequence.ts';
 
-/** The rows of one type and all their orders. Writes update them. */
+/** The rows of one type, and all orders of these rows. */
 export type Orders = {
   readonly rows: IndexRows;
   /** The order by creation time, newest first, then by name. */
@@ -16,7 +16,7 @@ export type Orders = {
   readonly byLabel: OrderedSequence;
 };
 
-/** The orders that queries read. To read them over several turns, first open a view. */
+/** The orders that queries read. To read them over several turns, first open a view of the index (`IndexViews`). */
 export type OrdersView = Pick<Orders, 'rows' | 'multi'> & {
   readonly byDefault: OrderView;
   readonly byIndex: readonly OrderView[];

@@ -9,10 +9,13 @@ import { ordinalMask, type OrderView } from './order-view.ts';
 /** The objects that a query selects, before sorting. */
 export type Selected =
   | { readonly kind: 'all' }
-  /** The postings from rank `low` to `high` (exclusive) in `sequence`: each object once, in the requested order. */
+  /**
+   * The postings from rank `low` to `high` (exclusive) in `sequence`, which is the order of the first sort key, or has
+   * the default order in this range. Each object has one posting in the range.
+   */
   | { readonly kind: 'range'; readonly sequence: OrderView; readonly low: number; readonly high: number }
   | { readonly kind: 'bits'; readonly bits: Bits; readonly total: number }
-  /** Few objects, which are sorted directly. */
+  /** Few objects. */
   | { readonly kind: 'listed'; readonly ordinals: readonly number[] };
 
 type Range = {
@@ -92,7 +95,10 @@ function* conditionsOf(orders: OrdersView, { labels, fields }: Selection): Steps
  */
 const testedMax = 2_048;
 
-/** Returns the range of a condition that equals one range of the requested order, so that no set is needed. */
+/**
+ * If the objects of a condition are one range of the requested order, returns this range, so that no set is needed. If
+ * there are no objects, returns an empty list. Otherwise returns undefined.
+ */
 function rangeInOrder(
   { ranges, sequence, oneKey, singleIndex }: Condition,
   sort: readonly SortKey[],
@@ -190,7 +196,8 @@ function fieldCondition(orders: OrdersView, requirement: IndexRequirement): Cond
   if (orders.multi[requirement.index] === true)
     return { sequence, ranges, count, negated, oneKey, singleIndex: undefined, holds };
   const singleIndex = requirement.index;
-  // If every object has one posting, the smaller of two sets is used: the objects inside the ranges, or those outside.
+  // Every object has one posting, so the smaller of two sets can be used: the objects inside the ranges, or those
+  // outside. A single range is kept even if it is large, since it may be a range of the requested order.
   if (count <= sequence.size / 2) return { sequence, ranges, count, negated, oneKey, singleIndex, holds };
   if (!negated && ranges.length === 1) return { sequence, ranges, count, negated, oneKey, singleIndex, holds };
   return {

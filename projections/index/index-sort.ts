@@ -2,12 +2,15 @@ import { inStrides, strideMax, type Steps } from '../../src/base/steps.ts';
 import { blankKeys, radixSorted, type RadixKeys } from '../radix-sort.ts';
 
 /**
- * Stable sorts of ordinals by key, used when an index is built. A comparison sort of a million distinct texts takes
- * seconds, mostly because of cache misses. These sorts read eight characters of each text at a time and move only
+ * Sorts of ordinals by key, for the build of an index. A comparison sort of a million distinct texts takes seconds,
+ * mostly because of cache misses. The sorts of this file read up to eight characters of a text at a time, and move only
  * numbers.
  */
 
-/** Sorts `order` by number. `numberOf` must return a finite number or Infinity. */
+/**
+ * Returns `order` sorted by number. Ordinals with equal numbers keep their order. `numberOf` must return a finite
+ * number or Infinity.
+ */
 export function* sortedByNumber(order: Uint32Array, numberOf: (ordinal: number) => number): Steps<Uint32Array> {
   const values = new Float64Array(order.length);
   let descents = 0;
@@ -42,8 +45,8 @@ export type Texts = {
 };
 
 /**
- * Sorts `ordinals` by text in UTF-16 order, then by rank. The sort is fastest if `ordinals` is in the order in which
- * the texts were created, which is also their order in memory.
+ * Returns `ordinals` sorted by text in UTF-16 order, then by rank. The sort is fastest if `ordinals` is in the order in
+ * which the texts were created, which is also their order in memory.
  */
 export function* sortedByText(ordinals: Uint32Array, texts: Texts): Steps<Uint32Array> {
   if (yield* isSortedText(ordinals, texts)) return ordinals;
@@ -66,14 +69,14 @@ function* isSortedText(ordinals: Uint32Array, { textOf }: Texts): Steps<boolean>
   return isSorted;
 }
 
-/**
- * Runs of at most this length are sorted by comparison, which is cheaper than counting digits and needs no further
- * array.
- */
+/** Runs of at most this length are sorted by comparison. For so few texts, this is faster than a radix sort. */
 const comparedMax = 64;
 const fewMax = 8;
 
-/** Sorts ordinals with texts that are equal up to offset `depth`. Each recursion is at least four characters deeper. */
+/**
+ * Sorts ordinals with texts that are equal up to offset `depth`. Each recursive call has a depth that is at least four
+ * greater.
+ */
 function* sortRun(texts: Texts, run: Uint32Array, depth: number): Steps<undefined> {
   if (run.length <= comparedMax) {
     sortByComparison(texts, run);

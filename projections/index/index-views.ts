@@ -7,8 +7,9 @@ type Retired = {
 };
 
 /**
- * The views that read one state of an index over several turns while the index changes. Data that an open view may read
- * is copied on write: chunks of orders are copied, and a row keeps its ordinal until no open view may read the row.
+ * The open views of an index. A view reads one state of the index over several turns, while the index changes. Data
+ * that an open view may read is copied on write: chunks of orders are copied, and a row keeps its ordinal until no open
+ * view may read the row.
  */
 export class IndexViews {
   #opened = 0;

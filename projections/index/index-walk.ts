@@ -8,9 +8,9 @@ export type Walk = {
   /** The range of ranks: `low` is inclusive, `high` is exclusive. */
   readonly low: number;
   readonly high: number;
-  /** The mark that a hit must have. With 0, every posting is a hit. */
+  /** The mark that a hit must have. With 0, a hit needs no mark. */
   readonly mark: number;
-  /** The ordinals of hits. If undefined, every ordinal is a hit. */
+  /** The ordinals of hits. If undefined, a hit may have any ordinal. */
   readonly bits: Bits | undefined;
 };
 
@@ -39,7 +39,7 @@ export function isHit(posting: number, { mark, bits }: Walk): boolean {
   return (posting & mark) === mark && (bits === undefined || hasBit(bits, posting & ordinalMask));
 }
 
-/** Counts the hits before `rank`, starting at the nearer end. */
+/** Returns the number of hits before `rank`. Counts from the end of the walk that is nearer. */
 export function* hitsBefore(walk: CountedWalk, rank: number): Steps<number> {
   const at = Math.min(Math.max(rank, walk.low), walk.high);
   if (at - walk.low <= walk.high - at) return yield* hitsIn(walk, walk.low, at);
@@ -59,7 +59,10 @@ function isWhole({ mark, bits }: Walk): boolean {
   return mark === 0 && bits === undefined;
 }
 
-/** The hot loop of a walk. For speed, it handles only numbers and does not branch on bits. */
+/**
+ * Counts the hits in a span. This is the hot loop of a walk. For speed, it handles only numbers, and does not branch on
+ * single bits of `bits`.
+ */
 function hitsInSpan({ mark, bits }: Walk, { chunk: { ordinals }, from, to }: Span): number {
   let count = 0;
   for (let offset = from; offset < to; offset++) {
@@ -71,7 +74,7 @@ function hitsInSpan({ mark, bits }: Walk, { chunk: { ordinals }, from, to }: Spa
   return count;
 }
 
-/** Finds the rank of the hit that has `before` hits ahead of it, starting at the nearer end. */
+/** Returns the rank of the hit that follows exactly `before` hits. Searches from the end of the walk that is nearer. */
 export function* rankOfHit(walk: CountedWalk, before: number): Steps<number> {
   return before <= walk.total / 2
     ? yield* rankForward(walk, before)
@@ -79,8 +82,8 @@ export function* rankOfHit(walk: CountedWalk, before: number): Steps<number> {
 }
 
 /**
- * Finds the rank of the hit that has `before` hits ahead of it, starting at the low end. Returns `high` if there are
- * fewer hits.
+ * Returns the rank of the hit that follows exactly `before` hits. Searches from the low end. Returns `high` if there is
+ * no such hit.
  */
 export function* rankForward(walk: Walk, before: number): Steps<number> {
   if (isWhole(walk)) return Math.min(walk.high, walk.low + before);
@@ -103,7 +106,7 @@ export function* rankForward(walk: Walk, before: number): Steps<number> {
   return rank;
 }
 
-/** Finds the rank of the hit that has `after` hits behind it, starting at the high end. */
+/** Returns the rank of the hit that exactly `after` hits follow. Searches from the high end. */
 function* rankBackward(walk: Walk, after: number): Steps<number> {
   if (isWhole(walk)) return walk.high - 1 - after;
   let rest = after;

@@ -18,9 +18,9 @@ import {
 import { greatestMark, leastMark, ordinalMask } from './order-view.ts';
 
 /**
- * The order of selected objects, which are read in windows. With no sort key, or one ascending key, a window is a walk
- * along the order of this key. In all other cases, objects with an equal first key form groups, and each group is
- * sorted by the remaining keys.
+ * The order of a query. Without a sort key, a window is read along the default order; with one ascending key, along the
+ * order of this key. In all other cases, objects with an equal first key form groups, and each group is sorted by the
+ * remaining keys. Few objects are sorted directly.
  */
 export type Ordering = { readonly orders: OrdersView; readonly sort: readonly SortKey[] };
 
@@ -90,7 +90,7 @@ type Source =
   | { readonly kind: 'listed'; readonly ordinals: readonly number[] }
   | { readonly kind: 'walk'; readonly walk: CountedWalk };
 
-/** Returns few objects as a list to sort directly, and more objects as a walk along the whole order. */
+/** Returns few objects as a list to sort directly, and more objects as a walk along the order. */
 function* sourceOf({ orders, sort }: Ordering, selected: Selected): Steps<Source> {
   const [first] = sort;
   const sequence = first === undefined ? orders.byDefault : orders.byIndex[first.index];

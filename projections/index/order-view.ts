@@ -6,9 +6,10 @@ import type { IndexRows, Tie } from './index-rows.ts';
  * A chunk of one order of a type's objects. The order is ascending by key, then by the tie-break. The rank of a posting
  * is its place in the order, so the size of a range of keys is the difference of two ranks.
  *
- * A posting is the entry of an object in an order. An object has one posting, or in a multi-valued order one for each
- * key. In a multi-valued order, the postings of the least and the greatest key of an object are marked, so that a walk
- * in either direction finds each object once.
+ * A posting is the entry of an object in an order. An object has one posting in the default order and in the order of a
+ * single-valued index. In the order of labels, it has one posting for each label. In the order of a multi-valued index,
+ * it has one posting for each key. There, the postings of its least and its greatest key are marked, so that a walk in
+ * either direction finds each object once.
  */
 export type Chunk = {
   /** The postings in order; only the first `length` elements are used. */
@@ -102,7 +103,7 @@ export class OrderView {
     return this.#rank(this.find((at, chunk, offset) => this.compare(at, { chunk, offset }, probe) <= 0));
   }
 
-  /** The ordinal of the first posting with `key`. */
+  /** The ordinal of the first posting with `key`; undefined if there is none. */
   first(key: IndexKey): number | undefined {
     const { chunk: place, offset } = this.find((at) => at < key);
     const chunk = this.#state.chunks[place];
@@ -158,7 +159,7 @@ export class OrderView {
     return this.#rows.compareTie((chunk.ordinals[offset] ?? 0) & ordinalMask, probe);
   }
 
-  /** The first posting for which `isBefore` is false. If no posting matches, the end of the last chunk. */
+  /** The place of the first posting for which `isBefore` is false. If there is none, the end of the last chunk. */
   find(isBefore: IsBefore): Spot {
     const { chunks } = this.#state;
     let low = 0;

@@ -6,8 +6,8 @@ import { ordinalMask, OrderView, type Chunk, type IsBefore, type OrderState, typ
 
 export const chunkPostingsMax = 512;
 /**
- * The number of postings in a chunk after a load. The chunk has some space left, so that the first writes after a load
- * do not split every chunk.
+ * The maximum number of postings in a chunk after a load. The chunk has some space left, so that the first writes after
+ * a load do not split every chunk.
  */
 const loadedPostings = 448;
 
@@ -135,7 +135,8 @@ export class OrderedSequence {
     const chunk = this.#own(place);
     if (chunk.length < chunkPostingsMax) return { at: chunk, offset };
     const right = this.#newChunk();
-    // Most insertions are at an end. Then the full chunk remains full, and the posting is stored in a new chunk.
+    // Most insertions are at an end of the chunk. Then the postings of the full chunk stay together, and the new
+    // posting is stored in the other chunk.
     const kept = offset === chunk.length ? chunk.length : offset === 0 ? 0 : chunk.length >>> 1;
     right.ordinals.set(chunk.ordinals.subarray(kept));
     right.keys?.push(...(chunk.keys?.splice(kept) ?? []));
@@ -162,7 +163,7 @@ export class OrderedSequence {
     return chunk;
   }
 
-  /** Joins a small chunk with a neighbour that has space, so that removals free memory. */
+  /** Removes an empty chunk, or joins a small chunk with a neighbour that has space, so that removals free memory. */
   #shrink(place: number): void {
     const { chunks } = this.#state;
     if (chunks[place]?.length === 0) {
@@ -181,7 +182,7 @@ export class OrderedSequence {
   }
 }
 
-/** Returns the equal key of a neighbour, so that equal postings share one string. */
+/** Returns the key of a neighbour if this key equals `key`; otherwise `key`. Equal postings thus share one string. */
 function sharedKey(keys: readonly IndexKey[], offset: number, key: IndexKey): IndexKey {
   const left = keys[offset - 1];
   if (left === key) return left;

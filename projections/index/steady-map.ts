@@ -1,6 +1,6 @@
 /**
  * The number of keys in the first map, and the number of maps for further keys. With a million keys, doubling one of
- * these maps takes 1/64 of a slice.
+ * the further maps takes 1/64 of a slice.
  */
 const firstMax = 4_096;
 const parts = 256;

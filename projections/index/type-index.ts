@@ -56,7 +56,7 @@ export class TypeIndex {
     this.#orders.rows.remove(ordinal);
   }
 
-  /** The name of an object with `key` in the index at position `index`. */
+  /** The name of an object with `key` in the index at position `index`; undefined if there is none. */
   has(index: number, key: IndexKey): string | undefined {
     const sequence = this.#orders.byIndex[index];
     if (sequence === undefined) throw new RangeError(`the type has no index ${String(index)}`);

@@ -3,8 +3,8 @@ import { deepEqual } from '../../src/base/json.ts';
 import type { TableContents } from './table-contents.ts';
 
 /**
- * The users, tokens and sessions. Each `put` method returns the name of the credential's user if it changes or ends an
- * existing record; otherwise undefined.
+ * The users, tokens and sessions. If a `put` method changes or removes an existing record, it returns the name of the
+ * record's user; otherwise undefined.
  */
 export class Credentials {
   readonly #users = new Map<string, UserRecord>();

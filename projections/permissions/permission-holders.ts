@@ -11,11 +11,11 @@ type RoleSetDependencies = {
 };
 
 /**
- * A set of roles that one or more users have. Its rights are computed on first use, and again after one of its roles
- * changed.
+ * A set of roles, for example the roles of one or more users. Its rights are computed on first use, and again after one
+ * of its roles changed.
  */
 export class RoleSet {
-  /** The bound roles, sorted, without the roles that every user has. */
+  /** The roles in addition to those that every user or every visitor has. In the set of a user, they are sorted. */
   readonly bound: readonly string[];
   readonly #names: ReadonlySet<string>;
   readonly #roles: KnownRoles;
@@ -50,7 +50,7 @@ export class RoleSet {
 
   /**
    * Returns the rights of a token that is limited to `roles`, and caches them. Roles outside this set have no effect,
-   * unless the set makes its user a super administrator: a super administrator has every role.
+   * unless this set makes its user a super administrator, because a super administrator has every role.
    */
   restrictedTo(roles: readonly string[]): Rights {
     const whole = this.rights();
@@ -185,7 +185,8 @@ function without(one: BindingRecord, other: BindingRecord | undefined): readonly
 }
 
 /**
- * A key for a list of names. The encoding is unambiguous, since names come from events and may contain any characters.
+ * A key for a list of names. The encoding must be unambiguous, since names come from events and may contain any
+ * characters.
  */
 function keyOf(names: readonly string[]): string {
   return JSON.stringify(names);

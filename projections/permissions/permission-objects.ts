@@ -9,7 +9,10 @@ import type { ResourceObject } from '../../src/resource/object/object.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Decodes an object; undefined if the object is marked for deletion, since it then grants no rights. */
+/**
+ * Decodes an object; undefined if it has no name or uid. Also undefined if the object is marked for deletion, since it
+ * then grants no rights.
+ */
 export function liveObject(bytes: Uint8Array): ResourceObject | undefined {
   const value: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
   return isResourceObject(value) && value.metadata.deletionTimestamp === undefined ? value : undefined;
@@ -28,8 +31,8 @@ export type BindingRecord = {
 };
 
 /**
- * The record of a role binding. A binding whose `roleRef` does not name a Role has no users. Subjects that are not
- * Users are ignored.
+ * The record of a role binding; undefined if `roleRef` does not name a Role, or if `subjects` is not a list. Subjects
+ * that are not Users are ignored.
  */
 export function bindingOf(object: ResourceObject): BindingRecord | undefined {
   const roleRef = membersAt(object, 'roleRef');
@@ -110,7 +113,9 @@ function membersAt(object: Members, member: string): Members {
   return isObject(value) ? value : {};
 }
 
-/** Reads `disabled` and `revoked`. Any value except `false` is read as true. */
+/**
+ * Reads `disabled` and `revoked`. Any value except `false` and null is read as true. A missing value is read as false.
+ */
 function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false;
 }

@@ -24,7 +24,7 @@ export class BackgroundPace implements Pick<Slices, 'isOver' | 'next'> {
     return this.#clock.monotonic() - this.#begunMs >= workMs;
   }
 
-  /** Resolves when the next slice begins. @throws StaleWorkError if `end` was called before that. */
+  /** Resolves when the next slice begins. @throws StaleWorkError if `end` is called during the wait. */
   async next(): Promise<void> {
     const era = this.#era;
     await new Promise((resolve) => {

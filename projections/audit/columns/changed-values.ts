@@ -7,7 +7,10 @@ import type { IndexEntry, IndexKey } from '../../../src/resource/type/index-entr
 import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
 import type { ChangedValues } from './type-columns.ts';
 
-/** The new values of a changed object; undefined if the change modifies no indexed value. */
+/**
+ * Returns the values of an object after a change; undefined if the change modifies no value that the columns store.
+ * After a deletion, `entry` is undefined.
+ */
 export function changedValues(change: Change, position: number): ChangedValues | undefined {
   const { name, kind, before, after } = change;
   if (kind === 'modified' && before !== undefined && after !== undefined && isEqual(before, after)) return undefined;
@@ -19,7 +22,10 @@ export function changedValues(change: Change, position: number): ChangedValues |
   };
 }
 
-/** The values of an object after an event of the log; undefined for an event without an object. */
+/**
+ * Returns the values of an object after an event of the log; undefined for an event without an object. After a
+ * deletion, `entry` is undefined.
+ */
 export function valuesOfEvent(event: RecordedEvent, type: ResourceType, position: number): ChangedValues | undefined {
   const decoded = decodeEvent(event).event;
   if (!isObjectEvent(decoded) || decoded.object === undefined) return undefined;

@@ -10,7 +10,7 @@ import {
 export type ColumnBounds = {
   readonly segmentRows: number;
   readonly segmentBytes: number;
-  /** The number of changes after a snapshot up to which no new snapshot is written. */
+  /** The maximum number of changes after a snapshot for which no new snapshot is written. */
   readonly changesMin: number;
   /** The maximum number of new changes in memory while the worker reads earlier changes from the log. */
   readonly laterRows: number;

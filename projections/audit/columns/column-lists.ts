@@ -42,8 +42,8 @@ export class ColumnLists implements ListsAt {
   }
 
   /**
-   * Runs the query on the state of the columns in the turn in which the query begins. Undefined while the columns are
-   * incomplete.
+   * Runs the query on the state of the columns in the turn in which the query begins. Resolves with undefined while the
+   * columns are incomplete.
    */
   async #chosen(type: ResourceType, query: ListQuery, options: ListAtOptions): Promise<QueryResult | undefined> {
     const columns = this.#columns;
@@ -73,7 +73,7 @@ export class ColumnLists implements ListsAt {
     return { ...listed, items: () => continued(joined(read), slices) };
   }
 
-  /** The JSON of the page's objects. Each slice has one or more objects, joined with commas. */
+  /** Yields the JSON of the page's objects in slices. Each slice has one or more objects, joined with commas. */
   async *#slices({ type, names, options }: Page): AsyncGenerator<Buffer, undefined, undefined> {
     let slice: Buffer[] = [];
     let bytes = 0;

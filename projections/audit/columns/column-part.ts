@@ -24,7 +24,7 @@ import { ColumnWorker } from './column-worker.ts';
 import { KeptTypes } from './kept-types.ts';
 
 type ColumnSources = {
-  /** The object read model. Each of its changes has the index entries before and after the change. */
+  /** The object read model. If the type of an object is registered, each change has the object's index entries. */
   readonly feed: ChangeFeed & { position(): LogPosition };
   readonly log: Pick<EventLog, 'readAll'>;
   /** The position of the audit models at the start. */
@@ -43,8 +43,9 @@ type ColumnDependencies = {
  * the first such list.
  *
  * The object read model computes the values of each new event. This part keeps these values in memory. It writes them
- * in the background after the audit models have folded the same events. After a crash, or under another declaration of
- * a type, values are missing, and the part reads them from the log.
+ * in the background after the audit models have folded the same events. If values are missing, the part reads them from
+ * the log, for example for a type without columns, after a change of its indexes, after a crash, or after the plugin of
+ * a type was stopped.
  */
 export class ColumnPart implements AuditPart {
   readonly name = 'columns';
@@ -136,16 +137,19 @@ export class ColumnPart implements AuditPart {
     worker.start();
   }
 
-  /** Stops following the object read model, and writes the rows from memory to the tables. */
+  /**
+   * Stops following the object read model. Writes the rows in memory to the tables, except the rows of events that the
+   * audit models have not folded.
+   */
   async close(): Promise<void> {
     this.#following?.leave();
     await this.#following?.worker.stop();
   }
 
   /**
-   * Returns the steps that compute a list at a folded position, from the state of the columns in this turn. Undefined
-   * while the columns of the type are incomplete. The steps throw NotServedError if the columns are dropped before the
-   * last step.
+   * Returns the steps that compute a list at a folded position, from the state of the columns in this turn. Returns
+   * undefined while the columns of the type are incomplete. The steps throw NotServedError if the columns are dropped
+   * before the last step.
    */
   query(type: ResourceType, position: LogPosition, query: ListQuery): Steps<QueryResult> | undefined {
     const within = this.#within(position);
@@ -153,15 +157,15 @@ export class ColumnPart implements AuditPart {
     return held === undefined ? undefined : answered(held, within, query);
   }
 
-  /** The columns of all types in this turn, for a comparison with the log. Before `start`, the result is empty. */
+  /** The state of all columns in this turn, for a comparison with the log. Before `start`, the result is empty. */
   hold(): ComparedTypes {
     const feed = this.#following?.feed;
     return feed === undefined ? { columns: [], others: [] } : this.#types.hold(this.#within(feed.position()));
   }
 
   /**
-   * Resolves when the columns of a type are complete, after `timeoutMs`, or when `signal` aborts. The first call for a
-   * type begins to read its columns from the log.
+   * Resolves when the columns of a type are complete, after `timeoutMs`, or when `signal` aborts. If no list of the
+   * type was requested before, the call makes the worker read the values from the log.
    */
   async ready(type: ResourceType, timeoutMs: number, signal: AbortSignal): Promise<void> {
     if (this.#types.live(type) !== undefined) return;

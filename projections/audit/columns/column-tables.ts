@@ -5,14 +5,14 @@ import type { AuditTableName } from '../audit-tables.ts';
 
 /** The stored state of one type's columns under one declaration of its indexes. Positions are within the epoch. */
 export type ColumnsRecord = {
-  /** The number of the columns in the keys of their segments. No other columns ever have this number. */
+  /** The number that identifies these columns in the keys of their segments and snapshots. It is never reused. */
   readonly id: number;
   readonly fingerprint: string;
   /** The position up to which the segments have all changes. */
   readonly through: number;
-  /** The number of full segments of changes. The segment after the full segments has the later rows. */
+  /** The number of full segments of changes. If `open` is not 0, one more segment has the later rows. */
   readonly sealed: number;
-  /** The number of rows in the segment that is not full yet. */
+  /** The number of rows in the segment after the full segments; 0 if this segment is not stored. */
   readonly open: number;
   /** The number of objects at `through`. */
   readonly objects: number;
@@ -37,8 +37,8 @@ const chunkKind = 1;
 /** Names, segments and snapshots of all types, in the tables of the part. */
 export class ColumnTables {
   /**
-   * A type's number and an object's name → the ordinal, which stands for the name in segments. Entries are never
-   * removed, because a new object may have the name of a deleted one.
+   * A type's number and an object's name → the ordinal, the number of the name in the rows of segments. Entries are
+   * never removed, because a new object may have the name of a deleted one.
    */
   readonly #names: Table<Buffer, Uint8Array>;
   readonly #segments: Table<Buffer, Uint8Array>;
@@ -52,7 +52,7 @@ export class ColumnTables {
     this.#meta = environment.openTable('meta', { encoding: 'string' });
   }
 
-  /** Runs `write` in one transaction, which is visible to every later read. An exception rolls back the transaction. */
+  /** Runs `write` in one transaction. Every later read sees the changes. An exception rolls back the transaction. */
   commit(write: () => void): void {
     this.#meta.transactionSync(write);
     this.#meta.resetReadTxn();
@@ -88,7 +88,10 @@ export class ColumnTables {
     this.#meta.putSync(`${dropPrefix}${String(id)}`, '');
   }
 
-  /** Removes up to `limit` segments and up to `limit` snapshots of columns. Returns whether all are removed. */
+  /**
+   * Removes up to `limit` segments and up to `limit` snapshots of dropped columns. Returns true if none are left, or
+   * false if some may be left.
+   */
   drop(id: number, limit: number): boolean {
     const range = { start: keyOf(id), end: keyOf(id + 1), limit };
     const segments = [...this.#segments.getKeys(range)];
@@ -140,7 +143,10 @@ export class ColumnTables {
     return numbersIn(this.#meta.get(`names:${type}`))[1] ?? 0;
   }
 
-  /** Up to `limit` names of a type after the name `after`, in the order of their bytes, with their ordinals. */
+  /**
+   * Up to `limit` names of a type with their ordinals, in the order of the bytes of the names. The result begins after
+   * the name `after`; if `after` is undefined, with the first name.
+   */
   numberedNames(type: TypeKey, after: string | undefined, limit: number): readonly NumberedName[] {
     const [id] = numbersIn(this.#meta.get(`names:${type}`));
     if (id === undefined) return [];
@@ -204,8 +210,8 @@ export class ColumnTables {
   }
 
   /**
-   * Returns a segment without copying it: a list reads hundreds of segments, and garbage of that size delays all
-   * requests.
+   * Returns a segment without copying it. A list reads hundreds of segments; copies of them would be garbage, and the
+   * collection of much garbage delays all requests.
    *
    * @throws NotServedError if the columns were dropped.
    */
@@ -238,12 +244,15 @@ function nameKey(id: number, name: string): Buffer {
   return Buffer.concat([keyOf(id), Buffer.from(name, 'latin1')]);
 }
 
-/** The numbers in a text, which are separated by spaces; empty without a text. */
+/** The numbers in a text in which spaces separate them. Without a text, the result is empty. */
 function numbersIn(text: string | undefined): readonly number[] {
   return text === undefined ? [] : text.split(' ').map(Number);
 }
 
-/** The key of a segment, or a prefix of keys. Numbers are big-endian, so that keys have the order of the numbers. */
+/**
+ * The key of a segment. Without `kind`, the prefix of all keys of `id`. Numbers are big-endian, so that keys have the
+ * order of the numbers.
+ */
 function keyOf(id: number, kind?: number, number?: number): Buffer {
   const key = Buffer.allocUnsafe(kind === undefined ? 4 : 9);
   key.writeUInt32BE(id);

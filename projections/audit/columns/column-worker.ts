@@ -64,7 +64,10 @@ export class ColumnWorker {
     if (this.#isHeldUp) this.wake();
   }
 
-  /** Ends the worker, and writes the rows from memory to the tables. */
+  /**
+   * Ends the worker. Writes the rows in memory to the tables, except the rows of events that the audit models have not
+   * folded.
+   */
   async stop(): Promise<void> {
     const { pace, onError } = this.#work;
     this.#stopping.abort();
@@ -72,7 +75,7 @@ export class ColumnWorker {
     pace.end();
     this.wake();
     await this.#running;
-    // After the next start, the worker reads from the log the rows that were not written.
+    // Rows that are not written here are read from the log after the next start.
     await this.#flush().catch(onError);
   }
 
@@ -92,7 +95,10 @@ export class ColumnWorker {
     }
   }
 
-  /** Performs one task, and reports an error if the task fails. Returns whether there may be more tasks. */
+  /**
+   * Performs one task. Returns whether there may be more tasks. If the task fails, reports the error and waits, unless
+   * the worker is stopping or the error is a StaleWorkError.
+   */
   async #attempt(): Promise<boolean> {
     const { onError, clock } = this.#work;
     const { signal } = this.#stopping;
@@ -183,7 +189,8 @@ export class ColumnWorker {
     for (const kept of types) {
       const { columns, later } = kept;
       columns.cover(within(until));
-      // If too many changes were folded during the read, the worker reads again. The next read is shorter.
+      // Skips a type that was removed during the read. If too many changes of a type were folded during the read, the
+      // worker reads the log again for this type; the next read is shorter.
       if (later === undefined || this.#work.types.get(columns.type.key) !== kept) continue;
       for (const values of later) if (values.position > columns.through) columns.add(values);
       [kept.isLive, kept.later] = [true, undefined];
@@ -201,14 +208,17 @@ export class ColumnWorker {
       const values = valuesOfEvent(event, columns.type, position);
       if (values !== undefined) columns.add(values);
       while (columns.isFull() && !(await inSlices(columns.seal(durable()), pace))) await this.#untilFolded();
-      // Snapshots are written during the read too, so that a list at any position later reads only the changes since
-      // the nearest earlier snapshot.
+      // Snapshots are written during the read too. A later list at any of these positions then reads only the changes
+      // after the nearest earlier snapshot.
       if (columns.needsSnapshot()) await inSlices(columns.snapshot(), pace);
       if (pace.isOver()) await pace.next();
     }
   }
 
-  /** Waits until the audit models, which have not folded the events of the full segment yet, commit another batch. */
+  /**
+   * Waits for the next commit of the audit models, or for another reason to check for work. The caller must then check
+   * again whether the audit models have folded the events of the full segment.
+   */
   async #untilFolded(): Promise<void> {
     [this.#isWoken, this.#isHeldUp] = [false, true];
     await this.#woken();

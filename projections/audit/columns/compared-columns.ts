@@ -28,11 +28,11 @@ export type ComparedColumns = {
   readonly layout: readonly ColumnLayout[];
   /** The position up to which no change is missing. */
   readonly through: number;
-  /** The full segments of changes, which never change. */
+  /** The full segments of changes. They are never modified. */
   readonly sealed: Segments;
-  /** The stored segment that is not full: its rows are the first ones of `latest`. */
+  /** The stored segment that is not full; undefined if there is none. Its rows are also the first rows of `latest`. */
   readonly open: { readonly rows: number; readonly bytes: Buffer } | undefined;
-  /** The rows in memory, which follow the full segments. */
+  /** The rows in memory. These are all rows after the full segments. */
   readonly latest: readonly LatestRow[];
   readonly snapshots: readonly {
     readonly position: number;
@@ -40,7 +40,8 @@ export type ComparedColumns = {
     readonly from: number;
     readonly stored: Segments;
     /**
-     * Yields the segments that the snapshot must have according to the changes before it, and undefined for a pause.
+     * Computes the segments of a correct snapshot from the previous snapshot and the changes since then. Yields these
+     * segments, and undefined for a pause.
      */
     readonly expected: () => Generator<Buffer | undefined, undefined, undefined>;
   }[];
@@ -58,7 +59,7 @@ export type ComparedColumns = {
   readonly names: (after: string | undefined, limit: number) => readonly NumberedName[];
 };
 
-/** The columns of all types that have columns, and the reason for each type whose columns cannot be compared now. */
+/** `columns`: the columns that can be compared now. `others`: the other types with columns, each with the reason. */
 export type ComparedTypes = {
   readonly columns: readonly ComparedColumns[];
   readonly others: readonly { readonly type: TypeKey; readonly reason: string }[];

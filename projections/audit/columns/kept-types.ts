@@ -9,7 +9,8 @@ import { TypeColumns, type ChangedValues } from './type-columns.ts';
 
 /**
  * The columns of a registered type. `isLive`: the columns are complete, and get each change when it is folded. `later`:
- * the changes since the worker began to read the log; undefined before this reading, or after too many changes.
+ * the changes since the worker began to read the log for the type. It is undefined if the worker does not read for the
+ * type, or after too many changes.
  */
 export type KeptType = {
   columns: TypeColumns;
@@ -32,7 +33,7 @@ export class KeptTypes {
   readonly #byKey = new Map<TypeKey, KeptType>();
   /** The registered types for which no list at a past position was requested yet. */
   readonly #unused = new Map<TypeKey, ResourceType>();
-  /** The registered and requested types with columns that are not opened yet. */
+  /** The registered types that need columns. The worker has not opened these columns yet. */
   readonly #opening = new Map<TypeKey, ResourceType>();
   /** The columns of types that are no longer registered, until the worker writes their rows. */
   readonly #retired: TypeColumns[] = [];
@@ -80,7 +81,10 @@ export class KeptTypes {
     this.#retired.push(kept.columns);
   }
 
-  /** The columns of all types in this turn, for a comparison. `position`: the position of the last folded event. */
+  /**
+   * The state of all columns in this turn, for a comparison. `position`: the position of the last folded event, within
+   * the epoch.
+   */
   hold(position: number): ComparedTypes {
     const columns: ComparedColumns[] = [];
     const others: NotCompared[] = [];
@@ -97,14 +101,14 @@ export class KeptTypes {
   }
 
   /**
-   * Removes and returns the next columns of a removed type, which must be written. Write them before calling
-   * `openNext`, because the type may be registered again.
+   * Removes and returns the columns of a type that is no longer registered; undefined if there are none. Write the rows
+   * of these columns before calling `openNext`, because the type may be registered again.
    */
   retired(): TypeColumns | undefined {
     return this.#retired.shift();
   }
 
-  /** Opens the columns of the next type. Returns false if no type waits. */
+  /** Opens the columns of the next type. Returns false if no columns must be opened. */
   openNext(): boolean {
     const [type] = this.#opening.values();
     if (type === undefined) return false;
@@ -124,7 +128,10 @@ export class KeptTypes {
     this.#retired.length = 0;
   }
 
-  /** Adds a change to the columns of its type. Returns whether the worker has work now. */
+  /**
+   * Adds a change to the columns of its type, if they are live, or to `later` while the worker reads the log. Returns
+   * whether the worker has work now.
+   */
   take(change: Change, position: number): boolean {
     const kept = this.#byKey.get(change.type);
     if (kept === undefined || (!kept.isLive && kept.later === undefined)) return false;

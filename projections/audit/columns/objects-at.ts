@@ -21,10 +21,11 @@ export class ObjectsAt {
   }
 
   /**
-   * Returns the JSON of an object that existed at the position. It has the form of a response at that time, in the
-   * preferred version of the type.
+   * Returns the JSON of an object that existed at the position. The JSON has the form of a response at that time, in
+   * the version of the type that is preferred now.
    *
-   * @throws UnreadableLogError if the log cannot be read now.
+   * @throws UnreadableLogError if the log cannot be read now, or if the version index or the log lacks the object's
+   * event. An error that a retry cannot resolve is thrown as it is.
    */
   async read(type: ResourceType, name: string, position: LogPosition): Promise<Buffer> {
     const revision = this.#versions.lastAt(type.key, name, position);

@@ -31,8 +31,8 @@ export function* snapshotChunks(
 }
 
 /**
- * Yields the rows of all objects after the changes, each object once, in no particular order, and undefined where other
- * work may run. Without an order, each segment is read at most twice, even if consecutive changes affect distant
+ * Yields one row for each object that exists after the changes, and undefined where other work may run. The rows have
+ * no particular order. This way, each segment is read at most twice, even if consecutive changes affect distant
  * objects.
  */
 export function* snapshotRows({ layout, before, changes }: SnapshotSource): Generator<ValueRow | undefined, undefined> {

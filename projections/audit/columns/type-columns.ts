@@ -13,8 +13,8 @@ import { entryAt, Segment } from './segment/segment.ts';
 import { snapshotChunks, type SnapshotSource } from './snapshot-builder.ts';
 
 /**
- * New values of an object; `entry` is undefined after a deletion. `objects`: the change of the number of objects.
- * Positions are within the epoch.
+ * The values of an object after a change; `entry` is undefined after a deletion. `objects`: the change of the number of
+ * objects. Positions are within the epoch.
  */
 export type ChangedValues = {
   readonly position: number;
@@ -108,8 +108,8 @@ export class TypeColumns {
   }
 
   /**
-   * Writes the rows up to `durable` as a segment that is not full, and the position up to which the columns are
-   * complete.
+   * Writes the rows up to `durable` as a segment that is not full, and the position up to which the tables then have
+   * all changes. Writes nothing if this position does not increase.
    */
   *flush(durable: number): Steps<undefined> {
     const rows = this.#rowsUpTo(durable);
@@ -122,7 +122,7 @@ export class TypeColumns {
     });
   }
 
-  /** Whether the rows in full segments since the last snapshot exceed the number of objects and `changesMin`. */
+  /** Whether more rows than `changesMin`, and than objects, are in the full segments since the last snapshot. */
   needsSnapshot(): boolean {
     return this.#record.changed > Math.max(this.#objects, this.#bounds.changesMin);
   }
@@ -141,7 +141,7 @@ export class TypeColumns {
     });
   }
 
-  /** The source of the snapshot after `before`, with the changes in the full segments below number `until`. */
+  /** The source of the snapshot after `before`. Its changes are in full segments with numbers below `until`. */
   #snapshotSource(before: SnapshotRecord | undefined, until: number): SnapshotSource {
     const { id } = this.#record;
     const { key } = this.type;
@@ -283,7 +283,7 @@ export class TypeColumns {
   }
 }
 
-/** Begins new columns of a type, and drops its columns of another declaration. */
+/** Begins new columns of a type. If there are columns of another declaration, marks them for removal. */
 function begun(
   { key, fingerprint }: ResourceType,
   tables: ColumnTables,

@@ -2,7 +2,7 @@ import type { Hash, Node, NodeReader } from '../../../src/audit/proof/merkle.ts'
 
 /**
  * The lowest level of the nodes in memory. Nodes of this level and above are few, and most proofs need them. Without
- * the copy in memory, a proof would read up to 8 stored hashes for each.
+ * the copies in memory, a proof would read up to 8 stored hashes for each node.
  */
 const levelMin = 9;
 /**

@@ -17,9 +17,9 @@ import { KeptNodes } from './kept-nodes.ts';
 import { rowHeight, storedLevelMax, TreeRows } from './tree-rows.ts';
 
 /**
- * The Merkle tree over the events of the log (docs/spec/tree.md). It stores the levels of the tiles of tlog-tiles, and
- * those halfway between them. If an event states a size and a root, the fold compares both with the tree, and fails if
- * they differ.
+ * The Merkle tree over the events of the log (docs/spec/tree.md). It stores the hashes of every fourth level
+ * (`rowHeight`), so that it has all hashes of the tiles of tlog-tiles. If an event states the size and the root of a
+ * tree, the fold compares them with this tree, and fails if they differ.
  */
 export class TreePart implements AuditPart, FoldedTree {
   readonly name = 'tree';
@@ -141,7 +141,7 @@ export class TreePart implements AuditPart, FoldedTree {
   }
 
   /**
-   * Keeps the size and the root that an event states, in memory, until `write` compares them with the tree. Before
+   * If an event states a size and a root, keeps them in memory until `write` compares them with the tree. Before
    * `write`, the table lacks hashes that the root of an earlier size needs. Returns the estimated bytes in memory.
    */
   #note(recorded: RecordedEvent): number {

@@ -3,21 +3,22 @@ import { must } from '../../../src/base/unreachable.ts';
 import type { Table } from '../audit-part.ts';
 
 /**
- * Every fourth level of the tree is stored: the levels of the tiles, 0, 8, 16 …, and the levels between them. Without
- * the latter, a proof within a tile of 256 hashes would have to hash all of them.
+ * Every fourth level of the tree is stored: the levels of the tiles (0, 8, 16, …), and the levels halfway between them
+ * (4, 12, …). Without the levels halfway between, a proof within a tile would need all 256 hashes of the tile.
  */
 export const rowHeight = 4;
-/** The hashes in a row. An append of one event rewrites at most 640 bytes of each stored level. */
+/** The number of hashes in a row. An append of one event rewrites at most 640 bytes of each stored level. */
 export const rowEntries = 2 ** rowHeight;
 const positionBytes = 8;
-/** The maximum number of rows of a stored level: a tree has at most 2^33 leaves. */
+/** The maximum number of rows of a stored level. A tree therefore has at most 2^33 leaves. */
 const rowsMax = 2 ** 29;
-/** The highest level of the tree that is stored. The key of a row is a number of 32 bits and has room for no more. */
+/**
+ * The highest stored level of the tree. The key of a row is a number of 32 bits, which has no room for higher levels.
+ */
 export const storedLevelMax = 7 * rowHeight;
 
 /**
- * A row that the open batch changes. `from`: the table has the bytes before this offset, and `bytes` lacks them until
- * the row is written.
+ * A row in memory. `from`: the table has the bytes before this offset, and `bytes` lacks them until the row is written.
  */
 type Draft = {
   readonly key: number;
@@ -28,8 +29,8 @@ type Draft = {
 };
 
 /**
- * The stored nodes of a tree, by level of the tree: the level is a multiple of `rowHeight`. Level 0 has the leaves,
- * each with the position of its event. The key of a row contains its level and its number.
+ * The stored nodes of a tree. Their levels in the tree are multiples of `rowHeight`. Level 0 has the leaves, each with
+ * the position of its event. The key of a row contains its level and its number.
  */
 export class TreeRows {
   readonly #table: Table<Buffer, number>;
@@ -43,8 +44,8 @@ export class TreeRows {
   }
 
   /**
-   * Adds a hash to a level, in memory, and returns the added bytes. `index` must be the next index of the level,
-   * and `position` the position of a leaf's event within the epoch.
+   * Adds a hash to a level, in memory, and returns the number of added bytes. `index` must be the next index of the
+   * level, and `position` the position of a leaf's event within the epoch.
    */
   append(level: number, index: number, hash: Hash, position: number): number {
     const width = widthOf(level);
@@ -67,7 +68,7 @@ export class TreeRows {
     for (const draft of this.#drafts) if (draft !== undefined) this.#write(draft);
   }
 
-  /** Discards the rows in memory. Call this method after the table was rolled back or cleared. */
+  /** Discards the rows in memory. Call this method after the open batch was discarded or the table was cleared. */
   forget(): void {
     this.#full.length = 0;
     this.#drafts.length = 0;
@@ -88,7 +89,7 @@ export class TreeRows {
     return found.subarray(0, length);
   }
 
-  /** The position that was appended with a leaf. */
+  /** The position of a leaf's event, within the epoch. */
   positionOf(index: number): bigint {
     const row = must(this.#table.get(keyOf(0, index)), `leaf ${String(index)} is in the tree`);
     return row.readBigUInt64BE((index % rowEntries) * widthOf(0) + hashBytes);

@@ -8,7 +8,7 @@ type IdRange = readonly [low: number, high: number];
 
 /**
  * A requirement of a selection, as ranges of ids in the dictionary of a column's keys. A row meets the condition if it
- * has an id in one of the ranges, or, if `negated`, has none.
+ * has an id in one of the ranges. If `negated`, a row meets the condition if it has no such id.
  */
 type ColumnCondition = {
   readonly column: number;
@@ -80,7 +80,10 @@ function after(keys: KeyDictionary, key: IndexKey): number {
   return low < keys.size && keys.key(low) === key ? low + 1 : low;
 }
 
-/** Returns the id of the first key that is after `prefix` and after all keys that start with `prefix`. */
+/**
+ * Returns the id of the first key that is after `prefix` and after all keys that start with `prefix`; `keys.size` if
+ * there is no such key.
+ */
 function beyondPrefix(keys: KeyDictionary, prefix: string): number {
   let low = keys.lower(prefix);
   let high = keys.size;

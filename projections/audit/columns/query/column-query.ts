@@ -12,7 +12,7 @@ import { sortWindow } from './sorted-window.ts';
 /** The part of a type's columns that a query at a position needs, as encoded segments. */
 export type HeldColumns = {
   readonly layout: readonly ColumnLayout[];
-  /** The last snapshot at or before the position. It has each object once. */
+  /** The last snapshot at or before the position. It has each object once. Empty if there is no such snapshot. */
   readonly snapshot: Segments;
   /** The changes after the snapshot, in the order of the log. May include changes after the position. */
   readonly changes: Segments;
@@ -57,8 +57,8 @@ function* windowOf(order: MatchOrder, window: Window): Steps<SelectedPage> {
 
 /**
  * Returns the latest row of each object up to the position, if this row meets all conditions. Reads the changes from
- * the last one backwards, then the snapshot. So the first row that is read of an object is the latest one, and each
- * segment is read once.
+ * the last one up to the position backwards, and then the snapshot. The first row that it reads of an object is
+ * therefore the latest one, and each segment is read only once.
  */
 function* matchesAt(held: HeldColumns, position: number, { selection, sort }: ListQuery): Steps<Matches> {
   const { layout, snapshot, changes } = held;
@@ -106,13 +106,13 @@ class Scratch {
   }
 }
 
-/** Sets `found` to 1 for each of its rows that has an object (no deletion) and is the latest row of this object. */
+/** Sets `found[row]` to 1 for each row that is the latest row of its object and is not a deletion. */
 function markLatest(found: Uint8Array, { alive, ordinals }: Segment, seen: SeenOrdinals): void {
   for (let row = found.length - 1; row >= 0; row--)
     if (seen.add(ordinals.at(row)) && alive.at(row) === 1) found[row] = 1;
 }
 
-/** Sets `found` to 1 for each row of a snapshot, unless the row's object has a later change. */
+/** Sets `found[row]` to 1 for each row of a snapshot, unless the row's object has a later change. */
 function markUnseen(found: Uint8Array, { alive, ordinals }: Segment, seen: SeenOrdinals): void {
   for (let row = 0; row < found.length; row++) {
     if (alive.at(row) === 1 && !seen.has(ordinals.at(row))) found[row] = 1;

@@ -12,10 +12,7 @@ import { Numbers } from './numbers.ts';
 const nameColumn = 0;
 const createdColumn = 1;
 
-/**
- * One sort key of the query, with the key of each match in `keys`. `missing` stands for the key of a match without a
- * value.
- */
+/** One sort key of the query. `keys`: the value of each match. `missing`: the value of a match that has no value. */
 type KeyOrder = SortKey & {
   readonly keys: Numbers | string[];
   readonly missing: IndexKey;
@@ -23,13 +20,16 @@ type KeyOrder = SortKey & {
 
 type SelectedRows = {
   readonly segment: Segment;
-  /** For each of the first rows: 1 if the query selects the row. */
+  /**
+   * For each of the first rows of the segment: 1 if the query selects the row, otherwise 0. The query selects no later
+   * row.
+   */
   readonly holding: Uint8Array;
 };
 
 /**
- * The rows that a query selects, over several segments. A match is the number of a selected row. For most objects, only
- * the sort keys are in memory, and the names stay in the segments.
+ * The rows that a query selects, over several segments. A match is the number of a selected row. The sort keys and the
+ * creation times are in memory. The names are read from the segments when they are needed.
  */
 export class Matches {
   readonly sort: readonly KeyOrder[];
@@ -55,7 +55,7 @@ export class Matches {
     return this.#rowOf.length;
   }
 
-  /** Adds the selected rows of the segment of `source` with this number. */
+  /** Adds the selected rows of a segment. `number`: the number of the segment in `source`. */
   add(source: Segments, number: number, { segment, holding }: SelectedRows): void {
     const first = this.size;
     for (let row = holding.indexOf(1); row !== -1; row = holding.indexOf(1, row + 1)) {

@@ -26,15 +26,17 @@ export class QueryTurns {
     this.#turns = new EventLoopTurns(clock, listTurnMs);
   }
 
-  /** Resolves when the asker may run its next slice. */
+  /**
+   * Resolves when the asker may run its next slice. Rejects with the error of `signal` if `signal` has aborted by then.
+   */
   async next({ account, signal }: Asker): Promise<void> {
     await this.#turns.next(account);
     signal.throwIfAborted();
   }
 
   /**
-   * Runs a query, after a wait in the queue if too many queries run. Rejects with the error of `signal` if `signal`
-   * aborts before the end.
+   * Runs a query. If too many queries run, the query first waits in a queue. Rejects with the error of `signal` if
+   * `signal` aborts before the end.
    */
   async run<T>(asker: Asker, steps: () => Steps<T>): Promise<T> {
     await this.#begin(asker);

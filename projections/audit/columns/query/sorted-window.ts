@@ -3,7 +3,7 @@ import { strideMax, type Steps } from '../../../../src/base/steps.ts';
 /** Returns a negative number if `a` is before `b`. Never returns 0 for two different numbers. */
 type Compare = (a: number, b: number) => number;
 
-/** The maximum size of a part that is sorted at once, with the `sort` of the JavaScript engine. */
+/** The maximum size of a part that the `sort` method of `Uint32Array` sorts, without a pause. */
 const sortedAtOnce = 256;
 
 /** Sorts `order` until its places from `from` to `to` (exclusive) are final. */
@@ -49,8 +49,8 @@ function* partition(order: Uint32Array, low: number, high: number, compare: Comp
 }
 
 /**
- * A pseudorandom number from a seed, to choose a pivot. With a random pivot, no usual order of objects repeatedly makes
- * uneven parts.
+ * A pseudorandom number from a seed. The caller uses it to choose a pivot: with pivots at fixed places, some usual
+ * orders of objects would repeatedly give uneven parts.
  */
 function mixed(seed: number): number {
   const scattered = Math.imul(seed ^ (seed >>> 15), 0x2c1b3c6d);

@@ -3,7 +3,10 @@ import type { IndexEntry, IndexKey } from '../../../../src/resource/type/index-e
 import type { IndexDefinition } from '../../../../src/resource/type/resource-type.ts';
 import { labelTerm } from '../../../index/index-orders.ts';
 
-/** The layout of a column. `valuesOf` returns the values of an object, ascending and without duplicates. */
+/**
+ * The layout of a column. `valuesOf` returns the values of an object without duplicates. The values of an index are
+ * ascending; the labels have no order.
+ */
 export type ColumnLayout = {
   readonly isText: boolean;
   /** Whether an object may have several values. */

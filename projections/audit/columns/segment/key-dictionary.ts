@@ -5,9 +5,9 @@ import type { IndexKey } from '../../../../src/resource/type/index-entry.ts';
  * The distinct keys of a column, in ascending order. The id of a key is its place in this order. The keys of one index
  * are texts or numbers, never both.
  *
- * Encoding: the count (`u32`), then the keys. Numbers are `f64` each. For texts: the end offset of each text, relative
- * to the first text (`u32`, little endian), the encoding of each text (`u8`: 0 for Latin-1, 1 for UTF-16), and the
- * texts. UTF-8 is not used, because index keys may be ill-formed Unicode.
+ * Encoding: the count (`u32`), then the keys. A number is encoded as `f64`. Texts are encoded in three parts: the end
+ * offset of each text, relative to the first text (`u32`, little endian); the encoding of each text (`u8`: 0 for
+ * Latin-1, 1 for UTF-16); the texts. UTF-8 is not used, because index keys may be ill-formed Unicode.
  */
 export type KeyDictionary = {
   readonly size: number;
@@ -51,8 +51,8 @@ type DecodedDictionary = {
 };
 
 /**
- * The keys at offset `at`, and the offset after them. The dictionary reads from `bytes`, and decodes a key when it is
- * read.
+ * The keys at offset `at`, and the offset after them. The dictionary keeps `bytes`, and decodes a key only when the key
+ * is read.
  */
 export function decodeKeys(bytes: Buffer, at: number, isText: boolean): DecodedDictionary {
   const size = bytes.readUInt32LE(at);

@@ -31,8 +31,9 @@ function narrowest(values: ArrayLike<number>, greatest: number): Integers {
 }
 
 /**
- * Packed numbers, read from the bytes of a segment without a copy, and valid as long as these bytes. A list reads
- * hundreds of segments; copies of their numbers would make the garbage collector visit the whole heap each second.
+ * Packed numbers that are read from the bytes of a segment without a copy. They are valid as long as these bytes. A
+ * list reads hundreds of segments; with copies of their numbers, the garbage collector would visit the whole heap each
+ * second.
  */
 export class PackedIntegers {
   readonly length: number;

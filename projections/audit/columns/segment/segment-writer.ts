@@ -6,7 +6,7 @@ import { packIntegers } from './packed-integers.ts';
 
 /** The values of an object from a position on. `entry` is undefined if the object was deleted at the position. */
 export type ValueRow = {
-  /** The position within the epoch. */
+  /** The position within the epoch; 0 in a snapshot. */
   readonly position: number;
   /** The number of the object's name among the names of its type. */
   readonly ordinal: number;
@@ -14,9 +14,9 @@ export type ValueRow = {
 };
 
 /**
- * Rows by column, little-endian: the number of blocks (`u32`), the end of each block (`u32`), and the blocks. The
- * blocks are: the ordinals; the positions (`f64` of the first, then the distances to it); for each row 1 if it has an
- * object, 0 for a deletion; one block for each column.
+ * Encodes rows by column, little-endian: the number of blocks (`u32`), the end of each block (`u32`), and the blocks.
+ * The blocks are: the ordinals; the positions (`f64` of the first, then the distances to it); for each row 1 if it has
+ * an object, 0 for a deletion; one block for each column.
  *
  * The block of a column starts with its dictionary. In a single-valued column, the id of each row follows; a row
  * without a value has the dictionary's size as its id. In a multi-valued column, the number of values of each row
@@ -67,8 +67,8 @@ function* encodeColumn(rows: readonly ValueRow[], { isText, multi, valuesOf }: C
 }
 
 /**
- * The keys in the order of `<`. The engine sorts texts in this order without a comparator, and is then several times as
- * fast.
+ * The keys in the order of `<`. Texts are sorted without a comparator: the engine then uses this order, and is several
+ * times as fast.
  */
 function sorted(keys: readonly IndexKey[]): readonly IndexKey[] {
   return typeof keys[0] === 'string' ? keys.toSorted() : [...Float64Array.from(keys, Number).sort()];

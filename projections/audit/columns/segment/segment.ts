@@ -8,16 +8,20 @@ import { PackedIntegers } from './packed-integers.ts';
 export type SegmentColumn = {
   readonly keys: KeyDictionary;
   /**
-   * The places of each row's ids in `ids`: from `starts.at(row)` up to `starts.at(row + 1)`. Undefined if each row has
-   * one id.
+   * The places of each row's ids in `ids`: from `starts.at(row)` (inclusive) to `starts.at(row + 1)` (exclusive).
+   * Undefined if each row has exactly one id.
    */
   readonly starts: RowStarts | undefined;
-  /** The ids of the rows' values, ascending within a row. A single-valued row without a value has `keys.size`. */
+  /**
+   * The ids of the rows' values. Within a row, the ids of an index are ascending; those of labels have no order. In a
+   * single-valued column, a row without a value has the id `keys.size`.
+   */
   readonly ids: PackedIntegers;
 };
 
 /**
- * For each row, the place of its first value among the values of all rows. At the number of rows: the number of values.
+ * `at(row)` returns the place of the row's first value among the values of all rows. After the last row, `at` returns
+ * the number of all values.
  */
 type RowStarts = { at(row: number): number | undefined };
 
@@ -30,7 +34,7 @@ export type Segments = {
   readonly read: (number: number) => Buffer;
 };
 
-/** A segment. It reads its texts and numbers from `bytes`, which must not change while it is used. */
+/** A segment. It reads its texts and numbers from `bytes`, which must not change while the segment is used. */
 export class Segment {
   readonly ordinals: PackedIntegers;
   readonly #bytes: Buffer;
@@ -122,7 +126,7 @@ function startsOf(counts: PackedIntegers): RowStarts {
   return { at: (row) => starts[row] };
 }
 
-/** The values of a row, ascending. */
+/** The values of a row, in the order of its ids. */
 export function valuesAt({ keys, starts, ids }: SegmentColumn, row: number): readonly IndexKey[] {
   if (starts === undefined) {
     const id = ids.at(row);
