@@ -86,9 +86,9 @@ export async function catchUp(
 }
 
 /**
- * Folds each new event as it becomes durable. Resolves when `signal` aborts, and rejects when the log or a fold fails.
- * With `rest`, each batch is folded one turn later, so that other folds of the same events run first, and `rest` is
- * awaited after the batch.
+ * Folds each new event as it becomes durable. Resolves when `signal` aborts or the log closes. Rejects when the log or
+ * a fold fails. With `rest`, each batch is folded one turn later, so that other folds of the same events run first.
+ * `rest` is awaited after each batch.
  */
 export async function follow(
   log: EventLog,

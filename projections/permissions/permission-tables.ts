@@ -29,11 +29,14 @@ import type { TableContents } from './table-contents.ts';
 type TableChanges = {
   readonly credentials: Map<string, CausingEvent>;
   rights: boolean;
-  /** The event that changed the current object; undefined while loading. */
+  /** The event of the change that is being applied; undefined while loading. */
   cause: CausingEvent | undefined;
 };
 
-/** Applies the current state of one object and records affected users. `object` is undefined for a deleted object. */
+/**
+ * Applies the current state of one object, and records the effects on users and rights. `object` is undefined if the
+ * object was deleted, is marked for deletion or is malformed.
+ */
 type Take = (name: string, object: ResourceObject | undefined, affected: TableChanges) => void;
 
 type TakeLive = (name: string, object: ResourceObject | undefined) => void;
@@ -42,8 +45,8 @@ const all: Pick<ListQuery, 'selection' | 'sort'> = { selection: { labels: [], fi
 
 /**
  * Roles, bindings, users, tokens and sessions in memory, prepared for decisions. The tables are loaded from the object
- * read model. After that, the change feed of the object read model updates them in the turn of each commit, so that no
- * request is authorized by an earlier state.
+ * read model. While they are loaded and afterwards, the change feed of the object read model updates them in the turn
+ * of each commit, so that no request is authorized by an earlier state.
  */
 export class PermissionTables implements PermissionReader {
   readonly #reader: ObjectReader;
@@ -249,7 +252,7 @@ function noChanges(): TableChanges {
   return { credentials: new Map(), rights: false, cause: undefined };
 }
 
-/** Whether the user can log in. A user without a password can neither log in nor set the password of another user. */
+/** Whether the user can log in. The user must exist, must have a password and must not be disabled. */
 function canLogIn(user: UserRecord | undefined): boolean {
   return user?.isDisabled === false && user.passwordRevision !== undefined;
 }

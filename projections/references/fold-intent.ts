@@ -2,7 +2,7 @@ import type { IntentEvent } from '../../src/command/event.ts';
 import { LogCorruptError, type LogPosition, type RecordedEvent } from '../../src/log/log.ts';
 
 /**
- * An announced write or deletion that strict references concern (consistency protocol, 9), from an event of the log.
+ * An announced write or deletion to which strict references apply (consistency protocol, 9), from an event of the log.
  */
 export type Intent = {
   /** The stream of the intent, and the intent's revision in this stream. */

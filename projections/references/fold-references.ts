@@ -20,8 +20,8 @@ type Folded = {
 };
 
 /**
- * Writes the references of an object after an event, and drops the intents that the event ends. An object without
- * references before and after the event needs no access to the table of references.
+ * Writes the references of an object after an event, and drops the intents that the event ends. If the object has no
+ * references before the event and none after it, the table of references is not accessed.
  */
 export function foldReferences(
   event: ObjectEvent,

@@ -68,9 +68,7 @@ export class FoldedReferences implements ReferenceReader {
     return row === undefined ? undefined : isMarkedIn(row);
   }
 
-  /**
-   * Whether the append that an intent announces may still succeed, since the object has no revision after `through`.
-   */
+  /** Whether the object has no revision after `through`. Only then may the append that an intent announces succeed. */
   #isPossible({ object, through }: PendingIntent): boolean {
     const [type, name] = splitTargetKey(object);
     const row = this.#tables.rowFast(type, name);

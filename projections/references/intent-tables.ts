@@ -24,7 +24,7 @@ export class IntentTables implements IntentWriter {
   readonly #table: TextTable;
   /**
    * The streams that may have intents in the table, so that events of other objects need no access to the table. After
-   * a commit, these are the streams with intents.
+   * a rollback, the set may contain streams without intents.
    */
   readonly #streams = new Set<string>();
   /** The streams from which the open transaction drops the last intent. The transaction may be rolled back. */

@@ -12,7 +12,7 @@ type EventAt = (within: number) => Promise<RecordedEvent | undefined>;
 
 type Place = Pick<Difference, 'table' | 'key'>;
 
-/** Describes the place of an entry of the audit tables that differs, in terms of events, objects and leaves. */
+/** Describes the place of a differing entry of the audit tables by an event, an object or a leaf of the tree. */
 export async function differenceAt(entry: DifferentEntry, eventAt: EventAt): Promise<Difference> {
   return { ...(await placeOf(entry, eventAt)), detail: entry.detail };
 }
@@ -42,7 +42,10 @@ async function placeOf(entry: DifferentEntry, eventAt: EventAt): Promise<Place> 
   }
 }
 
-/** Returns the leaf or node with the first different byte. A row of the tree has 16 hashes. */
+/**
+ * Names the leaf or node with the first different byte. If only one side has the row, names the first leaf or node of
+ * the row.
+ */
 async function treePlace(entry: DifferentEntry, eventAt: EventAt): Promise<string> {
   const { key, live, replayed } = entry;
   const { level, row, width } = rowPlace(Number(key));
@@ -63,8 +66,8 @@ function eventText({ type, stream, revision, position }: RecordedEvent): string 
 }
 
 /**
- * Names the object of a block. The key of the block has only a digest of the object's name, so the name is read from
- * the event at the first position of the block.
+ * Names the object of a block. The key of the block has only a digest of the name of the object's stream, so the name
+ * is read from the event at the first position of the block.
  */
 async function versionPlace(entry: DifferentEntry, eventAt: EventAt): Promise<string> {
   const { table } = entry;

@@ -16,7 +16,7 @@ type CheckPorts = {
   /** Converts a position of the log to a position within the epoch. `inLog` converts back. */
   readonly within: (position: LogPosition) => number;
   readonly inLog: (within: number) => LogPosition;
-  /** Called with the percentage of the log that is compared. */
+  /** Called with the percentage of the log that has been compared. */
   readonly onProgress: (percent: number) => void;
 };
 
@@ -28,9 +28,9 @@ export type CheckedColumns = {
 };
 
 /**
- * Compares the columns with the log. The values of each event are computed again, by the functions that the fold uses,
- * and encoded: the stored segments must have these bytes. If an event has no row, it must not have changed the values
- * of its object. A snapshot must have the bytes that follow from the segments before it.
+ * Compares the columns with the log. The values of each event are computed again by the functions that the fold uses.
+ * The stored segments must equal the encoded values. If an event has no row, it must not have changed the values of its
+ * object. A snapshot must have the bytes that follow from the segments before it.
  */
 export async function checkColumns({ columns, others }: ComparedTypes, ports: CheckPorts): Promise<CheckedColumns> {
   const notCompared = others.map(({ type, reason }) => ({ table: `columns of ${type}`, reason }));
@@ -180,8 +180,8 @@ class ColumnCheck {
   }
 
   /**
-   * Returns a difference if two names have the same ordinal. Ordinals from `ordinals` on belong to names that were
-   * added after the comparison began, and are not compared.
+   * Returns a difference if two names have the same ordinal, or if an ordinal cannot be read. Ordinals from `ordinals`
+   * on belong to names that were added after the comparison began, and are not compared.
    */
   *#namesProblem(): Steps<Difference | undefined> {
     const { ordinals, names } = this.#columns;

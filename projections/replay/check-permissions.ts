@@ -59,7 +59,7 @@ function* differenceOf(live: Entries, fresh: Entries): Steps<Omit<Difference, 't
       return { key, detail: 'the table in memory differs from the objects' };
     yield;
   }
-  // In the turn of the last step, every live entry is also in the fresh table, which can only have additional entries.
+  // Each live entry has been found in the fresh table. So if the sizes differ, the fresh table has additional entries.
   if (live.size === fresh.size) return undefined;
   for (const key of fresh.keys()) {
     if (live.get(key) === undefined) return { key, detail: 'the table in memory lacks entries of the objects' };

@@ -6,13 +6,16 @@ export type Sides = {
   readonly replayed: Buffer | undefined;
 };
 
-/** Returns the difference of an entry that only one side has; undefined if both sides have the entry. */
+/** Describes the difference if only one side has the entry; undefined if both sides have it. */
 export function differenceOfPresence({ live, replayed }: Sides): string | undefined {
   if (live === undefined) return 'the entry follows from the log, but is missing in the live read model';
   return replayed === undefined ? 'the entry is in the live read model, but does not follow from the log' : undefined;
 }
 
-/** Returns the place of the first different byte, and the hashes of both sides; undefined if the bytes are equal. */
+/**
+ * Describes the difference by the offset of the first different byte and the hashes of both sides; undefined if the
+ * bytes are equal.
+ */
 export function differenceOfBytes(live: Buffer, replayed: Buffer): string | undefined {
   return live.equals(replayed) ? undefined : `${placeOf(live, replayed)}; ${hashesOf(live, replayed)}`;
 }

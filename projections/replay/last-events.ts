@@ -33,15 +33,15 @@ import { writeLasts, type Last } from './write-lasts.ts';
 /** The estimated bytes in memory of a name or a secret, in addition to its text. */
 const nameBytes = 256;
 
-/** The writes that the fold makes at its end. */
+/** The methods of `Writer` that this fold does not call for single events. */
 type LastWrites = 'putRow' | 'putDeleted' | 'putReferences' | 'dropIntents' | 'dropSecrets' | 'putCheckpoint';
 type Tables = Pick<LmdbTables, 'row' | 'deletedAt' | 'head' | 'commit'>;
 
 /**
  * A fold with the same results as `ObjectModels` without types, for a log that reads an event by its position quickly.
- * The row of an object depends on its last event only. So this fold checks each event, and applies its effects on
- * declarations and secrets. For each object, the fold remembers the position of the last event. At the end, or earlier
- * if the remembered names reach `bytesMax`, the fold writes one row for each object.
+ * The row of an object depends on its last event only. So this fold checks each event, but applies only its effects on
+ * other tables than the rows. For each object, the fold remembers the position of the last event. At the end, or
+ * earlier if the remembered names reach `bytesMax`, the fold writes one row for each object.
  */
 export class LastEvents {
   readonly #tables: Tables;
@@ -112,7 +112,7 @@ export class LastEvents {
   }
 
   #take(recorded: RecordedEvent): void {
-    // `stampOf` comes first: it refuses events of later versions, which this version would misread.
+    // `stampOf` comes first, because it refuses events of later versions, which this version would misread.
     stampOf(recorded);
     const known = must(this.#known, 'the fold has begun');
     this.#position = recorded.position;
@@ -153,7 +153,8 @@ export class LastEvents {
     const { values, hasObject } = outlineOf(recorded);
     const declared = declaredIn(recorded);
     if (recorded.type === 'ObjectDeleted') this.#dropSecrets(recorded);
-    // `#lastOf` comes after all reads of the event: it may read a table, and the event is then no longer valid.
+    // `#lastOf` comes after all reads of the bytes of the event. It may read a table, after which the bytes are not
+    // valid.
     const last = this.#lastOf(recorded);
     const { type, name, isLive: wasLive } = last;
     assertFollows(recorded, last.revision);

@@ -38,8 +38,7 @@ export async function positionAt(
 
 /**
  * Finds the first counted event with a later time. An event does not count if the time of a later event is more than
- * `clockDifferenceMsMax` earlier, because the clock of the event's node was wrong. `audit/time-part.ts` has the same
- * rule.
+ * `clockDifferenceMsMax` earlier, because the clock of its node was wrong. `audit/time-part.ts` has the same rule.
  */
 class LaterEvents {
   readonly #timeMs: number;

@@ -15,8 +15,8 @@ export type RebuildOptions = {
    */
   readonly until: LogPosition;
   /**
-   * Called after each batch; may throw to end the work. `written`: the written share of the results, while the fold
-   * writes them and reads no events.
+   * Called after each batch; may throw to end the work. `written`: the share of the results that the fold has written;
+   * undefined while the fold reads events.
    */
   readonly onBatch: (written?: Share) => void | Promise<void>;
 };

@@ -15,7 +15,10 @@ type ScanRange = {
   readonly until: LogPosition;
 };
 
-/** Returns the last position up to `until` at which an append ends, since a reader must not see a part of an append. */
+/**
+ * Returns the last position after `after` and up to `until` at which an append ends; `after` if there is none. A reader
+ * must not see a part of an append.
+ */
 export async function endOfAppends(log: Pick<EventLog, 'readAt'>, { after, until }: ScanRange): Promise<LogPosition> {
   let position = until;
   while (position > after && (await log.readAt(position))?.endsAppend !== true) position = logPosition(position - 1n);

@@ -41,7 +41,7 @@ export class StoredRows {
   /** The number of the next part to load. */
   #next = 0;
   #part: Part | undefined;
-  /** The rows that follow from the log, for the first rows of the part. */
+  /** The rows that follow from the log. They correspond to the first rows of the part. */
   #expected: ExpectedRow[] = [];
   #rows = 0;
   #sealed = { changed: 0, through: 0 };
@@ -62,7 +62,10 @@ export class StoredRows {
     return this.#sealed;
   }
 
-  /** Returns a difference if a stored row before `position` follows from no event of the log; otherwise undefined. */
+  /**
+   * Returns a difference if a stored row before `position` follows from no event of the log, or if the next segment
+   * cannot be read; otherwise undefined.
+   */
   before(position: number): Difference | undefined {
     const unreadable = this.#part === undefined ? this.#load() : undefined;
     if (unreadable !== undefined) return unreadable;

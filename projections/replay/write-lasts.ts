@@ -31,7 +31,7 @@ export type WritePorts = {
   /** The log from which the events were read. */
   readonly log: Pick<EventLog, 'readAt'>;
   readonly tables: Pick<LmdbTables, 'commit'>;
-  /** Called between transactions; it may throw to end the work. */
+  /** Called after each transaction; may throw to end the work. */
   readonly onStep: RebuildOptions['onBatch'];
 };
 
@@ -40,7 +40,7 @@ type Written = {
   readonly after: RowAfter | undefined;
 };
 
-/** Writes the row of each live object, from its last event, and the revision of each deleted one. */
+/** Writes the row of each live object, from its last event, and the last revision of each name without an object. */
 export async function writeLasts(
   lasts: ReadonlyMap<StreamName, Last>,
   { log, tables, onStep }: WritePorts,
