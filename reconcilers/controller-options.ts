@@ -5,14 +5,17 @@ import type { ReconcileSlots } from './reconcile-slots.ts';
 import type { Outcome } from './outcome.ts';
 
 /**
- * Keys that are read incrementally, so that other work may run in between. `undefined` is not a key; it only yields.
+ * Keys that are read incrementally, so that other work may run in between. An `undefined` element is not a key, but a
+ * point at which other work may run.
  */
 export type Keys = Iterable<string | undefined>;
 
 export type Step = {
   /** Aborts when this node is no longer the leader, when the controller stops, or at the time limit of the step. */
   readonly signal: AbortSignal;
-  /** The last event that enqueued the key of this step; undefined if only a list of all keys enqueued it. */
+  /**
+   * The last event that enqueued the key of this step; undefined if no event did, for example after a list of all keys.
+   */
   readonly cause: CausingEvent | undefined;
 };
 
@@ -22,7 +25,7 @@ export type ControllerOptions = {
   readonly bound: ReconcileSlots;
   /** The plugin of the controller, which uses its share of the slots; undefined for a controller of the platform. */
   readonly plugin?: string;
-  /** The maximum number of concurrent steps. */
+  /** The maximum number of concurrent steps, without stuck steps. */
   readonly concurrency: number;
   readonly clock: Clock;
   readonly leadership: Leadership;
@@ -39,8 +42,8 @@ export type ControllerOptions = {
    */
   readonly onError: (error: unknown, key: string, attempts: number) => void;
   /**
-   * Called when a step has exceeded its time limit and still runs, or has not ended when a stop gives up waiting. No
-   * other step of its key starts until the step ends.
+   * Called when a step still runs at its time limit, or when a stop no longer waits for the step. No other step of its
+   * key starts until the step ends.
    */
   readonly onStuck?: (key: string) => void;
   /** Called when a step of a key succeeds after a failure, or when a stuck step ends. */

@@ -20,7 +20,7 @@ import { WorkQueue } from './work-queue.ts';
 
 /**
  * Runs a step for each enqueued key while this node is the leader. Steps of one key run one at a time, and steps of
- * several keys run concurrently. Failed keys are retried later. Other controllers and the event loop run between steps.
+ * several keys run concurrently. Failed keys are retried later. Other work of the process runs between short slices.
  */
 export class Controller implements Measured {
   readonly name: string;
@@ -82,8 +82,8 @@ export class Controller implements Measured {
   }
 
   /**
-   * Enqueues all keys now, and whenever this node becomes the leader. Before this call, no key is enqueued. Call this
-   * method after `keys` has become readable.
+   * Enqueues all keys if this node is the leader, and whenever it becomes the leader. Before this call, no key is
+   * enqueued. Call this method after `keys` has become readable.
    */
   open(): void {
     if (this.#isOpen) return;
@@ -92,8 +92,9 @@ export class Controller implements Measured {
   }
 
   /**
-   * Enqueues the key, so that a step of the key starts after this call. If this node is not the leader, drops the key,
-   * because the next leader enqueues all keys. The step receives the last `cause` of the calls since the previous step.
+   * Enqueues the key, so that a step of the key starts after this call. While the controller is not active, drops the
+   * key, because all keys are enqueued when it becomes active. The step receives the last `cause` of the calls since
+   * the previous step.
    */
   enqueue(key: string, cause?: CausingEvent): void {
     if (!this.isActive) return;
@@ -112,9 +113,7 @@ export class Controller implements Measured {
     if (this.isActive) void this.#read({ keys, cause }, 1);
   }
 
-  /**
-   * Resolves when no key waits, no list is being read, and only stuck steps run; or on a stop. Ignores delayed keys.
-   */
+  /** Resolves on a stop, or when no key waits, no list is being read and only stuck steps run. Ignores delayed keys. */
   async idle(): Promise<void> {
     await Promise.resolve();
     if (this.#isIdle()) return;
@@ -205,8 +204,8 @@ export class Controller implements Measured {
   }
 
   /**
-   * Starts a step. The promise resolves when the step has ended or has exceeded its time limit. Undefined if the step
-   * has ended already.
+   * Starts a step. The promise resolves when the step has ended or has exceeded its time limit. Returns undefined if
+   * the step has ended already.
    */
   #begin(key: string): Promise<void> | undefined {
     const step = new ReconcileStep(key, this.#term, this.#queue.causeOf(key));

@@ -64,7 +64,7 @@ export class LeaseElector implements Elector {
   readonly #dependencies: LeaseDependencies;
   readonly #listeners = new Set<(leads: boolean) => void>();
   readonly #stopping = serviceController();
-  /** Aborts at the end of `stop`: ends the retries of appends. */
+  /** Aborts at the end of `stop`, which ends the retries of appends. */
   readonly #given = serviceController();
   /** This node is the leader until this time on the monotonic clock. */
   #untilMs = -Infinity;

@@ -80,8 +80,9 @@ export class OwnerGraph {
   }
 
   /**
-   * Whether the object waits for its own blocking dependents, and these dependents wait, directly or indirectly, for
-   * the object with this uid.
+   * Whether the object waits, directly or through other waiting objects, for the object with this uid. An object waits
+   * for its blocking dependents while it is marked for deletion in the foreground. The search ends after
+   * `ownerCycleObjectsMax` objects.
    */
   *#waitsFor(start: string, object: ResourceObject, uid: string): Steps<boolean> {
     const met = new Map<string, ResourceObject>([[start, object]]);

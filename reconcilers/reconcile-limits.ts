@@ -4,11 +4,11 @@ export const reconcileSlotsMax = 224;
 export const reconcilePluginSlotsMax = 64;
 /** The maximum number of concurrent steps of one plugin. */
 export const reconcileSlotsPerPluginMax = 16;
-/** The time for which a controller uses a slot for consecutive keys while other controllers wait. */
+/** The maximum time for which a controller uses a slot for consecutive keys. */
 export const reconcileSliceMs = 10;
 /**
  * The maximum time and number of steps in one turn of the event loop, over all controllers. A request waits no longer
- * than this time.
+ * than this time, unless a single step takes longer.
  */
 export const reconcileTurnMs = 2;
 export const reconcileTurnStepsMax = 512;
@@ -56,7 +56,7 @@ export const reconcileAgainMsMax = 2_678_400_000;
 export const reconcileWatchedNamesMax = 1_000;
 /**
  * The number of consecutive rewrites of one object by a reconciler, each caused by the previous one, after which the
- * object's name spins.
+ * name of the steps spins.
  */
 export const reconcileRewritesMax = 50;
 /**
@@ -69,7 +69,10 @@ export const reconcileImmediateMax = 100;
 export const reconcileSpinMs = 60_000;
 /** The maximum number of spinning names that a reconciler records. Further names are slowed down as well. */
 export const reconcileSpinningNamesMax = 1_024;
-/** The maximum number of earlier steps with which a step is compared, and of objects that a step wrote. */
+/**
+ * The maximum number of earlier steps with which a step is compared, and the maximum number of objects that are
+ * recorded as written by a step.
+ */
 export const reconcilePathStepsMax = 8;
 export const reconcileWrittenObjectsMax = 16;
 /** The maximum number of recorded steps to which changes are attributed. */

@@ -20,14 +20,14 @@ export type Measured = {
   readonly counts: Readonly<Record<'settled' | 'again' | 'failed' | 'stuck', number>>;
   /** The number of consecutive failures, by key. Keys with a successful last step are absent. */
   readonly failing: ReadonlyMap<string, number>;
-  /** Resolves when no key waits for a step or has a running step. */
+  /** Resolves when no key waits for a step, and no step runs except stuck ones. */
   idle(): Promise<void>;
 };
 
 /**
  * The limits that all controllers share: the number of concurrent steps, and their time in one turn of the event loop.
- * The steps of each plugin have a limit, and so have the steps of all plugins together. So a plugin blocks neither the
- * controllers of the platform nor those of another plugin.
+ * Further limits apply to the steps of each plugin, and to the steps of all plugins together. So a plugin blocks
+ * neither the controllers of the platform nor those of another plugin.
  */
 export class ReconcileSlots {
   readonly #clock: Clock;

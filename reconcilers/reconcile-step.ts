@@ -1,8 +1,8 @@
 import type { CausingEvent } from '../src/command/event.ts';
 
 /**
- * A term of this node as the leader, with the number of consecutive failures by key. At its end, everything except
- * running steps is dropped.
+ * A term of this node as the leader, with the number of consecutive failures by key. At its end, the waiting keys are
+ * dropped, and the running steps are aborted.
  */
 export type Term = { readonly failures: Map<string, number> };
 

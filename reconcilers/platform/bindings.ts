@@ -74,7 +74,10 @@ export class Bindings extends PlatformReconciler {
     for (const user of userNames(storedObject(binding))) yield this.#isDeleted(user) ? user : undefined;
   }
 
-  /** Whether the user of this name was deleted or is marked. False for a name that never had a user. */
+  /**
+   * Whether the user of this name was deleted or is marked. A fence on a name that never had a user also counts as a
+   * deletion, without consequences.
+   */
   #isDeleted(user: string): boolean {
     if (nameProblem(user) !== undefined) return false;
     const head = this.#dependencies.reader.head(this.#dependencies.users.key, user);
@@ -85,8 +88,8 @@ export class Bindings extends PlatformReconciler {
   }
 
   /**
-   * Whether the user was not created before the binding, so that the binding may refer to an earlier user of the name.
-   * Times never decrease within the folded events.
+   * Whether the user was created at the same time as the binding, or later. If so, the binding may refer to an earlier
+   * user of the name. Times never decrease within the folded events.
    */
   #isYounger(user: string, { metadata }: ResourceObject): boolean {
     const made =
@@ -116,7 +119,7 @@ export class Bindings extends PlatformReconciler {
         others.length === 0 ? await writes.delete(binding) : await writes.patch(binding, { subjects: others });
       if (outcome.type !== 'settled') return outcome;
     }
-    // Another binding may exist, or another writer was faster. The user may be removed when no binding names it.
+    // More bindings may name the user, or another writer may have been faster, so another step checks again.
     return bound.length > 0 ? again(0) : settled;
   }
 

@@ -21,8 +21,8 @@ export type CollectorDependencies = PlatformDependencies & {
  * Removes objects that are marked for deletion and have no finalizers (decision 3.1). The keys are `<type>/<name>`.
  *
  * Writes usually remove such objects directly. The collector handles two other cases: objects that are too large for
- * both events in one append, and objects that an earlier version marked. A step reads the current state of its object,
- * so a repeated step is harmless; a failed step is retried.
+ * both events in one append, and objects that an earlier version of the program marked. A step reads the current state
+ * of its object, so a repeated step is harmless; a failed step is retried.
  *
  * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). The step is decided on
  * one stream and appended at the revision that it read. A mark is permanent, a marked object gets no new finalizer, and
@@ -80,7 +80,8 @@ export class Collector extends PlatformReconciler {
       platformContext(subject, { verb: 'delete', requestId: uuid() }, cause),
     );
     if (outcome.ok) return settled;
-    // The object was deleted, replaced, or got a finalizer. A later change enqueues the key again if necessary.
+    // The object was deleted or replaced, or can no longer be removed. A later change enqueues the key again if
+    // necessary.
     return outcome.rejection.reason === 'not-found' || outcome.rejection.reason === 'precondition-failed'
       ? settled
       : refused(outcome.rejection);

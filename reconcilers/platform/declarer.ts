@@ -58,7 +58,7 @@ export class Declarer {
    * yet.
    */
   readonly #asked = new Map<TypeKey, ResourceType>();
-  /** The revision of the last reported declaration of each type that differs from this node's declaration. */
+  /** By type: the revision of the last declaration that was reported with `onOther`. */
   readonly #reportedRevisions = new Map<TypeKey, number>();
 
   constructor(dependencies: DeclarerDependencies) {
@@ -78,8 +78,8 @@ export class Declarer {
   }
 
   /**
-   * Resolves when, for each type, this node has folded its declaration from the log or does not declare the type now,
-   * for example because it is not the leader.
+   * Declares the types. Resolves when this node has folded each declaration, or when a wait for the fold has timed out.
+   * Does not wait for a type that this node does not declare now, for example because it is not the leader.
    */
   async declare(types: readonly ResourceType[]): Promise<void> {
     for (const type of types) this.#asked.set(type.key, type);
@@ -91,7 +91,7 @@ export class Declarer {
     return this.#otherOf(type) !== undefined;
   }
 
-  /** Resolves when this node's declaration is in force, which may be immediately. */
+  /** Resolves when this node no longer rejects writes of the type (`isOther`), which may be immediately. */
   async waitUntilOwn(type: ResourceType): Promise<void> {
     if (!this.isOther(type)) return;
     await new Promise<void>((resolve) => {
@@ -194,8 +194,8 @@ export class Declarer {
   }
 
   /**
-   * Whether this node may replace the declaration in force: not if the node's plugin folder has an older version of the
-   * plugin.
+   * Whether this node may replace the declaration in force. It may not if other nodes write to the log and this node's
+   * plugin folder has an older version of the same plugin.
    */
   #mayReplace({ declaration, source }: ResourceType, standing: Declaration): boolean {
     if (source !== 'folder' || this.#dependencies.isAlone || standing.plugin !== declaration?.plugin) return true;

@@ -30,8 +30,8 @@ export type World = {
   readonly object: ResourceObject;
   readonly stateOf: (owner: OwnerReference) => OwnerState;
   /**
-   * Returns the dependents, read incrementally, since an owner may have very many. `undefined` is not a dependent; it
-   * only yields.
+   * Returns the dependents, read incrementally, since an owner may have very many. An `undefined` element is not a
+   * dependent, but a point at which other work may run.
    */
   readonly dependents: () => Iterable<Dependent | undefined>;
 };

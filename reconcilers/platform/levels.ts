@@ -33,8 +33,9 @@ const stream = streamName('platform:level');
 
 /**
  * Raises the level of the log to the highest level that every live node can read (consistency protocol, 7). A node is
- * live if its last heartbeat arrived within one lease time. The leader first listens for one lease time. The leader
- * relies on heartbeats only while it receives its own, since earlier heartbeats of other nodes have then arrived too.
+ * live if its last heartbeat arrived within one lease time. The leader first listens for one lease time and one
+ * heartbeat interval. It relies on heartbeats only while it receives its own, because then the earlier heartbeats of
+ * other nodes have arrived too.
  */
 export class Levels {
   readonly #dependencies: LevelsDependencies;
@@ -50,8 +51,8 @@ export class Levels {
   }
 
   /**
-   * Raises the level on a single node. Resolves when this node has folded the highest level that it can read. Does
-   * nothing if other nodes may write to the log.
+   * Raises the level on a single node. Resolves when this node has folded the highest level that it can read, or after
+   * a stop. Does nothing if other nodes may write to the log.
    */
   async open(): Promise<void> {
     const { isAlone, level, reads } = this.#dependencies;
@@ -72,8 +73,8 @@ export class Levels {
   }
 
   /**
-   * Runs until the log has the highest level that this node can read. Heartbeats from before an outage of the log are
-   * ignored.
+   * Runs until the log has the highest level that this node can read, or until the signal aborts. Heartbeats from
+   * before an outage of the log are ignored.
    */
   async #raiseWhenReady(signal: AbortSignal): Promise<void> {
     const { clock, level, reads, onError } = this.#dependencies;

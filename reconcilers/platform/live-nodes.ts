@@ -25,7 +25,7 @@ export type LiveNode = {
 /**
  * The heartbeats of nodes, as this node receives them (consistency protocol, 7). A node is live if its last heartbeat
  * arrived within one lease time. The set is known after this node has listened for one lease time and one heartbeat
- * interval, as long as it receives its own heartbeats: the earlier heartbeats of other nodes have then arrived too.
+ * interval, as long as it receives its own heartbeats. The earlier heartbeats of other nodes have then arrived too.
  */
 export class LiveNodes {
   readonly #dependencies: LiveNodesDependencies;
@@ -51,7 +51,8 @@ export class LiveNodes {
   }
 
   /**
-   * Records heartbeats until the signal aborts. Throws when the log cannot be read: all heartbeats are then invalid.
+   * Records heartbeats until the signal aborts. Throws when the log cannot be read. The recorded heartbeats are then no
+   * longer valid, because newer ones may be missing.
    */
   async recordHeartbeats(signal: AbortSignal): Promise<void> {
     const { log, clock } = this.#dependencies;
@@ -83,7 +84,7 @@ function positionIn(text: unknown): LogPosition | undefined {
 
 /**
  * Calls `isReady` once in each heartbeat interval, until it returns true or the signal aborts. Throws the errors of
- * `recordHeartbeats`.
+ * `recordHeartbeats` and of `isReady`.
  */
 export async function whileListening(
   dependencies: LiveNodesDependencies,

@@ -19,7 +19,7 @@ import { Referrers } from './reference-index.ts';
 
 export type OwnerReferencesDependencies = PlatformDependencies &
   OwnerGraphDependencies & {
-    /** Types of objects without owners, even if the objects contain owner references. */
+    /** The types of objects for which owner references have no effect. */
     readonly withoutOwners: ReadonlySet<TypeKey>;
     /** Types with ready indexes. */
     readonly serving: () => readonly ResourceType[];
@@ -37,8 +37,9 @@ type PlannedStep = {
 };
 
 /**
- * Deletes objects without remaining owners, releases dependents of an owner that requests it, and delays the deletion
- * of an owner while dependents block it (decision 3.5). A step reads one object with its owners and dependents.
+ * Deletes an object after all its owners were deleted. If it has other owners, removes its references to deleted
+ * owners. Releases the dependents of an owner that is deleted with the policy to orphan them. Delays the deletion of an
+ * owner while dependents block it (decision 3.5). A step reads one object with its owners and dependents.
  *
  * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). Each step is appended
  * at the revision of the object on which it was decided, and relies on permanent facts. First, the writer of an owner

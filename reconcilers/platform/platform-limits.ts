@@ -5,7 +5,7 @@
 export const ownerConcurrencyMax = 32;
 /** The delay before a failed declaration is retried. */
 export const declareRetryMs = 1_000;
-/** The delay before the level is checked again after the log was unavailable. */
+/** The delay before another attempt to raise the level, for example after the log was unavailable. */
 export const levelRetryMs = 1_000;
 /**
  * The maximum number of objects visited in a cycle of owners that wait for each other. The objects of a longer cycle
@@ -15,8 +15,8 @@ export const ownerCycleObjectsMax = 1_000;
 /** The delay before a forbidden step is retried. The delay is long, since rights change rarely. */
 export const forbiddenRetryMs = 60_000;
 /**
- * The maximum number of claims processed concurrently, each with one or two reads of the log, and the maximum number
- * per second. Both are low, since the cleanup is not urgent.
+ * The maximum number of claims that are processed concurrently, and the maximum number that a sweep reads per second.
+ * Each claim takes one or two reads of the log. Both limits are low, since the cleanup is not urgent.
  */
 export const claimConcurrencyMax = 16;
 export const claimSweepPerSecondMax = 1_000;

@@ -42,9 +42,7 @@ export function* namesOf(reader: ObjectReader, { key }: ResourceType, fields: Fi
   for (const page of reader.pages(key, { selection: { labels: [], fields }, sort: [] })) yield* page;
 }
 
-/**
- * The names of objects that are marked for deletion, in the order of their marks. Each page is a range of one order.
- */
+/** The names of the objects of a served type that are marked for deletion, in the order of the times of their marks. */
 export function* markedOf(reader: ObjectReader, { key, indexes }: ResourceType): Iterable<string> {
   const index = indexOf(indexes, 'metadata.deletionTimestamp');
   if (index === undefined) return;

@@ -47,7 +47,10 @@ export abstract class PlatformReconciler {
     ];
   }
 
-  /** Enqueues all keys, now and whenever this node becomes the leader. Call this method after the keys can be read. */
+  /**
+   * Enqueues all keys if this node is the leader, and whenever it becomes the leader. Call this method after the keys
+   * can be read.
+   */
   open(): void {
     this.#controller.open();
   }

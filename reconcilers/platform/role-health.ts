@@ -22,9 +22,9 @@ export type RoleHealthDependencies = PlatformDependencies & {
 };
 
 /**
- * Reports in the status of a role which of its referenced roles do not exist: its dependencies, and the roles to which
- * it is aggregated. A role that never lacked a referenced role has no such condition, so that creating a role takes
- * only one event. Writes of a role set another condition, `Valid`, for errors within the role.
+ * Reports in the status of a role which of its referenced roles do not exist. A role references its dependencies and
+ * the roles to which it is aggregated. A role that never lacked a referenced role has no such condition, so that
+ * creating a role takes only one event. Writes of a role set another condition, `Valid`, for errors within the role.
  *
  * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6): the step is appended
  * at the revision on which it was decided, a status grants nothing, and the current leader checks every role and
@@ -35,7 +35,10 @@ export class RoleHealth extends PlatformReconciler {
   readonly #writes: PlatformWrites;
   /** The references of the checked roles. */
   readonly #named = new Referrers();
-  /** The time on the monotonic clock since when each role lacks a reference that its status does not report yet. */
+  /**
+   * By role: the time on the monotonic clock at which a missing reference was found. Contains only the roles with a
+   * status that does not report the missing reference yet.
+   */
   readonly #missingSince = new Map<string, number>();
 
   constructor(dependencies: RoleHealthDependencies) {

@@ -45,7 +45,10 @@ export class Tokens extends PlatformReconciler {
     return namesOf(this.#dependencies.reader, this.#dependencies.tokens);
   }
 
-  /** Enqueues changed tokens too, so that a step that lost a race, for example against a recorded use, runs again. */
+  /**
+   * Enqueues changed tokens too. So a step runs again if another write of the token, for example of its last use, was
+   * faster.
+   */
   protected onChange({ type, name, kind, cause }: Change): void {
     if (type === this.#dependencies.tokens.key && kind !== 'deleted') this.enqueue(name, cause);
   }

@@ -55,9 +55,9 @@ type SweptRange = {
 };
 
 /**
- * Releases claims of unique values that their holders do not have: after a change or deletion of the holder, or after a
- * failed write (consistency protocol, 1). This only frees space: a writer that needs such a value releases the claim
- * itself.
+ * Releases claims of unique values if the object that the claim names does not have the value. This is the case after a
+ * change or deletion of the object, or after a failed write (consistency protocol, 1). A release only frees space,
+ * because a writer that needs such a value releases the claim itself.
  *
  * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). A release requires the
  * revision of the claim, and happens only when no append under the claim can succeed any more. A fence takes a revision
@@ -68,7 +68,10 @@ export class Claims {
   /** The controller. Its keys are claim streams. */
   readonly #controller: Controller;
   readonly #unsubscribe: readonly (() => void)[];
-  /** The claims with an append that may still succeed: their revisions, and the times since when they are pending. */
+  /**
+   * The claims with an append that may still succeed: the revision of each claim, and the time at which the wait for
+   * the append began.
+   */
   readonly #pending = new Map<string, { readonly claim: StreamRevision; readonly sinceMs: number }>();
   /** Aborts the sweep through all claims. */
   #sweep = serviceController();
@@ -100,8 +103,8 @@ export class Claims {
   }
 
   /**
-   * Sweeps through all claims, now and whenever this node becomes the leader. Call this method after the tables have
-   * caught up.
+   * Sweeps through all claims if this node is the leader, and whenever it becomes the leader. Call this method after
+   * the tables have caught up.
    */
   open(): void {
     this.#isOpen = true;
@@ -165,8 +168,8 @@ export class Claims {
     let after = logStart;
     while (!isOver()) {
       // All folded events are in the log, even if a deposed leader of EventStoreDB returns an earlier end. So the sweep
-      // reads all claims up to the folded position, and then the claims after this position. The end of the log is not
-      // used, since its last event could still be lost.
+      // reads all claims up to the folded position, and then the claims after this position. The next sweep does not
+      // begin at the end of the log, since its last event could still be lost.
       const folded = reader.position();
       try {
         for await (const position of this.#lookThrough({ after, until: folded }, signal)) after = position;

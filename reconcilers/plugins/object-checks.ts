@@ -47,7 +47,7 @@ type TypeCheck = {
 /**
  * Checks the stored objects of plugins' types against the schemas, on the leader: all objects when a type is served,
  * and then each invalid object when it is written. A write under the present schema makes no valid object invalid, so
- * other writes need no check. Other work runs between objects. No progress is stored: the next leader checks again.
+ * other writes need no check. Other work runs between objects. No progress is stored, so the next leader checks again.
  */
 export class ObjectChecks implements ObjectCheckResults {
   readonly #dependencies: ObjectChecksDependencies;

@@ -57,7 +57,8 @@ export class PluginReconcilers implements ReconcilerMounts {
     );
     this.#mounted.set(plugin, mounted);
     this.#shown.set(plugin, { text: '[]', timer: undefined });
-    // Waits for the end of the earlier mount, so that no name has two concurrent steps, even of two plugin versions.
+    // Waits for the stop of the earlier mount. So no name has two concurrent steps, even of two versions of the plugin,
+    // unless the stop timed out.
     void ended.then(() => {
       for (const reconciler of mounted) reconciler.open();
     });

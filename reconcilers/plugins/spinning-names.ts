@@ -62,7 +62,7 @@ export class SpinningNames {
     const object = `${change.type}/${change.name}`;
     const isRewrite = step.record(object);
     // A name that spins because of rewrites continues to spin, even if a user's write caused this step. The steps that
-    // this write causes are delayed too.
+    // the recorded write causes are delayed too.
     if (this.#names.get(name)?.kind === 'rewrites') step.slowDown();
     if (!isRewrite || !step.isSlowed) return;
     const { between } = step;
@@ -95,7 +95,8 @@ export class SpinningNames {
     step.answer();
     const { name } = step.visit;
     const spin = this.#names.get(name);
-    // A reconciler that rewrites an object in turn with another one has nothing to do after its own write.
+    // If the reconciler rewrites the object in turn with others, it has nothing to write after its own write. So a step
+    // after its own write does not end the cycle.
     if (spin?.kind === 'rewrites' && (spin.between.length === 0 || !step.isOwnCause)) this.#delete(name);
   }
 
@@ -153,7 +154,7 @@ function messageOf(name: string, spin: Spin, fields: string): string {
   return `the step for ${name} rewrites ${spin.object} ${how}${differing}: ${slowed}`;
 }
 
-/** The fields that every write changes. */
+/** The fields that change as a consequence of a write. They do not explain why the object was rewritten. */
 const everyWrite = new Set(['/metadata/version', '/metadata/resourceVersion', '/metadata/generation']);
 
 function differingFields(before: unknown, after: unknown): string {

@@ -8,8 +8,8 @@ export type Visit = {
   /** The objects that the step wrote, as type and name. */
   readonly written: Set<string>;
   /**
-   * The length of the chain of steps that ends with this one, and in which each step rewrote an object of the previous
-   * step because of that step's write.
+   * The number of consecutive rewrites up to this step: in a rewrite, a step writes an object again because an earlier
+   * step of the same reconciler and name wrote it. At least `reconcileRewritesMax` if the cycle is slowed down.
    */
   rewrites: number;
 };
@@ -20,7 +20,10 @@ export class StepEvent implements CausingEvent {
   readonly correlationId: string;
   /** The step that wrote the event, and the steps before it in the chain of events, the latest first. */
   readonly path: readonly Visit[];
-  /** Whether a step with this cause ended without a write. Later steps with this cause are due to time. */
+  /**
+   * Whether a step with this cause ended without a write. Later steps with this cause follow a delay, so they do not
+   * continue a cycle.
+   */
   isAnswered = false;
 
   constructor({ id, correlationId }: CausingEvent, path: readonly Visit[]) {
@@ -41,7 +44,9 @@ export class TracedStep {
   readonly visit: Visit;
   /** The steps that led to this one, without earlier steps of the same reconciler and name. */
   readonly #path: readonly Visit[];
-  /** The previous step of the same reconciler and name, if its write caused this step. */
+  /**
+   * The previous step of the same reconciler and name, if its write caused this step, directly or through other steps.
+   */
   readonly #previous: Visit | undefined;
   /** Whether a step of the same reconciler and name wrote the cause of this step. */
   readonly isOwnCause: boolean;
@@ -70,12 +75,12 @@ export class TracedStep {
     if (visit.written.size < reconcileWrittenObjectsMax) visit.written.add(object);
     const previous = this.#previous;
     if (previous?.written.has(object) === true) visit.rewrites = previous.rewrites + 1;
-    // The first write of a slowed step may be of another object, and is slowed down as well.
+    // A step of a slowed cycle may write another object first. The steps that this write causes are slowed down too.
     else if ((previous?.rewrites ?? 0) >= reconcileRewritesMax) this.slowDown();
     return previous?.written.has(object) === true;
   }
 
-  /** Records that the step ended without a write, so that later steps with its cause are due to time. */
+  /** Records that the step ended without a write. Later steps with its cause then do not continue a cycle. */
   answer(): void {
     if (this.cause instanceof StepEvent) this.cause.isAnswered = true;
   }

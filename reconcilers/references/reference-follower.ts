@@ -29,14 +29,14 @@ const referrersPerPage = 256;
  * and names a deleted object is processed too, because its reference contains the uid. The keys are `<type>/<name>`; a
  * step reads one object as a referring object and as a target.
  *
- * The deletion of a cycle of references ends: each step marks one more object, and a target does not wait for marked
- * objects.
+ * The deletion of a cycle of references ends, because each step marks one more object, and a target does not wait for
+ * marked objects.
  *
  * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). A referring object is
- * changed at the revision that was read, because of a permanent fact: the writer of the reference has read the uid of
- * the target in an earlier event, so an object with a missing uid is deleted, and a mark is permanent. The removal of
- * the finalizer relies on the absence of referring objects. An object that is written meanwhile is processed later,
- * because of the uid in its reference.
+ * changed at the revision that was read, and the change relies on permanent facts. The writer of the reference has read
+ * the uid of the target in an earlier event, so a target with a missing uid was deleted. A mark is permanent. The
+ * removal of the finalizer relies on the absence of referring objects. An object that is written meanwhile is processed
+ * later, because of the uid in its reference.
  */
 export class ReferenceFollower extends PlatformReconciler {
   readonly #dependencies: ReferenceFollowerDependencies;
@@ -52,7 +52,7 @@ export class ReferenceFollower extends PlatformReconciler {
     this.#finalizer = referencesFinalizer(dependencies.domain);
   }
 
-  /** Enqueues the objects of a type with ready indexes. */
+  /** Enqueues the objects of a type that may need a step. Call this method after the indexes of the type are ready. */
   serve(type: ResourceType): void {
     this.enqueueKeys(() => this.#keysOf(type));
   }
@@ -178,7 +178,7 @@ type Page = {
   readonly limit: number;
 };
 
-/** Reads a list page by page, each when it is needed. */
+/** Reads a list page by page. Each page is read when it is needed. */
 function* pages<Item>(read: (page: Page) => readonly Item[], nameOf: (item: Item) => string): Iterable<Item> {
   let after: string | undefined;
   for (;;) {

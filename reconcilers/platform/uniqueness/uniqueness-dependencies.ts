@@ -32,7 +32,7 @@ export type UniquenessDependencies = ObjectClaimsDependencies & {
    * `claiming` until no duplicates are left.
    */
   readonly onStep: (type: ResourceType) => void;
-  /** Called when this node has folded that the indexes of the type are enforced. */
+  /** Called when this node has folded the event that enforces the indexes of the type. */
   readonly onEnforced: (type: ResourceType, indexes: readonly string[]) => void;
   /** Called when the set of found duplicates changes. */
   readonly onDuplicates: (found: Pick<UniqueStep, 'type' | 'duplicates' | 'duplicateCount'>) => void;

@@ -27,8 +27,8 @@ import { Wake } from '../../wake.ts';
 /**
  * Enforces indexes that have become unique (consistency protocol, 1). Runs on the leader. When all live nodes are
  * drained, a fence claims the values of each object that was written under an older declaration. When no such object is
- * left, the enforcement is recorded in the log. No progress is stored: the next leader finds the remaining objects by
- * their rows.
+ * left, the enforcement is recorded in the log. No progress is stored, since the next leader finds the remaining
+ * objects by their rows.
  *
  * A deposed leader may still perform a last step, which is harmless. A fence is appended at the revision on which it
  * was decided, and claims values like every write. The event of an enforcement names the declaration and the number of

@@ -45,7 +45,7 @@ export async function migrateObject(name: string, migration: ObjectMigration): P
     const written = await writeParts({ object, next: migrated.object }, migration);
     if (written === 'written') return { kind: 'changed' };
     if (written.reason === 'not-found') return { kind: 'unchanged' };
-    // The log is unavailable, or the disk is full: all other objects would be refused too.
+    // The log is unavailable or the disk is full, so the writes of all other objects would fail too.
     if ('retryAfterSeconds' in written) throw new WriteRefusedError(written);
     if (written.reason !== 'stale-version')
       return { kind: 'failed', problem: `the result is refused: ${rejectionText(written)}` };
