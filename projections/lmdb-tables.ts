@@ -12,7 +12,7 @@ import { IntentTables } from './references/intent-tables.ts';
 import { ReferenceTables } from './references/reference-tables.ts';
 
 /**
- * A consistent view of the tables over several turns, until `release()`. A row is valid until the next read of a row.
+ * A consistent view of the tables over several turns, until `release()`. A row is valid until the next read of a table.
  */
 export type Snapshot = {
   rowFast(type: TypeKey, name: string): Buffer | undefined;
@@ -120,7 +120,7 @@ export class LmdbTables {
     return this.#rows.get(rowKey(type, name));
   }
 
-  /** The row in a shared buffer, valid only until the next read of a row. */
+  /** The row in a shared buffer, valid only until the next read of a table. */
   rowFast(type: TypeKey, name: string): Buffer | undefined {
     return this.#shared(rowKey(type, name));
   }
@@ -166,7 +166,7 @@ export class LmdbTables {
       if (!read(value, key.slice(prefix.length))) return;
   }
 
-  /** Up to `limit` names of a type's objects, in the order of the names, starting with the first name after `after`. */
+  /** Up to `limit` names of a type's objects, in the order of the names. Begins after `after`, if it is given. */
   names(type: TypeKey, { after, limit }: NameRange): readonly string[] {
     const prefix = `${type}/`;
     const start = after === undefined ? prefix : `${prefix}${after}\u0001`;

@@ -16,7 +16,8 @@ export type ViewedEntry = {
 export type TablesSnapshot = {
   checkpoint(): Checkpoint | undefined;
   /**
-   * The entries in the order of their keys' bytes, starting at the key `from`. The values are copies of stored bytes.
+   * The entries in the order of the bytes of their keys, from the key `from` on; without `from`, all entries. The
+   * values are copies of stored bytes.
    */
   entries(table: ViewedTable, from?: string): Iterable<ViewedEntry>;
   release(): void;

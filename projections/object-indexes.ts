@@ -19,8 +19,8 @@ export type ReadyIndex = {
 };
 
 /**
- * Called after the build of a type's indexes with the stored objects for which an index function fails. Lists by that
- * index omit these objects.
+ * Called after the build of a type's indexes if an index function fails for stored objects. Such an object has no value
+ * in the index.
  */
 export type OnUnindexed = (type: ResourceType, unindexed: Unindexed) => void;
 
@@ -69,7 +69,8 @@ export class ObjectIndexes {
 
   /**
    * Builds the indexes of a type from its rows, in slices, while the fold continues. Resolves when lists can use the
-   * indexes or the build was cancelled. Returns the objects for which an index function fails.
+   * indexes, or when the build was cancelled. The result counts the objects for which an index function fails, and
+   * describes the first failure.
    */
   async build(type: ResourceType, onProgress?: BuildProgress): Promise<Unindexed> {
     const catchUp = new IndexCatchUp();

@@ -187,8 +187,8 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   }
 
   /**
-   * Up to `limit` names of a type's objects, in the order of the names, starting with the first name after `after`. The
-   * type need not be registered, and its indexes need not be built.
+   * Up to `limit` names of a type's objects, in the order of the names. Begins after the name `after`, if it is given.
+   * The type need not be registered, and its indexes need not be built.
    */
   namesOf(type: TypeKey, range: NameRange): readonly string[] {
     return this.#tables.names(type, range);
@@ -265,8 +265,8 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   }
 
   /**
-   * Builds the indexes of a type from its rows. Resolves when lists can use the indexes or the build was cancelled,
-   * with the objects for which an index function fails.
+   * Builds the indexes of a type from its rows. Resolves when lists can use the indexes, or when the build was
+   * cancelled. The result counts the objects for which an index function fails, and describes the first failure.
    */
   buildIndexes(type: ResourceType, onProgress?: BuildProgress): Promise<Unindexed> {
     return this.#indexes.build(type, onProgress);

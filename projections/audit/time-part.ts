@@ -23,9 +23,9 @@ const addedBytes = 32;
 
 /**
  * The time index: ascending times of events, with their positions. An event of a folded category gets an entry if its
- * time is later than that of the last entry. If an entry is more than a minute later than the time of a later event,
- * the entry comes from a wrong clock, and the index removes it (consistency protocol, 8). `replay/log-times.ts` finds
- * the position at one time by the same rule, without an index.
+ * time is later than that of the last entry. If the time of an entry is more than a minute after the time of a
+ * subsequent event, it comes from a wrong clock, and the index removes the entry (consistency protocol, 8).
+ * `replay/log-times.ts` finds the position at one time by the same rule, without an index.
  */
 export class TimePart implements AuditPart, LogTimes {
   readonly name = 'times';

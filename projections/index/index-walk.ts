@@ -128,7 +128,7 @@ function* rankBackward(walk: Walk, after: number): Steps<number> {
   return rank;
 }
 
-/** The ordinals of at most `take` hits, starting at `rank`. */
+/** The ordinals of the first hits at `rank` or after it, at most `take`. */
 export function* ordinalsFrom(walk: Walk, rank: number, take: number): Steps<number[]> {
   const found: number[] = [];
   if (take <= 0) return found;

@@ -4,7 +4,7 @@ import type { ResourceObject } from '../../src/resource/object/object.ts';
 
 /**
  * Converts stored objects to the records that decisions use. No function throws for a malformed object, since events
- * are facts: a malformed part grants no right and admits no user.
+ * are facts. A malformed part grants no right and admits no user.
  */
 
 type Members = Readonly<Record<string, unknown>>;

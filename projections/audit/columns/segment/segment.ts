@@ -27,7 +27,7 @@ type RowStarts = { at(row: number): number | undefined };
 
 /**
  * Encoded segments, numbered from 0. The bytes that `read` returns are valid only in the same turn, and only until the
- * next call of `read`.
+ * next read of a table.
  */
 export type Segments = {
   readonly count: number;
