@@ -70,7 +70,7 @@ export class WorkQueue {
  * cheap at any length.
  */
 class Fifo {
-  /** The waiting keys, starting at `#head`. */
+  /** The waiting keys from `#head` on. The keys before `#head` were taken. */
   #keys: string[] = [];
   #head = 0;
 

@@ -37,9 +37,10 @@ type PlannedStep = {
 };
 
 /**
- * Deletes an object after all its owners were deleted. If it has other owners, removes its references to deleted
- * owners. Releases the dependents of an owner that is deleted with the policy to orphan them. Delays the deletion of an
- * owner while dependents block it (decision 3.5). A step reads one object with its owners and dependents.
+ * An owner has ended if it was deleted, or if it is marked and waits for the deletion of its dependents. An object with
+ * only ended owners is deleted. From an object with other owners, the references to ended owners are removed. The
+ * dependents of an owner that orphans them are released. The deletion of an owner is delayed while dependents block it
+ * (decision 3.5). A step reads one object with its owners and dependents.
  *
  * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). Each step is appended
  * at the revision of the object on which it was decided, and relies on permanent facts. First, the writer of an owner

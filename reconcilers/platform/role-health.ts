@@ -26,8 +26,8 @@ export type RoleHealthDependencies = PlatformDependencies & {
  * the roles to which it is aggregated. A role that never lacked a referenced role has no such condition, so that
  * creating a role takes only one event. Writes of a role set another condition, `Valid`, for errors within the role.
  *
- * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6): the step is appended
- * at the revision on which it was decided, a status grants nothing, and the current leader checks every role and
+ * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). The step is appended
+ * at the revision on which it was decided. A status grants nothing, and the current leader checks every role and
  * corrects its status.
  */
 export class RoleHealth extends PlatformReconciler {

@@ -20,9 +20,9 @@ export type SessionKeeperDependencies = PlatformDependencies & {
 };
 
 /**
- * Deletes sessions that have ended: expired ones, and those of a user that was deleted, replaced, disabled, or got a
- * new password. Such a session is invalid already; the deletion only frees space. A step reads the current state of a
- * session, so a repeated step is harmless.
+ * Deletes sessions that have ended: expired ones, and those of a user that was deleted, replaced or disabled, or that
+ * got a new password. Such a session is invalid already, so the deletion only frees space. A step reads the current
+ * state of a session, so a repeated step is harmless.
  *
  * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). The deletion requires
  * the uid of the session. An ended session stays ended, since uid, password revision and `timesDisabled` never return

@@ -22,8 +22,8 @@ export type TokensDependencies = PlatformDependencies & {
  * invalid already, because of their expiry or their owner's uid. The status only reports the expiry, and the deletion
  * only frees space.
  *
- * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6): the step is appended
- * at the revision on which it was decided, the expiry of a token is fixed at its creation, and the uid of a deleted
+ * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). The step is appended
+ * at the revision on which it was decided. The expiry of a token is fixed at its creation, and the uid of a deleted
  * owner is never used again. A fast clock may mark a valid token as expired, which is wrong but has no effect.
  */
 export class Tokens extends PlatformReconciler {

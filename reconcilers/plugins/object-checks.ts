@@ -19,7 +19,7 @@ export type ObjectChecksDependencies = {
   readonly registry: Pick<TypeRegistry, 'all' | 'byKey' | 'subscribe'>;
   readonly leadership: Leadership;
   readonly clock: Clock;
-  /** Returns whether objects of the type may break its schema: false if all were written under the same declaration. */
+  /** Returns whether objects of the type may break its schema. They cannot if the schema has accepted every object. */
   readonly mayBreak: (type: ResourceType) => boolean;
   /**
    * Returns whether the check of a type must wait for the migrations of its plugin. Call `retry` when the result

@@ -281,8 +281,8 @@ export class Uniqueness {
   }
 
   /**
-   * Records the enforcement, based on `standing`, which was read before the first object was checked. The event has no
-   * effect if a newer declaration or a write under an older one was folded after this read.
+   * Records the enforcement. It is based on `standing`, which was read before the first object was checked. The event
+   * has no effect if a newer declaration or a write under an older one was folded after this read.
    */
   async #enforce({ type }: UniqueTask, standing: Declared): Promise<void> {
     const { log, uuid, metadata, reader } = this.#dependencies;

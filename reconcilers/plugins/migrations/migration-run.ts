@@ -49,8 +49,9 @@ export type RunOptions = {
 
 /**
  * The migrations of a plugin during one term of the leader. They run in the order of their declaration. A migration
- * waits until all earlier ones of the same type are done, so that no step sees an object that an earlier step has not
- * changed. The progress is recorded at intervals; after a crash, the objects since the last record are visited again.
+ * waits until all earlier ones of the same type are done, so that no step receives an object that an earlier migration
+ * has not processed. The progress is recorded at intervals; after a crash, the objects since the last record are
+ * visited again.
  *
  * A deposed leader may still write an object, which is harmless: the write requires the version that the step received.
  */
