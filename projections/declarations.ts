@@ -120,7 +120,7 @@ export class DeclarationsBatch {
 
   /**
    * Records the declaration of a type. `isEmpty`: whether the type has no objects. If so, all unique indexes are
-   * enforced at once, because no object can have an unclaimed value.
+   * enforced immediately, because no object can have an unclaimed value.
    */
   declare(
     type: TypeKey,

@@ -5,8 +5,8 @@ const stampForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u;
 const none = '1970-01-01T00:00:00.000Z';
 
 /**
- * The latest time of all folded events. A time too far in the future comes from a wrong clock and is ignored, because
- * otherwise all later events would get that time (consistency protocol, 8).
+ * The latest time of all folded events. A time that is too far in the future comes from a wrong clock. Such a time is
+ * ignored, because otherwise all later events would get that time (consistency protocol, 8).
  */
 export class EventTimes {
   readonly #latest: () => number;

@@ -33,7 +33,7 @@ export type Writer = IntentWriter & {
   putDeleted(type: TypeKey, name: string, revision: StreamRevision): void;
   /** Replaces the references of an object. */
   putReferences(type: TypeKey, name: string, refs: readonly HeldReference[]): void;
-  /** Drops the intents (`fold-intent.ts`) of an object that end with the object's event at `revision`. */
+  /** Drops those intents of an object (`fold-intent.ts`) that the object's event at `revision` ends. */
   dropIntents(type: TypeKey, name: string, revision: StreamRevision): void;
   putPasswordHash(uid: string, revision: StreamRevision, hash: string): void;
   putTokenDigest(uid: string, digest: string): void;

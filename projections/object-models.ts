@@ -276,7 +276,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     this.#indexes.drop(type);
   }
 
-  /** The number of objects of a type with ready indexes; otherwise 0. */
+  /** The number of objects of a type; 0 while its indexes are not ready. */
   count(type: TypeKey): number {
     return this.#indexes.count(type);
   }

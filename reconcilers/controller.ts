@@ -20,7 +20,8 @@ import { WorkQueue } from './work-queue.ts';
 
 /**
  * Runs a step for each enqueued key while this node is the leader. Steps of one key run one at a time, and steps of
- * several keys run concurrently. Failed keys are retried later. Other work of the process runs between short slices.
+ * several keys run concurrently. Failed keys are retried later. Other work of the process runs between short slices of
+ * steps.
  */
 export class Controller implements Measured {
   readonly name: string;

@@ -124,7 +124,7 @@ export class LeaseElector implements Elector {
     let seen: Seen | undefined;
     while (!this.#isStopping()) {
       const last = await this.#readLease();
-      // The time after the read, since another node may have renewed the lease during the read.
+      // The time is read after the lease, since another node may have renewed the lease during the read.
       const now = clock.monotonic();
       if (last !== 'unreadable') {
         if (seen === undefined || seen.last?.id !== last?.id) seen = { last, sinceMs: now };

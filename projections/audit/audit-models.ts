@@ -38,7 +38,7 @@ type FoldProgress = {
 
 /**
  * The indexes over the whole log that audit requests read. They are folded separately from the object read model and
- * have their own checkpoint, so that no write waits for them. `position` is the same for all of them.
+ * have their own checkpoint, so that no write waits for them. All indexes have the same position.
  */
 export class AuditModels implements Fold, AuditProgress {
   readonly categories = auditedCategories;
@@ -51,7 +51,7 @@ export class AuditModels implements Fold, AuditProgress {
   readonly #listeners = new Set<(batch: readonly RecordedEvent[]) => void>();
   #position: LogPosition;
   #events: number;
-  /** The batch of events since the last commit; undefined if there are none. */
+  /** The batch of events since the last commit; undefined if no event was added. */
   #open: OpenBatch | undefined;
   /** Ends the wait in `rest`; undefined while `rest` does not wait. */
   #endRest: (() => void) | undefined;

@@ -136,8 +136,8 @@ function* labelTable(rows: IndexRows): Steps<KeyTable> {
 }
 
 /**
- * Decides when a loop must yield. Its work is counted in objects and postings, since an object may have many postings
- * or none.
+ * Decides when a loop must yield. The work of the loop is counted in objects and postings, since an object may have
+ * many postings or none.
  */
 class Due {
   #next = strideMax;

@@ -39,7 +39,7 @@ export function isHit(posting: number, { mark, bits }: Walk): boolean {
   return (posting & mark) === mark && (bits === undefined || hasBit(bits, posting & ordinalMask));
 }
 
-/** Returns the number of hits before `rank`. Counts from the end of the walk that is nearer. */
+/** Returns the number of hits before `rank`. Counts from the nearer end of the walk. */
 export function* hitsBefore(walk: CountedWalk, rank: number): Steps<number> {
   const at = Math.min(Math.max(rank, walk.low), walk.high);
   if (at - walk.low <= walk.high - at) return yield* hitsIn(walk, walk.low, at);
@@ -74,7 +74,7 @@ function hitsInSpan({ mark, bits }: Walk, { chunk: { ordinals }, from, to }: Spa
   return count;
 }
 
-/** Returns the rank of the hit that follows exactly `before` hits. Searches from the end of the walk that is nearer. */
+/** Returns the rank of the hit with exactly `before` hits before it. Searches from the nearer end of the walk. */
 export function* rankOfHit(walk: CountedWalk, before: number): Steps<number> {
   return before <= walk.total / 2
     ? yield* rankForward(walk, before)
@@ -82,8 +82,8 @@ export function* rankOfHit(walk: CountedWalk, before: number): Steps<number> {
 }
 
 /**
- * Returns the rank of the hit that follows exactly `before` hits. Searches from the low end. Returns `high` if there is
- * no such hit.
+ * Returns the rank of the hit with exactly `before` hits before it. Searches from the low end. Returns `high` if there
+ * is no such hit.
  */
 export function* rankForward(walk: Walk, before: number): Steps<number> {
   if (isWhole(walk)) return Math.min(walk.high, walk.low + before);
@@ -106,7 +106,7 @@ export function* rankForward(walk: Walk, before: number): Steps<number> {
   return rank;
 }
 
-/** Returns the rank of the hit that exactly `after` hits follow. Searches from the high end. */
+/** Returns the rank of the hit with exactly `after` hits after it. Searches from the high end. */
 function* rankBackward(walk: Walk, after: number): Steps<number> {
   if (isWhole(walk)) return walk.high - 1 - after;
   let rest = after;

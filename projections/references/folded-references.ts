@@ -68,7 +68,7 @@ export class FoldedReferences implements ReferenceReader {
     return row === undefined ? undefined : isMarkedIn(row);
   }
 
-  /** Whether the object has no revision after `through`. Only then may the append that an intent announces succeed. */
+  /** Whether the object has no revision after `through`. If it has one, the announced append can no longer succeed. */
   #isPossible({ object, through }: PendingIntent): boolean {
     const [type, name] = splitTargetKey(object);
     const row = this.#tables.rowFast(type, name);

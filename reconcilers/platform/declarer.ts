@@ -168,7 +168,7 @@ export class Declarer {
     onOther(type, other);
   }
 
-  /** Whether the type is still registered on this node. */
+  /** Whether the type is still registered on this node, and the declarer is not stopped. */
   #isWanted(type: ResourceType): boolean {
     return this.#dependencies.typeOf(type.key) === type && !this.#stopping.signal.aborted;
   }

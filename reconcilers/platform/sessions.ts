@@ -50,7 +50,7 @@ export class SessionKeeper extends PlatformReconciler {
 
   /**
    * Enqueues the changed session, since its user may have been deleted before or its expiry may have changed. Without
-   * this, a new session would first be checked at the next change of its user's credentials or of the leader.
+   * this, a new session would not be checked before the next change of its user's credentials or of the leader.
    */
   protected onChange({ type, name, kind, cause }: Change): void {
     if (type === this.#dependencies.sessions.key && kind !== 'deleted') this.enqueue(name, cause);

@@ -122,7 +122,7 @@ export class TypeColumns {
     });
   }
 
-  /** Whether more rows than `changesMin`, and than objects, are in the full segments since the last snapshot. */
+  /** Whether the full segments since the last snapshot have more rows than `changesMin` and than `#objects`. */
   needsSnapshot(): boolean {
     return this.#record.changed > Math.max(this.#objects, this.#bounds.changesMin);
   }

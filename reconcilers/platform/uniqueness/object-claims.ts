@@ -83,8 +83,8 @@ export class ObjectClaims {
   }
 
   /**
-   * Whether the object has the claims of all its values already. This is possible only for indexes that were unique,
-   * with any function, when the last event of the object was decided, since this event then claimed its values. The
+   * Whether the object has the claims of all its values already. This is possible only for indexes that were unique
+   * already, with any function, when the last event of the object was decided. This event then claimed its values. The
    * current values must equal those values, and the claims must name this object.
    */
   async #isClaimed(type: ResourceType, { row, object, standing, indexes }: Looked): Promise<boolean> {
