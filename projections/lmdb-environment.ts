@@ -18,9 +18,9 @@ export type EnvironmentOptions = {
 };
 
 /**
- * An LMDB environment of tables that are derived from the log. All writes use `transactionSync` and are not flushed to
- * disk. A crash of the process loses nothing, because the kernel has the pages. After a crash of the machine, the
- * tables are deleted and rebuilt from the log (consistency protocol, 2; `lmdb-use.ts`).
+ * An LMDB environment of tables that are derived from the log. All writes use `transactionSync`. Only `close` flushes
+ * them to disk. A crash of the process loses nothing, because the kernel has the pages. After a crash of the machine,
+ * the tables are deleted and rebuilt from the log (consistency protocol, 2; `lmdb-use.ts`).
  */
 export class LmdbEnvironment {
   readonly #dir: string;

@@ -3,7 +3,7 @@ import type { Database, RootDatabase, Transaction } from 'lmdb';
 import { decodeCheckpoint, type Checkpoint } from './checkpoint.ts';
 import { holdTransaction, openReadOnly } from './lmdb-read-only.ts';
 
-/** The tables in the order in which they are compared, smallest first. */
+/** The tables in the order in which they are compared, usually the smallest first. */
 export const viewedTables = ['meta', 'gone', 'heads', 'secrets', 'references', 'rows'] as const;
 export type ViewedTable = (typeof viewedTables)[number];
 

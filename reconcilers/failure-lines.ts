@@ -20,7 +20,10 @@ export class FailureLines {
    * suppressed after the last written line.
    */
   #currentSecond = { sinceMs: -Infinity, lines: 0, leftOut: 0 };
-  /** The time of each key's last line, with the number of consecutive failures at that time. The latest key is last. */
+  /**
+   * By key: the time of the last line, and the number of consecutive failures at that time. Contains the keys with the
+   * latest lines, the latest last.
+   */
   readonly #keys = new Map<string, { readonly atMs: number; readonly attempts: number }>();
 
   constructor(clock: Clock, write: (message: string, fields: Fields) => void) {

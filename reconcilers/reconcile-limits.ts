@@ -24,8 +24,8 @@ export const reconcileStopMs = 5_000;
 /** The maximum delay of one timer. The limit of Node is 2^31 ms. */
 export const reconcileSleepMsMax = 3_600_000;
 /**
- * The number of consecutive failures of a name after which its reconciler is reported as failing. A name reaches this
- * number some seconds after its first failure.
+ * The number of consecutive failures of a name after which its reconciler is reported as failing. If its steps fail
+ * immediately, a name reaches this number little more than a second after its first failure.
  */
 export const reconcileFailingAttempts = 8;
 /** The maximum number of failing names that are recorded with their errors. */

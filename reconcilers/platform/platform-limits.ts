@@ -1,6 +1,6 @@
 /**
- * The maximum number of dependents and owners that are processed concurrently. It equals the number of writes that the
- * log commits together.
+ * The maximum number of dependents and owners that are processed concurrently. The log commits their concurrent writes
+ * together.
  */
 export const ownerConcurrencyMax = 32;
 /** The delay before a failed declaration is retried. */

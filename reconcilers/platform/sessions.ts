@@ -26,8 +26,9 @@ export type SessionKeeperDependencies = PlatformDependencies & {
  *
  * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). The deletion requires
  * the uid of the session. An ended session stays ended, since uid, password revision and `timesDisabled` never return
- * to earlier values. Exception: a session created while its user was disabled becomes valid when the user is enabled;
- * if it was deleted, the user logs in again. A fast clock ends sessions early, with or without a lease.
+ * to earlier values. There is one exception: a session that was created while its user was disabled becomes valid when
+ * the user is enabled. If the session was deleted before, the user must log in again. A fast clock ends sessions early,
+ * with or without a lease.
  */
 export class SessionKeeper extends PlatformReconciler {
   readonly #dependencies: SessionKeeperDependencies;
