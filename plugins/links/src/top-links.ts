@@ -21,7 +21,7 @@ export const topLinks: ControllerDeclaration = {
     defineRoute({
       method: 'GET',
       path: '/{name}/top',
-      summary: 'Streams the most clicked links of a group, after each change',
+      summary: 'The most clicked links of a group, after each change',
       handler: ({ params: { name }, pluginClient, signal }) => ({ events: changesOf(name, pluginClient, signal) }),
     }),
   ],

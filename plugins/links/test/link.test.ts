@@ -10,7 +10,7 @@ import { link } from '../src/link.ts';
 const api = '/apis/api.links.example.com/v1alpha1';
 const links = '/apis/links.example.com/v1beta1/links';
 
-/** A real server with only this plugin. The compiled test is in dist/test, so the plugin's folder is `../..`. */
+/** A real server with this plugin alone; compiled, this file is in dist/test. */
 let plugin: PluginTest;
 before(async () => {
   plugin = await startPlugin({ folder: new URL('../..', import.meta.url) });
@@ -27,7 +27,7 @@ async function create(slug: string, more: object = {}): Promise<void> {
   await plugin.client.create(link, { metadata: { name: slug }, spec: specOf(slug, more) });
 }
 
-/** Tries to create a link with these members, and returns the pointers of the problems in the refusal. */
+/** The pointers of the problems for which a link is refused. */
 async function problemsOf(more: object): Promise<readonly string[]> {
   const body = { metadata: { generateName: 'bad-' }, spec: specOf('bad', more) };
   const answer = await plugin.fetch(links, { method: 'POST', body });
@@ -36,7 +36,7 @@ async function problemsOf(more: object): Promise<readonly string[]> {
   return errors.map(({ pointer }) => pointer);
 }
 
-/** Follows a link, and returns the status and the location of the response. */
+/** Follows a link, and returns the status and the location of the answer. */
 async function follow(slug: string): Promise<string> {
   const answer = await fetch(`${plugin.url}${api}/go/${slug}`, { redirect: 'manual' });
   await answer.arrayBuffer();

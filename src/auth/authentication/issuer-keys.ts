@@ -105,7 +105,8 @@ export class IssuerKeys {
     const named = document['issuer'];
     if (named !== issuer)
       throw new Error(
-        `the discovery document names the issuer ${JSON.stringify(named ?? null).slice(0, 200)}, but OIDC_ISSUER is ${JSON.stringify(issuer)}`,
+        `the discovery document names the issuer ${JSON.stringify(named ?? null).slice(0, 200)}, but OIDC_ISSUER is ` +
+          JSON.stringify(issuer),
       );
     const { jwks_uri: url } = document;
     if (typeof url !== 'string' || !isTrustedUrl(url))

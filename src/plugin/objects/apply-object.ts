@@ -37,13 +37,13 @@ export type Applied =
 export type Application = {
   readonly type: ResourceType;
   readonly name: string;
-  /** The object to apply, for example from the plugin's files. */
+  /** The object from the plugin's files. */
   readonly object: JsonObject;
-  /** The author of the write. If the object grants rights, the author must have these rights. */
+  /** The author of the write. The author must have all rights that the object grants. */
   readonly subject: Subject;
   readonly plugin: string;
   readonly origin: WriteContext['origin'];
-  /** The cause of the write. By default, it has the subject as the actor, and a new request id. */
+  /** The cause of the request. The default contains the subject as the actor. */
   readonly cause?: Cause;
   /**
    * The expected state. 'absent': the object must not exist; if another writer creates it first, the write is refused
@@ -54,19 +54,11 @@ export type Application = {
   readonly decides?: string;
   /** If true, the write is checked but not made. */
   readonly dryRun?: boolean;
-  /** Whether the object is from the files of a plugin. */
+  /** Whether the object is one of an installed plugin's files. */
   readonly isShipped?: true;
 };
 
-/** Returns the name of the annotation with the last applied state of an object, which is the base of the next merge. */
-export function lastAppliedKey(domain: string): string {
-  return `plugin.${domain}/last-applied`;
-}
-
-/**
- * Creates the object, or merges the shipped object into the present one (three-way). Writes nothing if the result is
- * equal to the present object.
- */
+/** Creates the object, or merges the shipped object into the present one (three-way). Writes only if values change. */
 export async function applyObject(given: Application, dependencies: ApplyDependencies): Promise<Applied> {
   const application = inPreferredVersion(given);
   let rejection: Rejection | undefined;
@@ -121,9 +113,8 @@ function unexpectedly(
 }
 
 /**
- * The state of an object, compared with its last applied state. `foreign`: there is no valid last applied state, so no
- * plugin is known to have applied the object. `ours`: the states are equal. `changed`: users have changed the object
- * since a plugin applied it.
+ * The origin of an object, according to its last applied state. `foreign`: no plugin applied the object. `changed`:
+ * users have changed the object since it was applied.
  */
 export type AppliedState = 'absent' | 'foreign' | 'ours' | 'changed';
 
@@ -138,7 +129,7 @@ export function appliedState(
   const current = parseObject(stored.bytes);
   const base = appliedBase(current, { type, key, next: undefined });
   if (base === undefined) return 'foreign';
-  // Ignores finalizers, because reconcilers change them too.
+  // Changed finalizers are not a change by users, because reconcilers change finalizers too.
   return deepEqual(withoutFinalizers(remember(mergeableOf(current, key))), withoutFinalizers(base))
     ? 'ours'
     : 'changed';
@@ -158,8 +149,7 @@ function nextStep({ type, name, object, decides }: Application, { reader, domain
     return { command: { type: 'create', object: withAnnotation(object, key, memory) }, kept: [] };
   const current = parseObject(stored.bytes);
   const metadata = objectAt(current, 'metadata');
-  // An object that is marked for deletion is not changed. After its removal, the next start of the plugin creates the
-  // object again.
+  // An object that is marked for deletion is not changed. The next start creates the object again.
   if (metadata['deletionTimestamp'] !== undefined) return { command: undefined, kept: [] };
   const before = mergeableOf(current, key);
   const base = decidedBase(appliedBase(current, { type, key, next: shipped }), before, decides);
@@ -192,23 +182,6 @@ function nextStep({ type, name, object, decides }: Application, { reader, domain
   };
 }
 
-/**
- * Returns the members that plugins and users may both change. Files can set the status only when an object is created,
- * and only if the type has no subresource `status`.
- */
-function mergeableOf(object: JsonObject, key: string): JsonObject {
-  const { apiVersion: _apiVersion, kind: _kind, status: _status, metadata: _metadata, ...members } = object;
-  const { labels, annotations, finalizers, ownerReferences } = objectAt(object, 'metadata');
-  const { [key]: _memory, ...own } = isObject(annotations) ? annotations : {};
-  const metadata = {
-    ...(labels === undefined ? {} : { labels }),
-    ...(Object.keys(own).length === 0 ? {} : { annotations: own }),
-    ...(finalizers === undefined ? {} : { finalizers }),
-    ...(ownerReferences === undefined ? {} : { ownerReferences }),
-  };
-  return { ...members, metadata };
-}
-
 function withAnnotation(object: JsonObject, key: string, value: string): JsonObject {
   const metadata = objectAt(object, 'metadata');
   return { ...object, metadata: { ...metadata, annotations: { ...objectAt(metadata, 'annotations'), [key]: value } } };
@@ -216,7 +189,7 @@ function withAnnotation(object: JsonObject, key: string, value: string): JsonObj
 
 /**
  * Returns `base` with the present value of `member`. A merge with this base treats the member as unchanged by users, so
- * that the merged object has the shipped value.
+ * its result has the shipped value.
  */
 function decidedBase(
   base: JsonValue | undefined,
@@ -244,8 +217,8 @@ async function write(applied: Application, command: Command, dependencies: Apply
 }
 
 /**
- * Returns the delay before a retry; undefined if a retry is not useful. A retry may succeed if another node is applying
- * the same object, if a limit of writes is reached, or if the log is unavailable.
+ * Returns the delay before a retry; undefined for a permanent rejection. A retry may succeed if another node is
+ * applying the same object, or if the log is overloaded or unavailable.
  */
 function waitBeforeRetryMs(rejection: Rejection, { dryRun = false }: Application): number | undefined {
   switch (rejection.reason) {
@@ -254,7 +227,7 @@ function waitBeforeRetryMs(rejection: Rejection, { dryRun = false }: Application
     case 'not-found':
       return 50;
     case 'unavailable':
-      // A dry run in a new version of a type is refused until the declaration of this version is in force.
+      // A check of a new version of a type is refused as long as the log declares the present version.
       return dryRun ? undefined : rejection.retryAfterSeconds * 1_000;
     case 'too-many-requests':
       return rejection.retryAfterSeconds * 1_000;

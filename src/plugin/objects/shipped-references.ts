@@ -11,8 +11,8 @@ export type TypedObject = {
 };
 
 /**
- * Returns the objects in an order in which each object follows the objects that it references. If objects reference
- * each other in a circle, one of them precedes an object that it references.
+ * Returns the objects in their order, except that an object follows the objects that it names. Of objects that name
+ * each other in a circle, one precedes an object that it names.
  */
 export function referencedFirst<Each extends TypedObject>(objects: readonly Each[]): readonly Each[] {
   const byKey = new Map(objects.map((each) => [targetKey(each.type.key, each.name), each]));
@@ -31,10 +31,8 @@ export function referencedFirst<Each extends TypedObject>(objects: readonly Each
   return ordered;
 }
 
-/**
- * Returns the JSON pointers at which `object` references one of the objects with the keys (`targetKey`) in `objects`.
- */
-export function pointersTo(objects: ReadonlySet<string>, { type, object }: TypedObject): ReadonlySet<string> {
+/** Returns the JSON pointers at which an object names one of `objects`. */
+export function pointersTo(objects: ReadonlySet<string>, typed: TypedObject): ReadonlySet<string> {
   return new Set(
     namesIn(typed)
       .filter(({ target }) => target !== undefined && objects.has(target))
