@@ -173,7 +173,9 @@ export class StoredRows {
     if (stored.isAlive !== (row.entry !== undefined))
       return this.#at(
         row,
-        stored.isAlive ? 'the row has an object that was deleted' : 'the row lacks the object, which exists',
+        stored.isAlive
+          ? 'the row says that the object exists, but it is deleted'
+          : 'the row says that the object is deleted, but it exists',
       );
     const { layout, type } = this.#columns;
     const differing = layout.findIndex(({ valuesOf }, place) => {

@@ -134,7 +134,7 @@ function queryOf(query: Query): string {
   return text === '' ? '' : `?${text}`;
 }
 
-/** Checks the URL. No message repeats the URL or the token, since either may contain a secret. */
+/** Checks the URL. No error message repeats the URL, since it may contain a secret. */
 function serverUrl(url: string | URL): URL {
   const parsed = URL.canParse(String(url)) ? new URL(url) : undefined;
   if (parsed === undefined || !/^https?:$/u.test(parsed.protocol))

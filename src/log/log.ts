@@ -99,7 +99,7 @@ export type AppendOutcome =
   /** The events may or may not be stored. To find out, read revision `expected + 1`, or retry with the same ids. */
   | { readonly ok: false; readonly reason: 'unknown'; readonly cause: unknown };
 
-/** Whether the log is available. After an outage, the log connects again without any action. */
+/** Whether the log is available. After an outage, the log reconnects by itself. */
 export type LogState =
   | { readonly reachable: true }
   /**

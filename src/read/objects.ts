@@ -89,8 +89,8 @@ export type ListedObjects = {
   readonly position: LogPosition;
   readonly total: number;
   /**
-   * Objects in batches from a snapshot, which is released when the iteration ends or is abandoned. The caller must
-   * therefore start the iteration.
+   * Objects in batches from a snapshot that is already open. The end of the iteration releases the snapshot, so the
+   * caller must start the iteration.
    */
   readonly batches: AsyncIterable<readonly Uint8Array[]>;
 };

@@ -7,9 +7,9 @@ import type { Clock } from '../base/clock.ts';
 export type Piece = { run(): void };
 
 /**
- * Divides work into turns of the event loop. Pieces run in order until the time of the turn is used up, and the rest
- * waits for the next turn. So the effects of one event, such as the end of ten thousand watches, do not block the event
- * loop.
+ * Distributes work over turns of the event loop. Pieces run in order until the time of the turn is used up, and the
+ * rest waits for the next turn. So the effects of one event, such as the end of ten thousand watches, do not block the
+ * event loop.
  */
 export class Slices {
   readonly #clock: Clock;

@@ -162,6 +162,17 @@ test('what a crash left and what no plugin names any more is removed, and nothin
   t.ok((await readdir(root)).includes(two), 'it is unpacked again when it is wanted again');
 });
 
+test('a removal that fails is reported, and packages are unpacked nevertheless', async (t) => {
+  const [log, root] = [new MemoryLog(), await folder(t)];
+  const packages = await opened(root, log);
+  const ref = await packages.keep(packageOf('one'));
+  await rm(root, { recursive: true });
+  await t.rejects(packages.retain([]), { code: 'ENOENT' });
+  await mkdir(root);
+  t.match(await packages.folderOf(ref), { name: ref.digest });
+  await packages.retain([ref.digest]);
+});
+
 test('a refused package leaves nothing', async (t) => {
   const root = await folder(t);
   const packages = await opened(root, new MemoryLog());

@@ -54,8 +54,8 @@ export class KeyChain {
   }
 
   /**
-   * Adds an event. The event changes no keys if its signature is not valid, or if it is signed by another key that is
-   * not trusted.
+   * Adds an event. The key in the event must be signed by itself or by a trusted key. Otherwise, or if the signature is
+   * not valid, the event changes no keys.
    */
   add(recorded: RecordedEvent): void {
     this.#expected = recorded.revision;

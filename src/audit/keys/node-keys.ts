@@ -164,7 +164,7 @@ export class NodeKeys {
         onAnew();
         return begin;
       }
-    }
+    } else this.#waitingSince = undefined;
     return chain.isOffered(key) ? undefined : { type: 'KeyOffered', key, note };
   }
 }

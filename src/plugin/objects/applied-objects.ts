@@ -147,7 +147,7 @@ export class AppliedObjects {
     return problems.filter((problem) => problem !== undefined);
   }
 
-  /** Records the memory in the plugin's status, unless it has neither applied objects nor types. */
+  /** Records the memory in the plugin's status, unless it has neither objects nor types. */
   async #remember(
     plugin: string,
     next: PluginMemory & { readonly applied: readonly ObjectRef[] },
@@ -156,7 +156,7 @@ export class AppliedObjects {
     const applied = next.applied.length === 0 && before.applied === undefined ? undefined : next.applied;
     const hasNone = (next.createdOnce ?? []).length === 0;
     const createdOnce = hasNone && before.createdOnce === undefined ? undefined : next.createdOnce;
-    if (applied === undefined && next.types.length === 0) return true;
+    if (applied === undefined && createdOnce === undefined && next.types.length === 0) return true;
     return this.#dependencies.objects.remember(plugin, { applied, createdOnce, types: next.types });
   }
 

@@ -35,10 +35,12 @@ export class Packages implements PackageStore {
    */
   async retain(named: Iterable<string>): Promise<void> {
     const kept = new Set(named);
-    this.#removal = this.#removal.then(async () =>
+    const removal = this.#removal.then(async () =>
       this.#folders.retain((digest) => kept.has(digest) || this.#unpacked.has(digest)),
     );
-    await this.#removal;
+    // A removal that fails must not fail what waits for its end.
+    this.#removal = removal.catch(() => undefined);
+    await removal;
   }
 
   async stage(archive: Uint8Array): Promise<Staged> {

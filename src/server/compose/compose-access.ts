@@ -150,11 +150,11 @@ function composeAccessEvents(parts: AccessParts): AccessEvents | undefined {
     metadata: () => ({ ...metadata(), verb: 'create' }),
     disk,
     onState: (reason) => {
-      if (reason === undefined) edge.log.info('accesses are recorded in the event log again');
+      if (reason === undefined) edge.log.info('log-ins, log-outs and refusals are recorded in the event log again');
       else
         edge.log.warn(
-          'cannot record accesses in the event log; retrying: a later event counts them all, but may describe only ' +
-            'some of them',
+          'cannot record log-ins, log-outs and refusals in the event log; retrying: a later event counts them all, ' +
+            'but may describe only some of them',
           { reason },
         );
     },

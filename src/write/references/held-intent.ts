@@ -114,8 +114,8 @@ function eventOf({ targets }: WantedIntent, through: number): IntentEvent {
 }
 
 /**
- * Returns the highest expected revision of the appends that the intents of a stream announced; -1 if there is none.
- * `last`: the last event of the stream.
+ * Returns the member `through` of the last event of a stream of intents; -1 if the stream is empty. The next intent has
+ * at least this `through`.
  */
 function throughOf(last: RecordedEvent | undefined): number {
   if (last === undefined) return -1;

@@ -41,14 +41,17 @@ class Nodes {
     this.#t = t;
   }
 
-  start(signer: NodeSigner, given: { readonly leads?: boolean; readonly isAlone?: boolean } = {}): NodeKeys {
+  start(
+    signer: NodeSigner,
+    given: { readonly leads?: boolean | (() => boolean); readonly isAlone?: boolean } = {},
+  ): NodeKeys {
     const { leads = false, isAlone = false } = given;
     const keys = new NodeKeys({
       log: this.log,
       domain,
       signer,
       level: { level: () => this.level, subscribe: () => () => undefined },
-      leadership: { isLeader: () => leads, subscribe: () => () => undefined },
+      leadership: { isLeader: () => (typeof leads === 'function' ? leads() : leads), subscribe: () => () => undefined },
       isAlone,
       clock: this.clock,
       uuid: () => idOf(`event ${String((this.#ids += 1))}`),
@@ -144,6 +147,24 @@ test('if no node has a trusted key any more, the leader begins a chain, after ot
     [true, true],
     'both begin a chain',
   );
+});
+
+test('a leader that lost its leadership and gets it back gives others the whole time to sign again', async (t) => {
+  const nodes = new Nodes(t);
+  const lost = nodes.start(keyOf(1), { leads: true });
+  await nodes.pass(keyRetryMs);
+  await lost.stop();
+  let leads = true;
+  const leading = nodes.start(keyOf(2), { leads: () => leads });
+  await nodes.pass(keyAnewMs - 2 * keyRetryMs);
+  leads = false;
+  await nodes.pass(keyAnewMs);
+  leads = true;
+  await nodes.pass(keyAnewMs - 2 * keyRetryMs);
+  t.notOk(leading.isTrusted());
+  t.strictSame(nodes.anew, []);
+  await nodes.pass(4 * keyRetryMs);
+  t.ok(leading.isTrusted());
 });
 
 test('the only node of a log begins a chain at once', async (t) => {

@@ -89,6 +89,24 @@ test('starter content leaves an object that users created before, and does not c
   await third.close();
 });
 
+test('starter content that existed before a plugin without types is not created after a user deletes it', async (t) => {
+  const place = await placed(t, '');
+  const first = await open(t, place);
+  await first.write(goods, { type: 'create', object: { metadata: { name: 'first' }, spec: { color: 'mine' } } });
+  await first.close();
+  await writePlugins(place.root, {
+    guest: { 'plugin.yaml': manifestYaml('guest'), 'extensions/goods.yaml': starter('first', 'red') },
+  });
+  const second = await open(t, place);
+  t.equal(second.phase('guest'), 'started', second.ready('guest'));
+  await remove(second, 'first');
+  await second.close();
+  const third = await open(t, place);
+  t.equal(third.phase('guest'), 'started', third.ready('guest'));
+  t.equal(third.object(goods, 'first'), undefined);
+  await third.close();
+});
+
 test('starter content stays when a later version drops it, and is merged once it is not starter content', async (t) => {
   const place = await placed(t, `${starter('first', 'red')}---\n${starter('second', 'red')}`);
   await (await open(t, place)).close();

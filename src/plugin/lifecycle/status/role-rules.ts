@@ -19,7 +19,7 @@ export type RoleRulesDependencies = {
  */
 export class RoleRules {
   readonly #dependencies: RoleRulesDependencies;
-  /** The result of the last `unmatched` or `changed` for each plugin, as one text. */
+  /** For each plugin: the unmatched parts that the last call of `unmatched` or `changed` found, joined into one text. */
   readonly #last = new WeakMap<HostedPlugin, string>();
 
   constructor(dependencies: RoleRulesDependencies) {
