@@ -32,6 +32,7 @@ export function isEntryUnder(record: Uint8Array, fingerprint: string, isWhole = 
   );
 }
 
+/** Returns the stamp of an entry that lacks values, because an index function failed. */
 function partial(stamp: number): number {
   return ~stamp >>> 0;
 }
@@ -67,7 +68,7 @@ class Shared<T> {
   readonly #known = new Map<string, T>();
   /**
    * The number of failed look-ups since the cache became full, minus the number of later successful look-ups. When
-   * the number reaches `sharedMax`, the cache is no longer searched.
+   * the number reaches `sharedMax`, `isWorthSearching` returns false.
    */
   #misses = 0;
 
@@ -88,8 +89,8 @@ class Shared<T> {
 }
 
 /**
- * Decodes the entries of one type. Equal values share one string, array or object as far as the caches allow, since
- * values take most of the memory of a million entries.
+ * Decodes the entries of one type, in the layout that `entry-writer.ts` describes. Equal values share one string, array
+ * or object as far as the caches allow, since values take most of the memory of a million entries.
  */
 export class EntryDecoder {
   readonly #labels = new Shared<Readonly<Record<string, string>>>();
@@ -232,7 +233,7 @@ export class EntryDecoder {
   }
 
   #ended<T>(end: number, value: T): T {
-    if (this.#at !== end) throw new EntryCorruptError('the length of a block differs from its content');
+    if (this.#at !== end) throw new EntryCorruptError('the content of a block does not have the length of the block');
     return value;
   }
 

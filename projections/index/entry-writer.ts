@@ -3,9 +3,11 @@ import type { IndexEntry, IndexKey } from '../../src/resource/type/index-entry.t
 /**
  * Encodes index entries. Each entry is stored in its object's row, so that a start need not parse a million objects.
  *
- * 0 u32 stamp of the indexes' fingerprint, to detect entries of other declarations without decoding 4 f64 created 12 u8
- * length of the name, then the name (ASCII according to the rules for names) … varint length, then the labels: key,
- * value, … … varint number of indexes, then for each index: varint length (0: no value), then the keys
+ *   0  u32  stamp of the indexes' fingerprint, to detect entries of other declarations without decoding
+ *   4  f64  created
+ *  12  u8   length of the name, then the name (ASCII according to the rules for names)
+ *   …  varint length, then the labels: key, value, …
+ *   …  varint number of indexes, then for each index: varint length (0: no value), then the keys
  *
  * A text is the varint `2 × bytes + wide`, then the text in Latin-1 (`wide` is 0) or UTF-16 (`wide` is 1). UTF-8 is not
  * used, since string keys may be ill-formed Unicode (`stringKey`). The keys of an index start with their form: texts,

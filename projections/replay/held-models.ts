@@ -56,7 +56,7 @@ function differenceInMemory(tables: LmdbTables, models: Held['models']): Differe
   const found = [...keysOfOthers(tables, models)][0];
   return found === undefined
     ? undefined
-    : { table: 'meta in memory', key: found, detail: 'the value in memory differs from the tables' };
+    : { table: 'meta in memory', key: found, detail: 'the value in memory differs from the value in the tables' };
 }
 
 function* keysOfOthers(tables: LmdbTables, { declarations, level, ...models }: Held['models']): Generator<string> {

@@ -20,14 +20,26 @@ const noDescriptor: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 23, 24])
 export function resourceFailure(error: unknown): ResourceError | undefined {
   if (!(error instanceof Error)) return undefined;
   if (error instanceof ResourceError) return error;
-  const code = 'code' in error ? error.code : undefined;
-  if (fullDisk.has(code) || /no space left on device/iu.test(error.message)) {
+  if (meansFullDisk(error)) {
     const advice = `free at least ${showByteCount(diskStartBytesMin)} on the disk of DATA_DIR and start again`;
     return new ResourceError(`the disk is full: ${error.message}; ${advice}`, error);
   }
-  if (noDescriptor.has(code) || /too many open files/iu.test(error.message))
+  if (noDescriptor.has(codeOf(error)) || /too many open files/iu.test(error.message))
     return descriptorError(error.message, error);
   return resourceFailure(error.cause);
+}
+
+/** Whether the error, or one of its causes, means a full disk. */
+export function isDiskFull(error: unknown): boolean {
+  return error instanceof Error && (meansFullDisk(error) || isDiskFull(error.cause));
+}
+
+function meansFullDisk(error: Error): boolean {
+  return fullDisk.has(codeOf(error)) || /no space left on device/iu.test(error.message);
+}
+
+function codeOf(error: Error): unknown {
+  return 'code' in error ? error.code : undefined;
 }
 
 export function descriptorError(what: string, cause?: unknown): ResourceError {

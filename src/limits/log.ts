@@ -27,16 +27,16 @@ export const catchUpReportMs = 5_000;
  */
 export const appendBytesMax = 1_048_576;
 /**
- * The bytes that are reserved for the mark in the metadata of an event. An append of several events marks each of its
- * events.
+ * The bytes that are reserved in the metadata of an event for its place in an append of several events, such as
+ * `"$append":"2/3"` in EventStoreDB.
  */
 export const appendOverheadBytes = 64;
 /**
- * The most events that are folded into the read models in one transaction. A commit of 64 rows takes 0.7 ms, so reads
- * are not delayed for long.
+ * The most events that are folded into the object read models in one transaction. A commit of 64 rows takes 0.7 ms, so
+ * reads are not delayed for long.
  */
 export const projectionBatchEventsMax = 64;
-/** The most events in one batch of a read of the embedded log. Only a single larger append may exceed this number. */
+/** The most events in one batch of a read or subscription of a log. Only a single larger append may exceed it. */
 export const logReadAheadEventsMax = 512;
 /**
  * The most bytes of a stream name in UTF-8. The name and the revision must fit into LMDB's key limit of 1,978 bytes.
@@ -44,15 +44,15 @@ export const logReadAheadEventsMax = 512;
 export const streamNameBytesMax = 1_900;
 /**
  * The most recent events that are kept in memory for all subscribers. The number exceeds the most writes in flight, so
- * a subscriber that keeps up does not read from the disk. The number is a power of two, so that the engine can compute
- * the index of an event with a bit mask.
+ * a subscriber that keeps up does not read from the disk. The number is a power of two, so that the JavaScript engine
+ * can compute the index of an event with a bit mask.
  */
 export const logRecentEventsMax = 16_384;
 /** The most bytes of these recent events. */
 export const logRecentBytesMax = 33_554_432;
 /**
- * A batch of events that is read from the log ends when it has this number of bytes. A batch of the embedded log then
- * ends with a whole append.
+ * A batch of events that is read from the log ends when it has this number of bytes. In forward reads of the embedded
+ * log, the batch then ends with a whole append.
  */
 export const logReadAheadBytesMax = 8_388_608;
 /**

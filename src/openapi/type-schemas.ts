@@ -44,7 +44,7 @@ function schemas30(type: ResourceType, domain: string): ReadonlyMap<string, Sche
 function schemas31(type: ResourceType, domain: string): ReadonlyMap<string, Schema> {
   const name = schemaNameOf(type, domain);
   const root = withPlatformMembers(type.schema);
-  // Replaces a schema with a reference that leads back to itself, since readers would follow the reference forever.
+  // If references form a cycle that readers would follow forever, the whole schema becomes that of any object.
   const schema = toOpenApi30(root, name).isEndless ? { type: 'object' } : toOpenApi31(root, name);
   return new Map([
     [name, withDeclared(type, objectSchema(type, isObject(schema) ? schema : {}))],

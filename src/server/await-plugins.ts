@@ -44,7 +44,7 @@ export async function awaitPlugins({ host, readiness, clock, log, signal }: Awai
     const outcome = await Promise.race([settled, delay(clock, pluginsWaitMs, over.signal)]);
     signal?.throwIfAborted();
     if (outcome !== 'settled')
-      log.warn('no longer waiting for plugins: they continue to start', {
+      log.warn('no longer waiting for plugins to start: they continue to start in the background', {
         plugins: host.starting(),
         waitedMs: pluginsWaitMs,
       });

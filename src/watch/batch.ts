@@ -20,7 +20,10 @@ export class Batch {
   readonly #encodings = new Map<string, EncodedBatch>();
   readonly #left = new Map<ShownChange, Uint8Array>();
 
-  /** Returns frames without an event. Call this method when an audience receives its first event of the batch. */
+  /**
+   * Returns an empty selection, to which the caller adds events. Call this method when an audience receives its first
+   * event of the batch.
+   */
   selected(encoding: FrameEncoding): SelectedFrames {
     let encoded = this.#encodings.get(encoding.name);
     if (encoded === undefined) {

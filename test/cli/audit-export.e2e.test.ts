@@ -104,6 +104,7 @@ test('files that cannot be continued are left as they are, with a reason', async
   const cases: readonly (readonly [Uint8Array, RegExp])[] = [
     [damaged, /cannot be continued: the gzipped file is damaged \(Z_\w+\)/u],
     [gzipSync('hello'), /cannot be continued: the file is not an export/u],
+    [gzipSync('hello '.repeat(50)).subarray(0, -9), /cannot be continued: the file is not an export/u],
     [Buffer.from('hello'), /cannot be continued: the file is not an export/u],
     [Buffer.from('hello\n'), /cannot be continued: line 1 is not a line of an export/u],
     [Buffer.from(`${lines.slice(0, 3).join('')}{}\n`), /cannot be continued: line 4 is not a line of an export/u],

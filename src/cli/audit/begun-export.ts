@@ -18,10 +18,10 @@ export type BegunExport = {
 };
 
 /**
- * Reads an export file. Returns undefined if the file does not exist, is empty, or ends within the header. `name` is
- * the name of the file in error messages.
+ * Reads an export file that may be truncated: the result describes its whole lines. Returns undefined if the file does
+ * not exist, is empty, or ends within the header. `name` is the name of the file in error messages.
  *
- * @throws CommandFailure if the file is damaged, is not an export, or cannot be read.
+ * @throws CommandFailure if the file is damaged in another way, is not an export, or cannot be read.
  */
 export async function begunExport(path: string, name: string): Promise<BegunExport | undefined> {
   if (!existsSync(path)) return undefined;

@@ -89,7 +89,11 @@ function brokenGzip(error: unknown): unknown {
 async function* wholeLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Uint8Array[]> {
   let rest: Uint8Array[] = [];
   let restBytes = 0;
-  for await (const chunk of chunks) {
+  const cut = (error: unknown): never => {
+    if (error instanceof BrokenFileError && error.isCut) throw new BrokenFileError(error.message, true, rest[0]);
+    throw error;
+  };
+  for await (const chunk of withErrors(chunks, cut)) {
     const lines: Uint8Array[] = [];
     let from = 0;
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, from)) {
@@ -110,6 +114,14 @@ async function* wholeLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<re
     if (left.length > 0) rest.push(left);
   }
   if (restBytes > 0) throw new BrokenFileError('the file is truncated: it ends within a line', true, rest[0]);
+}
+
+async function* withErrors<T>(items: AsyncIterable<T>, onError: (error: unknown) => never): AsyncGenerator<T> {
+  try {
+    yield* items;
+  } catch (error) {
+    onError(error);
+  }
 }
 
 const newline = 0x0a;

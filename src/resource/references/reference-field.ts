@@ -18,7 +18,8 @@ export function fieldProblem(field: string, { schema, statusSubresource, isClear
   const { parent, found } = schemasAt(schema, path);
   if (found === undefined) return `the schema has no field ${field}${meantField(schema, path)}`;
   const isArray = isArrayOfStrings(found);
-  if (!isArray && !isOfStrings(found)) return `the schema of ${field} must be a string or an array of strings`;
+  if (!isArray && !isOfStrings(found))
+    return `the schema of ${field} must have the type string, or be an array of strings`;
   if (!isCleared) return undefined;
   return isArray ? emptyProblem(field, found['minItems']) : clearProblem(field, parent, path.at(-1) ?? '');
 }

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 import { showByteCount } from '../../base/byte-count.ts';
 import { messageOf } from '../../base/error-message.ts';
-import { resourceFailure } from '../../disk/resource-failure.ts';
+import { isDiskFull } from '../../disk/resource-failure.ts';
 import { BackupRefusedError, BackupStoppedError } from './backup-errors.ts';
 import { endOnRequest } from '../threads/end-on-request.ts';
 import { yieldToRequests } from '../threads/yield-to-requests.ts';
@@ -37,9 +37,9 @@ function endOf(error: unknown, backup: BackupRun): BackupMessage | undefined {
   if (error instanceof BackupStoppedError) return undefined;
   if (error instanceof BackupRefusedError && !backup.isAccepted)
     return { kind: 'refused', reason: error.reason, detail: error.message };
-  const isFull = resourceFailure(error) !== undefined;
+  const isFull = isDiskFull(error);
   const needed = showByteCount(backup.neededBytes());
-  const advice = `the backup needs about ${needed}: free space on this disk or enlarge it`;
+  const advice = `the backup needs about ${needed}: free some space on this disk, or enlarge the disk`;
   const text = messageOf(error);
   return { kind: 'failed', detail: isFull ? `the disk of BACKUP_DIR is full: ${text}; ${advice}` : text };
 }

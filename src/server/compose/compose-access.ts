@@ -55,8 +55,8 @@ export type Access = {
   readonly accesses: AccessEvents | undefined;
   readonly routes: readonly PlatformRoute[];
   /**
-   * Call this method after the platform's types can be listed. From then on, requests are authorized if a super
-   * administrator exists.
+   * Call this method after the platform's types can be listed. Before that, and while no super administrator exists,
+   * all requests except probes are refused.
    */
   open(): Promise<void>;
   /** Whether a super administrator exists. */

@@ -102,7 +102,7 @@ function composeKeys(core: Core, signer: NodeSigner): NodeKeys {
       );
     },
     onError: (error) => {
-      edge.log.warn('could not read or append the public keys with which nodes sign the Merkle tree; retrying', {
+      edge.log.warn('could not read or append the public keys of the nodes that sign the Merkle tree; retrying', {
         error: String(error),
       });
     },

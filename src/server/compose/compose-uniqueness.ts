@@ -115,7 +115,8 @@ function createUniqueness(core: Core, reporter: StepReporter): Uniqueness {
     onDuplicates: ({ type: { key, plugin }, duplicates, duplicateCount: count }) => {
       if (count > 0)
         log.warn(
-          'objects have a duplicate value in a unique index: their writes are rejected until the value changes',
+          'objects share a value of a unique index with another object: writes to them must change the value or ' +
+            'delete them',
           { type: key, plugin, count, first: duplicates[0] },
         );
     },

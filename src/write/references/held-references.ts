@@ -81,8 +81,8 @@ function isMissing({ named: { declared }, known, state }: LookedUp): boolean {
 }
 
 /**
- * Returns the reference for the event. It contains the uid only if a reconciler acts on deletions of the target.
- * Otherwise a later declaration with `cascade` or `clear` would apply to earlier deletions.
+ * Returns the reference for the event. It contains the uid only if a reconciler acts on deletions of the target. If it
+ * always contained the uid, a later declaration with `cascade` or `clear` would also apply to earlier deletions.
  */
 function refOf({ declared, target = '' }: NamedTarget, uid: string | undefined): HeldReference {
   const { field } = declared;

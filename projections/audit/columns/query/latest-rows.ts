@@ -1,7 +1,10 @@
 /** The number of ordinals in a page. */
 const pageSize = 4_096;
 
-/** The last row of each ordinal. Only pages of ordinals with a row take memory. */
+/**
+ * The last row of each ordinal, which is the number of an object's name in the columns. A page takes memory only if one
+ * of its ordinals has a row.
+ */
 export class LatestRows {
   readonly #pages = new Map<number, Uint32Array>();
   #page: Uint32Array | undefined;
