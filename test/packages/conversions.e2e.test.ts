@@ -10,7 +10,7 @@ import { startTestServer, testPassword, type TestServer } from '../support/serve
 import { packageOf } from './archives.ts';
 import { conditionOf, dryRun, install, pluginWhere, upgrade } from './package-requests.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(240_000);
 
 const group = 'links.example.com';
 const key = `links.${group}`;
@@ -21,15 +21,24 @@ const schemaOf = (member: string, more = ''): string => `{ type: 'object', requi
     ${member}: { type: 'string' }, tag: { type: 'string' }, note: { type: 'string' } } } } }`;
 const names = `group: '${group}', kind: 'Link', singular: 'link', plural: 'links'`;
 
-function packed(version: string, main: string): Buffer {
-  const files = { 'main.js': main, 'package.json': '{"type":"module"}' };
+function packed(version: string, main: string, more: Readonly<Record<string, string>>): Buffer {
+  const files = { 'main.js': main, 'package.json': '{"type":"module"}', ...more };
   return packageOf('links', { files, more: '  main: main.js\n', version });
 }
 
-const first = packed(
-  '1.0.0',
-  `export default { types: [{ ${names}, version: 'v1alpha1', schema: ${schemaOf('url')} }] };`,
-);
+/** The file with a link that a package ships. */
+function docs(version: string, spec: object): Readonly<Record<string, string>> {
+  const object = { apiVersion: `${group}/${version}`, kind: 'Link', metadata: { name: 'docs' }, spec };
+  return { 'extensions/docs.yaml': JSON.stringify(object) };
+}
+
+function first(more: Readonly<Record<string, string>> = {}): Buffer {
+  return packed(
+    '1.0.0',
+    `export default { types: [{ ${names}, version: 'v1alpha1', schema: ${schemaOf('url')} }] };`,
+    more,
+  );
+}
 
 type Second = {
   readonly version: string;
@@ -37,11 +46,12 @@ type Second = {
   readonly up?: string;
   /** Further required members of v1beta1. */
   readonly required?: string;
-  readonly served?: boolean;
+  /** Further files. */
+  readonly more?: Readonly<Record<string, string>>;
 };
 
 /** `url` becomes `target`, and a migration writes tags in lower case. */
-function second({ version, up = '', required = '', served = true }: Second): Buffer {
+function second({ version, up = '', required = '', more = {} }: Second): Buffer {
   return packed(
     version,
     `const urlToTarget = { from: 'v1alpha1', to: 'v1beta1',
@@ -52,21 +62,22 @@ return { ...link, spec: { ...spec, target: url } };
 down: ({ spec: { target, ...spec }, ...link }) => ({ ...link, spec: { ...spec, url: target } }) };
 const link = { ${names}, version: 'v1beta1', schema: ${schemaOf('target', required)},
   indexes: [{ name: 'spec.target' }], convert: [urlToTarget], versions: [
-    { name: 'v1alpha1', served: ${String(served)}, schema: ${schemaOf('url', required)},
+    { name: 'v1alpha1', schema: ${schemaOf('url', required)},
       examples: [{ spec: { url: 'https://example.com', tag: 'a' , note: 'b' } }] },
     { name: 'v1beta1', examples: [{ spec: { target: 'https://example.com', tag: 'a', note: 'b' } }] } ] };
 const lowerTag = { id: 'lower-tag', type: link, up: ({ spec, ...rest }) =>
   ({ ...rest, spec: { ...spec, tag: spec.tag.toLowerCase(), note: spec.note ?? 'none' } }) };
 export default { types: [link], migrations: [lowerTag] };`,
+    more,
   );
 }
 
 const strict = "if (url.startsWith('odd')) throw new Error(`no address: ${url}`);";
 
-async function filled(t: Test): Promise<TestServer> {
+async function filled(t: Test, more: Readonly<Record<string, string>> = {}): Promise<TestServer> {
   const server = await startTestServer();
   t.teardown(async () => server.remove());
-  t.equal((await install(server, first)).status, 201);
+  t.equal((await install(server, first(more))).status, 201);
   for (const name of ['a', 'b', 'odd']) {
     const body = { metadata: { name }, spec: { url: `${name}.example`, tag: 'News' } };
     t.equal((await server.call(alpha, { method: 'POST', body })).status, 201);
@@ -122,6 +133,10 @@ test('a check lists required members that stored objects lack, and those that on
   t.match(await dryRun(server, Buffer.from(lacking, 'base64'), 'links'), {
     status: 422,
     body: { message: /examples of v1alpha1\[0\]: \/spec\/label is required/u },
+  });
+  t.match(await dryRun(server, second({ version: '2.0.0', up: "throw new Error('never');" }), 'links'), {
+    status: 422,
+    body: { message: /examples of v1alpha1\[0\]: the conversion .* threw: never \(at main\.js:3\)/u },
   });
   const next = second({ version: '2.0.0', required: "'note'" });
   t.same((await dryRun(server, next, 'links')).body['status'].upgrade.required, [], 'the migration supplies it');
@@ -185,3 +200,24 @@ test('an object that cannot be converted stays as it is until a corrected packag
 });
 
 const newLink = { metadata: { name: 'new' }, spec: { target: 'new.example', tag: 'New' } };
+
+test('an upgrade applies a shipped object in the new version, and keeps the change of a user', async (t) => {
+  const server = await filled(t, docs('v1alpha1', { url: 'old.example', tag: 'docs', note: 'a' }));
+  const merge = { 'content-type': 'application/merge-patch+json' };
+  const changed = await server.call(`${alpha}/docs`, {
+    method: 'PATCH',
+    headers: merge,
+    body: { spec: { note: 'mine' } },
+  });
+  t.equal(changed.status, 200);
+  const next = docs('v1beta1', { target: 'new.example', tag: 'docs', note: 'a' });
+  const dry = await dryRun(server, second({ version: '2.0.0', more: next }), 'links');
+  t.match(dry, { status: 200, body: { status: { upgrade: { objects: [{ stored: 4, invalid: 0, failing: 0 }] } } } });
+  t.match(await upgrade(server, 'links', second({ version: '2.0.0', more: next })), {
+    status: 200,
+    body: { status: { phase: 'started' } },
+  });
+  t.match(await shown(server, `${beta}/docs`), { spec: { target: 'new.example', tag: 'docs', note: 'mine' } });
+  const plugin = await pluginWhere(server, 'links', ({ status }) => status?.migrations?.[0]?.phase === 'done');
+  t.equal(conditionOf(plugin, 'ChangesKept'), undefined);
+});

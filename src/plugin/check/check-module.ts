@@ -86,10 +86,11 @@ function checkExported(exported: unknown, { folder, manifest, domain }: Module):
             text,
           })),
     ),
-    ...[...repeatedTypes(types), ...circleProblems(types, [])].map((text) => ({
-      ...declaredAt(exported),
-      text,
-    })),
+    ...repeatedTypes(types).map((text) => ({ ...declaredAt(exported), text })),
+    ...circleProblems(types, []).map((text) => {
+      const found = compiled.find(({ type }) => type.ok && text.startsWith(`references: ${type.type.key} `));
+      return { ...declaredAt(found?.declaration ?? exported), text };
+    }),
     ...endpointProblems(definition, declarer, (group, version) => ownersOf(types, group, version)).map((text) => ({
       ...declaredAt(exported),
       text,

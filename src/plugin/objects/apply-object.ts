@@ -126,7 +126,7 @@ export function appliedState(
   const stored = reader.get(type.key, name);
   if (stored === undefined) return 'absent';
   const key = lastAppliedKey(domain);
-  const current = parseObject(stored.bytes);
+  const current = parseObject(pastAnswer(stored.bytes, type));
   const base = appliedBase(current, { type, key, next: undefined });
   if (base === undefined) return 'foreign';
   // Changed finalizers are not a change by users, because reconcilers change finalizers too.
@@ -147,10 +147,12 @@ function nextStep({ type, name, object, decides }: Application, { reader, domain
   const stored = reader.get(type.key, name);
   if (stored === undefined)
     return { command: { type: 'create', object: withAnnotation(object, key, memory) }, kept: [] };
-  const current = parseObject(stored.bytes);
+  const current = parseObject(pastAnswer(stored.bytes, type));
   const metadata = objectAt(current, 'metadata');
-  // An object that is marked for deletion is not changed. The next start creates the object again.
-  if (metadata['deletionTimestamp'] !== undefined) return { command: undefined, kept: [] };
+  // An object that is marked for deletion is not changed. The next start creates the object again. An object that
+  // cannot be converted stays as it is for a version of the plugin that converts it.
+  if (metadata['deletionTimestamp'] !== undefined || current['apiVersion'] !== type.apiVersion)
+    return { command: undefined, kept: [] };
   const before = mergeableOf(current, key);
   const base = decidedBase(appliedBase(current, { type, key, next: shipped }), before, decides);
   const { value, kept } = mergeThreeWay(base, before, shipped);
@@ -172,10 +174,7 @@ function nextStep({ type, name, object, decides }: Application, { reader, domain
     key,
     memory,
   );
-  const isUnchanged =
-    deepEqual(value, before) &&
-    objectAt(metadata, 'annotations')[key] === memory &&
-    current['apiVersion'] === type.apiVersion;
+  const isUnchanged = deepEqual(value, before) && objectAt(metadata, 'annotations')[key] === memory;
   return {
     command: isUnchanged ? undefined : { type: 'replace', name, object: next, part: 'main', preconditions: {} },
     kept,

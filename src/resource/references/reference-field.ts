@@ -55,16 +55,18 @@ function meantField(schema: unknown, path: readonly string[]): string {
   return '';
 }
 
+const clearRemedy = 'change the schema, or declare another onDelete';
+
 function emptyProblem(field: string, least: unknown): string | undefined {
   return typeof least === 'number' && least > 0
-    ? `${field} cannot be cleared, because the schema requires at least ${String(least)} items`
+    ? `${field} cannot be cleared, because the schema requires at least ${String(least)} items; ${clearRemedy}`
     : undefined;
 }
 
 function clearProblem(field: string, parent: unknown, member: string): string | undefined {
   const required = isObject(parent) ? parent['required'] : undefined;
   return isList(required) && required.includes(member)
-    ? `${field} cannot be cleared, because the schema requires it`
+    ? `${field} cannot be cleared, because the schema requires it; ${clearRemedy}`
     : undefined;
 }
 

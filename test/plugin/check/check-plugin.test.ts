@@ -5,6 +5,7 @@ import { test, type Test } from 'tap';
 
 import { checkPlugin } from '../../../src/plugin/check/check-plugin.ts';
 import { problemText } from '../../../src/plugin/check/plugin-problem.ts';
+import { runCommandLine } from '../../support/server/command-line.ts';
 import { repository } from '../../architecture/repository.ts';
 import { FakeClock } from '../../support/clocks/fake-clock.ts';
 import { temporaryFolder } from '../host/host-stage.ts';
@@ -72,15 +73,22 @@ rules:
 
 const valid: Files = { 'plugin.yaml': manifest, 'main.mjs': main, 'extensions/objects.yaml': objects };
 
+type Changes = Readonly<Record<string, string | undefined>>;
+
 /** The lines that the check prints for these files; a text that is `undefined` leaves a file out. */
-async function check(t: Test, changes: Readonly<Record<string, string | undefined>>): Promise<readonly string[]> {
+async function check(t: Test, changes: Changes): Promise<readonly string[]> {
+  const folder = await written(t, changes);
+  return (await checkPlugin(folder, { domain: 'svc.run', version: '0.1.0' }, new FakeClock())).map(problemText);
+}
+
+async function written(t: Test, changes: Changes): Promise<string> {
   const folder = await temporaryFolder(t);
   for (const [path, text] of Object.entries({ ...valid, ...changes })) {
     if (text === undefined) continue;
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), text);
   }
-  return (await checkPlugin(folder, { domain: 'svc.run', version: '0.1.0' }, new FakeClock())).map(problemText);
+  return folder;
 }
 
 test('a valid plugin has no problems', async (t) => {
@@ -149,6 +157,46 @@ test('a misspelt reference has the place of its type, and a name that is meant',
   ]);
   t.match(await check(t, { 'main.mjs': referring('spec.groupNam', 'links.links.example.com') }), [
     /^main\.mjs:3: .*the schema has no field spec\.groupNam; did you mean "spec\.groupName"\?$/u,
+  ]);
+});
+
+test('a plugin with warnings only passes, and one with a problem too does not', async (t) => {
+  const referring = main
+    .replace(
+      "plural: 'links'",
+      "plural: 'links', references: [{ field: 'spec.next', to: 'links.links.example.com', " +
+        "onMissing: 'refuse', onDelete: 'orphan' }]",
+    )
+    .replace("size: { type: 'integer' }", "size: { type: 'integer' }, next: { type: 'string' }");
+  const run = async (yaml: string): Promise<object> => {
+    const folder = await written(t, { 'main.mjs': referring, 'extensions/objects.yaml': yaml });
+    const command = runCommandLine(['plugin', 'check'], { cwd: folder });
+    const code = await command.exited();
+    return { code, out: command.stdout(), err: command.stderr() };
+  };
+  const warned = objects.replace('size: 1', 'size: 1\n  next: other');
+  t.match(await run(warned), {
+    code: 0,
+    out: /^extensions\/objects\.yaml:8: warning: spec\.next: [^\n]*\n$/u,
+    err: 'the plugin has no problems, and 1 warning\n',
+  });
+  t.match(await run(warned.replace('size: 1', 'size: one')), {
+    code: 1,
+    err: 'ledgerplane: the plugin has 1 problem\n',
+  });
+});
+
+test('references in a circle have the place of the type that refuses', async (t) => {
+  const text = `import { definePlugin, defineType } from 'ledgerplane/plugin';
+const schema = { type: 'object', properties: { spec: { type: 'object', properties: { of: { type: 'string' } } } } };
+const names = (kind, plural) => ({ group: 'links.example.com', version: 'v1', kind, singular: plural, plural, schema });
+const reference = (to, onDelete) => [{ field: 'spec.of', to: to + '.links.example.com', onMissing: 'allow', onDelete }];
+const a = defineType({ ...names('A', 'as'), references: reference('bs', 'cascade') });
+const b = defineType({ ...names('B', 'bs'), references: reference('as', 'refuse') });
+export default definePlugin({ types: [a, b] });
+`;
+  t.match(await check(t, { 'main.mjs': text, 'extensions/objects.yaml': undefined }), [
+    /^main\.mjs:6: references: bs\.links\.example\.com spec\.of \(refuse\) .* form a circle/u,
   ]);
 });
 

@@ -131,6 +131,26 @@ test('a base that cannot be converted is compared as it is: no change of a user 
   await after.close();
 });
 
+test('an object that cannot be converted stays as it is, and the plugin starts', async (t) => {
+  const root = await temporaryFolder(t);
+  const specs = { one: { title: 'Old!', size: 1 }, two: { title: 'Old!', size: 1 } };
+  const before = await started(t, root, first(specs));
+  await before.write(parts, mergePatch('one', { spec: { title: null, size: 5 } }));
+  await before.close();
+  const next = { one: { name: 'New', size: 2 }, two: { name: 'New', size: 2 } };
+  const after = await started(t, root, second(next));
+  t.match(after.object(parts, 'one'), { apiVersion: 'parts.example/v1alpha1', spec: { size: 5 } });
+  t.match(after.object(parts, 'two'), { apiVersion: 'parts.example/v1', spec: { name: 'New', size: 2 } });
+  const unconverted = after.conditions('parts').find(({ type }) => type === 'ObjectsUnconverted');
+  t.match(unconverted?.message, /the first of the objects is "one": the conversion .* threw: .*\(at main\.mjs:\d+\)$/u);
+  await after.close();
+  const corrected = newer.replace('title.slice(0, -1)', "title?.slice(0, -1) ?? 'None'");
+  const healed = await started(t, root, { main: corrected, version: 'v1', specs: next });
+  t.match(healed.object(parts, 'one'), { apiVersion: 'parts.example/v1', spec: { name: 'None', size: 5 } });
+  t.notOk(healed.conditions('parts').some(({ type }) => type === 'ObjectsUnconverted'));
+  await healed.close();
+});
+
 test('the record of an annotation that has no version is used as it is', async (t) => {
   const root = await temporaryFolder(t);
   const key = `plugin.${domain}/last-applied`;
