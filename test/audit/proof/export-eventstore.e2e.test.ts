@@ -3,14 +3,17 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { test, type Test } from 'tap';
+import t, { test, type Test } from 'tap';
 
 import { parseExportLine, type ExportedEvent } from '../../../src/audit/proof/export-lines.ts';
 import { leafOf } from '../../../src/audit/proof/leaf-entry.ts';
-import { startEventStore } from '../../support/eventstore/eventstore.ts';
+import { commentServer, startLogServer } from '../../nodes/support/log-server.ts';
+import { logSettings } from '../../support/memory/event-log.ts';
 import { runCommand } from '../../support/server/command-run.ts';
 import { startTestServer, testPassword, type TestServer } from '../../support/server/start-server.ts';
 import { secondVerifier } from './second-verifier.ts';
+
+commentServer(t);
 
 const widgets = '/apis/example.com/v1alpha1/widgets';
 
@@ -54,9 +57,8 @@ async function keyOf(server: TestServer): Promise<string> {
 test('a log in EventStoreDB is exported and verified, and its copy has the same leaves', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'ledgerplane-audit-'));
   t.teardown(async () => rm(folder, { recursive: true, force: true }));
-  const store = await startEventStore();
-  t.teardown(async () => store.stop());
-  const server = await startTestServer({ environment: { EVENT_LOG: store.url } });
+  const log = await startLogServer(t);
+  const server = await startTestServer({ environment: logSettings(log) });
   t.teardown(async () => server.remove());
   for (const name of ['lamp', 'bulb']) {
     const body = { metadata: { name }, spec: { title: name } };
@@ -69,9 +71,9 @@ test('a log in EventStoreDB is exported and verified, and its copy has the same 
   await server.close();
 
   const copyDir = join(folder, 'copy');
-  const copied = await runCommand(['log', 'copy', '--from', store.url, '--to', `embedded:${copyDir}`], {
+  const copied = await runCommand(['log', 'copy', '--from', log.url, '--to', `embedded:${copyDir}`], {
     folder,
-    variables: { DATA_DIR: server.dataDir },
+    variables: { DATA_DIR: server.dataDir, EVENTSTORE_PREFIX: log.prefix },
   });
   t.equal(copied.code, 0, copied.err);
   const copy = await startTestServer({ dataDir: copyDir });
