@@ -163,7 +163,8 @@ test('an object that cannot be converted stays as it is until a corrected packag
   });
   t.equal(
     conditionOf(failing, 'ObjectsUnconverted')?.message,
-    `objects are shown in the version in which they are stored: ${key}: the first of the objects is "odd": ${problem}`,
+    `objects that cannot be converted are shown in their stored version: ${key}: the first of the objects is "odd": ` +
+      problem,
   );
   t.match(
     conditionOf(failing, 'ObjectsInvalid')?.message,

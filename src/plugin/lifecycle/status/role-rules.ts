@@ -19,7 +19,7 @@ export type RoleRulesDependencies = {
  */
 export class RoleRules {
   readonly #dependencies: RoleRulesDependencies;
-  /** For each plugin: the unmatched parts that the last call of `unmatched` or `changed` found, joined into one text. */
+  /** For each plugin: the unmatched parts that the last call of `unmatched` or `changed` found, joined as one text. */
   readonly #last = new WeakMap<HostedPlugin, string>();
 
   constructor(dependencies: RoleRulesDependencies) {
