@@ -35,7 +35,7 @@ const broken: Readonly<Record<string, readonly [PluginFiles[string], RegExp]>> =
   'double-key': [{ 'plugin.yaml': 'kind: Plugin\nkind: Plugin\n' }, /^ManifestUnreadable: .*unique/],
   'two-documents': [
     { 'plugin.yaml': `${manifestYaml('a')}\n---\n${manifestYaml('b')}` },
-    /^ManifestUnreadable: .*one document/,
+    /^ManifestUnreadable: .*one YAML document/,
   ],
   'wrong-kind': [
     { 'plugin.yaml': manifestYaml('wrong-kind').replace('"Plugin"', '"Widget"') },
