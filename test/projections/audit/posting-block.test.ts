@@ -33,7 +33,7 @@ test('a position is added once, and none before the last', async (t) => {
   const tail = new Tail();
   t.equal(tail.add(7), true);
   t.equal(tail.add(7), false);
-  t.throws(() => tail.add(6), /position 6 is before 7/u);
+  t.throws(() => tail.add(6), /cannot add position 6 after position 7/u);
   t.strictSame(decodeBlock(tail.block()), [7]);
   t.throws(() => decodeBlock(Buffer.from([0x80])), /truncated/u);
 });
