@@ -12,7 +12,6 @@ import { dirname, join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-import { withSourcePlaces } from './source-places.mjs';
 import { Report } from './tap-report.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -72,7 +71,10 @@ function testFiles(folder) {
 }
 
 async function runAll() {
-  const report = new Report((line) => withSourcePlaces(line, root));
+  // Loads compiled code, which exists if there are test files.
+  const { withSourcePlaces } = await import('./source-places.mjs');
+  const inSources = (line) => withSourcePlaces(line, root);
+  const report = new Report(inSources);
   const waiting = [...files];
   const running = new Set();
   for (const signal of ['SIGINT', 'SIGTERM']) {
@@ -83,7 +85,7 @@ async function runAll() {
   }
   const work = async () => {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift())
-      report.readFile(file, await runFile(file, running));
+      report.readFile(file, await runFile(file, { running, inSources }));
   };
   await Promise.all(Array.from({ length: jobs }, work));
   for (const skip of report.skips) console.log(`skipped: ${skip}`);
@@ -94,7 +96,7 @@ async function runAll() {
 }
 
 /** Runs a file. Returns the output, the exit code or signal, and the duration. */
-async function runFile(file, running) {
+async function runFile(file, { running, inSources }) {
   const began = performance.now();
   const child = spawn(process.execPath, [...nodeArgs, file], {
     cwd: root,
@@ -110,7 +112,7 @@ async function runFile(file, running) {
     output += text;
   });
   createInterface({ input: child.stderr }).on('line', (line) => {
-    console.error(withSourcePlaces(line, root));
+    console.error(inSources(line));
   });
   const ended = await new Promise((resolve) => {
     child.once('close', (code, signal) => {
