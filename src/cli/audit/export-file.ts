@@ -89,39 +89,32 @@ function brokenGzip(error: unknown): unknown {
 async function* wholeLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Uint8Array[]> {
   let rest: Uint8Array[] = [];
   let restBytes = 0;
-  const cut = (error: unknown): never => {
-    if (error instanceof BrokenFileError && error.isCut) throw new BrokenFileError(error.message, true, rest[0]);
-    throw error;
-  };
-  for await (const chunk of withErrors(chunks, cut)) {
-    const lines: Uint8Array[] = [];
-    let from = 0;
-    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, from)) {
-      const tail = chunk.subarray(from, end);
-      lines.push(rest.length === 0 ? tail : Buffer.concat([...rest, tail]));
-      rest = [];
-      restBytes = 0;
-      from = end + 1;
+  try {
+    for await (const chunk of chunks) {
+      const lines: Uint8Array[] = [];
+      let from = 0;
+      for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, from)) {
+        const tail = chunk.subarray(from, end);
+        lines.push(rest.length === 0 ? tail : Buffer.concat([...rest, tail]));
+        rest = [];
+        restBytes = 0;
+        from = end + 1;
+      }
+      if (lines.length > 0) yield lines;
+      const left = chunk.subarray(from);
+      restBytes += left.length;
+      if (restBytes > exportLineBytesMax)
+        throw new BrokenFileError(
+          `the file is not an export: a line is longer than ${String(exportLineBytesMax)} bytes`,
+          false,
+        );
+      if (left.length > 0) rest.push(left);
     }
-    if (lines.length > 0) yield lines;
-    const left = chunk.subarray(from);
-    restBytes += left.length;
-    if (restBytes > exportLineBytesMax)
-      throw new BrokenFileError(
-        `the file is not an export: a line is longer than ${String(exportLineBytesMax)} bytes`,
-        false,
-      );
-    if (left.length > 0) rest.push(left);
+  } catch (error) {
+    // The gzipped file is truncated. Adds the incomplete line, from which a reader sees whether it begins an export.
+    throw error instanceof BrokenFileError && error.isCut ? new BrokenFileError(error.message, true, rest[0]) : error;
   }
   if (restBytes > 0) throw new BrokenFileError('the file is truncated: it ends within a line', true, rest[0]);
-}
-
-async function* withErrors<T>(items: AsyncIterable<T>, onError: (error: unknown) => never): AsyncGenerator<T> {
-  try {
-    yield* items;
-  } catch (error) {
-    onError(error);
-  }
 }
 
 const newline = 0x0a;
