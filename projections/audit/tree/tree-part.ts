@@ -14,7 +14,7 @@ import { epochShift, logPosition, type LogPosition, type RecordedEvent } from '.
 import { TreeMismatchError, type RecordedHead, type FoldedTree } from '../../../src/read/folded-tree.ts';
 import type { AuditEnvironment, AuditPart, Table } from '../audit-part.ts';
 import { KeptNodes } from './kept-nodes.ts';
-import { rowHeight, storedLevelMax, TreeRows } from './tree-rows.ts';
+import { rowHeight, TreeRows } from './tree-rows.ts';
 
 /**
  * The Merkle tree over the events of the log (docs/spec/tree.md). It stores the hashes of every fourth level
@@ -31,9 +31,7 @@ export class TreePart implements AuditPart, FoldedTree {
   /** The sizes and roots that events of the open batch state. */
   readonly #stated: StatedRoot[] = [];
   readonly #nodes = new KeptNodes(
-    readerOfLevels({ step: rowHeight, last: storedLevelMax }, (level, first, count) =>
-      this.#open.rows.hashes(level, first, count),
-    ),
+    readerOfLevels(rowHeight, (level, first, count) => this.#open.rows.hashes(level, first, count)),
   );
 
   /** `epoch` returns the epoch of the folded log. */
@@ -56,7 +54,7 @@ export class TreePart implements AuditPart, FoldedTree {
     let bytes = 0;
     if (isLeafStream(stream)) {
       this.#range.append(leafOf(recorded), ({ level, index }, hash) => {
-        if (level % rowHeight === 0 && level <= storedLevelMax) bytes += rows.append(level, index, hash, within);
+        if (level % rowHeight === 0) bytes += rows.append(level, index, hash, within);
       });
     }
     if (stream === 'platform:tree' || stream === 'platform:log') bytes += this.#note(recorded);

@@ -10,12 +10,10 @@ export const rowHeight = 4;
 /** The number of hashes in a row. An append of one event rewrites at most 640 bytes of each stored level. */
 export const rowEntries = 2 ** rowHeight;
 const positionBytes = 8;
-/** The maximum number of rows of a stored level. A tree therefore has at most 2^33 leaves. */
-const rowsMax = 2 ** 29;
-/**
- * The highest stored level of the tree. The key of a row is a number of 32 bits, which has no room for higher levels.
- */
-export const storedLevelMax = 7 * rowHeight;
+/** The maximum number of rows of leaves. A tree therefore has at most 2^33 leaves. */
+const leafRowsMax = 2 ** 29;
+/** The maximum number of rows of each other stored level. The keys of all rows fit into 32 bits. */
+const nodeRowsMax = leafRowsMax / rowEntries;
 
 /**
  * A row in memory. `from`: the table has the bytes before this offset, and `bytes` lacks them until the row is written.
@@ -135,12 +133,15 @@ type RowPlace = {
 
 /** Returns the level and the number of the row with a key, and the number of bytes of each entry of the row. */
 export function rowPlace(key: number): RowPlace {
-  const level = Math.floor(key / rowsMax) * rowHeight;
-  return { level, row: key % rowsMax, width: widthOf(level) };
+  if (key < leafRowsMax) return { level: 0, row: key, width: widthOf(0) };
+  const place = key - leafRowsMax;
+  const level = (Math.floor(place / nodeRowsMax) + 1) * rowHeight;
+  return { level, row: place % nodeRowsMax, width: widthOf(level) };
 }
 
 function keyOf(level: number, index: number): number {
   const row = Math.floor(index / rowEntries);
-  if (row >= rowsMax) throw new RangeError(`a tree has at most ${String(rowsMax * rowEntries)} leaves`);
-  return (level / rowHeight) * rowsMax + row;
+  if (row >= (level === 0 ? leafRowsMax : nodeRowsMax))
+    throw new RangeError(`a tree has at most ${String(leafRowsMax * rowEntries)} leaves`);
+  return level === 0 ? row : leafRowsMax + (level / rowHeight - 1) * nodeRowsMax + row;
 }

@@ -92,16 +92,16 @@ export function splitOf(size: number): number {
 }
 
 /**
- * Returns a reader of nodes in a tree of which only the levels 0, `step`, 2 · `step` … up to `last` are stored. `read`
- * returns `count` adjacent hashes of a stored level from the index `first` on; `count` is a power of two. Below `last`,
- * `count` is less than 2^`step`, and all these hashes are below one node of the next stored level.
+ * Returns a reader of nodes in a tree of which only the levels 0, `step`, 2 · `step` … are stored. `read` returns
+ * `count` adjacent hashes of a stored level from the index `first` on. `count` is a power of two and less than
+ * 2^`step`, and all these hashes are below one node of the next stored level.
  */
 export function readerOfLevels(
-  { step, last = Infinity }: { readonly step: number; readonly last?: number },
+  step: number,
   read: (level: number, first: number, count: number) => Uint8Array,
 ): NodeReader {
   return ({ level, index }) => {
-    const stored = Math.min(level - (level % step), last);
+    const stored = level - (level % step);
     const count = 2 ** (level - stored);
     const bytes = read(stored, index * count, count);
     if (bytes.length !== count * hashBytes)

@@ -28,7 +28,7 @@ const published = {
 type Tree = {
   readonly entries: readonly Uint8Array[];
   readonly read: NodeReader;
-  /** Reads nodes from stored levels: those of tiles; every fourth; every fourth up to level 4. */
+  /** Reads nodes from stored levels: those of tiles, and every fourth. */
   readonly stored: readonly NodeReader[];
 };
 
@@ -42,8 +42,8 @@ function treeOf(entries: readonly Uint8Array[]): Tree {
     if (found === undefined) throw new Error(`no node ${keyOf(node)}`);
     return found;
   };
-  const stored = [{ step: 8 }, { step: 4 }, { step: 4, last: 4 }].map((levels) =>
-    readerOfLevels(levels, (level, first, count) =>
+  const stored = [8, 4].map((step) =>
+    readerOfLevels(step, (level, first, count) =>
       Buffer.concat(Array.from({ length: count }, (_none, at) => read({ level, index: first + at }))),
     ),
   );

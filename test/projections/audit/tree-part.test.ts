@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import fc from 'fast-check';
+import { open } from 'lmdb';
 import { test, type Test } from 'tap';
 
 import { AuditModels, auditedCategories } from '../../../projections/audit/audit-models.ts';
 import { AuditTables } from '../../../projections/audit/audit-tables.ts';
 import { TreePart } from '../../../projections/audit/tree/tree-part.ts';
+import { rowEntries, rowHeight, rowPlace, TreeRows } from '../../../projections/audit/tree/tree-rows.ts';
 import { catchUp } from '../../../projections/runner.ts';
 import { isConsistent, isIncluded, consistencyProof, inclusionProof } from '../../../src/audit/proof/proofs.ts';
 import { isLeafStream, leafOf } from '../../../src/audit/proof/leaf-entry.ts';
@@ -141,6 +143,35 @@ test('a tree of three tile levels has the nodes of the naive one', (t) => {
   t.strictSame(Buffer.from(tree.hashes(2, 0, 1)), Buffer.from(naiveRoot(hashes.slice(0, 65_536))));
   t.equal(tree.hashes(0, 65_990, 256).length, 10 * 32, 'what does not exist yet is left out');
   t.end();
+});
+
+test('the rows of all levels of the largest tree have keys of their own', async (t) => {
+  const dir = folder();
+  const root = open({ path: join(dir, 'rows.mdb') });
+  t.teardown(async () => {
+    await root.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  const table = root.openDB<Buffer, number>({ name: 'rows', encoding: 'binary', keyEncoding: 'uint32' });
+  const rows = new TreeRows(table);
+  const leaves = 2 ** 33;
+  const places: (readonly [level: number, row: number])[] = [];
+  for (let level = 0; 2 ** level <= leaves; level += rowHeight) {
+    const last = leaves / 2 ** level - 1;
+    const first = last - (last % rowEntries);
+    for (let index = first; index <= last; index += 1)
+      rows.append(level, index, sha256(`${String(level)}/${String(index)}`), 7);
+    places.push([level, first / rowEntries]);
+  }
+  rows.flush();
+  for (const [level, row] of places)
+    t.same(rows.hashes(level, row * rowEntries, 1), sha256(`${String(level)}/${String(row * rowEntries)}`));
+  const keys = [...table.getKeys()];
+  t.strictSame(
+    keys.map(rowPlace).map(({ level, row }) => [level, row]),
+    places,
+  );
+  t.throws(() => rows.append(0, leaves, sha256('one more'), 7), /a tree has at most 8589934592 leaves/u);
 });
 
 test('leases, keys of erasure and the founding are no leaves; every other category is folded', (t) => {
