@@ -13,6 +13,7 @@ import { decodeJson } from '../../base/json.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { oidcDocumentBytesMax, oidcFetchMs, oidcKeysMs, oidcRetryMs, oidcUnknownKeyMs } from '../../limits/access.ts';
 import { jsonDepthMax } from '../../limits/requests.ts';
+import { shortJson } from '../../resource/schema/schema-violations.ts';
 
 export type OidcDependencies = {
   readonly settings: OidcSettings;
@@ -105,7 +106,7 @@ export class IssuerKeys {
     const named = document['issuer'];
     if (named !== issuer)
       throw new Error(
-        `the discovery document names the issuer ${JSON.stringify(named ?? null).slice(0, 200)}, but OIDC_ISSUER is ` +
+        `the discovery document names the issuer ${shortJson(named, 200)}, but OIDC_ISSUER is ` +
           JSON.stringify(issuer),
       );
     const { jwks_uri: url } = document;

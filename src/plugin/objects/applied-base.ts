@@ -89,8 +89,7 @@ function convertedBase(
 }
 
 export function objectAt(object: JsonObject, member: string): JsonObject {
-  const value = object[member];
-  return isObject(value) ? value : {};
+  return objectIn(object[member]);
 }
 
 function objectIn(value: JsonValue | undefined): JsonObject {
