@@ -158,11 +158,13 @@ export const passwordLengthMax = 1_024;
  */
 export const sessionLifetimeMs = 86_400_000;
 /**
- * The shortest interval between two recorded uses of a token, and the most tokens for which the time of the last
- * recorded use is in memory.
+ * The shortest interval between two recorded uses of a token and of a session, and the most tokens and sessions for
+ * which the time of the last recorded use is in memory. Each recorded use is an event: a session that is used all day
+ * adds at most 144 events.
  */
 export const tokenUseRecordMs = 60_000;
-export const tokenUsesRememberedMax = 10_000;
+export const sessionUseRecordMs = 600_000;
+export const usesRememberedMax = 10_000;
 /**
  * The maximum size of a document of an identity provider, and the longest time for fetching the provider's keys. If the
  * URL of the keys is not configured, the fetch includes the discovery document. Both documents have a few KiB.
@@ -196,7 +198,7 @@ export const ruleShownLengthMax = 1_024;
 export const ownTextBytesMax = 4_096;
 /**
  * The most tokens and the most sessions of one user. At the first limit, the creation of a token is refused. Above the
- * second limit, a log-in ends the user's oldest sessions.
+ * second limit, a log-in ends the user's sessions with the oldest recorded use.
  */
 export const tokensPerUserMax = 100;
 export const sessionsPerUserMax = 100;

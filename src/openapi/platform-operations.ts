@@ -132,6 +132,33 @@ function accountEntries({ media, schemaOf }: PlatformContext): Entries {
       summary: 'Delete a token of the caller',
       body: { types: media.message, schema: referenceTo(deleteOptions) },
     },
+    ...ownSessionEntries(of, { types: media.message, schema: referenceTo(deleteOptions) }),
+  };
+}
+
+function ownSessionEntries(of: (kind: string) => Content, deletion: Content): Entries {
+  const path = '/apis/uc.api.*/v1alpha1/sessions';
+  const session = { tag: 'Account', answer: of('Session') };
+  const sessionList = { tag: 'Account', answer: of('SessionList') };
+  return {
+    [`GET ${path}`]: { ...sessionList, id: 'listOwnSessions', summary: 'List the sessions of the caller' },
+    [`DELETE ${path}`]: {
+      ...sessionList,
+      id: 'deleteOwnOtherSessions',
+      summary: 'End the sessions of the caller, except for the session of the request',
+      body: deletion,
+    },
+    [`GET ${path}/{name}`]: {
+      ...session,
+      id: 'getOwnSession',
+      summary: 'Get a session of the caller; the name - means the session of the request',
+    },
+    [`DELETE ${path}/{name}`]: {
+      ...session,
+      id: 'deleteOwnSession',
+      summary: 'End a session of the caller; the name - means the session of the request',
+      body: deletion,
+    },
   };
 }
 

@@ -17,7 +17,7 @@ import type { OpenedLog, OpenLog } from './open-log.ts';
 import { platformVersion } from './platform-version.ts';
 import { loggerOf } from './plugin-logger.ts';
 import { CodeFolders } from '../plugin/errors/error-attribution.ts';
-import type { Access } from './compose/compose-access.ts';
+import type { Access } from './compose/access/compose-access.ts';
 import { composeMetrics } from './compose/compose-metrics.ts';
 import { applyRoles } from './compose/compose-roles.ts';
 import { composeCore, type Core } from './compose/core.ts';

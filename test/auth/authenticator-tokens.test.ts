@@ -1,6 +1,6 @@
 import { test } from 'tap';
 
-import { basicCacheMs, tokenUseRecordMs } from '../../src/limits/access.ts';
+import { basicCacheMs, sessionUseRecordMs, tokenUseRecordMs } from '../../src/limits/access.ts';
 import { digestOf } from '../../src/auth/authentication/token-text.ts';
 import type { UserSubject } from '../../src/command/subject.ts';
 import { basic, bearer, cookie, givenCredentials } from './credentials.ts';
@@ -117,6 +117,22 @@ test('the last use of a token is recorded at most once a minute', async (t) => {
   t.strictSame(used, ['token-of-jane', 'second', 'token-of-jane']);
   await byToken(`${text}A`);
   t.equal(used.length, 3, 'a refused use is not recorded');
+});
+
+test('the last use of a session is recorded at most every ten minutes', async (t) => {
+  const { clock, used, usedSessions, bySession, makeSession } = await given();
+  const { record, text } = await makeSession('jane');
+  for (let request = 0; request < 5; request += 1) await bySession(text);
+  t.strictSame(usedSessions, [record.name]);
+  clock.advance(sessionUseRecordMs - 1);
+  await bySession(text);
+  t.strictSame(usedSessions, [record.name]);
+  clock.advance(basicCacheMs);
+  await bySession(text);
+  t.strictSame(usedSessions, [record.name, record.name]);
+  await bySession(`${text}A`);
+  t.equal(usedSessions.length, 2, 'a refused use is not recorded');
+  t.strictSame(used, []);
 });
 
 test('a session authenticates its user', async (t) => {

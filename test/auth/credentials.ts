@@ -46,15 +46,14 @@ export function givenCredentials({
   const secrets = new Secrets({ log: folded.through(log), clock, folded, passwords });
   const permissions = new MemoryPermissions();
   const used: string[] = [];
+  const usedSessions: string[] = [];
   const authenticator = new Authenticator({
     secrets,
     passwords,
     permissions,
     clock,
     oidc,
-    recordUse: (name) => {
-      used.push(name);
-    },
+    recordUse: { token: (name) => used.push(name), session: (name) => usedSessions.push(name) },
   });
   const authenticate = async (shown: Partial<Shown>): Promise<Authenticated> =>
     authenticator.authenticate({ authorization: undefined, cookie: undefined, address: '1.2.3.4', ...shown });
@@ -112,6 +111,7 @@ export function givenCredentials({
     permissions,
     authenticator,
     used,
+    usedSessions,
     authenticate,
     setPassword,
     makeToken,

@@ -2,13 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 
 import type { Clock } from '../../base/clock.ts';
 import { visitor, type Subject, type UserSubject } from '../../command/subject.ts';
-import {
-  basicCacheEntriesMax,
-  basicCacheMs,
-  oidcLeewayMs,
-  tokenUseRecordMs,
-  tokenUsesRememberedMax,
-} from '../../limits/access.ts';
+import { basicCacheEntriesMax, basicCacheMs, oidcLeewayMs } from '../../limits/access.ts';
 import {
   unavailableNow,
   unauthorized,
@@ -16,6 +10,7 @@ import {
   type Authenticated,
   type NotAuthenticated,
 } from './authenticated.ts';
+import { CredentialUses, type RecordUse } from './credential-uses.ts';
 import { basicHeader, basicPair, type BasicPair } from './basic-pair.ts';
 import { isDigestOf, type UnfoldedWrites } from './unfolded-writes.ts';
 import type { OidcVerifier } from './oidc.ts';
@@ -24,6 +19,7 @@ import { PasswordLogIns, type LogIn, type PasswordVerified } from '../passwords/
 import type { PermissionReader } from '../../read/permission-reader.ts';
 import type { Secrets } from './secrets.ts';
 import { sessionCookie, sessionCookiesOf } from './session-cookie.ts';
+import { makeRoom } from './make-room.ts';
 import { SingleFlight } from './single-flight.ts';
 import { isSessionGood, isCredentialValid, isTokenGood, passwordSubject } from './credential-validity.ts';
 import { uidOfToken } from './token-text.ts';
@@ -37,8 +33,8 @@ export type AuthenticatorDependencies = {
   readonly oidc?: OidcVerifier | undefined;
   /** Reads writes of other nodes that this node has not folded yet; undefined on a single node. */
   readonly unfoldedWrites?: Pick<UnfoldedWrites, 'refreshToken' | 'refreshObject'> | undefined;
-  /** Records the use of a personal access token. The authenticator limits the rate of calls for each token. */
-  readonly recordUse: (tokenName: string) => void;
+  /** Records the use of a token or a session. The authenticator limits the rate of calls for each. */
+  readonly recordUse: RecordUse;
 };
 
 /** The origin of a request. */
@@ -78,12 +74,12 @@ export class Authenticator {
   readonly #remembered = new Map<string, Remembered>();
   /** Verifications in progress, shared by simultaneous requests with the same credentials from one address. */
   readonly #pending = new SingleFlight<Authenticated>();
-  /** By uid, the monotonic time at which the last use of a token was recorded, oldest first. */
-  readonly #recordedUses = new Map<string, number>();
+  readonly #uses: CredentialUses;
 
   constructor(dependencies: AuthenticatorDependencies) {
     this.#dependencies = dependencies;
     this.#logIns = new PasswordLogIns(dependencies);
+    this.#uses = new CredentialUses(dependencies);
     dependencies.permissions.subscribe(({ credentials }) => {
       if (credentials.size > 0) this.#forget(credentials);
     });
@@ -217,7 +213,7 @@ export class Authenticator {
     )
       return badToken;
     const { name, roles, owner, ownerUid: userUid } = token;
-    this.#recordUse(uid, name);
+    this.#uses.record('token', uid, name);
     return {
       ok: true,
       subject: { kind: 'user', name: owner, credential: { kind: 'token', uid, userUid, name, roles } },
@@ -238,6 +234,7 @@ export class Authenticator {
       !isDigestOf(secrets.tokenDigest(uid) ?? '', text)
     )
       return deadSession;
+    this.#uses.record('session', uid, session.name);
     return {
       ok: true,
       subject: { kind: 'user', name: session.user, credential: { kind: 'session', uid, userUid: session.userUid } },
@@ -249,16 +246,6 @@ export class Authenticator {
     const found = (await this.#dependencies.unfoldedWrites?.refreshToken(uid, text)) ?? 'never-issued';
     if (found === 'retry') return undefined;
     return found === 'undecided' ? unavailableNow : refused;
-  }
-
-  #recordUse(uid: string, name: string): void {
-    const now = this.#dependencies.clock.monotonic();
-    const last = this.#recordedUses.get(uid);
-    if (last !== undefined && now - last < tokenUseRecordMs) return;
-    this.#recordedUses.delete(uid);
-    makeRoom(this.#recordedUses, tokenUsesRememberedMax);
-    this.#recordedUses.set(uid, now);
-    this.#dependencies.recordUse(name);
   }
 
   #remember(key: string, subject: UserSubject): void {
@@ -291,9 +278,4 @@ export class Authenticator {
 function isUsual(authorization: string): boolean {
   const pair = basicPair(authorization);
   return pair === undefined ? /^Bearer [^ ]/u.test(authorization) : basicHeader(pair) === authorization;
-}
-
-function makeRoom<Key>(map: Map<Key, unknown>, max: number): void {
-  const oldest = map.size >= max ? map.keys().next() : undefined;
-  if (oldest?.done === false) map.delete(oldest.value);
 }

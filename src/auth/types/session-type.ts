@@ -1,6 +1,7 @@
 import { refuse } from '../../command/refuse.ts';
 import type { Strategy } from '../../command/strategy.ts';
 import type { TypeDeclaration } from '../../plugin/api/plugin.ts';
+import { userAgentLengthMax } from '../../limits/requests.ts';
 import { core, membersAt, nameSchema, withStatus } from './type-members.ts';
 
 /** Log-ins with a cookie (decision 7.4). A session is valid on every node. Deleting its object ends the session. */
@@ -45,6 +46,24 @@ export const sessionType: TypeDeclaration<never> = {
             readOnly: true,
             description: 'The time at which the session ends.',
           },
+          lastUsedAt: {
+            type: 'string',
+            format: 'date-time',
+            readOnly: true,
+            description:
+              'The time of the last recorded use: recorded at the log-in, and then at most every 10 minutes.',
+          },
+          address: {
+            type: 'string',
+            readOnly: true,
+            description: 'The network address of the log-in.',
+          },
+          userAgent: {
+            type: 'string',
+            maxLength: userAgentLengthMax,
+            readOnly: true,
+            description: `The User-Agent header of the log-in, at most ${String(userAgentLengthMax)} characters.`,
+          },
           token: {
             type: 'string',
             readOnly: true,
@@ -59,6 +78,7 @@ export const sessionType: TypeDeclaration<never> = {
     { name: 'User', type: 'string', pointer: '/spec/user' },
     // The column does not have the type `date`, because a date column shows the age of a time, and nothing for a time
     // in the future.
+    { name: 'Last Used', type: 'date', pointer: '/status/lastUsedAt' },
     { name: 'Expires', type: 'string', format: 'date-time', pointer: '/status/expiresAt' },
   ],
 };

@@ -66,7 +66,7 @@ async function logIn(exchange: Exchange, dependencies: SessionRoutesDependencies
   if (!dependencies.authenticator.isValid(passwordSubject(verified.user))) return notLoggedIn(invalidPassword);
   const outcome = await dependencies.execute(
     dependencies.sessions,
-    creation(verified.user, dependencies),
+    creation(verified.user, exchange, dependencies),
     contextOf(exchange, 'create', passwordSubject(verified.user)),
   );
   if (!outcome.ok) return refusal(problemOf(outcome.rejection));
@@ -78,15 +78,15 @@ async function logIn(exchange: Exchange, dependencies: SessionRoutesDependencies
 }
 
 /**
- * After a log-in, ends the oldest sessions of the user above the limit. Two concurrent log-ins choose the same
- * sessions, so they do not end too many. With several nodes, a few sessions above the limit may remain until the next
- * log-in.
+ * After a log-in, ends the sessions of the user above the limit, those with the oldest recorded use. Two concurrent
+ * log-ins choose the same sessions, so they do not end too many. With several nodes, a few sessions above the limit may
+ * remain until the next log-in.
  */
 async function endOldest(user: string, exchange: Exchange, dependencies: SessionRoutesDependencies): Promise<void> {
   const { permissions, reader, sessions, execute } = dependencies;
   const names = permissions.sessionsOf(user);
   if (names.length <= sessionsPerUserMax) return;
-  // A session changes only when it ends, so the oldest sessions have the lowest positions.
+  // The log-in and each recorded use write the session, so the oldest recorded uses have the lowest positions.
   const begun = names.flatMap((name) => {
     const stored = reader.get(sessions.key, name);
     return stored === undefined ? [] : [{ name, stored }];
@@ -113,11 +113,15 @@ function notLoggedIn(refused: NotAuthenticated): Answer {
  */
 function creation(
   { name, uid, passwordRevision, timesDisabled }: UserRecord,
+  exchange: Exchange,
   { sessions, clock }: SessionRoutesDependencies,
 ): Command {
+  const now = clock.now();
   const status = {
     userUid: uid,
-    expiresAt: new Date(clock.now() + sessionLifetimeMs).toISOString(),
+    expiresAt: new Date(now + sessionLifetimeMs).toISOString(),
+    lastUsedAt: new Date(now).toISOString(),
+    ...originOf(exchange),
     ...(passwordRevision === undefined ? {} : { passwordRevision }),
     ...(timesDisabled === undefined ? {} : { timesDisabled }),
   };
@@ -176,18 +180,19 @@ function isGone(outcome: WriteOutcome & { readonly ok: false }): boolean {
  * Returns the context for a write of a session. The platform is the subject of the write, but the event also records
  * the address and the user agent of the request.
  */
-function contextOf({ req, requestId, sender: { address } }: Exchange, verb: string, chargedTo: Subject): WriteContext {
-  const userAgent = headerOf(req, 'user-agent')?.slice(0, userAgentLengthMax);
+function contextOf(exchange: Exchange, verb: string, chargedTo: Subject): WriteContext {
+  const { requestId } = exchange;
   return {
-    ...platformContext(platform, {
-      verb,
-      requestId,
-      ...(address === '' ? {} : { address }),
-      ...(userAgent === undefined ? {} : { userAgent }),
-    }),
+    ...platformContext(platform, { verb, requestId, ...originOf(exchange) }),
     chargedTo,
     isOwn: true,
   };
+}
+
+/** Returns the address and the user agent of a request, if they are known. */
+function originOf({ req, sender: { address } }: Exchange): { readonly address?: string; readonly userAgent?: string } {
+  const userAgent = headerOf(req, 'user-agent')?.slice(0, userAgentLengthMax);
+  return { ...(address === '' ? {} : { address }), ...(userAgent === undefined ? {} : { userAgent }) };
 }
 
 function tokenOf(outcome: WriteOutcome & { readonly ok: true }): string {

@@ -32,7 +32,11 @@ export function tokenRoutes({ domain, registry, ...ports }: TokenRoutesDependenc
       if (!served.ok) return served.answer;
       const { subject } = exchange;
       if (subject.kind !== 'user') return refusal(problem('not-found', 'only authenticated users have tokens'));
-      return serve(exchange, ownedPorts(ports, { type: served.type, owner: subject.name }), served.type);
+      return serve(
+        exchange,
+        ownedPorts(ports, { type: served.type, member: 'owner', owner: subject.name }),
+        served.type,
+      );
     };
   const onItem =
     (

@@ -7,7 +7,7 @@ import type { Execute } from '../../write/execute.ts';
 import { ownTextBytesMax } from '../../limits/access.ts';
 import type { StoredObject, Wanted } from '../../read/objects.ts';
 import type { TypeKey } from '../../resource/type/index-entry.ts';
-import type { IndexRequirement, ListQuery, Selection } from '../../resource/query/list-query.ts';
+import type { FieldRequirement, IndexRequirement, ListQuery, Selection } from '../../resource/query/list-query.ts';
 import { bindFields } from '../../resource/query/bind-fields.ts';
 import type { ResourceType, Violation } from '../../resource/type/resource-type.ts';
 import { storedObject } from '../../resource/object/shown-object.ts';
@@ -15,8 +15,11 @@ import type { ResourcePorts, ResourceReader } from './item.ts';
 
 export type Owned = {
   readonly type: ResourceType;
-  /** The owner, which is compared with `spec.owner`. The type must have an index for `spec.owner`. */
+  /** The member of the spec that names the owner. The type must have an index for the member. */
+  readonly member: 'owner' | 'user';
   readonly owner: string;
+  /** The name of an object that lists and selections leave out. */
+  readonly except?: string | undefined;
 };
 
 /**
@@ -29,14 +32,19 @@ export function ownedPorts({ reader, execute }: ResourcePorts, owned: Owned): Re
 
 class OwnedReader implements ResourceReader {
   readonly #reader: ResourceReader;
-  readonly #owner: string;
+  readonly #owned: Owned;
   readonly #requirements: readonly IndexRequirement[];
 
-  constructor(reader: ResourceReader, { type, owner }: Owned) {
-    const bound = bindFields([{ field: 'spec.owner', operator: 'in', values: [owner] }], type.indexes);
+  constructor(reader: ResourceReader, owned: Owned) {
+    const { type, member, owner, except } = owned;
+    const requirements: readonly FieldRequirement[] = [
+      { field: `spec.${member}`, operator: 'in', values: [owner] },
+      ...(except === undefined ? [] : [{ field: 'metadata.name', operator: 'notIn' as const, values: [except] }]),
+    ];
+    const bound = bindFields(requirements, type.indexes);
     if (!bound.ok) throw new Error(`${type.key}: ${bound.problem}`);
     this.#reader = reader;
-    this.#owner = owner;
+    this.#owned = owned;
     this.#requirements = bound.requirements;
   }
 
@@ -46,7 +54,8 @@ class OwnedReader implements ResourceReader {
 
   get(type: TypeKey, name: string): StoredObject | undefined {
     const stored = this.#reader.get(type, name);
-    return stored !== undefined && identityOf(stored).owner === this.#owner ? stored : undefined;
+    const { member, owner } = this.#owned;
+    return stored !== undefined && identityOf(stored, member).owner === owner ? stored : undefined;
   }
 
   list(type: TypeKey, query: ListQuery): ReturnType<ResourceReader['list']> {
@@ -74,7 +83,7 @@ class OwnedReader implements ResourceReader {
   }
 }
 
-function ownedExecute({ reader, execute }: ResourcePorts, { owner }: Owned): Execute {
+function ownedExecute({ reader, execute }: ResourcePorts, { member, owner }: Owned): Execute {
   return async (type, command, given) => {
     const context: WriteContext = { ...given, isOwn: true };
     if (command.type === 'collect' || command.type === 'fence') return execute(type, command, context);
@@ -88,7 +97,7 @@ function ownedExecute({ reader, execute }: ResourcePorts, { owner }: Owned): Exe
     const found = await lookedUp(type, command.name, { reader, execute, context });
     if ('refused' in found) return found.refused;
     const { stored, counted } = found;
-    const { uid, owner: itsOwner } = identityOf(stored);
+    const { uid, owner: itsOwner } = identityOf(stored, member);
     if (itsOwner !== owner)
       return { ok: false, rejection: { reason: 'not-found', detail: notFound(type, command.name) } };
     if (command.type === 'find') return execute(type, command, counted);
@@ -216,10 +225,10 @@ type Identity = {
   readonly owner: unknown;
 };
 
-function identityOf({ bytes }: StoredObject): Identity {
+function identityOf({ bytes }: StoredObject, member: Owned['member']): Identity {
   const {
     metadata: { uid },
     spec,
   } = storedObject(bytes);
-  return { uid, owner: isObject(spec) ? spec['owner'] : undefined };
+  return { uid, owner: isObject(spec) ? spec[member] : undefined };
 }

@@ -3,7 +3,7 @@ import { AuditFollower } from '../follow-audit.ts';
 import { LogFollower } from '../follow-log.ts';
 import type { CodeFolders } from '../../plugin/errors/error-attribution.ts';
 import { Readiness } from '../readiness.ts';
-import { composeAccess, type Access } from './compose-access.ts';
+import { composeAccess, type Access } from './access/compose-access.ts';
 import { composeDeclarer } from './compose-declarer.ts';
 import { composeEvents, type ComposedEvents } from './compose-events.ts';
 import { composeLevels, type NodeLevels } from './compose-levels.ts';

@@ -26,7 +26,7 @@ import { TypeRegistry } from '../../plugin/registry/type-registry.ts';
 import { compileType } from '../../resource/type/type-declaration.ts';
 import { refuseDamagedFile } from '../../disk/store-file.ts';
 import { ClockAgreement } from '../../write/clock-agreement.ts';
-import { composeTables, type AccessTables } from './access-tables.ts';
+import { composeTables, type AccessTables } from './access/access-tables.ts';
 import { composeAudit, type ComposedAudit } from './compose-audit.ts';
 import type { Startup } from '../startup.ts';
 

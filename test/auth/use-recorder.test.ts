@@ -1,6 +1,6 @@
 import { test, type Test } from 'tap';
 
-import { createTokenUseRecorder } from '../../src/auth/authentication/token-use.ts';
+import { createUseRecorder } from '../../src/auth/authentication/use-recorder.ts';
 import { tokenUseRecordMs } from '../../src/limits/access.ts';
 import type { WriteOutcome } from '../../src/command/command.ts';
 import { Accounts, until } from '../support/server/accounts.ts';
@@ -14,10 +14,12 @@ async function given(t: Test, fault: () => WriteOutcome | undefined = () => unde
     status: { ownerUid: accounts.permissions.user('jane')?.uid ?? '' },
   });
   const errors: unknown[] = [];
-  const note = createTokenUseRecorder({
+  const note = createUseRecorder({
     execute: async (...write) => fault() ?? accounts.execute(...write),
     reader: accounts.models,
-    tokens,
+    type: tokens,
+    part: 'tokens',
+    intervalMs: tokenUseRecordMs,
     clock,
     uuid: () => 'r',
     onError: (error) => {

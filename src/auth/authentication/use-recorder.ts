@@ -3,42 +3,46 @@ import type { RejectionReason } from '../../command/rejection.ts';
 import { platformContext } from '../../command/platform-context.ts';
 import type { PlatformSubject } from '../../command/subject.ts';
 import type { Execute } from '../../write/execute.ts';
-import { tokenUseRecordMs } from '../../limits/access.ts';
 import type { ObjectReader } from '../../read/objects.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { storedObject } from '../../resource/object/shown-object.ts';
 
-export type TokenUseDependencies = {
+export type UseRecorderDependencies = {
   readonly execute: Execute;
   readonly reader: Pick<ObjectReader, 'get'>;
-  /** The type PersonalAccessToken. */
-  readonly tokens: ResourceType;
+  /** PersonalAccessToken or Session. */
+  readonly type: ResourceType;
+  /** The part of the platform that writes the use. */
+  readonly part: string;
+  /** The shortest interval between two recorded uses, in milliseconds. */
+  readonly intervalMs: number;
   readonly clock: Clock;
   readonly uuid: () => string;
   readonly onError: (error: unknown) => void;
 };
 
-const subject: PlatformSubject = { kind: 'platform', part: 'tokens' };
-
 /**
- * Creates a function that records the last use of a token in the token's status. Callers do not await the function. A
- * failure is only logged, because the next use is recorded again. The function writes nothing if the last recorded use
- * is less than a minute ago, even after a restart.
+ * Creates a function that records the last use of a token or session in `status.lastUsedAt` of the object with the
+ * given name. Callers do not await the function. A failure is only logged, because the next use is recorded again. The
+ * function writes nothing within the interval after the last recorded use, even after a restart.
  */
-export function createTokenUseRecorder({
+export function createUseRecorder({
   execute,
   reader,
-  tokens,
+  type,
+  part,
+  intervalMs,
   clock,
   uuid,
   onError,
-}: TokenUseDependencies): (name: string) => void {
-  const recordTokenUse = async (name: string): Promise<void> => {
-    const stored = reader.get(tokens.key, name);
-    if (stored === undefined || clock.now() - lastUse(stored.bytes) < tokenUseRecordMs) return;
+}: UseRecorderDependencies): (name: string) => void {
+  const subject: PlatformSubject = { kind: 'platform', part };
+  const recordUse = async (name: string): Promise<void> => {
+    const stored = reader.get(type.key, name);
+    if (stored === undefined || clock.now() - lastUse(stored.bytes) < intervalMs) return;
     const document = { status: { lastUsedAt: new Date(clock.now()).toISOString() } };
     const outcome = await execute(
-      tokens,
+      type,
       {
         type: 'patch',
         name,
@@ -51,12 +55,12 @@ export function createTokenUseRecorder({
     if (!outcome.ok && !isExpected(outcome.rejection.reason)) onError(new Error(outcome.rejection.detail));
   };
   return (name) => {
-    recordTokenUse(name).catch(onError);
+    recordUse(name).catch(onError);
   };
 }
 
 /**
- * Whether the failure needs no report: the token was deleted, or the disk is nearly full, which the server reports
+ * Whether the failure needs no report: the object was deleted, or the disk is nearly full, which the server reports
  * elsewhere.
  */
 function isExpected(reason: RejectionReason): boolean {

@@ -1,12 +1,12 @@
-import { PermissionTables } from '../../../projections/permissions/permission-tables.ts';
-import type { ObjectModels } from '../../../projections/object-models.ts';
-import { createGrantRules } from '../../auth/authorization/grant-rules.ts';
-import type { Passwords } from '../../auth/passwords/password.ts';
-import { Secrets } from '../../auth/authentication/secrets.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { EventLog } from '../../log/log.ts';
-import type { TypeRegistry } from '../../plugin/registry/type-registry.ts';
-import type { WriteRules } from '../../write/rules.ts';
+import { PermissionTables } from '../../../../projections/permissions/permission-tables.ts';
+import type { ObjectModels } from '../../../../projections/object-models.ts';
+import { createGrantRules } from '../../../auth/authorization/grant-rules.ts';
+import type { Passwords } from '../../../auth/passwords/password.ts';
+import { Secrets } from '../../../auth/authentication/secrets.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { EventLog } from '../../../log/log.ts';
+import type { TypeRegistry } from '../../../plugin/registry/type-registry.ts';
+import type { WriteRules } from '../../../write/rules.ts';
 
 /**
  * The tables and rules that authorize writes. They are composed before the other parts of access control, because the

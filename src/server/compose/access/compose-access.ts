@@ -1,40 +1,37 @@
 import { randomUUID } from 'node:crypto';
 
-import type { PermissionTables } from '../../../projections/permissions/permission-tables.ts';
-import { SessionKeeper } from '../../../reconcilers/platform/sessions.ts';
-import { commonPasswordProblem } from '../../auth/passwords/common-passwords.ts';
-import { AccessEvents } from '../../auth/access-events/access-events.ts';
-import { unrecorded, type AccessRecorder } from '../../auth/access-events/access-recorder.ts';
-import { Authenticator } from '../../auth/authentication/authenticator.ts';
-import { createAuthorizer, type Authorize, type IdlePlugin } from '../../auth/authorization/authorize.ts';
-import { UnfoldedWrites } from '../../auth/authentication/unfolded-writes.ts';
-import { OidcVerifier } from '../../auth/authentication/oidc.ts';
-import type { ApiRequest } from '../../read/permission-reader.ts';
-import { gatePermissions, type GatedPermissions } from '../../auth/authorization/gated-permissions.ts';
+import type { PermissionTables } from '../../../../projections/permissions/permission-tables.ts';
+import { SessionKeeper } from '../../../../reconcilers/platform/sessions.ts';
+import { commonPasswordProblem } from '../../../auth/passwords/common-passwords.ts';
+import { AccessEvents } from '../../../auth/access-events/access-events.ts';
+import { unrecorded, type AccessRecorder } from '../../../auth/access-events/access-recorder.ts';
+import type { Authenticator } from '../../../auth/authentication/authenticator.ts';
+import { createAuthorizer, type Authorize, type IdlePlugin } from '../../../auth/authorization/authorize.ts';
+import { UnfoldedWrites } from '../../../auth/authentication/unfolded-writes.ts';
+import type { ApiRequest } from '../../../read/permission-reader.ts';
+import { gatePermissions } from '../../../auth/authorization/gated-permissions.ts';
 import {
   administrator,
   ensureAdministrator,
   isHeld,
   type AdministratorReport,
-} from '../../auth/super-administrator.ts';
-import { createTokenUseRecorder } from '../../auth/authentication/token-use.ts';
-import { roleBindingKey, sessionKey, tokenKey, userKey } from '../../auth/types/platform-types.ts';
-import { Slices } from '../../base/slices.ts';
-import { streamName } from '../../log/log.ts';
-import { must } from '../../base/unreachable.ts';
-import { StartError } from '../../base/start-error.ts';
-import { accountRoutes } from '../../http/platform/account-routes.ts';
-import type { PlatformRoute } from '../../http/fixed-routes.ts';
-import { permissionRoutes } from '../../http/platform/permission-routes.ts';
-import { RefusalLog } from '../../http/refusal-log.ts';
-import { reviewRoutes } from '../../http/platform/review-routes.ts';
-import { sessionRoutes } from '../../http/platform/session-routes.ts';
-import { tokenRoutes } from '../../http/platform/token-routes.ts';
-import type { TypeKey } from '../../resource/type/index-entry.ts';
-import type { ResourceType } from '../../resource/type/resource-type.ts';
-import { WatchGuard, type Allows } from '../../watch/guard.ts';
-import { metadataOf } from './compose-reconcilers.ts';
-import type { Core } from './core.ts';
+} from '../../../auth/super-administrator.ts';
+import { roleBindingKey, sessionKey, userKey } from '../../../auth/types/platform-types.ts';
+import { Slices } from '../../../base/slices.ts';
+import { streamName } from '../../../log/log.ts';
+import { StartError } from '../../../base/start-error.ts';
+import { accountRoutes } from '../../../http/platform/account-routes.ts';
+import type { PlatformRoute } from '../../../http/fixed-routes.ts';
+import { permissionRoutes } from '../../../http/platform/permission-routes.ts';
+import { RefusalLog } from '../../../http/refusal-log.ts';
+import { reviewRoutes } from '../../../http/platform/review-routes.ts';
+import { ownSessionRoutes } from '../../../http/platform/own-session-routes.ts';
+import { sessionRoutes } from '../../../http/platform/session-routes.ts';
+import { tokenRoutes } from '../../../http/platform/token-routes.ts';
+import { WatchGuard, type Allows } from '../../../watch/guard.ts';
+import { metadataOf } from '../compose-reconcilers.ts';
+import type { Core } from '../core.ts';
+import { composeAuthenticator, typeOf } from './compose-authenticator.ts';
 
 export type AccessParts = Core & {
   /** Returns the plugin that serves a custom path. */
@@ -125,10 +122,6 @@ export function composeAccess(parts: AccessParts): Access {
   };
 }
 
-function typeOf({ registry }: AccessParts, key: TypeKey): ResourceType {
-  return must(registry.byKey(key), `${key} is one of the platform's types`).type;
-}
-
 type RouteParts = {
   readonly authenticator: Authenticator;
   readonly authorize: Authorize;
@@ -176,6 +169,7 @@ function composeRoutes(parts: AccessParts, routing: RouteParts): readonly Platfo
     ...sessionRoutes({ ...ports, sessions: typeOf(parts, sessionKey) }),
     ...accountRoutes({ ...ports, verifyPassword }),
     ...tokenRoutes(ports),
+    ...ownSessionRoutes(ports),
     ...permissionRoutes(ports),
     ...reviewRoutes(ports),
   ];
@@ -226,47 +220,11 @@ async function createAdministrator(parts: AccessParts): Promise<AdministratorRep
   });
 }
 
-type AuthenticatorParts = {
-  readonly gated: GatedPermissions;
-  readonly unfoldedWrites: UnfoldedWrites;
-};
-
 /** Refuses a common ADMIN_PASSWORD at the first start, when the folded log has no super administrator yet. */
 function refuseCommonPassword(password: string | undefined, permissions: PermissionTables): void {
   if (password === undefined || isHeld(permissions)) return;
   const problem = commonPasswordProblem(password, administrator);
   if (problem !== undefined) throw new StartError(`ADMIN_PASSWORD ${problem}`, { exitCode: 2 });
-}
-
-function composeAuthenticator(parts: AccessParts, { gated, unfoldedWrites }: AuthenticatorParts): Authenticator {
-  const {
-    config: { oidc },
-    accessTables: { passwords, secrets },
-    models,
-    execute,
-    edge: { clock, log },
-  } = parts;
-  const onProblem = (problem: string): void => {
-    log.error('cannot use the identity provider', { problem });
-  };
-  return new Authenticator({
-    secrets,
-    passwords,
-    permissions: gated,
-    clock,
-    unfoldedWrites,
-    oidc: oidc === undefined ? undefined : new OidcVerifier({ settings: oidc, clock, fetch, onProblem }),
-    recordUse: createTokenUseRecorder({
-      execute,
-      reader: models,
-      tokens: typeOf(parts, tokenKey),
-      clock,
-      uuid: randomUUID,
-      onError: (error) => {
-        log.error('could not record the last use of a token', { error: String(error) });
-      },
-    }),
-  });
 }
 
 const lapsed = { allowed: false, reason: 'forbidden: the credentials of this request are no longer valid' } as const;

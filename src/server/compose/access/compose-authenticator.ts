@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+
+import { Authenticator } from '../../../auth/authentication/authenticator.ts';
+import { OidcVerifier } from '../../../auth/authentication/oidc.ts';
+import type { UnfoldedWrites } from '../../../auth/authentication/unfolded-writes.ts';
+import { createUseRecorder, type UseRecorderDependencies } from '../../../auth/authentication/use-recorder.ts';
+import type { GatedPermissions } from '../../../auth/authorization/gated-permissions.ts';
+import { sessionKey, tokenKey } from '../../../auth/types/platform-types.ts';
+import { must } from '../../../base/unreachable.ts';
+import { sessionUseRecordMs, tokenUseRecordMs } from '../../../limits/access.ts';
+import type { TypeKey } from '../../../resource/type/index-entry.ts';
+import type { ResourceType } from '../../../resource/type/resource-type.ts';
+import type { Core } from '../core.ts';
+
+type AuthenticatorParts = {
+  readonly gated: GatedPermissions;
+  readonly unfoldedWrites: UnfoldedWrites;
+};
+
+export function composeAuthenticator(parts: Core, { gated, unfoldedWrites }: AuthenticatorParts): Authenticator {
+  const {
+    config: { oidc },
+    accessTables: { passwords, secrets },
+    edge: { clock, log },
+  } = parts;
+  const onProblem = (problem: string): void => {
+    log.error('cannot use the identity provider', { problem });
+  };
+  return new Authenticator({
+    secrets,
+    passwords,
+    permissions: gated,
+    clock,
+    unfoldedWrites,
+    oidc: oidc === undefined ? undefined : new OidcVerifier({ settings: oidc, clock, fetch, onProblem }),
+    recordUse: {
+      token: recorderOf(parts, { key: tokenKey, part: 'tokens', intervalMs: tokenUseRecordMs }),
+      session: recorderOf(parts, { key: sessionKey, part: 'sessions', intervalMs: sessionUseRecordMs }),
+    },
+  });
+}
+
+type RecordedUse = Pick<UseRecorderDependencies, 'part' | 'intervalMs'> & { readonly key: TypeKey };
+
+function recorderOf(parts: Core, { key, ...recorded }: RecordedUse): (name: string) => void {
+  const {
+    models,
+    execute,
+    edge: { clock, log },
+  } = parts;
+  const type = typeOf(parts, key);
+  return createUseRecorder({
+    ...recorded,
+    execute,
+    reader: models,
+    type,
+    clock,
+    uuid: randomUUID,
+    onError: (error) => {
+      log.error(`could not record the last use of a ${type.singular}`, { error: String(error) });
+    },
+  });
+}
+
+/** Returns a type of the platform. */
+export function typeOf({ registry }: Pick<Core, 'registry'>, key: TypeKey): ResourceType {
+  return must(registry.byKey(key), `${key} is one of the platform's types`).type;
+}
