@@ -1,100 +1,79 @@
-/** Limits of history and audit. Each name contains its unit. */
-
-/** The default and the maximum number of entries in one page of an object's history. */
+/** Entries in one page of an object's history. */
 export const historyEntriesDefault = 50;
 export const historyEntriesMax = 500;
 /** A page of an object's history ends after the entry with which the page reaches this size. */
 export const historyPageBytesMax = 4_194_304;
 /**
- * A page of an object's history ends after this number of events, or after events of this size. Both limits also count
- * the events of earlier and later objects with the same name.
+ * A page of an object's history ends after this number of events, or after events of this size. Events of earlier and
+ * later objects with the same name are counted.
  */
 export const historyReadEventsMax = 2_000;
 export const historyReadBytesMax = 8_388_608;
-/**
- * The bytes of events after which one read of the log for an object's history ends. The events of one read thus have at
- * most this size plus the size of the largest event.
- */
+/** One read of the log for an object's history ends when its events reach this size. */
 export const historyReadBatchBytes = 2_097_152;
 /**
- * The fold of the audit indexes: the delay between two batches unless a request waits for the fold, and the most events
- * of one batch. During the delay, events accumulate for the next batch. A commit of 256 events takes half the time of
- * four commits of 64 events.
+ * The delay between two batches of the audit indexes, if no request waits for the indexes. The delay makes batches
+ * larger.
  */
 export const auditRestMs = 50;
-export const auditSliceEventsMax = 256;
-/** The longest time that a request waits until the audit indexes have folded the required position. */
-export const auditFoldWaitMs = 3_000;
 /**
- * The maximum size of a line of an export. An event of the largest size with every byte escaped fits, together with the
- * other members of the line.
+ * The most events of one batch of the audit indexes. A commit of 256 events takes half the time of four commits of 64.
  */
+export const auditSliceEventsMax = 256;
+/** The longest time that a request waits until the audit indexes contain the required position. */
+export const auditFoldWaitMs = 3_000;
+/** The maximum size of a line of an export. An event of the largest size fits, even if every byte is escaped. */
 export const exportLineBytesMax = 16_777_216;
 /**
- * A gzipped export may unpack to `exportUnpackedRatioMax` times its size, or to `exportUnpackedFreeBytes` if that is
- * more. Real exports stay below this ratio, even if their events are similar. Files that were made to exhaust memory or
- * time exceed it.
+ * A gzipped export may unpack to this number of times its size. Real exports stay below this ratio; files that are made
+ * to exhaust memory exceed the ratio.
  */
 export const exportUnpackedRatioMax = 250;
+/** A gzipped export may unpack to this size regardless of the ratio. */
 export const exportUnpackedFreeBytes = 67_108_864;
-/** The number of bytes after which the collected lines of an export are sent. */
+/** The size at which the collected lines of an export are sent. */
 export const exportPieceBytes = 65_536;
-/**
- * The most concurrent exports in total, and of each user. Further exports queue. An export reads the log in the main
- * thread of the server, and may occupy one of Node's four threads for compression and disk access.
- */
+/** The most concurrent exports in total. Further exports queue. */
 export const exportsMax = 3;
+/** The most concurrent exports of one user. Further exports queue. */
 export const exportsPerUserMax = 2;
 /**
- * The number of leaves between two checkpoints in an export. A verifier can thus name the two checkpoints around a
- * changed leaf.
+ * The number of leaves between two checkpoints in an export. A verifier can name the checkpoints around a changed leaf.
  */
 export const exportCheckpointLeaves = 1_024;
-/**
- * The number of retries if a node sends the witness an older checkpoint than the stored one, and the pause before each
- * retry. The node may be catching up.
- */
+/** The retries of a witness after a node sends an older checkpoint than the stored one. The node may be catching up. */
 export const witnessRetries = 5;
 export const witnessRetryMs = 1_000;
 
-/**
- * The interval at which the leader signs the tree if the tree has grown, and the shortest interval at which the leader
- * appends the signed root to the log.
- */
+/** The interval at which the leader signs the tree if the tree has grown. */
 export const treeSigningMs = 60_000;
+/** The shortest interval between two signed roots that the leader appends to the log. */
 export const treeHeadMs = 3_600_000;
 /** The most leaves of the tree that are compared with the log in one step. */
 export const comparedLeavesMax = 8_192;
-/**
- * The interval at which a node compares new leaves with the log even if no signature is requested, and the longest time
- * that a request for a signature waits for the comparison.
- */
+/** The interval at which a node compares new leaves with the log even if no signature is requested. */
 export const treeComparisonMs = 60_000;
+/** The longest time that a request for a signature waits for the comparison of leaves with the log. */
 export const treeComparisonWaitMs = 3_000;
 /**
- * A node retries the append of an event about its key after this pause. With the same pause, the node checks again
- * whether another node has signed its key.
+ * The pause before a node retries the append of an event about its key. At this interval, the node also checks whether
+ * another node has signed the key.
  */
 export const keyRetryMs = 5_000;
-/**
- * If no other node has signed the leader's key after this time, the leader assumes that no running node has a trusted
- * key, and begins a new chain of keys with its own key.
- */
+/** If no other node has signed the leader's key after this time, the leader begins a new chain of keys. */
 export const keyAnewMs = 120_000;
-/** The default and the maximum number of events in one page of the audit stream. */
+/** Events in one page of the audit stream. */
 export const auditEventsDefault = 50;
 export const auditEventsMax = 500;
 /** A page of the audit stream ends after the event with which the page reaches this size. */
 export const auditPageBytesMax = 4_194_304;
-/**
- * The most events that are read for one page of the audit stream. The first limit applies if the events of the log are
- * read in order, the second limit if only the events that an index finds are read.
- */
+/** The most events that are read in log order for one page of the audit stream. */
 export const auditScannedEventsMax = 10_000;
+/** The most events that are read for one page of the audit stream if an index finds the events. */
 export const auditFoundEventsMax = 2_000;
 /** The most steps through the index for one page of the audit stream. */
 export const auditIndexStepsMax = 20_000;
-/** The bytes of read events at which a page of the audit stream ends. */
+/** A page of the audit stream ends when the read events reach this size. */
 export const auditReadBytesMax = 33_554_432;
-/** The most events that are read concurrently after the index has found them. */
+/** The most events that are read concurrently after an index has found them. */
 export const auditReadsAtOnceMax = 16;

@@ -1,53 +1,38 @@
-/** Limits of the disk of `DATA_DIR`, and of file descriptors. Each name contains its unit. */
+/** Limits of the disk of `DATA_DIR`, and of file descriptors. */
 
-/**
- * The reserve if DISK_RESERVE is not set: this share of the file system, but at most this number of bytes. 1 GiB is
- * enough to delete 680 of the largest objects.
- */
+/** Without DISK_RESERVE, the reserve is this share of the file system. */
 export const diskReserveShareMax = 0.05;
+/** The most bytes of the reserve without DISK_RESERVE: enough to delete 680 of the largest objects. */
 export const diskReserveBytesMax = 1_073_741_824;
 /**
- * The interval at which the free space is read. Between two readings, the server subtracts an estimate of the bytes
- * that it writes.
+ * The interval at which the free space is read. Until the next reading, the server subtracts an estimate of its writes.
  */
 export const diskLookMs = 1_000;
-/**
- * The estimated disk space of one event: its bytes, once in the log and once in the read models, plus a page of 4 KiB
- * in each of them. If the estimate is too high, writes may be refused for up to two intervals although the free space
- * exceeds the reserve. If it is too low, a burst of writes may use a part of the reserve.
- */
+/** The estimate of an event's disk space counts the event's bytes twice: in the log, and in the read models. */
 export const diskEventCopies = 2;
+/** The estimated disk space of an event in addition to its bytes: a page of 4 KiB for each copy. */
 export const diskEventOverheadBytes = 8_192;
 /**
- * After writes were refused, they are accepted again when the free space exceeds the reserve by this share of the
- * reserve. Without this margin, the state could alternate at the limit.
+ * Refused writes are accepted again when the free space exceeds the reserve by this share of the reserve. Without this
+ * margin, the state could alternate at the limit.
  */
 export const diskReserveMarginShare = 1 / 16;
-/**
- * If the free space is below this share of the reserve, log-ins and records of token use stop, because deletions need
- * the rest of the reserve. Super administrators must free space, so they can log in at the rate `scarceLogIns`. With 40
- * KB for each log-in, these log-ins use at most 60 MB a day.
- */
+/** If less than this share of the reserve is free, log-ins and records of token use stop. Deletions need the rest. */
 export const diskReserveLogInShare = 1 / 2;
+/** The rate of super administrators' log-ins if less than `diskReserveLogInShare` is free: at most 60 MB a day. */
 export const scarceLogIns = { perSecond: 1 / 60, burst: 10 } as const;
-/**
- * The `Retry-After` of a refusal because of low disk space. The delay is long because an operator must free space
- * first.
- */
+/** The `Retry-After` of a refusal because of low disk space. An operator must free space first. */
 export const diskRetryAfterSeconds = 30;
-/**
- * The free space that the server needs to open its stores. A first start writes 0.3 MiB to the log and the read models.
- * The limit is more than ten times as high, because deletions append events before they free space.
- */
+/** The free space that the server needs to open its stores. A first start writes 0.3 MiB; the rest is for deletions. */
 export const diskStartBytesMin = 4_194_304;
 /** The size of LMDB's lock file for 1,024 readers, rounded up to whole pages. */
 export const lmdbLockBytes = 69_632;
 /**
- * The file descriptors that must be free at the start. Twelve are for the stores, some are for workers and plugins, and
- * the rest are for connections.
+ * The file descriptors that must be free at the start. The stores need twelve; workers, plugins and connections need
+ * the rest.
  */
 export const descriptorsFreeMin = 128;
-/** The limit of open files that the error message about too few file descriptors recommends. */
+/** The limit of open files that the error about too few file descriptors recommends. */
 export const descriptorsMin = 1_024;
 /** The shortest interval between two log messages about failures to accept connections. */
 export const acceptReportMs = 60_000;
