@@ -18,14 +18,13 @@ const probes: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/
 
 /**
  * Returns the subject of a request; undefined if the request is refused. While credentials cannot be checked, a GET of
- * a probe's path gets the visitor as its subject, since the response contains only the state of the server.
+ * a probe's path is served as a visitor's request.
  */
 export function subjectOf(authenticated: Authenticated, { verb, path }: WellFormedRequest): Subject | undefined {
   if (authenticated.ok) return authenticated.subject;
   return authenticated.reason === 'unavailable' && verb === 'get' && probes.has(path) ? visitor : undefined;
 }
 
-/** Returns the response to refused credentials. */
 export function unauthenticated(refused: Authenticated, req: IncomingMessage): Answer {
   if (refused.ok) throw new Error('invariant violated: an authenticated request was refused');
   if (refused.reason === 'unauthorized')
@@ -43,9 +42,8 @@ function unauthorized(detail: string, challenge = basicChallenge): Answer {
 const sameForAll = /^\/(?:apis?|openapi\/v2|openapi\/v3(?:\/.*)?)$/u;
 
 /**
- * Whether the request impersonates a user. Such a request is refused, since the server would otherwise serve it as the
- * wrong user. A GET of a document that is the same for every caller does not count, because kubectl would print its
- * refusal as several errors without the reason.
+ * Returns whether the request impersonates another user, which this server does not support. A GET of a path in
+ * `sameForAll` is exempt, because kubectl would print its refusal without the reason.
  */
 function isImpersonation(req: IncomingMessage, { verb, path }: WellFormedRequest): boolean {
   return headerOf(req, 'impersonate-user') !== undefined && !(verb === 'get' && sameForAll.test(path));

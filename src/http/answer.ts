@@ -10,7 +10,7 @@ export type Answer =
       readonly headers: readonly string[];
       readonly contentType?: string;
     }
-  /** A stream: status and headers are sent before the first chunk, so a later failure can only close the connection. */
+  /** A stream. Status and headers are sent before the first chunk, so a later failure can only close the connection. */
   | {
       readonly kind: 'stream';
       readonly chunks: AsyncIterable<Uint8Array>;
@@ -24,8 +24,8 @@ export type Answer =
     }
   | { readonly kind: 'empty'; readonly status: 204 | 304; readonly headers: readonly string[] }
   /**
-   * A response with its own headers, for example of a plugin. These headers replace the platform's default headers,
-   * except for `X-Content-Type-Options`, `X-Request-Id` and `Content-Length`.
+   * A response with its own headers, for example of a plugin. These headers replace the default headers, except for
+   * `X-Content-Type-Options`, `X-Request-Id` and `Content-Length`.
    */
   | {
       readonly kind: 'custom';
@@ -64,10 +64,7 @@ export function textAnswer(text: string, status = 200, contentType = 'text/plain
   };
 }
 
-/**
- * Adds headers, which are alternating names and values. A response of the kind `custom` or `taken-over` is returned
- * unchanged.
- */
+/** Adds headers: alternating names and values. Responses of the kinds `custom` and `taken-over` are unchanged. */
 export function withHeaders(answer: Answer, headers: readonly string[]): Answer {
   switch (answer.kind) {
     case 'bytes':

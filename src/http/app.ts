@@ -41,7 +41,6 @@ export type AppDependencies = DispatcherDependencies & {
   readonly drawRequestId: () => string;
 };
 
-/** A request and, after authentication, its subject. */
 type Served = Recipient & Serving & { subject: Subject | undefined };
 
 type RequestOrigin = {
@@ -49,7 +48,7 @@ type RequestOrigin = {
   readonly address: string;
 };
 
-/** Handles all requests that Node can parse. The order of the checks in `#answer` follows decision 2. */
+/** Handles all requests that Node can parse. */
 export class App {
   readonly #dependencies: AppDependencies;
   readonly #dispatcher: Dispatcher;
@@ -91,7 +90,7 @@ export class App {
     if (res.headersSent) this.#dependencies.metrics.answered(res.statusCode);
   }
 
-  /** Whether the request's path is that of a watch or of a plugin's WebSocket. */
+  /** Returns whether the request's path is that of a watch or of a plugin's WebSocket. */
   hasSocketAt(req: IncomingMessage): boolean {
     const { method, url } = lineOf(req);
     return this.#dispatcher.hasSocketAt(method, url);
@@ -143,14 +142,13 @@ export class App {
     return this.#dispatcher.dispatch(exchange, upgrade);
   }
 
-  /** Returns the account of the request, for the fair scheduling of the work on responses. */
+  /** Returns the account of the request, for the fair scheduling of responses. */
   #accountOf({ req, subject }: Served): string {
     return accountOf(clientOf(subject ?? visitor, this.#dependencies.senderOf(req).address));
   }
 
   /**
-   * Records a forbidden request, or a visitor's request that needs credentials. Failed log-ins are recorded by
-   * `#noteFailure` and by the log-in routes (`session-routes.ts`, `account-routes.ts`).
+   * Records a forbidden request, or a visitor's request that needs credentials. Failed log-ins are recorded elsewhere.
    */
   #noteRefusal({ req, requestId, subject }: Served, { reason, detail }: Problem): void {
     if ((reason !== 'forbidden' && reason !== 'unauthorized') || subject === undefined) return;
@@ -183,9 +181,8 @@ export class App {
   }
 
   /**
-   * Returns the refusal of a request, if any. A plugin that is being reloaded, or is not loaded yet, is reported before
-   * the authorization, because a rule may grant paths by the plugin's name, but the plugin owns no path until it is
-   * loaded.
+   * Returns the refusal of a request; undefined if the request is allowed. A plugin that is not loaded yet is reported
+   * before the authorization, because rules may grant paths by the plugin's name.
    */
   #refuse(req: IncomingMessage, subject: Subject, info: WellFormedRequest): Answer | undefined {
     const { generated, authorize } = this.#dependencies;
@@ -197,10 +194,7 @@ export class App {
     return refuseAccess(req, subject, authorize, info);
   }
 
-  /**
-   * Returns the id of a request. A valid X-Request-Id of the caller is kept, so that a request has the same id in
-   * several services. Otherwise, a new id is drawn.
-   */
+  /** Returns the id of a request. A valid X-Request-Id of the caller is kept. */
   #identify(req: IncomingMessage): string {
     const given = req.headers['x-request-id'];
     return typeof given === 'string' && /^[\w.:-]{1,128}$/u.test(given) ? given : this.#dependencies.drawRequestId();

@@ -13,10 +13,9 @@ export type CsrfRequest = {
 };
 
 /**
- * Refuses writes and watches that pages of other sites cause (CSRF protection). Browsers send credentials with such
- * requests too, but mark the requests with headers. Writes (which include log-ins) and watches must come from this
- * server's own pages or from no page, independent of the authentication. Some browsers do not send these headers, so a
- * write with a session cookie also needs a token, unless `Sec-Fetch-Site` names this server's own pages.
+ * Refuses writes and watches that pages of other sites cause (CSRF protection). Browsers mark such requests with
+ * headers. Some browsers omit these headers, so a write with a session cookie also requires a token, unless
+ * `Sec-Fetch-Site` is `same-origin`.
  */
 export function refuseForeignPage(req: IncomingMessage, { method, subject, isWatch }: CsrfRequest): Answer | undefined {
   const writes = method !== 'GET' && method !== 'HEAD';
@@ -42,15 +41,15 @@ export function refuseForeignPage(req: IncomingMessage, { method, subject, isWat
 }
 
 /**
- * Whether the Origin header names another host. This check is for browsers without `Sec-Fetch-Site`. Pages without an
- * origin send `null`, which counts as another host.
+ * Returns whether the Origin header names another host, for browsers without `Sec-Fetch-Site`. The origin `null` is
+ * another host.
  */
 function isOfAnotherHost(req: IncomingMessage): boolean {
   const origin = headerOf(req, 'origin');
   if (origin === undefined) return false;
   if (!URL.canParse(origin)) return true;
   const { protocol, host } = new URL(origin);
-  // The comparison ignores the scheme, since a proxy may have terminated TLS. It also ignores an explicit default port.
+  // Ignores the scheme, because a proxy may have terminated TLS. Ignores an explicit default port.
   const own = `${protocol}//${req.headers.host ?? ''}`;
   return (protocol !== 'http:' && protocol !== 'https:') || !URL.canParse(own) || new URL(own).host !== host;
 }

@@ -40,8 +40,7 @@ export class Dispatcher {
   }
 
   /**
-   * Parses the request. A request for a watch counts as an ordinary request if the path is served only by a plugin's
-   * route, or by a route of the platform without watches (decision 6.2).
+   * Parses the request. A request for a watch is an ordinary request if only a route without watches serves the path.
    */
   infoOf(method: string, url: string, wantsWatch: boolean): RequestInfo {
     const info = requestInfo(method, url, wantsWatch ? 'watch' : 'no watch');
@@ -54,7 +53,7 @@ export class Dispatcher {
     return isTaken ? requestInfo(method, url, 'no watch') : info;
   }
 
-  /** Whether the path is that of a watch or of a plugin's WebSocket. */
+  /** Returns whether the path is that of a watch or of a plugin's WebSocket. */
   hasSocketAt(method: string, url: string): boolean {
     const info = this.infoOf(method, url, true);
     if (info.kind === 'malformed') return false;
@@ -62,26 +61,22 @@ export class Dispatcher {
   }
 
   /**
-   * Whether a plugin that is not loaded yet could add this path, as the path of a group, version, type or custom route.
+   * Returns whether a plugin that is not loaded yet could add this path, as the path of a group, version, type or
+   * custom route.
    */
   mayBeServedLater(segments: readonly string[]): boolean {
     const { generated, discovery, fixed, pluginRoutes } = this.#dependencies;
     if (segments[0] !== 'apis' || segments.length < 2 || generated.isKnown(segments)) return false;
     if (segments.length <= 3 && discovery.has(`/${segments.join('/')}`)) return false;
-    // The platform's routes for groups and versions match any name, so only longer paths are checked against these
-    // routes.
+    // The platform's routes for groups and versions match any name, so these routes are not decisive for short paths.
     return (segments.length <= 3 || !fixed.covers(segments)) && pluginRoutes.pluginOf(segments) === undefined;
   }
 
-  /** Serves an authorized request. */
   dispatch(exchange: Exchange, upgrade: Upgrade | undefined): Answer | Promise<Answer> {
     return this.#watch(exchange, upgrade) ?? this.#socket(exchange, upgrade) ?? this.#route(exchange);
   }
 
-  /**
-   * Looks for a route in the generated APIs, then in the platform's routes, then in the routes of plugins. With this
-   * order, no plugin's route can replace a generated API.
-   */
+  /** Searches the generated APIs first, so that no plugin's route can replace a generated API. */
   #route(exchange: Exchange): Answer | Promise<Answer> {
     const { method, info } = exchange;
     const generated = this.#dependencies.generated.answer(exchange);
@@ -109,10 +104,7 @@ export class Dispatcher {
     );
   }
 
-  /**
-   * Serves an upgrade to a plugin's socket. Returns undefined for any other request, which is then served without an
-   * upgrade.
-   */
+  /** Serves an upgrade to a plugin's socket. Returns undefined for any other request. */
   #socket(exchange: Exchange, upgrade: Upgrade | undefined): Answer | undefined {
     const { pluginRoutes } = this.#dependencies;
     const found = upgrade === undefined ? undefined : pluginRoutes.findSocket(exchange.info.segments);
@@ -121,10 +113,7 @@ export class Dispatcher {
       : pluginRoutes.upgrade(exchange, found, { ...upgrade, edge: this.#dependencies });
   }
 
-  /**
-   * Serves a watch. Returns undefined if the request is not a watch, or if its type is unknown. The response to a watch
-   * of an unknown type is then 404, as for any other unknown path.
-   */
+  /** Serves a watch. Returns undefined if the request is not a watch, or if its type is unknown. */
   #watch(
     { req, res, requestId, info, query, subject, sender }: Exchange,
     upgrade: Upgrade | undefined,

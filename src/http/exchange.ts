@@ -10,12 +10,9 @@ import type { RequestMemory, Serving } from './body/request-memory.ts';
 
 /** The client of a request, according to the connection and trusted proxies. */
 export type Sender = {
-  /** The client's IP address in canonical form; empty if the connection was closed before the address was read. */
+  /** The client's IP address in canonical form; empty if the connection was already closed. */
   readonly address: string;
-  /**
-   * Whether the connection to this server uses TLS, or the request arrived through a trusted proxy and its headers
-   * report HTTPS.
-   */
+  /** Whether the connection uses TLS, or a trusted proxy reports HTTPS. */
   readonly isSecure: boolean;
 };
 
@@ -36,10 +33,7 @@ export type Exchange = {
   readonly serving: Serving;
 };
 
-/**
- * Returns a new signal that aborts when the client disconnects before the response has ended. Call this function only
- * if necessary, since most requests need no signal.
- */
+/** Returns a new signal that aborts when the client disconnects before the response has ended. */
 export function disconnectSignalOf(res: ServerResponse): AbortSignal {
   const controller = new AbortController();
   if (res.closed) controller.abort();

@@ -16,7 +16,6 @@ export type PlatformRoute = {
   readonly route: FixedRoute;
   /** The resource at this path, for discovery. */
   readonly resource?: ApiResource;
-  /** The watches at this path. */
   readonly watched?: WatchedRoute;
 };
 
@@ -30,7 +29,6 @@ export type FixedRouteOptions = {
   readonly more: readonly PlatformRoute[];
 };
 
-/** Returns the routes with watches. */
 export function watchedRoutes(routes: readonly PlatformRoute[]): readonly WatchedRoute[] {
   return routes.map(({ watched }) => watched).filter((watched) => watched !== undefined);
 }

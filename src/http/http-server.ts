@@ -63,10 +63,7 @@ export type HttpDependencies = Edge & {
   readonly allowedHosts?: readonly string[];
   /** With a certificate, the server accepts TLS only. */
   readonly certificate?: ServerCertificate | undefined;
-  /**
-   * The platform's routes outside of the generated APIs, for example for accounts, reviews and log-ins. They are
-   * authorized like any other path.
-   */
+  /** The platform's routes outside of the generated APIs, for example for accounts, reviews and log-ins. */
   readonly platformRoutes: readonly PlatformRoute[];
 };
 
@@ -116,8 +113,7 @@ export function createHttpServer(dependencies: HttpDependencies): HttpServer {
       else resumeBehind({ server, connections, socket, head, guard });
     });
   };
-  // Node emits `upgrade` or `connect` with the rest of a connection (`upgrade-requests.ts`). After `upgrade`, only this
-  // listener reads the connection; without a listener of `connect`, Node closes it without a response.
+  // After `upgrade` or `connect`, only this listener reads the connection.
   server.on('upgrade', leave).on('connect', leave);
   server.on('connection', (socket: Socket) => {
     connections.add(socket);
@@ -137,8 +133,8 @@ export function createHttpServer(dependencies: HttpDependencies): HttpServer {
 type Parsing = { readonly server: Server; readonly malformed: MalformedRequests };
 
 /**
- * Terminates TLS in front of the server if there is a certificate. Call this function after all listeners of the
- * server's `connection` event have been added, since the front takes their place.
+ * Terminates TLS in front of the server if there is a certificate. Must run after all listeners of `connection` are
+ * added, because the front replaces these listeners.
  */
 function frontOf({ certificate, clock, log }: HttpDependencies, { server, malformed }: Parsing): TlsFront | undefined {
   if (certificate === undefined) return undefined;
@@ -154,7 +150,6 @@ function frontOf({ certificate, clock, log }: HttpDependencies, { server, malfor
 
 type Application = { readonly app: App; readonly generated: GeneratedApi; readonly fixed: RouteTable<FixedRoute> };
 
-/** Creates the application, with the platform's own routes. */
 function createApp(dependencies: HttpDependencies, drawRequestId: () => string): Application {
   const { domain, clock, log, registry, reader, feed, execute, eventLog, memory, senderOf, authenticate, authorize } =
     dependencies;
@@ -187,7 +182,6 @@ function createApp(dependencies: HttpDependencies, drawRequestId: () => string):
   return { app, generated, fixed };
 }
 
-/** Creates Node's HTTP server with this platform's limits. */
 function createNodeServer(callback: HttpServer['callback'], requests: typeof IncomingMessage): Server {
   const server = createServer(
     {
@@ -196,14 +190,14 @@ function createNodeServer(callback: HttpServer['callback'], requests: typeof Inc
       connectionsCheckingInterval: connectionsCheckMs,
       requestTimeout: requestTimeoutMs,
       keepAliveTimeout: keepAliveTimeoutMs,
-      // Node's own response to a missing Host header would have no body. `App` returns a problem instead.
+      // Node's response to a missing Host header would have no body.
       requireHostHeader: false,
       IncomingMessage: requests,
     },
     callback,
   );
-  // The number of headers is not limited, because Node would silently drop the headers above a limit, possibly
-  // If-Match. The size of the headers is limited.
+  // Above a limit for the number of headers, Node would silently drop headers, possibly If-Match. Instead, the size of
+  // the headers is limited.
   server.maxHeadersCount = 0;
   server.on('checkExpectation', callback);
   return server;
@@ -221,7 +215,7 @@ function requestIds(): () => string {
 
 type Guard = (socket: Socket, task: () => void) => void;
 
-/** Returns a function that runs code for one connection. An exception ends only the connection, not the process. */
+/** Returns a function that runs a task for one connection. An exception ends the connection, not the process. */
 function guardWith({ log }: Edge): Guard {
   return (socket, task) => {
     try {
@@ -263,7 +257,7 @@ function serveUpgrade(app: App, { log, clock }: Edge, { req, socket, head }: Upg
   app
     .serve(req, res, { socket, head, release })
     .then(() => {
-      // A response that was written after the release of the socket has no connection, so the client is disconnected.
+      // A response after the release of the socket has no connection, so the client is disconnected.
       if (res.headersSent && res.socket === null) socket.destroy();
     })
     .catch((error: unknown) => {

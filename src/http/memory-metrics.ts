@@ -5,10 +5,7 @@ export type MemorySources = {
   readonly streamBufferBytes: () => number;
 };
 
-/**
- * Defines the memory metrics. The library's default metrics cover the process (`process_resident_memory_bytes`,
- * `nodejs_heap_size_used_bytes`). One more gauge shows the bytes that slow clients have not read.
- */
+/** Defines the memory metrics. The library's default metrics cover the process. */
 export function defineMemory({ streamBufferBytes }: MemorySources, library: MetricLibrary): void {
   const { Gauge, registers, collectDefaultMetrics } = library;
   collectDefaultMetrics({ register: registers[0] });

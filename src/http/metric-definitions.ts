@@ -3,20 +3,18 @@ import type { MetricLibrary } from './metric-library.ts';
 import { definePluginMetrics, type PluginSources } from './metrics/plugin-metrics.ts';
 import type { StreamCount } from './plugin-routes/plugin-streams.ts';
 
-/** Values that other modules measure. They are read at each scrape. */
+/** Values that other modules measure. The values are read at each scrape. */
 export type MetricSources = MemorySources & {
   /** The position of the last folded event. */
   readonly position: () => bigint;
   readonly watchers: () => number;
-  /** Open server-sent event streams and WebSockets of plugins. */
   readonly pluginStreams: () => readonly StreamCount[];
   /** The number of objects by type. */
   readonly objects: () => readonly { readonly type: string; readonly count: number }[];
   readonly isReady: () => boolean;
   readonly isLogReachable: () => boolean;
-  /** Whether this node is the leader. */
   readonly isLeader: () => boolean;
-  /** The number of times a lost subscription to the log has been renewed. */
+  /** The number of renewed subscriptions to the log. */
   readonly resubscriptions: () => number;
   /** The disk of DATA_DIR: its free bytes when they were last read, and the reserve. */
   readonly disk: { readonly freeBytes: number; readonly reserveBytes: number };
@@ -25,14 +23,11 @@ export type MetricSources = MemorySources & {
   /** The certificate in use, with its expiry in milliseconds since the Unix epoch; undefined without TLS. */
   readonly certificate?: (() => { readonly expiresAt: number }) | undefined;
   /**
-   * `totals` counts log-ins, log-outs and refusals by kind. `omitted` is the number of them that have no event of their
-   * own in the log. The member is undefined if accesses are not recorded.
+   * `totals` counts accesses (log-ins, log-outs and refusals) by kind. `omitted` is the number of accesses without an
+   * event of their own. Undefined if accesses are not recorded.
    */
   readonly accesses?: { readonly totals: ReadonlyMap<string, number>; readonly omitted: number } | undefined;
-  /**
-   * The controllers. `depth` is the number of queued keys, `spinning` the number of spinning keys, and `counts` the
-   * number of steps by outcome.
-   */
+  /** The controllers with their queued keys (`depth`), spinning keys, and steps by outcome (`counts`). */
   readonly controllers: () => readonly {
     readonly name: string;
     readonly depth: number;
@@ -45,15 +40,15 @@ export type MetricSources = MemorySources & {
 };
 
 /**
- * `held` returns how often the event loop was blocked, by plugin ('' means the platform). `lag` returns the delays of
- * the event loop since its last call, in seconds by quantile.
+ * `held` returns the number of blocks of the event loop by plugin ('' means the platform). `lag` returns the delays of
+ * the event loop since the previous call of `lag`, in seconds by quantile.
  */
 export type EventLoopSource = {
   held(): ReadonlyMap<string, number>;
   lag(): ReadonlyMap<string, number>;
 };
 
-/** Defines the node's metrics; `answered` counts responses by status. */
+/** Defines the node's metrics. `answered` counts responses by status. */
 export function defineMetrics(sources: MetricSources, answered: readonly number[], library: MetricLibrary): void {
   defineResponses(answered, library);
   defineNode(sources, library);

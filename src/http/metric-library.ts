@@ -1,6 +1,6 @@
 import type { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 
-/** The library's exports, which are loaded on demand, and the registry of the metrics. */
+/** The exports of `prom-client`, and the registry of the metrics. */
 export type MetricLibrary = {
   readonly Counter: typeof Counter;
   readonly Gauge: typeof Gauge;

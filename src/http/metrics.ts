@@ -4,13 +4,9 @@ import { defineMetrics, type MetricSources } from './metric-definitions.ts';
 
 export type { EventLoopSource } from './metric-definitions.ts';
 
-/**
- * The node's metrics in Prometheus' text format. A request costs one increment of an array element. The library is
- * loaded at the first scrape, and other values are read at each scrape.
- */
+/** The node's metrics in Prometheus' text format. The library is loaded at the first scrape. */
 export class Metrics {
   readonly #sources: MetricSources;
-  /** The number of responses, by status. */
   readonly #answered: number[] = Array.from({ length: 600 }, () => 0);
   #registry: Promise<Registry> | undefined;
 

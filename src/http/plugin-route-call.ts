@@ -15,7 +15,7 @@ import { eventStreamHead } from './send.ts';
 import { thrownText } from './thrown-text.ts';
 
 export type RouteCallDependencies = CallPorts & {
-  /** Whether an authorized request is still allowed and its credential still valid. */
+  /** Returns whether an authorized request is still allowed, with a credential that is still valid. */
   readonly allows: Allows;
 };
 
@@ -109,8 +109,8 @@ export class PluginRouteCalls {
   }
 
   /**
-   * Starts a stream of events, or returns a refusal if the plugin has too many streams or the caller has lost the
-   * right. A stream has no time limit.
+   * Starts a stream of events, which has no time limit. Returns a refusal if too many streams are open, or if the
+   * caller has lost the right.
    */
   #stream(exchange: Exchange, route: PluginRoute, { headers, iterator, calling }: Streaming): Answer {
     const { res, method, requestId, subject, sender, info: request } = exchange;
@@ -151,8 +151,8 @@ export class PluginRouteCalls {
   }
 
   /**
-   * Returns a refusal if the caller lost the right while the handler ran. The stream starts only after this change, so
-   * it would not be notified of it.
+   * Returns a refusal if the caller lost the right while the handler ran. A new stream is not notified of earlier
+   * changes of rights.
    */
   #lostRight({ subject, info }: Exchange): Problem | undefined {
     return this.#dependencies.allows(subject, info)
@@ -163,10 +163,7 @@ export class PluginRouteCalls {
         );
   }
 
-  /**
-   * Waits for the handler's result, the time limit, or the disconnect of the caller, whichever is first. A later
-   * rejection of the handler is ignored.
-   */
+  /** Waits for the handler's result, the time limit, or the disconnect of the caller, whichever is first. */
   async #settled(
     exchange: Exchange,
     { mount: { plugin }, endpoint: { handler, query: schemas } }: PluginRoute,
@@ -189,7 +186,7 @@ export class PluginRouteCalls {
         { once: true },
       );
       const request = routeRequest(exchange, { ...call, plugin, schemas }, this.#dependencies);
-      // The handler is called within a promise, so that an exception becomes a rejection.
+      // Within a promise, an exception of the handler becomes a rejection.
       Promise.resolve(request)
         .then(handler)
         .then(
@@ -208,7 +205,6 @@ export function notStarted({ plugin }: Mount): Problem {
   return problem('unavailable', `the plugin ${plugin} has not started yet`, { retryAfterSeconds: 1 });
 }
 
-/** The log fields that identify the call. */
 function logFieldsOf(
   { requestId, info: { path } }: Exchange,
   { mount: { plugin }, endpoint }: PluginRoute,

@@ -15,7 +15,7 @@ export type ProblemContext = {
   readonly requestId: string;
   /** The time of the refusal (RFC 3339). */
   readonly time: string;
-  /** The resource in the path, if any. */
+  /** The resource in the path; undefined if the path names no resource. */
   readonly resource?: { readonly group: string; readonly resource: string; readonly name?: string } | undefined;
 };
 
@@ -26,9 +26,8 @@ export type ProblemAnswer = {
 };
 
 /**
- * Returns the response to a refusal, with the body in one of the two forms of decision 8. One body cannot have both
- * forms: in RFC 9457, `status` is a number, but clients of Kubernetes decode `status` as a string, and show a generic
- * message if the decoding fails.
+ * Returns the response to a refusal, as problem details (RFC 9457) or as a Kubernetes `Status`. One body cannot have
+ * both forms: `status` is a number in problem details, and clients of Kubernetes decode `status` as a string.
  */
 export function problemAnswer(refusal: Problem, context: ProblemContext): ProblemAnswer {
   const { status, word, title } = problems[refusal.reason];
@@ -71,11 +70,11 @@ function slug(word: string): string {
 
 function wantsProblemJson({ path, accept }: ProblemContext): boolean {
   if (!/^\/+apis?(?:\/|$)/u.test(path)) return true;
-  // A wildcard does not request problem details, since clients without support for them send wildcards.
+  // A wildcard does not request problem details, because clients without support for problem details send wildcards.
   return parseAccept(accept).some(({ type }) => type === 'application/problem+json');
 }
 
-/** Returns the `details` of a Status: `kind` is the resource, as in Kubernetes, or the kind of an invalid object. */
+/** Returns the `details` of a Status. As in Kubernetes, `kind` is the resource, or the kind of an invalid object. */
 function details(refusal: Problem, { resource }: ProblemContext): object {
   const { about = {}, violations = [], causes = [], retryAfterSeconds } = refusal;
   const all = [...violations.map((violation) => causeOf(violation, refusal)), ...causes];
@@ -89,7 +88,7 @@ function details(refusal: Problem, { resource }: ProblemContext): object {
   };
 }
 
-/** Returns a Retry-After of at least one second, since 0 would mean an immediate retry. */
+/** Rounds to at least one second, because a Retry-After of 0 would mean an immediate retry. */
 function wholeSeconds(seconds: number): number {
   return Math.max(1, Math.ceil(seconds));
 }
@@ -101,7 +100,7 @@ function causeOf({ pointer, detail }: Violation, refusal: Problem): object {
       : /\brequired\b|\bmissing\b/u.test(detail)
         ? 'FieldValueRequired'
         : 'FieldValueInvalid';
-  // kubectl prints the field before the message, even if the field is empty.
+  // kubectl prints the field before the message, so the field is never empty.
   return {
     reason,
     message: detail,

@@ -14,7 +14,7 @@ type EdgeReason =
   | 'internal-error'
   | 'timeout';
 
-/** The result of a decoder for a request that it refuses. */
+/** The result of a decoder that refuses its request. */
 export type ProblemResult = {
   readonly ok: false;
   readonly problem: Problem;
@@ -22,7 +22,7 @@ export type ProblemResult = {
 
 export type ProblemReason = RejectionReason | EdgeReason;
 
-/** The status, fixed reason and title of every refusal (decision 8). No other code assigns a status to a refusal. */
+/** The status, fixed reason and title of every refusal. No other code assigns a status to a refusal. */
 export const problems = {
   'bad-request': { status: 400, word: 'BadRequest', title: 'The request is malformed' },
   unauthorized: { status: 401, word: 'Unauthorized', title: 'Valid credentials are required' },
@@ -48,10 +48,7 @@ export const problems = {
   'insufficient-storage': { status: 507, word: 'InsufficientStorage', title: 'The disk is nearly full' },
 } as const satisfies Record<ProblemReason, { readonly status: number; readonly word: string; readonly title: string }>;
 
-/**
- * A refusal, independent of the format of the response. `problem-body.ts` encodes the response. `problemOf` converts
- * the rejection of a command to a problem.
- */
+/** A refusal, independent of the format of the response. */
 export type Problem = {
   readonly reason: ProblemReason;
   readonly detail: string;
@@ -60,7 +57,7 @@ export type Problem = {
   readonly root?: 'patch';
   /** Machine-readable causes, as in Kubernetes, in addition to the violations. */
   readonly causes?: readonly { readonly reason: string; readonly message: string }[];
-  /** Details that the path does not contain: the kind of an invalid object, or the name in a body. */
+  /** The kind of an invalid object, or the name in a body. */
   readonly about?: { readonly kind?: string; readonly name?: string };
   readonly retryAfterSeconds?: number;
   /** Additional headers: alternating names and values. */
@@ -78,8 +75,8 @@ export function problemOf(rejection: Rejection, about: Problem['about'] = {}): P
 }
 
 /**
- * Returns one header `Warning: 299 - "text"` for each warning, as alternating names and values. Characters other than
- * printable ASCII are replaced, since some readers do not accept them.
+ * Returns one header `Warning: 299 - "text"` for each warning, as alternating names and values. Replaces characters
+ * other than printable ASCII, which some readers do not accept.
  */
 export function warningHeaders(warnings: readonly string[]): readonly string[] {
   return warnings.flatMap((text) => [
@@ -88,10 +85,9 @@ export function warningHeaders(warnings: readonly string[]): readonly string[] {
   ]);
 }
 
-/** Returns the refusal of a method that the path does not serve, with the header `Allow`. */
 export function methodNotAllowed(method: string, allowed: readonly string[]): Problem {
   const list = allowed.join(', ');
-  // The response to a HEAD has the headers of the response to a GET, including its length (RFC 9110, 9.3.2).
+  // The response to a HEAD has the headers of the response to a GET, including the length (RFC 9110, 9.3.2).
   const named = method === 'HEAD' ? 'GET' : method;
   return problem(
     'method-not-allowed',
@@ -102,7 +98,7 @@ export function methodNotAllowed(method: string, allowed: readonly string[]): Pr
   );
 }
 
-/** `WWW-Authenticate` values. A browser shows a log-in dialog for the Basic challenge. */
+/** A browser shows a log-in dialog for this challenge. */
 export const basicChallenge = 'Basic realm="ledgerplane", charset="UTF-8"';
 /** The challenge for pages with a log-in form: after a failed log-in, and for an ended session. */
 export const logInChallenge = 'Cookie realm="ledgerplane", form-action="/login", cookie-name="ledgerplane_session"';

@@ -1,9 +1,6 @@
 import { problem, type Problem } from './problem.ts';
 
-/**
- * Parameters of the platform's paths, without the parameters of single paths (`NamedPath.own`). Most routes ignore the
- * parameters that they do not use.
- */
+/** Parameters of the platform's paths, without the parameters of single paths (`NamedPath.own`). */
 const known = [
   'labelSelector',
   'fieldSelector',
@@ -26,7 +23,7 @@ const knownNames: ReadonlySet<string> = new Set(known);
 const lowercased = known.map((name) => ({ name, lower: name.toLowerCase() }));
 const lengthMax = Math.max(...known.map(({ length }) => length)) + 1;
 
-/** Parameters that Kubernetes' tools send. Except for `includeObject`, this server ignores them. */
+/** Parameters that Kubernetes' tools send. This server uses only `includeObject`. */
 const kubernetesNames: ReadonlySet<string> = new Set([
   'pretty',
   'timeout',
@@ -46,16 +43,14 @@ const kubernetesNames: ReadonlySet<string> = new Set([
 export type NamedPath = {
   /** Whether the path supports `at`, which selects a past state. */
   readonly hasPast?: boolean;
-  /** Whether the request is a watch. A watch does not support `at`. */
   readonly isWatch?: boolean;
   /** The parameters of this path, in addition to those of all paths. */
   readonly own?: readonly string[];
 };
 
 /**
- * Refuses a parameter with a name that differs from a known name only in case or, except for short names, in one
- * letter. The server would otherwise ignore the parameter and return a wrong result. For the same reason, `at` is
- * refused on a path that does not support it. Other unknown names are ignored, since tools send their own parameters.
+ * Refuses a misspelt parameter: the server would otherwise ignore the parameter and return a wrong result. Also refuses
+ * `at` on a path without past states. Other unknown names are ignored, because tools send their own parameters.
  */
 export function checkParameterNames(query: URLSearchParams, path: NamedPath = {}): Problem | undefined {
   if (query.size === 0) return undefined;
@@ -79,10 +74,7 @@ function refusedAt(given: string, { hasPast, isWatch }: NamedPath): string | und
   return given === 'at' ? undefined : misspelt(given, 'at');
 }
 
-/**
- * The length up to which a name is not compared by letters, because too many other names differ from such a short name
- * in one letter.
- */
+/** Names up to this length are not compared by letters, because many other names differ in one letter. */
 const shortLength = 3;
 
 function misspeltName(given: string, own: readonly string[]): string | undefined {
@@ -98,7 +90,7 @@ function misspelt(given: string, meant: string): string {
   return `there is no query parameter ${JSON.stringify(given)}; did you mean ${JSON.stringify(meant)}?`;
 }
 
-/** Whether the two texts differ by one insertion, deletion, substitution or swap of adjacent letters. */
+/** Returns whether the texts differ by one insertion, deletion, substitution or swap of adjacent letters. */
 function isOneLetterFrom(left: string, right: string): boolean {
   if (Math.abs(left.length - right.length) > 1) return false;
   let start = 0;

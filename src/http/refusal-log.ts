@@ -12,7 +12,6 @@ export type Refused = {
   readonly username: string | undefined;
   /** The name of the personal access token. */
   readonly token?: string | undefined;
-  /** The verb of the refused request. */
   readonly verb?: string | undefined;
   readonly path?: string | undefined;
 };
@@ -25,9 +24,9 @@ export type RefusalLogDependencies = {
 };
 
 /**
- * Records failed log-ins and refused requests as events. Also logs failed log-ins and forbidden requests, up to a fixed
- * number of lines per minute; one more line reports the number of suppressed lines. The name of an unknown user is
- * omitted, since it may be a password in the wrong field.
+ * Records failed log-ins and refused requests as events. Also logs failed log-ins and forbidden requests, up to
+ * `refusalLinesMax` lines in `refusalLinesMs`. The name of an unknown user is omitted, because it may be a password in
+ * the wrong field.
  */
 export class RefusalLog {
   readonly #dependencies: RefusalLogDependencies;
@@ -38,7 +37,7 @@ export class RefusalLog {
     this.#dependencies = dependencies;
   }
 
-  /** Records and logs a failed log-in. `username` is unverified input of the client. */
+  /** `username` is unverified input of the client. */
   logInFailed(refused: Refused): void {
     const { username } = refused;
     const user = username === undefined || this.#dependencies.isUser(username) ? username : null;
@@ -46,15 +45,15 @@ export class RefusalLog {
     this.#record('a log-in failed', refused, user);
   }
 
-  /** Records and logs a forbidden request. `username` is verified. */
+  /** `username` is verified. */
   forbidden(refused: Refused): void {
     this.#recordAccess('forbidden', refused, refused.username);
     this.#record('a request was refused', refused, refused.username);
   }
 
   /**
-   * Records a request without credentials that needs credentials. The request is not logged, since clients usually
-   * start with such a request.
+   * Records a request without credentials that needs credentials. Such a request is not logged, because clients usually
+   * send their first request without credentials.
    */
   unauthorized(refused: Refused): void {
     this.#recordAccess('unauthorized', refused, undefined);

@@ -1,14 +1,10 @@
 import Router from '@koa/router';
 
-/**
- * The result of a look-up. If the method has no route at the path, `allow` lists the methods of the path's routes. The
- * list is empty if the path has no route.
- */
+/** The result of a look-up. `allow` lists the methods of the path's routes; empty if the path has no route. */
 export type Found<H> =
   | { readonly kind: 'found'; readonly route: H; readonly params: Readonly<Record<string, string>> }
   | { readonly kind: 'not-served'; readonly allow: readonly string[] };
 
-/** A route that serves the request. */
 export type FoundOf<H> = Extract<Found<H>, { kind: 'found' }>;
 
 export const nothingHere = { kind: 'not-served', allow: [] } as const;
@@ -21,17 +17,15 @@ export type Route = {
   readonly pattern: string;
 };
 
-/** A route with its handler. */
 export type Entry<H> = Route & { readonly route: H };
 
 /**
- * Routes by pattern, where `{name}` matches one segment. `find` matches the decoded segments of a path, which are also
- * the segments that were authorized. It encodes the segments for the router, and the router decodes the captured
- * segments again.
+ * Routes by pattern, where `{name}` matches one segment. `find` matches the decoded segments of a path. The
+ * authorization uses the same segments.
  */
 export class RouteTable<H> {
   readonly #router = new Router({ sensitive: true, strict: true });
-  /** All layers of the router, in order of creation. The first match is used. */
+  /** The layers of the router, in order of addition. The first match is used. */
   readonly #routes = new Map<Layer, Entry<H>>();
   /** The segments of the patterns, by the number of segments. A parameter is stored as undefined. */
   readonly #shapes = new Map<number, (readonly (string | undefined)[])[]>();
@@ -55,7 +49,7 @@ export class RouteTable<H> {
     return [...this.#routes.values()];
   }
 
-  /** Whether the path has a route, for any method. */
+  /** Returns whether the path has a route, for any method. */
   covers(segments: readonly string[]): boolean {
     const alike = this.#shapes.get(segments.length);
     return (
@@ -81,8 +75,8 @@ export class RouteTable<H> {
 }
 
 /**
- * Returns the problem of a pattern, if any. A pattern contains only plain segments and parameters, so that no part has
- * a special meaning for the router.
+ * Returns the problem of a pattern; undefined if the pattern is valid. No part of a valid pattern has a special meaning
+ * for the router.
  */
 export function patternProblem(pattern: string): string | undefined {
   const names = new Set<string>();

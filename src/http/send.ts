@@ -17,7 +17,6 @@ export type Edge = {
   readonly log: PluginLogger;
 };
 
-/** The recipient of a response. */
 export type Recipient = {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -25,8 +24,8 @@ export type Recipient = {
 };
 
 /**
- * Headers of every response, except for the kind `custom` and for responses that other code writes. They prevent
- * browsers from guessing the type of the response, executing or framing it, and reusing it without revalidation.
+ * Headers that prevent browsers from guessing the type of a response, executing or framing the response, and reusing
+ * the response without revalidation.
  */
 const safe = [
   'X-Content-Type-Options',
@@ -38,22 +37,18 @@ const safe = [
 ] as const;
 
 /**
- * Headers of a response without an entity tag. They include `Vary`, since the form of objects and of errors may depend
- * on `Accept`. The value of the last header, the request id, must follow.
+ * Headers of a response without an entity tag. The form of objects and of errors may depend on `Accept`. The value of
+ * the last header, the request id, must follow.
  */
 const common = [...safe, 'Vary', 'Accept', 'X-Request-Id'] as const;
 
 /**
- * Headers of a response with an entity tag, such as a single object, the most frequent response. `Vary` is omitted,
- * since the entity tag identifies the form of the object, and caches revalidate by the tag. Each header costs three
- * microseconds.
+ * Headers of a response with an entity tag. `Vary` is omitted: the entity tag identifies the form of the object, caches
+ * revalidate by the tag, and each header costs three microseconds.
  */
 const revalidated = [...safe, 'X-Request-Id'] as const;
 
-/**
- * Sends a response. Passes all headers to one `writeHead`, since setting the headers one by one costs more time than
- * finding the object.
- */
+/** Sends a response. Passes all headers to one `writeHead`, because setting the headers one by one is slow. */
 export async function send(to: Recipient, answer: Answer, edge: Edge): Promise<void> {
   const { res, requestId } = to;
   switch (answer.kind) {
@@ -94,15 +89,14 @@ export async function send(to: Recipient, answer: Answer, edge: Edge): Promise<v
   }
 }
 
-/** Returns the common headers of a response. `headers` contains alternating names and values. */
+/** `headers` contains alternating names and values. */
 function commonOf(headers: readonly string[]): readonly string[] {
   return headers.includes('ETag') ? revalidated : common;
 }
 
 /**
- * Writes the head of a response with a body. A pipelined response waits in a queue, which may already contain the
- * interim response `100 Continue`. If the first write contained the head and a body of bytes, Node would put the head
- * before the interim response. If the head is sent alone, Node puts it after the interim response.
+ * Writes the head of a response with a body. Sends the head of a queued response alone, because Node would otherwise
+ * put the head before a queued `100 Continue`.
  */
 function begin(res: ServerResponse, status: number, headers: string[]): void {
   res.writeHead(status, headers);
@@ -110,13 +104,13 @@ function begin(res: ServerResponse, status: number, headers: string[]): void {
 }
 
 /**
- * The largest body that is copied behind the head. Up to this size, a copy costs less than a gathering write with two
- * buffers.
+ * The largest body that is copied behind the head. A larger body is written separately, because the copy would cost
+ * more.
  */
 const joinedBodyBytesMax = 16_384;
 
 /**
- * Ends a response. Node joins head and body into one write only if the body is text, so a small body is passed as
+ * Ends a response. Node joins head and body into one write only if the body is text. So a small body is passed as
  * Latin-1 text, which preserves every byte.
  */
 function end(res: ServerResponse, bytes: Uint8Array): void {
@@ -124,10 +118,7 @@ function end(res: ServerResponse, bytes: Uint8Array): void {
   else res.end(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1'), 'latin1');
 }
 
-/**
- * Sends a problem. Modules that write their own responses also use this function, for example a watch endpoint that
- * refuses its request.
- */
+/** Sends a problem. If a response has begun, closes the connection instead. */
 export function sendProblem({ req, res, requestId }: Recipient, problem: Problem, { domain, clock, log }: Edge): void {
   if (res.destroyed) return;
   if (res.headersSent) {
@@ -159,7 +150,7 @@ function customHeaders({ headers, bytes }: Extract<Answer, { kind: 'custom' }>, 
   return [...all].flat();
 }
 
-/** Returns the path as the client sent it. Use this path for display, not for routing. */
+/** Returns the path as the client sent it, for display. */
 function pathOf({ url = '/' }: IncomingMessage): string {
   const query = url.indexOf('?');
   return query === -1 ? url : url.slice(0, query);
@@ -198,8 +189,8 @@ async function sendStream(
           res.destroy();
         });
   try {
-    // The first chunk is always requested. Otherwise `return` would not run the `finally` blocks of the iteration,
-    // which release its resources.
+    // Requests the first chunk even if it is not sent. Otherwise `return` would not run the `finally` blocks of the
+    // iteration.
     for await (const chunk of chunks) {
       if (res.destroyed || req.method === 'HEAD') break;
       await sendChunk(
@@ -221,7 +212,7 @@ async function sendStream(
   }
 }
 
-/** Sends a chunk in parts, so that a peer that has read a part makes progress and keeps its slot. */
+/** Sends a chunk in parts. A peer that has read a part makes progress, and keeps its slot. */
 async function sendChunk(
   res: ServerResponse,
   chunk: Uint8Array,

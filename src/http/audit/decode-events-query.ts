@@ -32,11 +32,10 @@ export type EventsQuery = {
   readonly identity: EventsIdentity;
 };
 
-/** The list parameters that are refused for events, since ignoring them would return a wrong result. */
+/** Parameters of lists that are refused for events. Ignoring these parameters would return a wrong result. */
 const ofObjectsOnly = ['page', 'size', 'at'];
 const partNames = ['object', 'change', 'data'] as const;
 
-/** Decodes and checks all parameters of a list of events. */
 export function decodeEventsQuery(parameters: URLSearchParams, log: LogIdentity): Decoded<EventsQuery> {
   const misnamed = checkParameterNames(parameters, { own: ['include'] }) ?? ownProblem(parameters);
   if (misnamed !== undefined) return { ok: false, problem: misnamed };
@@ -80,7 +79,6 @@ export type EventSelector = {
   readonly places: readonly FieldRequirement[];
 };
 
-/** Decodes the selectors of a list or watch of events. */
 export function decodeEventSelector(parameters: URLSearchParams): Decoded<EventSelector> {
   if (parameters.getAll('labelSelector').some((text) => text.trim() !== ''))
     return refused('labelSelector: events have no labels');
@@ -96,7 +94,6 @@ export function decodeEventSelector(parameters: URLSearchParams): Decoded<EventS
   return { ok: true, value: { selection: new EventSelection(bound.requirements), places } };
 }
 
-/** Returns the page size: the default without a limit or with a limit of 0, and never more than `auditEventsMax`. */
 function entriesOf(limit = 0): number {
   return Math.min(limit === 0 ? auditEventsDefault : limit, auditEventsMax);
 }
@@ -118,7 +115,7 @@ function orderOf(sort: readonly string[]): EventsQuery['order'] | undefined {
   return text === 'position,desc' ? 'newest' : undefined;
 }
 
-/** Decodes `include`: a request may repeat the parameter, and each value may have several names separated by commas. */
+/** Decodes `include`. The parameter may be repeated, and each value may be a list of names separated by commas. */
 function decodeParts(parameters: URLSearchParams): Decoded<EventParts> {
   const names = parameters.getAll('include').flatMap((text) => text.split(',', partNames.length + 1));
   const wanted = names.map((name) => name.trim()).filter((name) => name !== '');

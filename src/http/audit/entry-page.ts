@@ -8,8 +8,8 @@ import { readerOf } from '../resources/collection.ts';
 import type { ResourceReader } from '../resources/item.ts';
 
 /**
- * Returns the pace of a read of the log. `next` waits until the read may use the event loop again, so that reads of the
- * log and of lists take turns by user. After an abort of `disconnected`, `next` rejects.
+ * Returns the pace of a read of the log. `next` waits until the read may use the event loop again, and rejects after a
+ * disconnect. Reads of the log and of lists take turns by user.
  */
 export function paceOf(
   exchange: Exchange,
@@ -34,8 +34,7 @@ type PageFrame = {
 
 /**
  * Returns a page of JSON entries. `envelope` is a JSON object with the other members of the page. `opening` is the text
- * between these members and the first entry. A large page holds its slot until the client has read the page, so that
- * many slow clients cannot hold many pages in memory.
+ * between these members and the first entry. A large page holds its slot until the client has read the page.
  */
 export function entryPage(
   { envelope, opening = ',"items":[' }: PageFrame,
@@ -51,7 +50,7 @@ export function entryPage(
 
 const comma = Buffer.from(',');
 
-/** Yields the bytes once. The end or the `return` of this generator releases the slot. */
+/** Yields the bytes once. The slot is released when the reader continues or stops. */
 async function* onceRead(bytes: Buffer, slot: SnapshotSlot): AsyncGenerator<Uint8Array> {
   try {
     yield await Promise.resolve(bytes);

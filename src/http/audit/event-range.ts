@@ -4,19 +4,18 @@ import { timestampMs } from '../../resource/type/index-key.ts';
 import { problem, type Problem, type ProblemResult } from '../problem.ts';
 import { isPosition, shown, type Decoded } from '../resources/decode-list-query.ts';
 
-/** A range of positions or of epoch milliseconds. The range includes both ends. */
+/** A range of positions or of epoch milliseconds, including both ends. */
 type Range = {
   readonly from: bigint;
   readonly until: bigint;
 };
 
-/** The ranges that a selector requests. A range is undefined if the selector has no condition for it. */
+/** The ranges that a selector requests. A range without a condition is undefined. */
 export type AskedRange = {
   readonly position: Range | undefined;
   readonly time: Range | undefined;
 };
 
-/** The facts about the log with which `resolveRange` converts a range to positions. */
 export type Places = {
   /** The position of the log's first event. */
   readonly first: LogPosition;
@@ -24,7 +23,7 @@ export type Places = {
   readonly head: LogPosition;
   /** The present time in epoch milliseconds. */
   readonly now: number;
-  /** Whether the log may have issued the position in its present epoch. */
+  /** Returns whether the log may have issued the position in its present epoch. */
   readonly isKnown: (position: LogPosition) => boolean;
   /**
    * Returns the last position up to which all events are at or before `timeMs`; `logStart` if `timeMs` is before the
@@ -33,7 +32,7 @@ export type Places = {
   readonly positionAt: (timeMs: number) => LogPosition;
 };
 
-/** A range of positions that includes `first` and `last`. */
+/** A range of positions, including both ends. */
 export type PositionRange = {
   readonly first: LogPosition;
   readonly last: LogPosition;
@@ -79,7 +78,7 @@ function narrow(range: Range, requirement: FieldRequirement, operandOf: Operand)
 
 type Ends = (operand: bigint) => Partial<Range>;
 
-/** For each operator, the ends of the range that a comparison with an operand allows. */
+/** The range that each operator allows, by operand. */
 const endsOf: Readonly<Record<'<' | '<=' | '>' | '>=' | '=', Ends>> = {
   '<': (operand) => ({ until: operand - 1n }),
   '<=': (operand) => ({ until: operand }),
@@ -106,7 +105,7 @@ function comparisonOf(requirement: FieldRequirement): TimeComparison | undefined
 
 function timeOf(text: string): bigint | undefined {
   const ms = timestampMs(text);
-  // No event is older than 1970, so a bound before 1970 becomes the start of 1970.
+  // No event is older than 1970.
   return ms === undefined ? undefined : BigInt(Math.max(ms, 0));
 }
 
@@ -139,7 +138,7 @@ function positionProblem(range: Range | undefined, { first, head, isKnown }: Pla
       'expired',
       `fieldSelector: position ${foreign.toString()} belongs to another epoch of the event log`,
     );
-  // The range from head + 1 is allowed, although it is empty, because a caller that polls for new events requests it.
+  // A caller that polls for new events requests the empty range from head + 1.
   if (range.from > head + 1n)
     return problem(
       'bad-request',
@@ -160,7 +159,6 @@ function shownTime(ms: bigint): string {
   return new Date(Number(ms)).toISOString();
 }
 
-/** Returns the problem of a range that ends before the first event. */
 function early(end: string): Problem {
   return problem('bad-request', `fieldSelector: ${end} is before the log’s first event`);
 }

@@ -47,7 +47,7 @@ export type EventRoutesDependencies = EventScopes & {
   readonly watches: WatchEndpoints;
 };
 
-/** Creates the routes for the events of the log: the list of events, which also serves watches, and a single event. */
+/** Creates the routes for the events of the log: a list, which also serves watches, and a single event. */
 export function eventRoutes(dependencies: EventRoutesDependencies): readonly PlatformRoute[] {
   const { group, version, plural, singular, kind, path } = dependencies.type;
   const verbs = ['get', 'list', 'watch'];
@@ -102,8 +102,8 @@ async function list(exchange: Exchange, dependencies: EventRoutesDependencies): 
 const unreadable = problem('unavailable', 'the event log cannot be read now', { retryAfterSeconds: 1 });
 
 /**
- * Waits until the audit indexes have folded the events up to three positions: that of the read models, that of the
- * caller's previous page, and the one that the request requires. Returns a refusal if the wait fails.
+ * Waits until the audit indexes contain the positions of the read models, of the previous page, and of the request.
+ * Returns a refusal if the wait fails.
  */
 async function olderThanAsked(
   exchange: Exchange,
@@ -180,10 +180,7 @@ function metadataOf({ head, next }: PageEnd, { identity }: EventsQuery): Readonl
   return { resourceVersion, continue: encodeEventsToken({ head, from: next }, identity) };
 }
 
-/**
- * Restricts a selection to events of `types`, the types that the caller may read. If `types` is undefined, the caller
- * may read all events.
- */
+/** Restricts a selection to events of `types`. Undefined means no restriction. */
 function narrowed(selection: EventSelection, types: readonly string[] | undefined): EventSelection {
   return types === undefined ? selection : new EventSelection([...selection.requirements, ofTypes(types)]);
 }
@@ -210,10 +207,7 @@ async function previousOf(
   return previous;
 }
 
-/**
- * Returns a single event by its position. Callers of this route have the right `get` on events, which allows them to
- * read all events.
- */
+/** Returns a single event by its position. The caller has the right `get` on events, and may thus read all events. */
 async function get(exchange: Exchange, name: string, dependencies: EventRoutesDependencies): Promise<Answer> {
   const { type, source, audit, reader } = dependencies;
   const refused = await awaitAudit(audit, reader.position(), exchange);
@@ -225,7 +219,7 @@ async function get(exchange: Exchange, name: string, dependencies: EventRoutesDe
     const detail = `${type.plural}.${type.group} ${position.toString()} belongs to another epoch of the event log`;
     return refusal(problem('expired', detail));
   }
-  // Reads the log only at a position that it has issued, since a log may refuse any other position.
+  // A log may refuse a position that it has not issued.
   const mayBe = position > logStart && position <= audit.position();
   const isIssued = mayBe && source.index.before(logPosition(position + 1n)) === position;
   const event = isIssued ? await source.log.readAt(position).catch(() => undefined) : undefined;

@@ -2,7 +2,6 @@ import type { Subject } from '../../command/subject.ts';
 import { resourceRequest, type ResourceLocation, type ResourceRequest } from '../../resource/query/request-path.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 
-/** Returns whether the subject may make a request with this verb for the resource. */
 export type AllowsResource = (subject: Subject, verb: string, place: ResourceLocation) => boolean;
 
 export type EventScopes = {
@@ -13,10 +12,7 @@ export type EventScopes = {
   readonly allows: AllowsResource;
 };
 
-/**
- * The object types with events that the subject may read. Undefined means all events, including events without an
- * object.
- */
+/** The object types with events that the subject may read. Undefined means all events. */
 export type EventScope = readonly string[] | undefined;
 
 export function allowedBy(allows: (subject: Subject, request: ResourceRequest) => boolean): AllowsResource {
@@ -25,7 +21,7 @@ export function allowedBy(allows: (subject: Subject, request: ResourceRequest) =
 
 /**
  * Returns the scope of events that the subject may read. The verb `get` on events grants all events. The verb `get` on
- * `<plural>/history` grants the events of the objects of a type.
+ * `<plural>/history` grants the events of a type's objects.
  */
 export function scopeOf(subject: Subject, scopes: EventScopes): EventScope {
   const { group, version, plural: resource } = scopes.type;
@@ -34,8 +30,8 @@ export function scopeOf(subject: Subject, scopes: EventScopes): EventScope {
 }
 
 /**
- * Returns a function that checks whether the subject may read the history of all objects of a type. The version in the
- * request is arbitrary, because rights do not depend on versions.
+ * Returns a function that checks whether the subject may read the history of a type. The version in the request is
+ * arbitrary, because rights do not depend on versions.
  */
 function mayReadHistory(
   subject: Subject,

@@ -17,10 +17,7 @@ export type EventWatchesDependencies = EventScopes & {
   readonly reader: Pick<ObjectReader, 'position'>;
 };
 
-/**
- * Decodes watches of events. Stores for each watch the scope of events that the caller could read when the watch
- * started.
- */
+/** Decodes watches of events, and stores the object types that each caller may read. */
 export class EventWatches {
   readonly #dependencies: EventWatchesDependencies;
   readonly #scopes = new WeakMap<Selection, EventScope>();
@@ -29,7 +26,7 @@ export class EventWatches {
     this.#dependencies = dependencies;
   }
 
-  /** Decodes all parameters of a watch of events. The watch returns only events that the caller may read. */
+  /** Decodes the parameters of a watch of events. The watch returns only events that the caller may read. */
   decode(request: WatchRequest, resumed: string | undefined): Decoded<WatchPlan> {
     const unavailable = this.#dependencies.audit.unavailable();
     if (unavailable !== undefined)
@@ -46,10 +43,8 @@ export class EventWatches {
   }
 
   /**
-   * Returns the start of a watch. A watch that starts now begins after the position of the read models, even if the
-   * audit indexes have not folded all events up to this position yet. Events never change, so a watch that begins with
-   * all present events starts after `logStart`, and can resume at any position. Only a watch that must mark the end of
-   * the present events keeps the start `state`.
+   * Returns the start of a watch. A watch that starts now begins after the position of the read models. A watch that
+   * need not mark the end of the present events starts after `logStart`, because events never change.
    */
   #startOf(start: WatchStart): WatchStart {
     const folded = this.#dependencies.reader.position();
@@ -66,7 +61,7 @@ export class EventWatches {
     }
   }
 
-  /** Whether a watch that started now, with the rights in `allows`, would return the same events. */
+  /** Returns whether a watch that started now, with the rights in `allows`, would return the same events. */
   isCurrent({ subject, selection }: Watched, allows: AllowsResource): boolean {
     const { type } = this.#dependencies;
     if (!allows(subject, 'watch', { group: type.group, version: type.version, resource: type.plural })) return false;

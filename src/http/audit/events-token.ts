@@ -1,14 +1,9 @@
 import type { LogPosition } from '../../log/log.ts';
 import { decodeParts, encodeParts, identityHash, isCount, positionOf } from '../resources/page-token.ts';
 
-/**
- * The content of a continue token for pages of events. A token is not secret and grants no rights. Each of its values
- * is checked.
- */
+/** The content of a continue token for pages of events. A token grants no rights. */
 export type EventsToken = {
-  /**
-   * The log position when the first page was read. All pages report this position, and no page contains a later event.
-   */
+  /** The log position when the first page was read. No page contains a later event. */
   readonly head: LogPosition;
   /** The position at which the next page begins. */
   readonly from: LogPosition;

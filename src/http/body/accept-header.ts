@@ -3,11 +3,11 @@ import { jsonType } from './media-types.ts';
 
 /** One media range of an Accept header (RFC 9110, 12.5.1). */
 export type MediaRange = {
-  /** The type in lower case. It may be a wildcard: `application/*`, or `*` followed by `/*`. */
+  /** In lower case; may be a wildcard. */
   readonly type: string;
   /**
-   * The parameters before `q`; later parameters do not belong to the range. Names are in lower case, values are as
-   * sent, but without quotes. If a name occurs twice, the first value is used.
+   * The parameters before `q`, with names in lower case and without quotes. If a name occurs twice, the first value is
+   * used.
    */
   readonly parameters: ReadonlyMap<string, string>;
   /** Above 0 and at most 1. */
@@ -15,11 +15,11 @@ export type MediaRange = {
 };
 
 /**
- * Returns the media ranges of an Accept header, the preferred ones first: by `q`, then in the order sent. The result is
- * empty if the header is missing or has no valid range. Malformed ranges and ranges with `q=0`, which a client
- * excludes, are dropped. At most `acceptedRangesMax` ranges are read. The type and the parameters of one range are
- * limited to the same number. A malformed `q` means 1, as in Kubernetes. The results for the last headers are cached,
- * except for long headers, since a client sends the same header with each request.
+ * Returns the media ranges of an Accept header: highest `q` first, then in the order sent. Malformed ranges, and ranges
+ * with `q=0`, are dropped. As in Kubernetes, a malformed `q` means 1.
+ *
+ * Reads at most `acceptedRangesMax` ranges. Caches the results for short headers, because a client sends the same
+ * header with each request.
  */
 export function parseAccept(header: string | undefined): readonly MediaRange[] {
   if (header === undefined) return [];
@@ -35,10 +35,7 @@ export function parseAccept(header: string | undefined): readonly MediaRange[] {
 
 const parsed = new Map<string, readonly MediaRange[]>();
 
-/**
- * Whether the header is missing, or requests JSON in one of the usual spellings. The function does not parse the
- * header.
- */
+/** Returns whether the header is missing, or is a usual header that requests JSON. Does not parse the header. */
 export function isPlainJson(header: string | undefined): boolean {
   return header === undefined || header === '*/*' || header === jsonType || header === 'application/json, */*';
 }
@@ -48,11 +45,11 @@ function rangesOf(header: string): readonly MediaRange[] {
     .map(rangeOf)
     .filter((range) => range !== undefined)
     .filter(({ q }) => q > 0);
-  // Ranges with equal `q` keep their order, because the sort is stable.
+  // The sort is stable, so ranges with equal `q` keep their order.
   return ranges.sort((left, right) => right.q - left.q);
 }
 
-/** Whether a range includes a media type without parameters, for example `application/json`. */
+/** Returns whether a range includes the media type `offered`, which has no parameters. */
 export function includesType({ type }: MediaRange, offered: string): boolean {
   if (type === offered || type === '*/*') return true;
   return type.endsWith('/*') && offered.startsWith(type.slice(0, -1));
@@ -88,13 +85,9 @@ function unquoted(value: string): string {
   return value.replace(/^"/u, '').replace(/"$/u, '').replaceAll(/\\(.)/gu, '$1');
 }
 
-/**
- * Splits a text at the separators outside of quotes, into at most `countMax` parts. An unclosed quote extends to the
- * end of the text.
- */
+/** Splits a text at the separators outside of quotes, into at most `countMax` parts. */
 function splitOutsideQuotes(text: string, separator: string, countMax: number): string[] {
   const parts: string[] = [];
-  // Most headers have no quotes.
   if (!text.includes('"')) return text.split(separator, countMax);
   let start = 0;
   let isQuoted = false;

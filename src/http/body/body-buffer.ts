@@ -1,6 +1,6 @@
 /**
- * Collects a body. The first chunk is not copied, since it usually is the whole body. Further chunks are copied into
- * one buffer, because a million separate chunks of one byte would take hundreds of bytes each.
+ * Collects a body. Does not copy the first chunk, which usually is the whole body. Copies further chunks into one
+ * buffer, because each separate chunk of one byte would take hundreds of bytes.
  */
 export class BodyBuffer {
   readonly #bytesMax: number;
@@ -11,13 +11,13 @@ export class BodyBuffer {
     this.#bytesMax = bytesMax;
   }
 
-  /** Returns the additional memory that the body would occupy after `add`, in bytes. */
+  /** Returns the additional memory that `add` would take, in bytes. */
   growthFor(piece: Buffer): number {
     const length = this.#length + piece.length;
     return length <= this.#buffer.length ? 0 : this.#capacityFor(length) - this.#buffer.length;
   }
 
-  /** Adds a chunk; the total must not exceed `bytesMax`. */
+  /** The total must not exceed `bytesMax`. */
   add(piece: Buffer): void {
     const length = this.#length + piece.length;
     if (this.#length === 0) {

@@ -13,7 +13,6 @@ import { problem } from '../problem.ts';
 import { protobufType, type KubernetesMessage } from './kubernetes-message.ts';
 import { decodeBody, holdingValues, noRoom, notValid, type Body, type Reading } from './read-body.ts';
 
-/** Returns the byte limit of a body by its media type. */
 export function bodyBytesMaxOf(type: string): number {
   if (type === yamlType) return yamlBodyBytesMax;
   return type === protobufType ? protobufBodyBytesMax : requestBodyBytesMax;
@@ -24,7 +23,10 @@ type RawBody = {
   readonly bytes: Uint8Array;
 };
 
-/** Decodes a body in YAML, protobuf or JSON. Decodes any other media type, and protobuf without `message`, as JSON. */
+/**
+ * Decodes a body in YAML, protobuf or JSON. Other media types are decoded as JSON. Without `message`, protobuf is also
+ * decoded as JSON.
+ */
 export async function decodeFormat(
   { type, bytes }: RawBody,
   reading: Reading,
@@ -52,7 +54,7 @@ const tooSlow =
   `reading the body as YAML takes more than ${String(yamlReadMs / 1_000)} s or too much memory: ` +
   'send the body as JSON';
 
-/** Decodes a protobuf body. The first call loads the protobuf library. */
+/** Loads the protobuf library at the first call. */
 async function decodeProtobufBody(
   bytes: Uint8Array,
   reading: Reading,
@@ -60,6 +62,6 @@ async function decodeProtobufBody(
 ): Promise<Body<Json>> {
   const { decodeKubernetesMessage } = await import('./decode-kubernetes-protobuf.ts');
   const decoded = decodeKubernetesMessage(bytes, message);
-  // A field takes at least two bytes, so the number of values is at most half the number of bytes.
+  // A field takes at least two bytes, so the body has at most this number of values.
   return decoded.ok ? holdingValues(decoded.value, bytes.length / 2, reading) : notValid(decoded.detail);
 }

@@ -20,10 +20,7 @@ type Encoded = {
 type Wrapper = Encoded & { readonly typeMeta?: TypeMeta };
 type Raw = { readonly raw?: { readonly [member: string]: Json } };
 
-/**
- * The fields of `runtime.Unknown`, except for field 2, which is the object. The shape of the object depends on the kind
- * in field 1.
- */
+/** The fields of `runtime.Unknown` except for field 2, the object. */
 const wrapper: MessageShape = {
   1: nested('typeMeta', { 1: text('apiVersion'), 2: text('kind') }),
   3: text('contentEncoding'),
@@ -31,12 +28,10 @@ const wrapper: MessageShape = {
 };
 
 /**
- * Decodes a body of `application/vnd.kubernetes.protobuf`, which consists of the magic bytes and a `runtime.Unknown`.
- * The `runtime.Unknown` contains the kind and the object. The result is the object in its JSON form. As in JSON, `kind`
- * and `apiVersion` may be absent.
+ * Decodes a body of `application/vnd.kubernetes.protobuf`: the magic bytes and a `runtime.Unknown`, which contains the
+ * kind and the object. The result is the object in its JSON form, in which `kind` and `apiVersion` may be absent.
  *
- * The bytes are decoded twice: first the kind and the encoding, so that an object of another kind is refused with this
- * reason instead of an error about its fields; then the object, with the shape of the expected message.
+ * Decodes the kind before the object, so that the refusal of another kind names the kind and not a field.
  */
 export function decodeKubernetesMessage(bytes: Uint8Array, message: KubernetesMessage): DecodedMessage {
   if (!magic.every((byte, index) => bytes[index] === byte))

@@ -4,7 +4,7 @@ import protobuf from 'protobufjs/minimal.js';
 
 import type { Json } from '../../base/json.ts';
 
-/** The fields of a protobuf message by their numbers. Unknown fields are skipped, as usual in protobuf. */
+/** The fields of a protobuf message by number. Unknown fields are skipped, as usual in protobuf. */
 export type MessageShape = { readonly [fieldNumber: number]: Field };
 
 export type Field =
@@ -24,9 +24,9 @@ type RepeatedField = {
 type Members = { [name: string]: Json };
 
 /**
- * Decodes an untrusted message in proto2 encoding. As with JSON (decision 0007), input that two readers could interpret
- * differently is refused, for example a second value for a single-valued field, a varint that is too long, or malformed
- * UTF-8. `shape` limits the nesting. Groups are refused, since they could nest without limit.
+ * Decodes an untrusted message in proto2 encoding. Refuses input that two readers could interpret differently (decision
+ * 0007), for example a repeated value of a single-valued field, or malformed UTF-8. Refuses groups, because groups
+ * could nest without limit.
  */
 export function decodeMessage(
   bytes: Uint8Array,
@@ -38,7 +38,7 @@ export function decodeMessage(
     return { ok: true, value: new MessageReader(bytes).message(shape, '') };
   } catch (error) {
     if (error instanceof MalformedMessage) return { ok: false, detail: error.message };
-    // The library throws a RangeError for a value that is longer than the input.
+    // The library throws a RangeError if a value is longer than the input.
     if (error instanceof RangeError) return { ok: false, detail: cutShort };
     throw error;
   }
@@ -67,7 +67,7 @@ class MessageReader {
     this.#reader = new protobuf.Reader(bytes);
   }
 
-  /** Decodes a message. `path` is the path of the message in its parents, for refusals. */
+  /** `path` is the path of the message in its parents, for refusals. */
   message(shape: MessageShape, path: string): Members {
     const members: Members = {};
     const lists = new Map<string, string[]>();
@@ -124,13 +124,13 @@ class MessageReader {
 
   #uint32(): number {
     const bytes = this.#varintBytes(lengthBytesMax);
-    // Refuses a tag or length of more than 32 bits, since the library drops the higher bits.
+    // Refuses a tag or length of more than 32 bits, because the library drops the higher bits.
     if (bytes === lengthBytesMax && (this.#reader.buf[this.#reader.pos + bytes - 1] ?? 0) > 0x0f)
       throw new MalformedMessage('a tag or length has more than 32 bits');
     return this.#reader.uint32();
   }
 
-  /** Reads a signed 64-bit integer. Throws if JSON cannot represent the number exactly. */
+  /** Reads a signed 64-bit integer. Throws MalformedMessage if JSON cannot represent the number exactly. */
   #integer(path: string): number {
     this.#varintBytes(varintBytesMax);
     const value = Number(this.#reader.int64());
@@ -146,10 +146,7 @@ class MessageReader {
     else throw new MalformedMessage(`a field ${within(path)} has the unknown wire type ${String(wireType)}`);
   }
 
-  /**
-   * Checks the next varint, and returns its number of bytes. The check is necessary because the library does not detect
-   * every truncated varint.
-   */
+  /** Returns the number of bytes of the next varint. The library does not detect every truncated varint. */
   #varintBytes(bytesMax: number): number {
     const { buf, pos, len } = this.#reader;
     for (let bytes = 1; bytes <= bytesMax; bytes += 1) {

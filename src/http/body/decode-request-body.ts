@@ -6,8 +6,6 @@ import type { Decoded } from '../resources/decode-list-query.ts';
 import type { JsonMembers } from '../resources/decode-write.ts';
 import { problem, type Problem } from '../problem.ts';
 
-/** Request bodies other than objects of a type. Each has a schema, so violations are reported as for objects. */
-
 export type PasswordChange = {
   readonly currentPassword: string;
   readonly password: string;
@@ -54,7 +52,6 @@ type AccessReview = {
 
 const text = { type: 'string' };
 const word = { type: 'string', minLength: 1 };
-/** The attributes in the spec of a review. */
 const attributes = {
   resourceAttributes: {
     type: ['object', 'null'],
@@ -124,7 +121,6 @@ function reviewedAttributes({
   };
 }
 
-/** Creates the refusal of an invalid body. */
 export function invalidBody(title: string, violations: readonly Violation[]): Problem {
   return problem('invalid', `${title} is invalid: ${violationsText(violations)}`, { violations });
 }

@@ -11,19 +11,17 @@ export type DecodedYaml = { readonly ok: true; readonly value: Json } | { readon
 export type YamlBounds = {
   readonly depthMax: number;
   /**
-   * The maximum total length of all strings and member names in UTF-16 units, plus one for each value, with every alias
-   * expanded.
+   * The maximum total length of all strings and member names in UTF-16 units, plus one for each value. Aliases are
+   * counted in expanded form.
    */
   readonly lengthMax: number;
 };
 
 /**
- * Decodes one untrusted YAML document (YAML 1.2, core schema) to a JSON value. As with JSON (decision 0007), input that
- * two readers could interpret differently is refused: duplicate keys, keys that are not strings, the key `__proto__`,
- * merge keys, tags other than those of JSON's types, other versions of YAML, several documents, and numbers that are
- * not finite.
+ * Decodes one untrusted YAML document (YAML 1.2, core schema) to a JSON value. Refuses input that two readers could
+ * interpret differently (decision 0007), such as duplicate keys, merge keys and several documents.
  *
- * Decoding takes milliseconds for each KiB, so it runs in the YAML thread.
+ * Takes milliseconds for each KiB, and thus runs in a worker thread.
  */
 export function decodeYaml(bytes: Uint8Array, bounds: YamlBounds): DecodedYaml {
   if (bytes.length === 0) return refused('the body is empty');
@@ -55,15 +53,12 @@ const plainTags: ReadonlySet<string | undefined> = new Set([
   ...['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
 ]);
 
-/** Converts nodes in document order, since an alias refers to the last anchor of its name before the alias. */
+/** Converts nodes in document order, because an alias refers to the last anchor of its name before the alias. */
 class YamlReader {
   readonly #text: string;
   readonly #bounds: YamlBounds;
   readonly #anchors = new Map<string, Node>();
-  /**
-   * The node to which each alias refers. It is determined when the alias is first read, since a later anchor may have
-   * the same name.
-   */
+  /** The node to which each alias refers. A later anchor may have the same name. */
   readonly #targets = new Map<Alias, Node | undefined>();
   /** The collections that contain the current node. */
   readonly #open = new Set<Node>();
@@ -74,7 +69,7 @@ class YamlReader {
     this.#bounds = bounds;
   }
 
-  /** Returns the value of a node. `path` is the JSON pointer of the node. */
+  /** `path` is the JSON pointer of the node. */
   value(node: unknown, path: string, depth: number): Json {
     this.#add(1);
     if (isAlias(node)) return this.value(this.#targetOf(node, path), path, depth);

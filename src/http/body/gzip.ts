@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream';
 import { createGzip } from 'node:zlib';
 
-/** Whether Accept-Encoding allows gzip (RFC 9110, 12.5.3). */
+/** Returns whether Accept-Encoding allows gzip (RFC 9110, 12.5.3). */
 export function acceptsGzip(acceptEncoding: string | undefined): boolean {
   const codings = (acceptEncoding ?? '').toLowerCase().split(',');
   const qualities = new Map(
@@ -14,13 +14,10 @@ export function acceptsGzip(acceptEncoding: string | undefined): boolean {
   return (qualities.get('gzip') ?? qualities.get('x-gzip') ?? qualities.get('*') ?? 0) > 0;
 }
 
-/**
- * Compresses in a thread of Node's pool, at the speed at which the result is read. If the iteration is abandoned,
- * `chunks` ends too.
- */
+/** Compresses in a thread of Node's pool, at the speed of the reader. If the reader stops early, `chunks` ends too. */
 export async function* gzipped(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const gzip = createGzip();
-  // The callback ignores the error, because `pipeline` passes an error of `chunks` to the reader of `gzip`.
+  // `pipeline` passes an error of `chunks` to the reader of `gzip`.
   pipeline(chunks, gzip, () => undefined);
   const compressed: AsyncIterable<Uint8Array> = gzip;
   try {

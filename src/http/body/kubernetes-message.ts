@@ -2,16 +2,10 @@ import type { Field, MessageShape } from './decode-message.ts';
 
 export const protobufType = 'application/vnd.kubernetes.protobuf';
 
-/**
- * A Kubernetes message, as `generated.proto` of its API group declares the message. Some fields that this server
- * ignores are omitted.
- */
+/** A message as in `generated.proto` of its Kubernetes API group. Fields that this server ignores may be omitted. */
 export type KubernetesMessage = {
   readonly kind: string;
-  /**
-   * The required version. Undefined allows any version, since clients send DeleteOptions with the version of the
-   * object's group.
-   */
+  /** Undefined allows any version: clients send DeleteOptions with the version of the object's group. */
   readonly apiVersion: string | undefined;
   readonly shape: MessageShape;
 };
@@ -20,7 +14,6 @@ export const text = (name: string): Field => ({ name, type: 'string' });
 export const strings = (name: string): Field => ({ name, type: 'strings' });
 export const nested = (name: string, shape: MessageShape): Field => ({ name, type: 'message', shape });
 
-/** The options of a deletion. */
 export const deleteOptionsMessage: KubernetesMessage = {
   kind: 'DeleteOptions',
   apiVersion: undefined,

@@ -2,7 +2,6 @@ import { Composer, Parser, type Document } from 'yaml';
 
 /** The first syntax error of a text. */
 export class YamlFault extends Error {
-  /** The offset in the text, in UTF-16 units. */
   readonly at: number;
 
   constructor(message: string, at: number) {
@@ -16,9 +15,8 @@ export class YamlFault extends Error {
 type Place = number | readonly number[] | { readonly offset: number };
 
 /**
- * A composer that stops at the first error or warning. A text of 256 KiB may have 100,000 of them, which would take
- * seconds. The library reports errors through the private member `onError`, which this class replaces. A test counts
- * the created faults, so that it detects a change of the library.
+ * Stops at the first error or warning, because collecting 100,000 errors in a text of 256 KiB would take seconds.
+ * Replaces `onError`, a private member of the library.
  */
 class FirstFaultComposer extends Composer {
   constructor() {
@@ -26,15 +24,14 @@ class FirstFaultComposer extends Composer {
       version: '1.2',
       schema: 'core',
       resolveKnownTags: false,
-      // The time for `uniqueKeys` and `prettyErrors` grows with the square of the length. `YamlReader` compares keys
-      // and computes positions instead.
+      // Both options take quadratic time. `YamlReader` compares keys and computes positions instead.
       uniqueKeys: false,
       prettyErrors: false,
       logLevel: 'error',
     });
     let first: YamlFault | undefined;
-    // Every call throws the first fault, because the library catches an exception within a collection, and then reports
-    // it again, at the position of the collection.
+    // The library catches an exception within a collection, and reports the exception again at the position of the
+    // collection. So every call throws the first fault.
     const onError = (place: Place, _code: string, message: string): never => {
       throw (first ??= new YamlFault(message, offsetOf(place)));
     };

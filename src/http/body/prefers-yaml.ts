@@ -1,9 +1,8 @@
 import { jsonType, yamlType } from './media-types.ts';
 import { includesType, isPlainJson, parseAccept } from './accept-header.ts';
 
-/** Whether `Accept` prefers YAML to JSON, for objects in any representation. A wildcard means JSON. */
+/** Returns whether `Accept` prefers YAML to JSON, for objects in any representation. A wildcard means JSON. */
 export function prefersYaml(accept: string | undefined): boolean {
-  // The usual headers are recognized without parsing.
   if (accept === undefined || isPlainJson(accept) || !/yaml/iu.test(accept)) return false;
   const ranges = parseAccept(accept);
   const yaml = ranges.findIndex(({ type }) => type === yamlType);

@@ -11,18 +11,18 @@ import { problem, type ProblemResult } from '../problem.ts';
 export type Body<T> =
   | { readonly ok: true; readonly value: T }
   | ProblemResult
-  /** The client disconnected while it sent the body, so no response is possible. */
+  /** The client disconnected while it sent the body. */
   | { readonly ok: false; readonly problem: undefined };
 
 /**
- * The maximum length of a refused body that is read and dropped. A longer body closes the connection. Most clients read
- * the response only after they have sent the whole body.
+ * The maximum length of a refused body that is read and dropped. Most clients read the response only after they have
+ * sent the whole body.
  */
 const drainedBytesMax = 64 * requestBodyBytesMax;
 
 /**
- * Returns the media type of the body; without a Content-Type, JSON (decision 2). Returns a refusal if `accepted` does
- * not contain the type, or if the body has a Content-Encoding or a charset other than UTF-8 and ASCII.
+ * Returns the media type of the body; JSON without a Content-Type. Refuses a type that `accepted` does not contain, a
+ * Content-Encoding, and a charset other than UTF-8 and ASCII.
  */
 export function mediaTypeOf(
   req: IncomingMessage,
@@ -34,7 +34,6 @@ export function mediaTypeOf(
   }
   const header = headerOf(req, 'content-type');
   if (header === undefined) return { ok: true, type: jsonType };
-  // The usual spelling is recognized without parsing.
   if (accepted.includes(header)) return { ok: true, type: header };
   const [type = '', ...parameters] = header.split(';').map((part) => part.trim().toLowerCase());
   const foreign = parameters.find(
@@ -46,18 +45,16 @@ export function mediaTypeOf(
     : unsupported(`the body must be ${accepted.join(' or ')}, is ${JSON.stringify(type)}`);
 }
 
-/** A request with a body to read. */
+/** A request with a body. */
 export type Reading = Pick<Exchange, 'req' | 'res' | 'subject' | 'sender' | 'memory' | 'serving'>;
 
-/**
- * Reads the whole body. Refuses a body of more than `bytesMax` bytes, and a body for which no memory can be reserved.
- */
+/** Reads the whole body. Refuses a body of more than `bytesMax` bytes, and a body for which no memory is free. */
 export async function readBody(reading: Reading, bytesMax = requestBodyBytesMax): Promise<Body<Uint8Array>> {
   const { req, memory } = reading;
   const declared = Number(req.headers['content-length'] ?? 0);
   if (declared > bytesMax) {
-    // Node reads an unread body to its end, so that the connection can be reused. If the body is longer than
-    // `drainedBytesMax`, the connection is closed instead.
+    // Node reads a refused body to its end, so that the connection can be reused. A body of more than `drainedBytesMax`
+    // closes the connection.
     return tooLarge(bytesMax, declared > drainedBytesMax ? ['Connection', 'close'] : []);
   }
   return new Promise((resolve) => {
@@ -96,10 +93,9 @@ export const noRoom: Body<never> = {
   }),
 };
 
-/** Reads the whole body as JSON. */
 export async function readJson(reading: Reading): Promise<Body<Json>> {
   const body = await readBody(reading);
-  // Waits for a turn, since many large bodies may be complete or refused at the same time.
+  // Waits for a turn, because many large bodies may be complete or refused at the same time.
   if (body.ok ? body.value.length >= bodyTurnBytesMin : body.problem !== undefined) {
     const turn = reading.memory.turn();
     if (turn !== undefined) await turn;
@@ -108,10 +104,7 @@ export async function readJson(reading: Reading): Promise<Body<Json>> {
   return body.ok ? decodeBody(body.value, reading) : body;
 }
 
-/**
- * Decodes JSON. Reserves memory for the parsed value too, since the value of one byte of JSON may take tens of bytes of
- * memory.
- */
+/** Decodes JSON, and reserves memory for the value. One byte of JSON may take tens of bytes of memory. */
 export function decodeBody(bytes: Uint8Array, reading: Reading): Body<Json> {
   const decoded = decodeJson(bytes, { depthMax: jsonDepthMax });
   if (!decoded.ok) return notValid(decoded.problem.detail);
@@ -119,8 +112,7 @@ export function decodeBody(bytes: Uint8Array, reading: Reading): Body<Json> {
 }
 
 /**
- * Reserves memory for a decoded value until the request is answered. Returns a refusal if the memory cannot be
- * reserved.
+ * Reserves memory for a decoded value until the request is answered. Returns a refusal if too little memory is free.
  */
 export function holdingValues(value: Json, values: number, reading: Reading): Body<Json> {
   return reading.memory.hold(reading, parsedValueBytes * values) ? { ok: true, value } : noRoom;

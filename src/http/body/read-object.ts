@@ -9,10 +9,7 @@ import { mediaTypeOf, readBody, readJson, type Body } from './read-body.ts';
 
 type ReadObject = { readonly ok: true; readonly value: JsonMembers } | { readonly ok: false; readonly answer: Answer };
 
-/**
- * Reads the body as a JSON object, from JSON or YAML. `message` describes the protobuf form of the object, if protobuf
- * is accepted too.
- */
+/** Reads a JSON object from a body in JSON or YAML. With `message`, the body may also be protobuf. */
 export async function readObject(exchange: Exchange, message?: KubernetesMessage): Promise<ReadObject> {
   const media = mediaTypeOf(exchange.req, acceptedTypes(message));
   if (!media.ok) return { ok: false, answer: refusal(media.problem) };
@@ -23,8 +20,8 @@ export async function readObject(exchange: Exchange, message?: KubernetesMessage
 }
 
 /**
- * Like `readObject`, for a body that may be empty. An empty body may have any media type, and is read as an object
- * without members.
+ * Like `readObject`, for a body that may be empty. An empty body may have any media type, and is an object without
+ * members.
  */
 export async function readOptionalObject(exchange: Exchange, message: KubernetesMessage): Promise<ReadObject> {
   const media = mediaTypeOf(exchange.req, acceptedTypes(message));

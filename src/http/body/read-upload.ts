@@ -10,24 +10,23 @@ import type { Body } from './read-body.ts';
 import { uploadLookBytesMin, uploadLookMs, uploadSlowLooksMax } from '../plugin-routes/route-limits.ts';
 
 export type UploadRules = {
-  /** The name of the form field that contains the file. The form must not have other fields. */
+  /** The form field with the file. The form must not have other fields. */
   readonly field: string;
   readonly bytesMax: number;
   readonly clock: Clock;
 };
 
-/** The maximum number of bytes around the file: boundaries and part headers. */
+/** The most bytes around the file: boundaries and part headers. */
 const framingBytesMax = 16_384;
 /**
- * The rest of a refused upload is read and dropped, up to this multiple of the limit in total. A longer upload closes
- * the connection. Most clients read the response only after they have sent the whole body.
+ * The rest of a refused upload is dropped, up to this multiple of the limit. Most clients read the response only after
+ * they have sent the whole body.
  */
 const drainedTimes = 2;
 
 /**
- * Reads the single file of a `multipart/form-data` body into memory. Call this function after the authorization.
- * Nothing of the body is read before the call. A body that arrives too slowly is refused within seconds, since it
- * occupies a slot.
+ * Reads the single file of a `multipart/form-data` body into memory. A body that arrives too slowly is refused within
+ * seconds, because an upload occupies a slot.
  */
 export async function readUpload(req: IncomingMessage, rules: UploadRules): Promise<Body<Uint8Array>> {
   const contentType = headerOf(req, 'content-type');
@@ -49,7 +48,7 @@ export async function readUpload(req: IncomingMessage, rules: UploadRules): Prom
   try {
     parser = new Busboy({
       headers: { ...req.headers, 'content-type': contentType },
-      // These limits are above the allowed numbers, so that the parser passes on a violation instead of ignoring it.
+      // Above the allowed numbers, so that the parser reports a violation instead of ignoring excess parts.
       limits: {
         fileSize: rules.bytesMax + 1,
         files: 2,
@@ -76,12 +75,11 @@ async function parsed(req: IncomingMessage, parser: Busboy, rules: UploadRules):
       progress.cancel();
       req.off('close', goneAway);
       req.unpipe(parser);
-      // Reads and drops the rest, up to a limit, since a client that is still sending does not read the response.
+      // Drops the rest: a client that is still sending does not read the response.
       req.resume();
       resolve(body);
     };
-    // Handles a disconnect. `close` also follows a request that was read completely; then the result of the parser is
-    // used.
+    // `close` also follows a complete request. Then the result of the parser is used.
     const goneAway = (): void => {
       if (!req.complete) settle({ ok: false, problem: undefined });
     };
@@ -116,8 +114,8 @@ async function parsed(req: IncomingMessage, parser: Busboy, rules: UploadRules):
 }
 
 /**
- * Checks the speed of the upload at intervals, and calls `onStall` after too many slow intervals in a row. A single
- * slow interval is ignored, since this process itself may have caused it.
+ * Checks the speed of the upload at intervals, and calls `onStall` after several slow intervals in a row. This process
+ * itself may cause a single slow interval.
  */
 function watchProgress(clock: Clock, received: () => number, onStall: () => void): { cancel(): void } {
   let before = received();
@@ -183,10 +181,7 @@ function tooLarge({ bytesMax }: UploadRules): Body<never> {
   return refused('body-too-large', `a file must be at most ${String(bytesMax)} bytes`);
 }
 
-/**
- * Returns a refusal that closes the connection after the response, so that the server does not wait for the rest of the
- * body.
- */
+/** Closes the connection after the response, so that the server does not wait for the rest of the body. */
 function stalled(): Body<never> {
   const detail =
     `the upload is too slow: the server requires at least ${String(uploadLookBytesMin)} bytes ` +

@@ -9,15 +9,10 @@ import type { Writer } from '../../write/admission/writer.ts';
 import type { Writers } from '../../write/admission/writers.ts';
 import { YamlThread } from './yaml-thread.ts';
 
-/**
- * The state of a request that is being served. `hold` is its reserved memory; undefined before the first reservation.
- */
+/** The reserved memory of a request that is being served; undefined before the first reservation. */
 export type Serving = { hold: RequestHold | undefined };
 
-/**
- * The parts of a request that a reservation of memory requires. They determine the account, and the end of the
- * reservation.
- */
+/** The parts of a request that determine the account and the end of a reservation of memory. */
 export type Holding = {
   readonly res: ServerResponse;
   readonly subject: Subject;
@@ -26,8 +21,8 @@ export type Holding = {
 };
 
 /**
- * The resources that requests share for their bodies: memory, turns of the event loop, and the thread for YAML. Memory
- * is limited in total and by user or address, together with writes in flight.
+ * The resources that requests share for their bodies: memory, turns of the event loop, and the YAML thread. Memory is
+ * limited in total and for each user or address.
  */
 export class RequestMemory {
   readonly #held: HeldBytes;
@@ -51,17 +46,13 @@ export class RequestMemory {
   }
 
   /**
-   * Returns undefined if this turn has time to decode a large body. Otherwise, returns a promise that resolves in a
-   * turn that has time, since many bodies may be complete at the same time.
+   * Returns undefined if this turn has time to decode a large body; otherwise resolves in a later turn that has time.
    */
   turn(): Promise<void> | undefined {
     return this.#turns.soon('');
   }
 
-  /**
-   * Reserves additional bytes until the request is answered. Returns false, and reserves nothing, if a limit would be
-   * exceeded.
-   */
+  /** Reserves additional bytes until the request is answered. Returns false if a limit would be exceeded. */
   hold({ serving, subject, sender, res }: Holding, bytes: number): boolean {
     serving.hold ??= new RequestHold(this.#writers.of(subject, sender.address), this.#held, res);
     return serving.hold.grow(bytes);
@@ -69,8 +60,8 @@ export class RequestMemory {
 }
 
 /**
- * The memory reserved for one request. The memory is released when the request has been handled and its response is
- * closed, in either order, since a client may disconnect while its request is handled.
+ * The memory that is reserved for one request. The memory is released when the request is handled and the response is
+ * closed. A client may disconnect while its request is handled.
  */
 export class RequestHold {
   readonly #writer: Writer;
@@ -97,10 +88,7 @@ export class RequestHold {
     return true;
   }
 
-  /**
-   * Releases the memory when the response is closed, or at once if it is closed already. Call this method after the
-   * response has been passed to the connection.
-   */
+  /** Call this method after the response has been passed to the connection. */
   served(): void {
     this.#isServed = true;
     this.#releaseAtEnd();

@@ -8,10 +8,7 @@ import { problem } from '../problem.ts';
 import type { Decoded } from '../resources/decode-list-query.ts';
 import type { JsonMembers } from '../resources/decode-write.ts';
 
-/**
- * The known members of a value. The entry of a member lists the known members of the member's value; undefined means
- * that the whole value is known.
- */
+/** The known members of an object. Undefined means that every value of the member is known. */
 type Known = { readonly members: ReadonlyMap<string, Known | undefined> };
 
 const everyReview = ['apiVersion', 'kind', 'metadata', 'status'].map((member) => [member, undefined] as const);
@@ -38,9 +35,8 @@ export type KnownBody = {
 };
 
 /**
- * Returns the body of a review without unknown members. `fieldValidation` determines the treatment of unknown members:
- * `Warn` drops them with a warning, as Kubernetes does by default for its built-in types; `Ignore` drops them without a
- * warning; `Strict` refuses the body.
+ * Removes unknown members from the body of a review. As in Kubernetes, `Warn` adds a warning for each unknown member,
+ * `Ignore` adds none, and `Strict` refuses the body.
  */
 export function knownBody(
   kind: string,

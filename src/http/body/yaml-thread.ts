@@ -5,7 +5,7 @@ import { LeastUsedQueue } from '../../base/least-used-queue.ts';
 import { yamlHeapMegabytesMax, yamlIdleMs, yamlReadMs } from '../../limits/requests.ts';
 import { yamlWorkerUrl, type ReadYaml } from './yaml-worker.ts';
 
-/** The outcome of reading a body; `late` means that the reading exceeded the limit of time or memory. */
+/** `late` means that reading the body exceeded the limit of time or memory. */
 export type YamlOutcome = ReadYaml | 'late';
 
 type Waiting = {
@@ -22,9 +22,8 @@ type Current = {
 };
 
 /**
- * Reads YAML bodies in a thread, one after another, because the parser takes milliseconds for each KiB, and cannot
- * pause. The next body belongs to the account that has used the least time. The thread starts with the first body, ends
- * after a time without bodies, and is replaced if a body takes too much time or memory.
+ * Reads YAML bodies in a thread, one after another, because the parser takes milliseconds for each KiB. The account
+ * that has used the least time is next. A body that takes too much time or memory ends the thread.
  */
 export class YamlThread {
   readonly #clock: Clock;
@@ -38,10 +37,7 @@ export class YamlThread {
     this.#clock = clock;
   }
 
-  /**
-   * Reads a body. The time of the thread is divided fairly among the accounts. An abort of `gone` means that the body
-   * is no longer needed. If the reading has not started then, the result is undefined.
-   */
+  /** Reads a body. Resolves with undefined if `gone` aborts before the reading starts. */
   async read(bytes: Uint8Array, account: string, gone: AbortSignal): Promise<YamlOutcome | undefined> {
     return new Promise((resolve) => {
       const item: Waiting = { bytes, settle: resolve };
@@ -81,17 +77,15 @@ export class YamlThread {
       name: 'yaml',
       resourceLimits: { maxOldGenerationSizeMb: yamlHeapMegabytesMax },
     });
-    // Ignores a message that a replaced thread sent before its end, because the current body was sent to another
-    // thread.
+    // A replaced thread may have sent a message before its end.
     worker.on('message', (read: ReadYaml) => {
       if (worker === this.#worker) this.#settle(read);
     });
-    // The usual cause of an error is that the body takes too much memory. The outcome is the same as if it took too
-    // much time.
+    // The usual cause of an error is a body that takes too much memory.
     worker.on('error', () => {
       if (worker === this.#worker) this.#end('late');
     });
-    // `unref` is called last, since adding a listener refs the thread again.
+    // Adding a listener would ref the thread again, so `unref` is last.
     worker.unref();
     return worker;
   }

@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { jsonDepthMax, requestBodyBytesMax } from '../../limits/requests.ts';
 import { decodeYaml } from './decode-yaml.ts';
 
-/** The result for one body: its value as JSON text, or a problem. */
+/** The value of a body as JSON text, or its problem. */
 export type ReadYaml = { readonly ok: true; readonly json: string } | { readonly ok: false; readonly detail: string };
 
 export const yamlWorkerUrl: string = import.meta.url;
@@ -14,7 +14,7 @@ parentPort?.on('message', (bytes: Uint8Array) => {
 });
 
 /**
- * Refuses a value if its JSON is longer than a JSON body may be, since the main thread decodes the JSON in one turn.
+ * Refuses a value if its JSON is longer than a JSON body may be, because the main thread decodes the JSON in one turn.
  * Escapes can make the JSON of a short text long.
  */
 function withinBody(json: string): ReadYaml {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The paths of probes, which address a node by its IP address instead of a configured name. */
+/** The paths of probes. Probes address a node by its IP address. */
 const probes: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz']);
 
 /**
@@ -14,8 +14,8 @@ export class AllowedHosts {
   }
 
   /**
-   * Whether the request's Host header, and its target if that is in absolute form, name an allowed host. A probe may
-   * name any host.
+   * Returns whether the Host header, and a request target in absolute form, name allowed hosts. A probe may name any
+   * host.
    */
   allows({ method, url = '/', headers: { host = '' } }: IncomingMessage): boolean {
     if (this.#hosts.size === 0) return true;

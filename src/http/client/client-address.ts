@@ -13,9 +13,9 @@ export type SenderOf = (req: IncomingMessage) => Sender;
 type Peer = Sender & { readonly isTrusted: boolean };
 
 /**
- * Determines the client's address. Forwarding headers are ignored unless the peer of the connection is a trusted proxy.
- * For a trusted proxy, the client's address is the first untrusted address from the right in `Forwarded` or
- * `X-Forwarded-For`.
+ * Creates a function that determines the client's address. If the peer of the connection is a trusted proxy, the
+ * address is the first untrusted address from the right in `Forwarded` or `X-Forwarded-For`. Otherwise these headers
+ * are ignored.
  */
 export function createSenderOf(trustedProxies: readonly string[]): SenderOf {
   const proxies = new TrustedProxies(trustedProxies);
@@ -42,14 +42,14 @@ function forwarded(req: IncomingMessage, peer: Peer, proxies: TrustedProxies): S
     ...(byX === undefined ? [] : [walk(peer.address, hopsOf(byX, addressOfXForwardedFor), proxies)]),
   ];
   const [address = peer.address, other = address] = named;
-  // A proxy writes one of the two headers, and may pass on the other header from the client. If the two differ, neither
-  // is used.
+  // A proxy writes one of the two headers, and may pass on the other header from the client. If the addresses differ,
+  // the server uses neither header.
   return { address: address === other ? address : peer.address, isSecure: peer.isSecure || saysHttps(req) };
 }
 
 /**
- * Returns the first untrusted address of the list. If the list ends before such an address, has an invalid entry before
- * it, or has too many hops, returns the last valid hop; if there is none, returns `peer`.
+ * Returns the first untrusted address. Without such an address, returns the last valid hop; without a hop, returns
+ * `peer`.
  */
 function walk(peer: string, hops: Iterable<string>, proxies: TrustedProxies): string {
   let [address, count] = [peer, 0];
@@ -62,7 +62,7 @@ function walk(peer: string, hops: Iterable<string>, proxies: TrustedProxies): st
   return address;
 }
 
-/** Whether any hop reports HTTPS. A client that forges this header affects only its own cookie. */
+/** Returns whether a hop reports HTTPS. A client that forges this header affects only its own cookie. */
 function saysHttps(req: IncomingMessage): boolean {
   const byX = headerOf(req, 'x-forwarded-proto') ?? '';
   return (

@@ -2,8 +2,8 @@ import { forwardedHopLengthMax } from '../../limits/addresses.ts';
 import { canonicalAddress } from './ip-address.ts';
 
 /**
- * Reads a list from its end, one entry at a time. A trusted proxy writes only the last entries, so malformed entries
- * before them must not affect the result.
+ * Reads a list from its end. A trusted proxy writes only the last entries, so earlier malformed entries must not affect
+ * the result.
  */
 class EntriesFromRight {
   readonly #text: string;
@@ -25,8 +25,8 @@ class EntriesFromRight {
   }
 
   /**
-   * Returns the position of the comma before the entry; -1 for the first entry, and undefined if the entry is too long.
-   * Ignores commas within quotes.
+   * Returns the position of the unquoted comma before the entry; -1 for the first entry, undefined if the entry is too
+   * long.
    */
   #comma(): number | undefined {
     const first = Math.max(0, this.#end - forwardedHopLengthMax - 1);
@@ -39,10 +39,7 @@ class EntriesFromRight {
     return this.#end <= forwardedHopLengthMax ? -1 : undefined;
   }
 
-  /**
-   * Whether the character is escaped by a backslash. A proxy quotes values of the client, such as `Host`, and escapes
-   * quotes within them.
-   */
+  /** Returns whether a backslash escapes the character. Proxies quote values of the client, such as `Host`. */
   #isEscaped(place: number): boolean {
     let before = place - 1;
     while (before >= place - forwardedHopLengthMax && this.#text[before] === '\\') before -= 1;
@@ -50,7 +47,7 @@ class EntriesFromRight {
   }
 }
 
-/** Yields the addresses in a header, nearest hop first. Ends at the first entry without an address. */
+/** Yields the addresses in a header, nearest hop first, until an entry without an address. */
 export function* hopsOf(
   header: string,
   addressOf: (entry: string) => string | undefined,
@@ -64,7 +61,7 @@ export function* hopsOf(
   return undefined;
 }
 
-/** Returns the address of an entry of `X-Forwarded-For`, which may have a port. */
+/** Returns the address of an entry of `X-Forwarded-For`, which may have a port; undefined if the entry is malformed. */
 export function addressOfXForwardedFor(entry: string): string | undefined {
   const bracketed = /^\[([^\]]+)\](?::\d{1,5})?$/u.exec(entry)?.[1];
   if (bracketed !== undefined) return ipv6(bracketed);
@@ -72,8 +69,8 @@ export function addressOfXForwardedFor(entry: string): string | undefined {
 }
 
 /**
- * Returns the address in the `for` parameter of an entry of `Forwarded` (RFC 7239); undefined if the parameter is
- * `unknown`, obfuscated, missing or repeated.
+ * Returns the address in the `for` parameter of an entry of `Forwarded` (RFC 7239). The result is undefined for
+ * `unknown` and obfuscated identifiers, and if the parameter is missing or repeated.
  */
 export function addressOfForwarded(entry: string): string | undefined {
   const pair = /\s*([\w!#$%&'*+.^`|~-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s";,]*))\s*(?:;|$)/uy;

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** The proxies with trusted forwarding headers: addresses and CIDR ranges, validated with the settings. */
+/** Proxies with trusted forwarding headers, as addresses and CIDR ranges. */
 export class TrustedProxies {
   readonly #ranges = new BlockList();
   readonly isEmpty: boolean;
@@ -18,7 +18,7 @@ export class TrustedProxies {
     }
   }
 
-  /** Whether the address belongs to a trusted proxy. `address` is canonical, or empty for a closed connection. */
+  /** `address` must be canonical, or empty for a closed connection. */
   has(address: string): boolean {
     return !this.isEmpty && address !== '' && this.#ranges.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
   }

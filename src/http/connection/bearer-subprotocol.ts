@@ -1,19 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 
-/**
- * The prefix of a subprotocol that contains a token. Browsers cannot set `Authorization` on a WebSocket, so Kubernetes'
- * clients offer the token as a subprotocol.
- */
+/** The prefix of a subprotocol with a token, as in Kubernetes. Browsers cannot set `Authorization` on a WebSocket. */
 const prefix = 'base64url.bearer.authorization.k8s.io.';
 
 /** For each handshake with a token, the subprotocol that the server confirms. */
 const confirmed = new WeakMap<IncomingMessage, string>();
 
 /**
- * Moves the token from the offered subprotocols of a handshake to `Authorization`, where later code reads all
- * credentials. Returns the problem of the offer, if any; the problem never contains the token. A client that offers a
- * token must offer exactly one other subprotocol. The server confirms it, since a browser closes a connection without a
- * confirmed subprotocol.
+ * Moves the token from the offered subprotocols of a handshake to `Authorization`. Returns the problem of a malformed
+ * offer. The problem never contains the token.
+ *
+ * A client that offers a token must offer exactly one other subprotocol, which the server confirms. Browsers close a
+ * connection without a confirmed subprotocol.
  */
 export function takeBearer(req: IncomingMessage): string | undefined {
   const { 'sec-websocket-protocol': offered, authorization } = req.headers;
@@ -36,10 +34,7 @@ export function takeBearer(req: IncomingMessage): string | undefined {
   return undefined;
 }
 
-/**
- * Returns the subprotocol that the client offered beside a token, and that the server confirms; undefined without a
- * token.
- */
+/** Returns the subprotocol that the client offered beside a token; undefined without a token. */
 export function besideBearer(req: IncomingMessage): string | undefined {
   return confirmed.get(req);
 }
@@ -53,7 +48,6 @@ function decoded(bearer: string): string | undefined {
   return /^[\x21-\x7e]+$/u.test(token) ? token : undefined;
 }
 
-/** Returns the headers without Sec-WebSocket-Protocol if it contains a token. */
 export function withoutBearer(headers: IncomingMessage['headers']): IncomingMessage['headers'] {
   const { 'sec-websocket-protocol': offered, ...others } = headers;
   return offered?.toLowerCase().includes(prefix) === true ? others : headers;

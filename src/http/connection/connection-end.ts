@@ -4,9 +4,8 @@ import type { Clock } from '../../base/clock.ts';
 import { lingerMs } from '../../limits/requests.ts';
 
 /**
- * Ends a connection after its last response. Reads and drops further input for a short time, because closing a socket
- * with unread data would reset the connection, and the peer could lose the response. A peer that is still connected
- * after this time is disconnected.
+ * Ends a connection after its last response. Drops further input for `lingerMs`, because the peer could lose the
+ * response if the socket closed with unread data. Then disconnects the peer.
  */
 export function endConnection(socket: Duplex, clock: Clock): void {
   if (socket.destroyed) return;

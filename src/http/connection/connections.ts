@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 
 type Connection = {
-  /** The response to the latest request, until it is sent or its connection is closed. */
+  /** The response to the latest request; undefined after the response is closed. */
   last: ServerResponse | undefined;
   /** The latest request, if its response was sent before its body had arrived completely. */
   partial: IncomingMessage | undefined;
-  /** Responses to pipelined requests that wait for earlier ones. */
+  /** Responses to pipelined requests that wait for earlier responses. */
   readonly queued: Set<ServerResponse>;
-  /** The `drain` listeners, which resume writing. Node removes them when a connection upgrades. */
+  /** The `drain` listeners, which resume writing. Node removes these listeners when a connection upgrades. */
   onDrain: readonly ((...args: unknown[]) => void)[];
   readonly onResponseClose: (this: ServerResponse) => void;
 };
@@ -16,13 +16,10 @@ type Connection = {
 /** All open connections, with their pending requests. */
 export class Connections {
   readonly #open = new Map<Socket, Connection>();
-  /** Connections without a parser. Node does not track them. */
+  /** Connections without a parser, which Node does not track. */
   readonly #unparsed = new Set<Socket>();
 
-  /**
-   * Tracks a connection. Call this method for each `connection` event of the server. A socket that returns to HTTP
-   * causes several of these events.
-   */
+  /** Tracks a connection. Handles repeated `connection` events of one socket. */
   add(socket: Socket): void {
     const known = this.#open.get(socket);
     const connection = known ?? newConnection();
@@ -37,7 +34,7 @@ export class Connections {
     });
   }
 
-  /** Tracks a request and its response. Call this method before any other handling of the request. */
+  /** Tracks a request and its response. Must run before other code handles the request. */
   begin({ socket, method }: IncomingMessage, res: ServerResponse): void {
     const connection = this.#open.get(socket);
     if (connection === undefined) return;
@@ -53,7 +50,7 @@ export class Connections {
     return this.#open.get(socket)?.last;
   }
 
-  /** Whether all requests are answered, but the body of the latest request has not arrived completely. */
+  /** Returns whether all requests are answered, but the body of the latest request has not arrived completely. */
   isWithinRequest(socket: Socket): boolean {
     return this.#open.get(socket)?.partial?.complete === false;
   }
@@ -75,9 +72,8 @@ export class Connections {
   }
 
   /**
-   * Closes idle connections that Node's server does not close: connections without a request, which browsers open in
-   * advance; ended connections that the peer has not closed; and connections with neither a parser nor a pending
-   * response.
+   * Closes idle connections that Node's server does not close: unused connections, ended connections, and connections
+   * without a parser and a pending response.
    */
   destroyIdle(): void {
     for (const socket of this.#open.keys()) if (socket.bytesRead === 0 || socket.writableFinished) socket.destroy();
@@ -106,10 +102,7 @@ function newConnection(): Connection {
   return connection;
 }
 
-/**
- * Closes a response that still waits for earlier ones, by assigning a destroyed socket. Node closes only the response
- * that is next in order.
- */
+/** Closes a response that waits for earlier responses, by assigning a destroyed socket. */
 export function closeUnsent(res: ServerResponse): void {
   // Node's own listener would detach the response from the request's socket, and throw an error.
   res.removeAllListeners('finish');

@@ -14,14 +14,12 @@ type Context = Pick<Edge, 'domain' | 'clock'> & {
 };
 
 /**
- * Ends connections with requests that cannot be read: invalid HTTP, or too slow. The problem is written as the response
- * to the malformed request after all earlier responses, or is omitted if that is impossible.
+ * Ends connections with a request that is invalid HTTP or arrives too slowly. Writes the problem as the response,
+ * unless the client could take the problem for the response to another request.
  */
 export class MalformedRequests {
   readonly #context: Context;
-  /**
-   * The connections with a handled error. Node emits another error for every further read. These errors are ignored.
-   */
+  /** The connections with a handled error. Node emits another error for every further read. */
   readonly #reported = new WeakSet<Socket>();
 
   constructor(context: Context) {
@@ -42,16 +40,14 @@ export class MalformedRequests {
     else this.#interrupt(res, error.code, socket);
   }
 
-  /** Refuses a connection without TLS to a port with TLS. */
   refusePlain(socket: Socket): void {
     socket.write(this.#bytesOf(problem('bad-request', 'this port accepts HTTPS only: use https:// in the URL')));
     endConnection(socket, this.#context.clock);
   }
 
   /**
-   * Writes the problem after the last response. If another request has become complete by then, the problem is omitted,
-   * since the client would take the problem for the response to that request. After a timeout, the connection is closed
-   * at once, without a problem.
+   * Writes the problem after the last response. If another request has become complete by then, the connection is
+   * closed instead. After a timeout, the connection is closed at once.
    */
   #endAfter(res: ServerResponse, code: string | undefined, socket: Socket): void {
     if (code === timedOut) {
@@ -64,10 +60,7 @@ export class MalformedRequests {
     });
   }
 
-  /**
-   * Handles an error within the body of the last request. The problem is the response to that request if its response
-   * is next in order and has not started.
-   */
+  /** Handles an error within the body of the last request. The problem replaces a response that has not started. */
   #interrupt(res: ServerResponse, code: string | undefined, socket: Socket): void {
     if (res.socket !== socket || res.headersSent) {
       socket.destroy();

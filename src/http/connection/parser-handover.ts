@@ -10,14 +10,13 @@ type Parts = {
   readonly socket: Socket;
   /** Data after the request at which the parser stopped. */
   readonly head: Buffer;
-  /** Runs code for a connection. An exception ends only the connection, not the process. */
+  /** Runs a task for a connection. An exception ends the connection, not the process. */
   readonly guard: (socket: Socket, task: () => void) => void;
 };
 
 /**
- * The state of a connection after a request at which Node's parser has stopped. A new parser takes over when all
- * earlier requests are answered and more data has arrived. Until then the connection behaves as usual: it times out
- * when idle, ends when its peer ends it, and continues to write.
+ * A connection after a request at which Node's parser has stopped. A new parser starts when all earlier requests are
+ * answered and more data has arrived.
  */
 class Interlude {
   readonly #parts: Parts;
@@ -64,7 +63,7 @@ class Interlude {
     if (!socket.writable || socket.readableEnded) return;
     socket.off('data', this.#read).off('end', this.#end).off('timeout', this.#timeout).off('error', ignore);
     this.#resumeParsing();
-    // Stops the timer for the idle time between two requests. Node would not stop this timer.
+    // Stops the timer for the idle time between two requests, which Node would not stop.
     socket.setTimeout(0);
     socket.unshift(Buffer.concat(this.#chunks));
     server.emit('connection', socket);
@@ -72,14 +71,11 @@ class Interlude {
   }
 }
 
-/**
- * Continues a connection with a new parser. Call this function synchronously in the `upgrade` or `connect` event, with
- * which Node passes on the connection.
- */
+/** Continues a connection with a new parser. Must be called synchronously in the `upgrade` or `connect` event. */
 export function resumeBehind(parts: Parts): void {
   new Interlude(parts).begin();
 }
 
 function ignore(): void {
-  // An `error` needs no handling, since the socket's `close` event follows.
+  // The `close` event follows an `error`.
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { AllowedHosts } from '../client/allowed-hosts.ts';
 import { problem, type Problem } from '../problem.ts';
 
-/** Returns the problem in the head of a request, if any. The checks do not depend on the caller. */
+/** Returns the problem in the head of a request; undefined if the head is valid. */
 export function headProblem(req: IncomingMessage, hosts: AllowedHosts): Problem | undefined {
   const malformed = malformedHead(req);
   if (malformed !== undefined) return problem('bad-request', malformed);
@@ -12,8 +12,8 @@ export function headProblem(req: IncomingMessage, hosts: AllowedHosts): Problem 
 }
 
 /**
- * Returns the problem of a missing Host header (HTTP/1.1), or of a repeated Host or Authorization header. Node uses the
- * first value of a repeated header, but a proxy may have checked the last one.
+ * Returns the problem of the Host and Authorization headers. Repeated headers are refused: Node uses the first value,
+ * but a proxy may have checked the last one.
  */
 function malformedHead({ rawHeaders, headers, httpVersion }: IncomingMessage): string | undefined {
   if (headers.host === undefined && httpVersion === '1.1') return 'a request must have a Host header';
@@ -27,9 +27,7 @@ function malformedHead({ rawHeaders, headers, httpVersion }: IncomingMessage): s
   return credentials > 1 ? 'a request must have at most one Authorization header' : undefined;
 }
 
-/**
- * Whether an HTTP/1.1 request has an Expect header without 100-continue (RFC 9110, 10.1.1). Node handles 100-continue.
- */
+/** Returns whether an HTTP/1.1 request has an Expect header without 100-continue (RFC 9110, 10.1.1). */
 function expectsMore({ headers: { expect }, httpVersion }: IncomingMessage): boolean {
   return expect !== undefined && httpVersion === '1.1' && !/(?:^|\W)100-continue(?:$|\W)/iu.test(expect);
 }

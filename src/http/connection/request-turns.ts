@@ -5,12 +5,12 @@ import { EventLoopTurns } from '../../base/event-loop-turns.ts';
 import { requestTurnMs, untimedRequestsMax } from '../../limits/requests.ts';
 
 /**
- * Spreads simultaneous requests over several turns of the event loop. Node reads every connection with data in one
- * turn, so the first requests of a thousand connections would block the event loop until all are handled.
+ * Spreads simultaneous requests over several turns of the event loop. Otherwise the first requests of a thousand
+ * connections would run in one turn.
  */
 export class RequestTurns {
   readonly #turns: EventLoopTurns;
-  /** The number of requests since the last reset. `#soon` schedules a reset for a later turn. */
+  /** The number of requests since the last reset. */
   #begun = 0;
   #isCounting = false;
 
@@ -19,23 +19,22 @@ export class RequestTurns {
   }
 
   /**
-   * Serves the request in this turn if the turn has time left, otherwise in a later turn unless the client has
-   * disconnected.
+   * Serves the request in this turn if the turn has time left, otherwise in a later turn. A request of a disconnected
+   * client is not served later.
    */
   begin(req: IncomingMessage, res: ServerResponse, serve: () => void): void {
     const turn = this.#soon(req);
     if (turn === undefined) serve();
     else
       void turn.then(() => {
-        // Checks the socket too, because a response that waits for earlier pipelined responses is not closed with its
-        // connection.
+        // Also checks the socket: a response that waits for earlier responses is not closed with its connection.
         if (!res.closed && !req.socket.destroyed) serve();
       });
   }
 
   /**
-   * Counts a request. Returns undefined if the request may run now; otherwise resolves in a later turn that has time.
-   * The first few requests after a reset run without a check of the clock. The next request schedules another reset.
+   * Returns undefined if the request may run now; otherwise resolves in a later turn that has time. The first few
+   * requests run without a check of the clock.
    */
   #soon({ socket }: IncomingMessage): Promise<void> | undefined {
     this.#begun += 1;

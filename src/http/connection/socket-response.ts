@@ -11,8 +11,8 @@ export type SocketResponse = {
 };
 
 /**
- * Creates a response on the connection of an upgrade request. The end of the response closes the connection, unless the
- * socket has been released. If the connection is not a socket, it is destroyed, and the result is undefined.
+ * Creates a response on the connection of an upgrade request. The end of the response closes the connection unless
+ * `release` was called. If the connection is not a socket, destroys the connection and returns undefined.
  */
 export function responseOn(socket: Duplex, req: IncomingMessage, clock: Clock): SocketResponse | undefined {
   if (!(socket instanceof Socket)) {

@@ -8,39 +8,35 @@ import { sendProblem, type Edge } from '../send.ts';
 import { besideBearer } from './bearer-subprotocol.ts';
 import { responseOn } from './socket-response.ts';
 
-/**
- * The subprotocol that Kubernetes' clients request with a token. Without a token, the server confirms no other
- * subprotocol, since a confirmation announces support for the subprotocol.
- */
+/** The subprotocol that Kubernetes' clients offer beside a token. */
 const knownSubprotocol = 'base64.binary.k8s.io';
 
 const serverOptions = {
   noServer: true,
   clientTracking: false,
   perMessageDeflate: false,
-  /** `answerPings` sends the pongs, so that pongs do not accumulate for a client that does not read. */
+  /** `answerPings` sends the pongs instead, so that pongs do not accumulate for a client that does not read. */
   autoPong: false,
-  /** The time after which the library closes the connection to a peer that does not answer a close frame. */
   closeTimeout: watchSocketCloseMs,
   handleProtocols: (offered: ReadonlySet<string>, req: IncomingMessage) =>
     besideBearer(req) ?? (offered.has(knownSubprotocol) ? knownSubprotocol : false),
 } as const;
 
 /**
- * Limits of client messages. A message that is too long closes the connection with code 1009. Too many fragments or
- * unparsed chunks close it with code 1008.
+ * Limits of client messages. A longer message closes the connection with code 1009. Too many fragments or chunks close
+ * the connection with code 1008.
  */
 export type ClientBounds = {
   readonly messageBytesMax: number;
-  /** `fragmentsMax` limits the frames of one message, and `chunksMax` the received chunks that are not parsed yet. */
+  /** The most frames of one message. */
   readonly fragmentsMax: number;
+  /** The most received chunks that are not parsed yet. */
   readonly chunksMax: number;
 };
 
-/** Performs WebSocket handshakes. */
 export class SocketUpgrades {
   readonly #server: WebSocketServer;
-  /** The problem of the current handshake; undefined between handshakes. */
+  /** The problem of the handshake in progress. */
   #refused: string | undefined;
 
   constructor({ messageBytesMax, fragmentsMax, chunksMax }: ClientBounds) {
@@ -50,15 +46,15 @@ export class SocketUpgrades {
       maxFragments: fragmentsMax,
       maxBufferedChunks: chunksMax,
     });
-    // With this listener, the library does not write the response to a failed handshake itself.
+    // With this listener, the library does not write the response to a failed handshake.
     this.#server.on('wsClientError', ({ message }) => {
       this.#refused = message;
     });
   }
 
   /**
-   * Performs the handshake and calls `opened` synchronously. Returns the problem of a failed handshake. A failed
-   * handshake leaves the connection unchanged.
+   * Performs the handshake, and calls `opened` synchronously. A failed handshake leaves the connection unchanged, and
+   * the problem is returned.
    */
   accept(
     req: IncomingMessage,
@@ -68,8 +64,7 @@ export class SocketUpgrades {
   ): Problem | undefined {
     this.#refused = undefined;
     this.#server.handleUpgrade(req, socket, head, (webSocket) => {
-      // Ignores `error`, because the library closes the connection of a peer that violates the protocol, and emits
-      // `close`. The caller handles `close`.
+      // After a protocol violation of the peer, the library closes the connection and emits `close`.
       webSocket.on('error', () => undefined);
       answerPings(webSocket);
       opened(webSocket);
@@ -85,8 +80,8 @@ export class SocketUpgrades {
 }
 
 /**
- * Sends one pong at a time. Of the pings that arrive meanwhile, only the last one is answered (RFC 6455, 5.5.3). So a
- * client that sends pings without reading cannot make a buffer grow.
+ * Sends one pong at a time, and then answers only the latest ping (RFC 6455, 5.5.3). Otherwise a client that sends
+ * pings without reading could make a buffer grow.
  */
 function answerPings(webSocket: WebSocket): void {
   let isAnswering = false;
@@ -101,7 +96,7 @@ function answerPings(webSocket: WebSocket): void {
     webSocket.pong(data, false, answered);
   };
   webSocket.on('ping', (data: Buffer) => {
-    // Copies the data, since it is a part of a larger buffer, which would otherwise stay in memory.
+    // Copies the data, because a reference would keep a larger buffer in memory.
     if (isAnswering) latest = Buffer.from(data);
     else if (webSocket.readyState === WebSocket.OPEN) answer(data);
   });
@@ -113,7 +108,7 @@ type UpgradeRequest = {
   readonly requestId: string;
 };
 
-/** Sends the refusal of a failed upgrade as an HTTP response, and closes the connection. */
+/** Sends the refusal of an upgrade as an HTTP response, and closes the connection. */
 export function refuseUpgrade({ req, socket, requestId }: UpgradeRequest, refusal: Problem, edge: Edge): void {
   socket.on('error', () => undefined);
   const response = responseOn(socket, req, edge.clock);
@@ -123,10 +118,9 @@ export function refuseUpgrade({ req, socket, requestId }: UpgradeRequest, refusa
 /** An empty ping (RFC 6455, 5.5.2). */
 export const pingFrame = Buffer.from([0x89, 0]);
 
-/** Tracks unanswered pings of a WebSocket. */
 export class Pings {
   readonly #webSocket: WebSocket;
-  /** The time of the first unanswered ping. */
+  /** The time of the first unanswered ping, in milliseconds. */
   #unansweredSince: number | undefined;
 
   constructor(webSocket: WebSocket) {
@@ -141,12 +135,12 @@ export class Pings {
     if (this.#webSocket.readyState === WebSocket.OPEN) this.#webSocket.ping();
   }
 
-  /** Records a ping. Call this method when a ping has been sent, or has been queued after other data. */
+  /** Records a ping that has been sent, or has been queued after other data. */
   asked(now: number): void {
     this.#unansweredSince ??= now;
   }
 
-  /** Resets the state. Call this method after a time in which pongs could not be read. */
+  /** Call this method after a time in which pongs could not be read. */
   forget(): void {
     this.#unansweredSince = undefined;
   }
@@ -156,10 +150,7 @@ export class Pings {
   }
 }
 
-/**
- * Shortens a reason to the size of a close frame: 125 bytes, of which two are the code. Details are ASCII, except for
- * client input; other characters are replaced.
- */
+/** Shortens a reason to the size of a close frame: 125 bytes, of which the code uses two. */
 export function closeReason(detail: string): string {
   return detail.replaceAll(/[^ -~]/gu, '?').slice(0, 123);
 }

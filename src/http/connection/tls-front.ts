@@ -14,7 +14,7 @@ export type ServerCertificate = {
   readonly key: string;
 };
 
-/** The type of a handshake's first record (RFC 8446, 5.1). No request in plain HTTP begins with this byte. */
+/** The record type of a TLS handshake (RFC 8446, 5.1). No request in plain HTTP begins with this byte. */
 const handshakeRecord = 22;
 
 type Opening = {
@@ -24,23 +24,17 @@ type Opening = {
 
 type FrontDependencies = Pick<Edge, 'clock' | 'log'> & {
   readonly server: Server;
-  /** Answers a connection without TLS, and ends it. */
   readonly refusePlain: (socket: Socket) => void;
 };
 
 /**
- * Terminates TLS in front of the HTTP server. A connection arrives at the HTTP server and is passed to a TLS server
- * that does not listen itself. The decrypted connection is emitted again as a `connection` event of the HTTP server, so
- * the handling of connections is the same as without TLS. A handshake has the same time limit as the headers of a
- * request.
+ * Terminates TLS in front of the HTTP server, on the same port. The HTTP server receives the decrypted connection as
+ * another `connection` event. A handshake has the same time limit as the headers of a request.
  */
 export class TlsFront {
   readonly #dependencies: FrontDependencies;
   readonly #terminator: TlsServer;
-  /**
-   * Spreads handshakes over turns of the event loop. A handshake takes up to a millisecond, and a thousand may start at
-   * once.
-   */
+  /** Spreads handshakes over turns of the event loop: a handshake takes up to a millisecond. */
   readonly #turns: EventLoopTurns;
   /** Connections with an unfinished handshake, by the result of `placeOf`. */
   readonly #opening = new Map<string, Opening>();
@@ -52,7 +46,7 @@ export class TlsFront {
     this.#terminator.on('secureConnection', (socket) => {
       const place = placeOf(socket);
       const opening = this.#opening.get(place);
-      // A connection without an entry has been closed already.
+      // The connection has been closed already.
       if (opening === undefined) return;
       opening.deadline.cancel();
       this.#opening.delete(place);
@@ -69,12 +63,12 @@ export class TlsFront {
     });
   }
 
-  /** Sets the certificate for new connections. Existing connections are unchanged. */
+  /** Sets the certificate for new connections. */
   use(certificate: ServerCertificate): void {
     this.#terminator.setSecureContext(optionsOf(certificate));
   }
 
-  /** Closes connections with an unfinished handshake, which have no request in flight. */
+  /** Closes connections with an unfinished handshake. */
   destroyOpening(): void {
     for (const { socket } of this.#opening.values()) socket.destroy();
   }
@@ -113,10 +107,7 @@ export class TlsFront {
   }
 }
 
-/**
- * Returns the remote address, remote port and local address of a connection, which together identify it among the open
- * connections of the server.
- */
+/** Returns the remote address, remote port and local address of a connection, as the key of the connection. */
 function placeOf({ remoteAddress = '', remotePort = 0, localAddress = '' }: Socket): string {
   return `${remoteAddress} ${String(remotePort)} ${localAddress}`;
 }
@@ -127,7 +118,7 @@ function optionsOf({ certificate, key }: ServerCertificate): TlsOptions {
     key,
     minVersion: 'TLSv1.2',
     ALPNProtocols: ['http/1.1'],
-    // Without this option, a client could request one handshake after another on the same connection (TLS 1.2).
+    // Prevents a client from repeating handshakes on one connection (TLS 1.2).
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
   };
 }

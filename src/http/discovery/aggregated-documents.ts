@@ -11,17 +11,14 @@ const group = 'apidiscovery.k8s.io';
 const kind = 'APIGroupDiscoveryList';
 
 /**
- * Returns the media type of a form. Go clients compare the media type as text, so the parameters have this order and no
- * spaces.
+ * Returns the media type of a form. Go clients compare the media type as text, so this order and the absence of spaces
+ * matter.
  */
 export function mediaTypeOf(form: DiscoveryForm): string {
   return form === 'plain' ? 'application/json' : `application/json;g=${group};v=${form};as=${kind}`;
 }
 
-/**
- * Returns the form of the first range that this server supports. Ranges for other kinds, versions and media types are
- * skipped. Without a supported range, returns `plain`.
- */
+/** Returns the form of the first range that this server supports; `plain` without such a range. */
 export function formOf(ranges: readonly MediaRange[]): DiscoveryForm {
   for (const range of ranges) {
     if (!includesType(range, 'application/json')) continue;
@@ -33,7 +30,6 @@ export function formOf(ranges: readonly MediaRange[]): DiscoveryForm {
   return 'plain';
 }
 
-/** Returns all resources of several groups in one document. */
 export function groupDiscoveryList(form: AggregatedVersion, groups: readonly ApiGroup[]): DiscoveryDocument {
   return {
     kind,
@@ -43,7 +39,7 @@ export function groupDiscoveryList(form: AggregatedVersion, groups: readonly Api
   };
 }
 
-/** Returns the entry of a group. The core group has no name, as in Kubernetes. */
+/** As in Kubernetes, the core group has no name. */
 function groupItem({ group: name, versions }: ApiGroup): DiscoveryDocument {
   return {
     metadata: { ...(name === '' ? {} : { name }), creationTimestamp: null },
@@ -63,7 +59,7 @@ function resourceItem(resource: ApiResource): DiscoveryDocument {
     scope: 'Cluster',
     singularResource: singular,
     verbs,
-    // Members with the value undefined are absent from the JSON.
+    // JSON omits members with the value undefined.
     shortNames,
     categories,
     ...(subresources.length === 0

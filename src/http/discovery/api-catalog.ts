@@ -13,7 +13,7 @@ export type ApiResource = {
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
   readonly subresources: readonly ApiSubresource[];
-  /** Set for a version of a type that is not the preferred version of the type. */
+  /** Set if the version is not the preferred version of the type. */
   readonly isOther?: true;
 };
 
@@ -41,9 +41,8 @@ const typeVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch
 const partVerbs = ['get', 'patch', 'update'];
 
 /**
- * Returns the served groups by name, each with its preferred version first. The resources of a version are sorted by
- * plural. `others` are resources that are served in addition to the registered types; a registered type replaces
- * another resource with the same path.
+ * Returns the served groups by name, each with its preferred version first. `others` are resources without a registered
+ * type. A registered type replaces a resource with the same path.
  */
 export function catalogOf(registry: TypeRegistry, others: readonly ApiResource[]): readonly ApiGroup[] {
   const resources = new Map(
@@ -77,7 +76,7 @@ function grouped<T>(
 
 type VersionMembers = readonly (readonly [version: string, members: readonly ApiResource[]])[];
 
-/** Moves the versions to the front that contain at least one resource in the preferred version of its type. */
+/** Moves each version with a resource in the preferred version of its type to the front. */
 function byPreference(versions: VersionMembers): VersionMembers {
   const isPreferred = ([, members]: VersionMembers[number]): boolean => members.some(({ isOther }) => isOther !== true);
   return [...versions.filter(isPreferred), ...versions.filter((version) => !isPreferred(version))];
@@ -90,7 +89,6 @@ function servedTypes(registry: TypeRegistry): readonly ApiResource[] {
     .map(({ type }) => resourceOf(type));
 }
 
-/** The kind of the subresource `scale`, for any type. */
 const scale = { group: 'autoscaling', version: 'v1', kind: 'Scale' } as const;
 
 function resourceOf(type: ResourceType): ApiResource {
@@ -118,9 +116,7 @@ function byText(left: string, right: string): number {
   return left < right ? -1 : Number(left > right);
 }
 
-/**
- * Compares versions in Kubernetes' order: releases before betas before alphas, higher numbers first, other names last.
- */
+/** Compares versions in Kubernetes' order: releases, betas, alphas, other names; higher numbers first. */
 function byPriority(left: string, right: string): number {
   const [a, b] = [rank(left), rank(right)];
   for (const [index, value] of a.entries()) {

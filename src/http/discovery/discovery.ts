@@ -16,20 +16,18 @@ import {
 import { catalogOf, type ApiGroup, type ApiResource } from './api-catalog.ts';
 import { coreVersions, groupDocument, groupList, resourceList, type DiscoveryDocument } from './plain-documents.ts';
 
-/** A document, encoded for the response. */
 type Document = {
   readonly bytes: Buffer;
   readonly headers: readonly string[];
   readonly etag: string;
 };
 
-/** The documents of one path, by form. A path has all forms, or only the plain form. */
+/** The documents of one path. A path has all forms, or only the plain form. */
 type Documents = Partial<Readonly<Record<DiscoveryForm, Document>>>;
 
 /**
- * Serves `/api`, `/apis` and the documents below, as bytes with entity tags. The first request after a change of the
- * registry builds the documents. A build after each change would be wasteful, since many types change while plugins
- * start, but few clients send requests then.
+ * Serves `/api`, `/apis` and the documents below, as bytes with entity tags. Builds the documents on the first request
+ * after a change of the registry, because many types change while plugins start.
  */
 export class Discovery {
   readonly #registry: TypeRegistry;
@@ -45,7 +43,7 @@ export class Discovery {
     });
   }
 
-  /** Whether a document exists at the path, which consists of `/` and the decoded segments, joined by `/`. */
+  /** Returns whether a document exists at the path. The segments of the path must be decoded. */
   has(path: string): boolean {
     return this.#current().has(path);
   }
@@ -78,8 +76,7 @@ function documentsOf(registry: TypeRegistry, others: readonly ApiResource[]): Re
   for (const version of core.versions) {
     const list = resourceList('', version);
     plain(`/api/${version.version}`, list);
-    // Go clients search for versions of the core group other than v1 below `/apis`. No group has the name of a version,
-    // so these paths are free.
+    // Go clients search for versions of the core group other than v1 below `/apis`. No group has the name of a version.
     plain(`/apis/${version.version}`, list);
   }
   for (const group of named) {
@@ -100,13 +97,12 @@ function documentsOf(registry: TypeRegistry, others: readonly ApiResource[]): Re
   return documents;
 }
 
-/** The version of `List`, which is Kubernetes' kind for the files that `kubectl get -o yaml` writes. */
+/** The version of `List`, Kubernetes' kind for the files that `kubectl get -o yaml` writes. */
 const listVersion = 'v1';
 
 /**
- * Adds `listVersion` without resources to the core group of the aggregated form. Go clients accept the kind `List` only
- * in listed versions, so kubectl would otherwise refuse files with this kind. The plain form omits the version, since
- * its clients treat a version without resources as an error.
+ * Adds `listVersion` without resources to the core group of the aggregated form. Otherwise kubectl would refuse files
+ * of the kind `List`. Clients of the plain form treat a version without resources as an error.
  */
 function withLists({ group, versions }: ApiGroup): ApiGroup {
   if (versions.some(({ version }) => version === listVersion)) return { group, versions };

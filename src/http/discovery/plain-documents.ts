@@ -1,10 +1,7 @@
 import { groupVersionOf } from '../../resource/type/type-declaration.ts';
 import type { ApiGroup, ApiResource, ApiVersion } from './api-catalog.ts';
 
-/**
- * A discovery document, plain or aggregated. There is one plain document for `/api`, one for `/apis`, one for each
- * group, and one for each version of a group.
- */
+/** A discovery document, plain or aggregated. */
 export type DiscoveryDocument = Readonly<Record<string, unknown>>;
 
 /** Returns the document at `/api`. */
@@ -28,7 +25,7 @@ export function groupDocument(group: ApiGroup): DiscoveryDocument {
 }
 
 /**
- * Returns the resources of one version. A subresource follows its resource, since clients use the first entry of a
+ * Returns the resources of one version. A subresource follows its resource, because clients use the first entry of a
  * kind.
  */
 export function resourceList(group: string, { version, resources }: ApiVersion): DiscoveryDocument {
@@ -43,7 +40,7 @@ export function resourceList(group: string, { version, resources }: ApiVersion):
 function rows(resource: ApiResource): DiscoveryDocument[] {
   const { group, version, plural, singular, kind, verbs, shortNames, categories, subresources } = resource;
   return [
-    // Members with the value undefined are absent from the JSON.
+    // JSON omits members with the value undefined.
     { name: plural, singularName: singular, namespaced: false, kind, verbs, shortNames, categories },
     ...subresources.map((sub) => ({
       name: `${plural}/${sub.name}`,

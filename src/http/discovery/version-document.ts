@@ -1,12 +1,12 @@
 /**
- * The release of Kubernetes that provides the tools in this server's tests. Clients read the release from `/version`:
- * kubectl compares it to its own release, and Helm charts require a minimum.
+ * The release of Kubernetes in `/version`. kubectl compares the release to its own release, and Helm charts require a
+ * minimum.
  */
 export const kubernetesRelease = { major: '1', minor: '35' } as const;
 
 /**
- * Returns Kubernetes' members, followed by the platform's own members `name` and `version`. `version` is a semantic
- * version. `gitVersion` contains `version` as build metadata, which version comparisons ignore.
+ * Returns Kubernetes' members, and the platform's members `name` and `version`. `version` is a semantic version. In
+ * `gitVersion`, the version is build metadata, which version comparisons ignore.
  */
 export function versionDocument(version: string): Readonly<Record<string, string>> {
   const { major, minor } = kubernetesRelease;

@@ -1,13 +1,13 @@
 import type { MetricLibrary } from '../metric-library.ts';
 
-/** The sources of the metrics of plugins' code. The values are counted elsewhere, and read at each scrape. */
+/** The sources of the metrics of plugins' code. The values are read at each scrape. */
 export type PluginSources = {
   readonly hooks: () => readonly HookCounts[];
   readonly conversions: () => readonly ConversionCounts[];
   readonly migrations: MigrationSource;
 };
 
-/** The progress of plugins' migrations on the leader, and for each migration the number of steps that took too long. */
+/** The progress of plugins' migrations on the leader, and the number of slow steps of each migration. */
 export type MigrationSource = {
   readonly progress: () => readonly {
     readonly plugin: string;
@@ -20,7 +20,7 @@ export type MigrationSource = {
   readonly slow: () => readonly { readonly plugin: string; readonly migration: string; readonly slow: number }[];
 };
 
-/** The number of calls of a type's hook that took too long, and the number of calls that failed. */
+/** The number of slow calls and of failed calls of a type's hook. */
 export type HookCounts = {
   readonly plugin: string;
   readonly type: string;

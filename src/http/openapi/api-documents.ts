@@ -24,7 +24,6 @@ export type ApiDocumentsDependencies = {
   readonly registry: TypeRegistry;
   /** The custom routes of plugins. `revision` increases with each change of the routes. */
   readonly routes: { readonly revision: () => number; readonly described: () => readonly DescribedRoute[] };
-  /** The platform's fixed routes. */
   readonly platform: () => readonly PlatformPath[];
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly domain: string;
@@ -41,17 +40,10 @@ type Groups = {
   readonly byKey: ReadonlyMap<string, ApiDocument>;
 };
 
-/**
- * Kubernetes' media type for the message `openapi.v2.Document`. The older name contains an `@`, which Go refuses in a
- * Content-Type.
- */
+/** Kubernetes' media type for `openapi.v2.Document`. Go refuses the older name with `@` in a Content-Type. */
 const protobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 
-/**
- * The API documents. Each document is built on the first request after a change, in slices, and then cached as bytes.
- * The document of a group is built again only if the group's own types have changed. Other documents are joined again
- * from the cached bytes of unchanged types.
- */
+/** The API documents. The first request after a change builds a document in slices, and the bytes are cached. */
 export class ApiDocuments {
   readonly groups: LazyValue<Groups>;
   readonly swagger: LazyValue<ApiDocument>;
@@ -120,8 +112,8 @@ export class ApiDocuments {
   }
 
   /**
-   * Returns the platform's paths by the key of their document. As in Kubernetes, the key is the group and version for
-   * reviews, and the first segment for `/version`, `/api` and `/apis`. Other paths have no document here.
+   * Returns the platform's paths by the key of their document. As in Kubernetes, the key is a group and version, or
+   * `version`, `api` or `apis`. Other paths are left out.
    */
   #platformPaths(): ReadonlyMap<string, readonly PlatformPath[]> {
     const byKey = new Map<string, PlatformPath[]>();
@@ -135,10 +127,7 @@ export class ApiDocuments {
     return byKey;
   }
 
-  /**
-   * Returns the served types, sorted by group, version and kind, so that a document does not depend on the order in
-   * which types start.
-   */
+  /** Sorts the types, so that documents do not depend on the order in which types start. */
   #served(): readonly ResourceType[] {
     return this.#dependencies.registry
       .versions()

@@ -9,13 +9,13 @@ import type { PlatformRoute } from '../fixed-routes.ts';
 import { isTagKnown } from '../resources/conditional-requests.ts';
 import { viewerPage, viewerScript } from './viewer-page.ts';
 
-/** A file of the viewer. `text` is the content; undefined for a file of the viewer's package. */
+/** A file of the viewer. Without `text`, the content is in the viewer's package. */
 type Asset = {
   readonly type: string;
   readonly text?: string;
 };
 
-/** The served files by name. All other files of the viewer's package are not served. */
+/** The served files by name. No other file of the viewer's package is served. */
 const assets: ReadonlyMap<string, Asset> = new Map([
   ['', { type: 'text/html; charset=utf-8', text: viewerPage }],
   ['start.js', { type: 'text/javascript; charset=utf-8', text: viewerScript }],
@@ -25,10 +25,7 @@ const assets: ReadonlyMap<string, Asset> = new Map([
   ['favicon-32x32.png', { type: 'image/png' }],
 ]);
 
-/**
- * The content security policy. Scripts and styles are files of this server. The viewer draws icons from data URLs, and
- * sends requests only to this server.
- */
+/** The content security policy. The viewer draws icons from data URLs. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -40,7 +37,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Creates the routes for the viewer of the API documents: the page `/docs` and its files. Each file is read once. */
+/** Creates the routes for the viewer of the API documents: the page `/docs` and its files. */
 export function docsRoutes(): readonly PlatformRoute[] {
   const loaded = new Map<string, Promise<Loaded>>();
   return [...assets].map(([name, asset]) => ({

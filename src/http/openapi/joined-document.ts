@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto';
 
 import type { Steps } from '../../base/steps.ts';
 
-/** A document with its content type. `hash` is the SHA-256 of its bytes, in hexadecimal digits. */
+/** A document. `hash` is the SHA-256 of its bytes, in hexadecimal digits. */
 export type ApiDocument = {
   readonly bytes: Buffer;
   readonly hash: string;
   readonly contentType: string;
 };
 
-/** The number of bytes of a document that are hashed in one step. A document of a thousand types has about 20 MB. */
+/** The bytes of a document that are hashed in one step. A document of a thousand types has about 20 MB. */
 const stepBytes = 262_144;
 
-/** Joins the pieces of a document and computes the hash, in steps. */
+/** Joins the pieces of a document and computes its hash, in steps. */
 export function* joined(pieces: Steps<readonly Uint8Array[]>, contentType: string): Steps<ApiDocument> {
   const made = yield* pieces;
   const bytes = Buffer.allocUnsafeSlow(made.reduce((sum, { length }) => sum + length, 0));

@@ -11,15 +11,12 @@ export class LazyValue<T> {
     this.#build = build;
   }
 
-  /** Returns the value for the present revision; undefined if it has not been built. */
+  /** Returns the value for the present revision; undefined if the value must be built. */
   current(): T | undefined {
     return this.#value?.revision === this.#revision() ? this.#value.value : undefined;
   }
 
-  /**
-   * Returns a value that includes all changes before this call. Concurrent calls share a build. If a source changes
-   * during the build, later calls start another build.
-   */
+  /** Returns a value that includes all changes before this call. Concurrent calls share a build. */
   async get(): Promise<T> {
     const wanted = this.#revision();
     for (;;) {

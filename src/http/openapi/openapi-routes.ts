@@ -28,7 +28,7 @@ function pluginRoutesOf(routes: OpenApiDependencies['pluginRoutes']): ApiDocumen
   return { revision: () => routes.revision(), described: () => routes.described() };
 }
 
-/** The media types of requests and responses that the documents list. */
+/** The media types that the documents list. */
 export const media = {
   object: objectTypes,
   message: [...objectTypes, protobufType],
@@ -36,10 +36,6 @@ export const media = {
   patch: patchTypes,
 };
 
-/**
- * Creates the routes of the API documents. By default, all authenticated users may read the documents, since they
- * describe the server but contain none of its objects.
- */
 function documentRoutes(documents: ApiDocuments): readonly PlatformRoute[] {
   const get = (path: string, route: PlatformRoute['route']): PlatformRoute => ({ method: 'GET', path, route });
   const group =
@@ -80,7 +76,7 @@ function withValue<T>(value: LazyValue<T>, answer: (value: T) => Answer): Answer
 
 const protobufName = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 
-/** Whether the client prefers protobuf to JSON. Older clients write the media type with an `@`. */
+/** Returns whether the client prefers protobuf to JSON. Older clients write the media type with an `@`. */
 function wantsProtobuf({ req }: Exchange): boolean {
   const header = headerOf(req, 'accept')?.replaceAll('spec.v2@v1.0', 'spec.v2.v1.0');
   const first = parseAccept(header).find(
@@ -104,7 +100,7 @@ function documentAnswer({ req }: Exchange, document: ApiDocument): Answer {
   return { kind: 'bytes', status: 200, bytes, headers, contentType };
 }
 
-/** Returns the response to a URL that contains the hash of the document. The content at such a URL never changes. */
+/** The content at a URL with the document's hash never changes. */
 function immutableAnswer({ req }: Exchange, { bytes, hash, contentType }: ApiDocument): Answer {
   const etag = `"${hash}"`;
   const headers = new Map([

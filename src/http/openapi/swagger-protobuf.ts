@@ -10,12 +10,11 @@ const { Writer } = protobuf;
 type Writer = InstanceType<typeof Writer>;
 
 /**
- * Writes one member of a Swagger 2.0 document as a field of gnostic's message `openapi.v2.Document`, which clients of
- * Kubernetes read. A `Table` lists the members of one message with their field numbers. Other members are omitted,
- * except for extensions (`x-`) in messages that have a field for them. Default values of protobuf (0, false and empty)
- * are written if the member is present.
+ * Writes one member of a Swagger 2.0 document as a field of gnostic's message `openapi.v2.Document`. Clients of
+ * Kubernetes read this message.
  */
 type Write = (writer: Writer, field: number, value: unknown) => void;
+/** The members of a message by name. Members without an entry are omitted, except for extensions (`x-`). */
 type Table = Readonly<Record<string, readonly [field: number, write: Write]>>;
 
 /** Wire types of protobuf. */
@@ -35,7 +34,7 @@ const whole: Write = (writer, field, value) => {
 const flag: Write = (writer, field, value) => {
   if (typeof value === 'boolean') writer.uint32(tag(field, varint)).bool(value);
 };
-/** gnostic's `Any`: a JSON value as text, which is valid YAML. */
+/** Writes gnostic's `Any`: a JSON value as text, which is valid YAML. */
 const any: Write = (writer, field, value) => {
   nested(writer, field, () => writer.uint32(tag(2, delimited)).string(textOf(value)));
 };
@@ -51,7 +50,7 @@ const message =
       members(writer, value, { table: table(), extensionField });
     });
   };
-/** gnostic's form of a map: a message with a list of pairs of name and value. */
+/** Writes gnostic's form of a map: a message with a list of pairs of name and value. */
 const pairs =
   (write: Write): Write =>
   (writer, field, value) => {
@@ -74,7 +73,7 @@ type Pair = {
   readonly value: unknown;
 };
 
-/** Writes a message that contains only one of several possible fields. `chosen` selects the field. */
+/** Writes a message with one field, which `chosen` selects. */
 const choice =
   (chosen: (value: unknown) => readonly [field: number, write: Write]): Write =>
   (writer, field, value) => {
@@ -192,10 +191,7 @@ const pathItem: Write = message(
 );
 const info: Write = message(() => ({ title: [1, text], version: [2, text] }), 7);
 
-/**
- * The field numbers of `paths` and `definitions` in the document, each followed by the number of the repeated field in
- * its message.
- */
+/** Field numbers of `paths` and `definitions` in the document, each before the repeated field in its message. */
 const pathsField = 8;
 const pathField = 2;
 const definitionsField = 9;
@@ -208,7 +204,6 @@ export class SwaggerProtobuf {
     pairBytes(definitionField, { name, write: schema, value }),
   );
 
-  /** Encodes a document in protobuf, in pieces. */
   *of({ head, paths, definitions }: SwaggerDocument): Steps<readonly Uint8Array[]> {
     const start = Writer.create();
     text(start, 1, head.swagger);

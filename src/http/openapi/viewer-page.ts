@@ -1,4 +1,4 @@
-/** The page of the viewer. Its paths are relative, so that a proxy can serve the page below a path prefix. */
+/** The page of the viewer. Relative paths allow a proxy to serve the page below a path prefix. */
 export const viewerPage = `<!doctype html>
 <html lang="en">
   <head>
@@ -19,9 +19,8 @@ export const viewerPage = `<!doctype html>
 `;
 
 /**
- * Starts the viewer with all documents: first the document of the whole server, then the Swagger document, then the
- * documents of groups. The public validator, which the viewer uses by default, is disabled. A text replaces the
- * viewer's logo, because the logo would require an inline style that the content security policy refuses.
+ * Starts the viewer with all API documents. Disables the public validator. A text replaces the viewer's logo, because
+ * the content security policy refuses the inline style of the logo.
  */
 export const viewerScript = `'use strict';
 const show = (groups) => {

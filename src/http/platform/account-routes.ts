@@ -35,10 +35,7 @@ export type AccountRoutesDependencies = ResourcePorts & {
   readonly refusals: Pick<RefusalLog, 'logInFailed'>;
 };
 
-/**
- * Creates the routes for the caller's own User. The name `-` means the caller; no other name is served (decision 6.9).
- * A caller without a User object gets a 404.
- */
+/** Creates the routes for the caller's own User. The name `-` means the caller; no other name is served. */
 export function accountRoutes({
   domain,
   registry,
@@ -83,8 +80,8 @@ export function accountRoutes({
 type Putting = { readonly ports: ResourcePorts; readonly passwordPath: string };
 
 /**
- * Replaces the caller's User. Callers may change only the members of `ownMembers`. Other members may be present, but
- * must be unchanged, since clients usually send a modified copy of the response.
+ * Replaces the caller's User. Clients usually send a modified copy of the response. So members that the caller may not
+ * change can be present, but must be unchanged.
  */
 async function putAccount(exchange: Exchange, target: ItemTarget, { ports, passwordPath }: Putting): Promise<Answer> {
   const absent = await refuseAbsent(exchange, target, ports);
@@ -113,9 +110,8 @@ async function putAccount(exchange: Exchange, target: ItemTarget, { ports, passw
 }
 
 /**
- * Returns the refusal of forbidden changes. If the dry run of the write fails for another reason, such as a stale
- * version, returns that reason. A concurrent change alone may have caused the difference between the request and the
- * stored object.
+ * Returns the refusal of forbidden changes, unless the dry run fails for another reason, such as a stale version. A
+ * concurrent change may have caused the difference from the stored object.
  */
 function refusedChanges(outcome: WriteOutcome, target: ItemTarget, violations: readonly Violation[]): Answer {
   if (!outcome.ok && outcome.rejection.reason !== 'invalid') return written(outcome, target);
@@ -131,15 +127,12 @@ const administered = ['labels', 'annotations', 'finalizers', 'ownerReferences'] 
 /** Members of the spec that the caller must not change. */
 const attested = ['emailVerified', 'registeredAt', 'twoFactorAuthEnabled', 'loginHistoryLimit'] as const;
 
-/** The members that the caller may change. A replacement that omits a member removes it. */
+/** The members that the caller may change. A replacement that omits a member removes the member. */
 const ownMembers = { displayName: null, email: null, avatar: null, bio: null, phone: null };
 
 const unchangeable = 'cannot be changed by the user: omit the member or leave it unchanged';
 
-/**
- * Returns a violation for each change that the caller may not make, compared with the stored object. Absent members
- * count as unchanged.
- */
+/** Returns a violation for each change that the caller may not make. Absent members count as unchanged. */
 function changesRefused(
   { metadata, spec }: JsonMembers,
   current: ResourceObject,
@@ -166,8 +159,8 @@ function changesRefused(
 }
 
 /**
- * Whether a given value differs from the stored value. A given value that is absent or null does not differ. An empty
- * object or list equals an absent stored value.
+ * Returns whether a given value differs from the stored value. An absent or null value does not differ. An empty object
+ * or list equals an absent stored value.
  */
 function differs(given: unknown, stored: unknown): boolean {
   if (given === undefined || given === null || deepEqual(given, stored)) return false;
@@ -175,8 +168,8 @@ function differs(given: unknown, stored: unknown): boolean {
 }
 
 /**
- * Converts the replacement to a merge patch, so that concurrent changes by an administrator are preserved. A changed
- * email address loses its verification.
+ * Converts the replacement to a merge patch, so that concurrent changes by an administrator remain. A changed email
+ * address loses its verification.
  */
 function accountPatch({ metadata, spec, status: _status, ...rest }: JsonMembers, current: ResourceObject): JsonMembers {
   const email = isObject(current['spec']) ? current['spec']['email'] : undefined;
@@ -207,8 +200,8 @@ function without<T>(value: T, left: readonly string[]): T {
 type Rekeying = Pick<AccountRoutesDependencies, 'verifyPassword' | 'refusals'> & { readonly ports: ResourcePorts };
 
 /**
- * Changes the caller's password with the platform's rights, because the current password authorizes the change, and no
- * role is required. The event's cause names the caller.
+ * Changes the caller's password. The platform is the subject of the write, because the current password authorizes the
+ * change, and no role is required.
  */
 async function putPassword(
   exchange: Exchange,
@@ -234,8 +227,7 @@ async function putPassword(
       refusals.logInFailed({ requestId, address, reason: verified.detail, username: name });
     return refusedPassword(verified);
   }
-  // The patch contains the uid and version of the User from before the password was verified. If the User has changed
-  // since, the patch is refused and overwrites no change.
+  // The patch requires the uid and version from before the verification, so it overwrites no later change of the User.
   const {
     metadata: { uid },
   } = storedObject(stored.bytes);
@@ -271,10 +263,7 @@ function refusedPassword(refused: NotAuthenticated): Answer {
   return refusal(problem(refused.reason, refused.detail, { retryAfterSeconds: refused.retryAfterSeconds }));
 }
 
-/**
- * Returns the response. If the new password violates a rule of User, the pointer of the violation is changed to the
- * member of the request body.
- */
+/** Returns the response. A violation of the new password points to the member of the request body. */
 function passwordAnswer(outcome: WriteOutcome, target: ItemTarget): Answer {
   if (outcome.ok || outcome.rejection.reason !== 'invalid') return written(outcome, target);
   const violations = outcome.rejection.violations.map((violation) =>

@@ -8,8 +8,8 @@ import { problem, type Problem } from '../problem.ts';
 import { platformApiVersion } from './platform-type.ts';
 
 /**
- * Creates the route of backups (docs/operating.md). The response is a stream of JSON lines, and a disconnect of the
- * client ends the backup. The route requires the right `create` on `backups`.
+ * Creates the route of backups, which requires the right `create` on `backups`. The response is a stream of JSON lines.
+ * A disconnect of the client ends the backup.
  */
 export function backupRoutes(domain: string, backer: Backer): readonly PlatformRoute[] {
   const group = `audit.${domain}`;

@@ -28,14 +28,13 @@ export type ExportRoutesDependencies = ExportedLogDependencies &
     readonly identity: () => LogIdentity;
     readonly audit: AuditProgress;
     readonly reader: Pick<ObjectReader, 'position' | 'snapshots'>;
-    /** The slots of exports. */
     readonly slots: Pick<SnapshotSlots, 'take'>;
     readonly logger: Pick<PluginLogger, 'warn'>;
   };
 
 /**
  * Creates the route of the log export (docs/audit-proof.md), which requires the right `list` on `export`. Discovery
- * documents do not contain the export, since tools that list all resources would read the whole log.
+ * omits the export, because tools that list all resources would read the whole log.
  */
 export function exportRoutes(dependencies: ExportRoutesDependencies): readonly PlatformRoute[] {
   return [
@@ -69,8 +68,8 @@ async function exportLog(exchange: Exchange, dependencies: ExportRoutesDependenc
 }
 
 /**
- * Starts an export. The checkpoint is signed before the response starts. If this fails, the export is refused, since no
- * client could verify an export without a checkpoint.
+ * Starts an export. The checkpoint is signed before the response starts, because no client can verify an export without
+ * a checkpoint.
  */
 async function beginning(
   begun: Beginning,
@@ -133,7 +132,7 @@ type Ending = {
   readonly onError: (error: unknown) => void;
 };
 
-/** Yields the chunks. An error becomes the last line, since the response has already started. */
+/** Yields the chunks. An error becomes the last line, because the response has already started. */
 async function* ended(chunks: AsyncIterable<Uint8Array>, { slot, onError }: Ending): AsyncGenerator<Uint8Array> {
   try {
     yield* chunks;
@@ -147,7 +146,7 @@ async function* ended(chunks: AsyncIterable<Uint8Array>, { slot, onError }: Endi
 }
 
 const ownNames = ['from', 'after', 'until'];
-/** The parameters of lists that an export refuses, since ignoring them would return a wrong result. */
+/** Parameters of lists that an export refuses. Ignoring these parameters would return a wrong result. */
 const ofListsOnly = ['labelSelector', 'fieldSelector', 'sort', 'page', 'size', 'limit', 'continue', 'resourceVersion'];
 
 function ownProblem(query: URLSearchParams): Problem | undefined {
@@ -155,7 +154,7 @@ function ownProblem(query: URLSearchParams): Problem | undefined {
   return given === undefined ? undefined : problem('bad-request', `${given}: is not a parameter of an export`);
 }
 
-/** Decodes the range. Returns the problem of an invalid query as a string. */
+/** Returns the problem of an invalid query as a string. */
 function decodeRange(query: URLSearchParams): RequestedRange | string {
   const [from, after, until] = [placeIn(query, 'from'), placeIn(query, 'after'), placeIn(query, 'until')];
   if (typeof from === 'string') return from;

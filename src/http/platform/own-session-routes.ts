@@ -20,13 +20,12 @@ export type OwnSessionRoutesDependencies = ResourcePorts & {
   readonly permissions: Pick<PermissionReader, 'session'>;
 };
 
-/** The own sessions of a request. `current` is the name of the session of the request, if it has one. */
+/** The caller's sessions. `current` is the name of the request's session; undefined without a session cookie. */
 type Own = { readonly type: ItemTarget['type']; readonly user: string; readonly current: string | undefined };
 
 /**
- * Creates the routes for the caller's own sessions, in the form of the type's generated API. Sessions of other users
- * result in 404. The name `-` means the session of the request. A deletion of the collection keeps the session of the
- * request, since its purpose is to end all others; `POST /logout` ends it.
+ * Creates the routes for the caller's own sessions, in the form of a generated API. Sessions of other users result in
+ * 404. The name `-` means the session of the request. A deletion of the collection keeps the session of the request.
  */
 export function ownSessionRoutes({
   domain,
@@ -87,7 +86,7 @@ export function ownSessionRoutes({
   ];
 }
 
-/** Refuses a watch. A client that requests a watch but receives a list would wait for events forever. */
+/** Refuses a watch. A client that receives a list instead would wait for events forever. */
 function unwatched(): Answer {
   return refusal(
     problem('method-not-allowed', 'your own sessions can be listed but not watched', {

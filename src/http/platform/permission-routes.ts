@@ -27,13 +27,13 @@ export type PermissionRoutesDependencies = {
   readonly execute: Execute;
   readonly permissions: PermissionReader;
   /**
-   * Reads an object from the log before a user or role is reported as missing, since another node may have just created
-   * the object.
+   * Reads an object from the log before a user or role is reported as missing. Another node may have just created the
+   * object.
    */
   readonly unfoldedWrites: Pick<UnfoldedWrites, 'refreshObject'>;
 };
 
-/** Creates the permissions API for front ends (decision 6.10). */
+/** Creates the permissions API for front ends. */
 export function permissionRoutes(dependencies: PermissionRoutesDependencies): readonly PlatformRoute[] {
   const root = `/apis/api.console.${dependencies.domain}/${platformApiVersion}`;
   const routes = new PermissionRoutes(dependencies);
@@ -54,7 +54,7 @@ export function permissionRoutes(dependencies: PermissionRoutesDependencies): re
 
 class PermissionRoutes {
   readonly #dependencies: PermissionRoutesDependencies;
-  /** The last replacement of bindings, by user. A replacement starts after the previous one for the same user. */
+  /** The last replacement of bindings, by user. Replacements for one user run one after another. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
   constructor(dependencies: PermissionRoutesDependencies) {
@@ -75,8 +75,7 @@ class PermissionRoutes {
     const bindings = platformType(registry, roleBindingKey);
     if (!bindings.ok) return bindings.answer;
     const name = given === '-' ? actorOf(exchange.subject) : given;
-    // A user of the identity provider has no User object, so any name with the prefix of these users can be assigned
-    // roles.
+    // A user of the identity provider has no User object, so any name with `oidcPrefix` can be assigned roles.
     if ((await this.#lookedUp(name)) === undefined && !name.startsWith(oidcPrefix)) return unknownUser(given);
     const body = await readObject(exchange);
     if (!body.ok) return body.answer;
@@ -153,7 +152,7 @@ class PermissionRoutes {
     );
   }
 
-  /** Joins the stored bytes of the roles without parsing them. Missing and marked roles are omitted. */
+  /** Joins the stored bytes of the roles without parsing. Missing and marked roles are omitted. */
   #objects(names: readonly string[], type: ResourceType): Buffer {
     const { permissions, reader } = this.#dependencies;
     return listOf(
@@ -172,8 +171,8 @@ class PermissionRoutes {
   }
 
   /**
-   * Reads from the log the roles that this node has not folded yet. Stops at the first missing role, because it causes
-   * the refusal of the assignment.
+   * Reads from the log the roles that this node has not folded yet. Stops at the first missing role, which causes a
+   * refusal.
    */
   async #learn(roles: readonly string[]): Promise<void> {
     const { permissions, unfoldedWrites } = this.#dependencies;
@@ -190,7 +189,7 @@ class PermissionRoutes {
   }
 }
 
-/** The prefix of users of the identity provider. No User has this prefix, since names of objects contain no colon. */
+/** The prefix of users of the identity provider. Names of objects contain no colon, so no User has this prefix. */
 const oidcPrefix = 'oidc:';
 
 function unknownUser(name: string): Answer {

@@ -27,9 +27,8 @@ export function platformType(
 }
 
 /**
- * Refuses the request if the caller's token is limited to some roles. Such a token allows only the requests that these
- * roles allow, and the right to change one's own account does not come from a role. Returns undefined for any other
- * caller.
+ * Refuses a caller with a token that is limited to some roles. Such a token allows only requests that these roles
+ * allow. The right to change one's own account does not come from a role.
  */
 export function refuseConfined({ subject }: Exchange): Answer | undefined {
   if (subject.kind !== 'user' || subject.credential.kind !== 'token' || subject.credential.roles === undefined)

@@ -7,13 +7,11 @@ import { platformApiVersion } from './platform-type.ts';
 export type PluginLogRoutesDependencies = {
   readonly domain: string;
   readonly logs: PluginLogLines;
-  /** Whether this node has a plugin of this name. */
+  /** Returns whether this node has a plugin of this name. */
   readonly isPlugin: (name: string) => boolean;
 };
 
-/**
- * Creates the route of the log lines of a plugin on this node. The route requires the right `get` on `plugins/logs`.
- */
+/** Creates the route of a plugin's log lines on this node. The route requires the right `get` on `plugins/logs`. */
 export function pluginLogRoutes({ domain, logs, isPlugin }: PluginLogRoutesDependencies): readonly PlatformRoute[] {
   return [
     {
@@ -30,7 +28,7 @@ export function pluginLogRoutes({ domain, logs, isPlugin }: PluginLogRoutesDepen
   ];
 }
 
-/** Returns a page of log lines. The lines are stored as JSON, so they are joined without encoding. */
+/** The lines are stored as JSON, and are joined without encoding. */
 function pageAnswer({ lines, cursor, dropped }: NonNullable<ReturnType<PluginLogLines['read']>>): Answer {
   const head = `{"cursor":${JSON.stringify(cursor)},"dropped":${String(dropped)},"items":[`;
   const parts = lines.flatMap((line, index) => (index === 0 ? [line] : [comma, line]));

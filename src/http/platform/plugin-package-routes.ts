@@ -21,14 +21,13 @@ export type Installed =
     }
   | { readonly ok: false; readonly rejection: Rejection };
 
-/** `subject` and `cause` identify the caller. With `dryRun`, the package is checked, and nothing is written. */
+/** `subject` and `cause` identify the caller. With `dryRun`, the package is only checked. */
 type InstallRequest = {
   readonly subject: Subject;
   readonly cause: Cause;
   readonly dryRun: boolean;
 };
 
-/** Installs and upgrades plugins from uploaded packages. */
 export type PluginInstaller = {
   install(archive: Uint8Array, request: InstallRequest): Promise<Installed>;
   upgrade(name: string, archive: Uint8Array, request: InstallRequest): Promise<Installed>;
@@ -39,19 +38,18 @@ export type PluginPackageRoutesDependencies = {
   readonly pluginType: () => ResourceType;
   readonly installer: PluginInstaller;
   readonly archiveBytesMax: number;
-  /** The maximum number of concurrent installs and upgrades. Uploads are counted separately. */
+  /** The most concurrent installs and upgrades. Uploads are counted separately. */
   readonly installsMax: number;
   readonly clock: Clock;
-  /** Returns the reason why plugins cannot be installed yet; undefined if they can. */
+  /** Returns the reason why plugins cannot be installed yet; undefined if plugins can be installed. */
   readonly unready: () => string | undefined;
-  /** Returns a refusal if the contents of an archive of this size may not fit on the disk; undefined if they fit. */
+  /** Returns a refusal if the contents of an archive of this size may not fit on the disk. */
   readonly noRoom: (archiveBytes: number) => Problem | undefined;
 };
 
 /**
- * Creates the routes for packages of plugins (decision 9.3). The package is uploaded in the field `file`. An install
- * requires the verb `create` on its path (`nonResourceURLs`). An upgrade requires the verb `create` on the resource
- * `plugins/upgrade`. Both run code with all rights of the server.
+ * Creates the routes for packages of plugins. An install requires the verb `create` on its path (`nonResourceURLs`). An
+ * upgrade requires the verb `create` on `plugins/upgrade`. Packages run code with all rights of the server.
  */
 export function pluginPackageRoutes(dependencies: PluginPackageRoutesDependencies): readonly PlatformRoute[] {
   const { domain, installer } = dependencies;
@@ -91,7 +89,7 @@ type ToAnswer = (installed: Extract<Installed, { ok: true }>) => {
 
 class Uploads {
   readonly #dependencies: PluginPackageRoutesDependencies;
-  /** The slots of uploads. They are separate from those of installs, so that slow uploads do not block installs. */
+  /** Uploads have separate slots, so that slow uploads do not block installs. */
   readonly #arriving: UploadSlots;
   readonly #installing: UploadSlots;
 
@@ -130,7 +128,7 @@ function answered(installed: Installed, type: ResourceType, answer: ToAnswer): A
   return bytesAnswer(installed.plugin.bytes, status, ['ETag', etagOf(installed.plugin.revision, type), ...headers]);
 }
 
-/** Limits the number of concurrent steps. A step that gets no slot does not run; there is no queue. */
+/** Limits the number of concurrent steps, without a queue. */
 class UploadSlots {
   readonly #max: number;
   readonly #doing: string;
@@ -153,7 +151,7 @@ class UploadSlots {
     );
   }
 
-  /** Runs the step. Returns undefined if all slots are taken. */
+  /** Returns undefined if all slots are taken. */
   async within<T>(step: () => Promise<T>): Promise<T | undefined> {
     if (this.areTaken) return undefined;
     this.#used += 1;

@@ -17,14 +17,15 @@ export type ReplayRoutesDependencies = {
   readonly domain: string;
   readonly authorize: Authorize;
   readonly replayer: Replayer;
-  /** Whether the type is registered on this node, or has objects. */
+  /** Returns whether the type is registered on this node, or has objects. */
   readonly isKnownType: (type: string) => boolean;
 };
 
 /**
- * Creates the routes of replays and diffs (docs/audit.md). The response is a stream of JSON lines, and a disconnect of
- * the client ends the replay. The routes require the right `create` on `replays` and `diffs`. The response contains
- * objects of a type only if the caller may `get` the history of the type.
+ * Creates the routes of replays and diffs (docs/audit.md). The routes require the right `create` on `replays` and
+ * `diffs`. Objects of a type also require the right `get` on the history of the type.
+ *
+ * The response is a stream of JSON lines. A disconnect of the client ends the replay.
  */
 export function replayRoutes(dependencies: ReplayRoutesDependencies): readonly PlatformRoute[] {
   const group = `audit.${dependencies.domain}`;
@@ -71,7 +72,7 @@ function problemOfRefusal({ reason, detail }: ReplayRefusal): Problem {
   return problem(reason, detail, isPassing ? { retryAfterSeconds: replayRetryAfterSeconds } : {});
 }
 
-/** Returns a function that checks whether the subject may read the history of all objects of a type. */
+/** Returns a function that checks whether the subject may read the history of a type's objects. */
 function readable(subject: Subject, authorize: Authorize): (type: string) => boolean {
   return (type) => {
     const dot = type.indexOf('.');

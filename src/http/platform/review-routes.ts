@@ -35,15 +35,14 @@ import {
 export type ReviewRoutesDependencies = {
   readonly registry: TypeRegistry;
   readonly permissions: PermissionReader;
-  /** The authorizer of requests. */
   readonly authorize: Authorize;
 };
 
 type Status = Readonly<Record<string, unknown>>;
 
 /**
- * Creates the routes of Kubernetes' access reviews. The authorizer that checks requests also answers the reviews
- * (decision 6.11). Reviews are not stored.
+ * Creates the routes of Kubernetes' access reviews, which are not stored. The authorizer that checks requests also
+ * answers the reviews.
  */
 export function reviewRoutes(dependencies: ReviewRoutesDependencies): readonly PlatformRoute[] {
   const reviewer = new Reviewer(dependencies);
@@ -67,7 +66,7 @@ export function reviewRoutes(dependencies: ReviewRoutesDependencies): readonly P
   ];
 }
 
-/** Returns the resource of a review, for discovery. A review supports only `create`. */
+/** Returns the resource of a review, for discovery. */
 function resourceOf({ apiVersion, kind }: Review): ApiResource {
   const [group = '', version = ''] = apiVersion.split('/');
   const singular = kind.toLowerCase();
@@ -140,10 +139,7 @@ class Reviewer {
     };
   }
 
-  /**
-   * Reviews the access of a user. A disabled user cannot make requests, so nothing is allowed, independent of bound
-   * roles.
-   */
+  /** Reviews the access of a user. Nothing is allowed for a disabled user, because such a user cannot make requests. */
   accessOf(name: string, attributes: ReviewedAttributes): Status {
     const { permissions } = this.#dependencies;
     if (name === actorOf(visitor)) return this.access(visitor, attributes);
@@ -184,9 +180,8 @@ class Reviewer {
   }
 
   /**
-   * Returns the requested version. If the request names none, returns the version of the registered type; without such
-   * a type, `*`. Rules do not contain versions, but the authorizer finds the type's plugin by the path, and the path
-   * contains the version.
+   * Returns the requested version. The default is the version of the registered type; without such a type, `*`. The
+   * authorizer finds the type's plugin by the path, which contains a version.
    */
   #versionOf({ group = '', version = '', resource }: ResourceAttributes): string {
     if (version !== '' && version !== '*') return version;
@@ -218,7 +213,7 @@ class Reviewer {
   }
 }
 
-/** Returns a rule in Kubernetes' format; JSON omits undefined members. */
+/** Returns a rule in Kubernetes' format. */
 function shownRule({ kind: _kind, ...members }: Rule): Readonly<Record<string, unknown>> {
   return members;
 }

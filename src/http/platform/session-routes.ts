@@ -28,7 +28,6 @@ export type SessionRoutesDependencies = {
   readonly permissions: Pick<PermissionReader, 'session' | 'sessionsOf'>;
   readonly reader: Pick<ObjectReader, 'get'>;
   readonly execute: Execute;
-  /** The type Session. */
   readonly sessions: ResourceType;
   readonly clock: Clock;
   readonly refusals: Pick<RefusalLog, 'logInFailed'>;
@@ -37,10 +36,7 @@ export type SessionRoutesDependencies = {
 
 const platform: PlatformSubject = { kind: 'platform', part: 'login' };
 
-/**
- * Creates the routes for log-in and log-out with a cookie (decision 7.4). CSRF protection applies to both, since they
- * are writes.
- */
+/** Creates the routes for log-in and log-out with a cookie. */
 export function sessionRoutes(dependencies: SessionRoutesDependencies): readonly PlatformRoute[] {
   return [
     { method: 'POST', path: '/login', route: async (_params, exchange) => logIn(exchange, dependencies) },
@@ -78,9 +74,8 @@ async function logIn(exchange: Exchange, dependencies: SessionRoutesDependencies
 }
 
 /**
- * After a log-in, ends the sessions of the user above the limit, those with the oldest recorded use. Two concurrent
- * log-ins choose the same sessions, so they do not end too many. With several nodes, a few sessions above the limit may
- * remain until the next log-in.
+ * Ends the sessions of the user above the limit, those with the oldest recorded use. Concurrent log-ins choose the same
+ * sessions, and thus do not end too many. With several nodes, a few sessions above the limit may remain.
  */
 async function endOldest(user: string, exchange: Exchange, dependencies: SessionRoutesDependencies): Promise<void> {
   const { permissions, reader, sessions, execute } = dependencies;
@@ -108,8 +103,8 @@ function notLoggedIn(refused: NotAuthenticated): Answer {
 }
 
 /**
- * Returns the command that creates a session for the verified user and password. If the user or the password has
- * changed since the verification, the session is invalid.
+ * Returns the command that creates a session. The session is invalid if the user or the password has changed since the
+ * verification.
  */
 function creation(
   { name, uid, passwordRevision, timesDisabled }: UserRecord,
@@ -137,7 +132,7 @@ function creation(
   };
 }
 
-/** Ends the session of the request. If another request has ended the session meanwhile, the response is the same. */
+/** Ends the session of the request. The response is the same if the session has already ended. */
 async function logOut(exchange: Exchange, dependencies: SessionRoutesDependencies): Promise<Answer> {
   const { permissions, execute, sessions } = dependencies;
   const {
@@ -177,8 +172,8 @@ function isGone(outcome: WriteOutcome & { readonly ok: false }): boolean {
 }
 
 /**
- * Returns the context for a write of a session. The platform is the subject of the write, but the event also records
- * the address and the user agent of the request.
+ * Returns the context for a write of a session. The platform is the subject, but the event records the address and the
+ * user agent of the request.
  */
 function contextOf(exchange: Exchange, verb: string, chargedTo: Subject): WriteContext {
   const { requestId } = exchange;
@@ -225,8 +220,8 @@ async function readCredentials(exchange: Exchange): Promise<Credentials> {
 }
 
 /**
- * Returns the credentials, or a refusal if they are too long to be valid, since they would occupy memory while they
- * wait for hashing. A character takes at most two UTF-16 code units.
+ * Refuses credentials that are too long to be valid, because credentials occupy memory while they wait for hashing. A
+ * character has at most two UTF-16 code units.
  */
 function bounded(username: string, password: string): Credentials {
   if (username.length <= nameLengthMax && password.length <= passwordLengthMax * 2)
@@ -237,7 +232,7 @@ function bounded(username: string, password: string): Credentials {
   return { ok: false, answer: refusal(problem('bad-request', detail)) };
 }
 
-/** Returns the members of a form. A repeated member is treated as missing, since the intended value is unknown. */
+/** Returns the members of a form. A repeated member counts as missing, because the intended value is unknown. */
 function formMembers(body: Uint8Array): Readonly<Record<string, unknown>> {
   const members = new URLSearchParams(Buffer.from(body).toString('utf8'));
   const once = (name: string): string | undefined => {

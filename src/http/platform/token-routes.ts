@@ -18,8 +18,8 @@ export type TokenRoutesDependencies = ResourcePorts & {
 };
 
 /**
- * Creates the routes for the caller's own personal access tokens, in the form of the type's generated API. Tokens of
- * other users result in 404 (decision 7.2).
+ * Creates the routes for the caller's own personal access tokens, in the form of a generated API. Tokens of other users
+ * result in 404.
  */
 export function tokenRoutes({ domain, registry, ...ports }: TokenRoutesDependencies): readonly PlatformRoute[] {
   const path = `/apis/uc.api.${domain}/${platformApiVersion}/personalaccesstokens`;
@@ -77,7 +77,7 @@ export function tokenRoutes({ domain, registry, ...ports }: TokenRoutesDependenc
   ];
 }
 
-/** Refuses a watch. A client that requests a watch but receives a list would wait for events forever. */
+/** Refuses a watch. A client that receives a list instead would wait for events forever. */
 function unwatched(): Answer {
   return refusal(
     problem('method-not-allowed', 'your own tokens can be listed but not watched', {

@@ -23,7 +23,7 @@ const keepAlive = Buffer.from(':\n\n');
 
 export type EventStreamParts = Pick<OpenStream, 'mount' | 'subject' | 'request'> & {
   readonly res: ServerResponse;
-  /** The account of the client, to which limits of unread data apply. */
+  /** The account of the client, for limits of unread data. */
   readonly account: string;
   readonly iterator: AsyncIterator<unknown>;
   readonly clock: Clock;
@@ -40,9 +40,8 @@ type Taken =
   | { readonly kind: 'over' };
 
 /**
- * A plugin's server-sent events in one response. The headers of the response have been sent. If the unread data of the
- * client reaches the high-water mark of the response, the next event is requested only when the client has read the
- * data. So the unread data exceeds the mark by at most one event.
+ * A plugin's server-sent events in one response. No further event is requested from the plugin while the client has too
+ * much unread data.
  */
 export class EventStream implements OpenStream {
   readonly transport = 'sse';
@@ -53,15 +52,15 @@ export class EventStream implements OpenStream {
   /** Events that the connection has not accepted. */
   readonly #outbox: Outbox;
   #isOver = false;
-  /** Whether the plugin was notified of the end and the stream is no longer counted. */
+  /** Whether the plugin was notified of the end. */
   #hasLeft = false;
   /** Ends the wait for the plugin's next event. */
   #interrupt: () => void = () => undefined;
   #wroteAt: number;
-  /** The time at which the wait for the client to read its data began; undefined if there is no wait. */
+  /** The start of the wait for the client to read its data, in milliseconds; undefined without a wait. */
   #unreadSince: number | undefined;
 
-  /** Opens the stream, which must have been admitted in this turn. */
+  /** Opens the stream. `OpenStreams.refusal` must have admitted the stream in this turn. */
   constructor(parts: EventStreamParts) {
     this.mount = parts.mount;
     this.subject = parts.subject;
@@ -74,7 +73,7 @@ export class EventStream implements OpenStream {
     };
     this.#outbox = streams.outboxes.open(new StreamConnection(res), { account, onOverflow });
     streams.add(this);
-    // A reset during a write emits `error`. The listener ignores it, because `close` follows and ends the stream.
+    // After an `error`, `close` follows and ends the stream.
     res
       .on('error', () => undefined)
       .once('close', () => {
@@ -141,13 +140,13 @@ export class EventStream implements OpenStream {
     this.#unreadSince = this.#parts.clock.monotonic();
     await this.#outbox.drained();
     this.#unreadSince = undefined;
-    // Yields to the event loop, since a fast client and a fast plugin would otherwise block all other work.
+    // Yields to the event loop. A fast client and a fast plugin would otherwise block all other work.
     await setImmediate();
   }
 
   /**
-   * Requests the next event. The iterator is the plugin's code, so it may throw, reject, never settle, or settle after
-   * the end.
+   * Requests the next event. The iterator is the plugin's code: it may throw, reject, never settle, or settle after the
+   * end.
    */
   async #take(): Promise<Taken> {
     if (this.#isOver) return { kind: 'over' };
@@ -169,7 +168,7 @@ export class EventStream implements OpenStream {
     });
   }
 
-  /** Stops reading events. Queued events are sent or dropped, according to `rest`. */
+  /** Stops reading events. `rest` determines whether queued events are sent or dropped. */
   #stop(rest: Finish['rest'], finish: () => void): void {
     this.#isOver = true;
     this.#outbox.stop(rest, () => {
@@ -189,7 +188,7 @@ export class EventStream implements OpenStream {
   }
 }
 
-/** Ends the iterator by its `return` method. An iterator that has already ended ignores the call. */
+/** Calls the iterator's `return` method. */
 export function abandon(iterator: AsyncIterator<unknown>): void {
   Promise.resolve()
     .then(async () => iterator.return?.())

@@ -14,9 +14,9 @@ import { escapeToken } from '../../base/reference-token.ts';
 /** The caller of a plugin's route or socket. The plugin's clients send requests on behalf of the caller. */
 export type Caller = {
   readonly subject: Subject;
-  /** The cause of the request, which the client's writes record. No plugin can change it. */
+  /** The cause of the request, which the client's writes record. No plugin can change the cause. */
   readonly cause: Cause;
-  /** Whether the request has ended: it was answered or abandoned, or its stream has ended. */
+  /** Returns whether the request was answered or abandoned, or its stream has ended. */
   readonly isOver: () => boolean;
 };
 
@@ -25,13 +25,12 @@ type RequestClients = {
   readonly pluginClient: Client;
 };
 
-/** The dependencies of each call of a handler. */
 export type CallPorts = {
   readonly clock: Clock;
   readonly log: PluginLogger;
   readonly loggerOf: (plugin: string) => PluginLogger;
   /**
-   * Returns clients of the generated API in this process: `client` has the caller's rights, and `pluginClient` the
+   * Returns clients of the generated API in this process: `client` has the caller's rights, `pluginClient` the
    * plugin's.
    */
   readonly clientsOf: (plugin: string, caller: Caller) => RequestClients;
@@ -43,7 +42,6 @@ type CallParts = Pick<RouteRequest, 'params' | 'body' | 'signal'> & {
   readonly schemas?: RouteEndpoint['query'] | undefined;
 };
 
-/** Returns the argument of a handler. */
 export function routeRequest(
   exchange: Exchange,
   { plugin, schemas, ...parts }: CallParts,
@@ -66,7 +64,7 @@ export function routeRequest(
 
 type CheckedRequest = { readonly ok: true; readonly body: unknown } | { readonly ok: false; readonly answer: Answer };
 
-/** Checks the request against the route's schemas; parameters without a schema are not checked. */
+/** Checks the body and the query against the route's schemas. */
 export async function requestOf(
   exchange: Exchange,
   { query, body: bodySchema }: Pick<RouteEndpoint, 'query' | 'body'>,
@@ -90,10 +88,7 @@ function refused(reason: 'bad-request' | 'invalid', what: string, violations: re
   return { ok: false, answer: refusal(problem(reason, detail, { violations })) };
 }
 
-/**
- * Checks the parameters. Each value is checked as a string. A parameter may be repeated if its schema is that of an
- * array.
- */
+/** Checks the parameters as strings. A parameter may be repeated if its schema is that of an array. */
 function queryViolations(query: URLSearchParams, schemas: NonNullable<RouteEndpoint['query']>): readonly Violation[] {
   return [...schemas].flatMap(([parameter, { schema, violations }]) => {
     const given = query.getAll(parameter);
@@ -104,7 +99,7 @@ function queryViolations(query: URLSearchParams, schemas: NonNullable<RouteEndpo
   });
 }
 
-/** The media types of a PATCH body: as with the client's `patch`, the body is a merge patch. */
+/** The media types of a PATCH body. The body is a merge patch, even as `application/json`. */
 const patchTypes = ['application/merge-patch+json', 'application/json'];
 
 /** Decodes the JSON of the body. Without a body, the result is undefined, and any media type is accepted. */
@@ -130,7 +125,7 @@ function queryOf(query: URLSearchParams, schemas: RouteEndpoint['query']): Route
   );
 }
 
-/** Returns the headers without credentials. A plugin does not need credentials, because it acts through its clients. */
+/** Returns the headers without credentials. A plugin acts through its clients, and needs no credentials. */
 function headersOf({ req }: Exchange): RouteRequest['headers'] {
   const { authorization: _authorization, cookie: _cookie, ...headers } = withoutBearer(req.headers);
   return headers;

@@ -22,7 +22,6 @@ export type DecodedResponse =
 
 const responseMembers = ['status', 'headers', 'body', 'events'];
 
-/** Headers that only the platform may set. */
 const platformHeaders = new Set([
   'connection',
   'content-length',
@@ -34,7 +33,7 @@ const platformHeaders = new Set([
   'x-request-id',
 ]);
 
-/** Decodes the result of a handler. Reading any member of the result may throw. An exception becomes a problem. */
+/** Decodes the result of a handler. Reading the result may throw; an exception becomes a problem. */
 export function decodeResponse(result: unknown, responses: RouteEndpoint['responses']): DecodedResponse {
   try {
     return decode(result, responses);
@@ -103,9 +102,7 @@ type ReturnedResponse = {
   readonly body: unknown;
 };
 
-/**
- * Decodes a response with events. Browsers accept events only with status 200 and the content type `text/event-stream`.
- */
+/** Decodes a response with events. Browsers accept events only with status 200 and the type `text/event-stream`. */
 function decodeEvents(events: unknown, { status, headers, body }: ReturnedResponse): DecodedResponse {
   if (body !== undefined) return { kind: 'rubbish', problem: 'the handler returned both a body and events' };
   if (status !== undefined && status !== 200)
@@ -125,7 +122,7 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   );
 }
 
-/** `isTyped` is true if the handler set a content type. A body of text or bytes is then sent unchanged. */
+/** `isTyped` is true if the handler set a content type. */
 type Answered = {
   readonly body: unknown;
   readonly bytes: Uint8Array | undefined;
@@ -133,15 +130,15 @@ type Answered = {
 };
 
 /**
- * Returns the violations of a body. Text that is already JSON is parsed again. Any other value is checked without
- * parsing; its JSON form is checked only if the value has violations.
+ * Returns the violations of a body. Text and bytes with a content type are parsed as JSON. Any other value is first
+ * checked without parsing.
  */
 function bodyViolations({ body, bytes, isTyped }: Answered, schema: ValueSchema | undefined): readonly Violation[] {
   if (schema === undefined) return [];
   if (bytes === undefined) return [{ pointer: '', detail: 'is required' }];
   const isText = isTyped && (typeof body === 'string' || body instanceof Uint8Array);
   const violations = isText ? schema.violations(parsed(bytes)) : schema.violations(body);
-  // A Date or an undefined member is different in JSON, so the JSON form is checked too.
+  // A Date or an undefined member has another JSON form, which may be valid.
   return violations.length === 0 || isText ? violations : schema.violations(parsed(bytes));
 }
 
@@ -154,10 +151,7 @@ function isJson(headers: ReadonlyMap<string, string>): boolean {
   return type === undefined || /^application\/(?:[\w.+-]+\+)?json\b/iu.test(type);
 }
 
-/**
- * The reasons of refusals that a handler passes on: if a call of the plugin's client throws such a refusal, and the
- * handler does not catch it, the caller receives the same refusal.
- */
+/** The caller receives an uncaught refusal of the plugin's client if the reason of the refusal is in this list. */
 const passedOn: readonly RejectionReason[] = [
   'bad-request',
   'forbidden',
@@ -172,7 +166,7 @@ const passedOn: readonly RejectionReason[] = [
   'unavailable',
 ];
 
-/** Decodes a refusal from an error. Returns undefined for any other error, which means that the handler failed. */
+/** Decodes a refusal from an error. Any other error means that the handler failed. */
 export function decodeRefusal(error: unknown): Problem | undefined {
   try {
     return error instanceof ClientError ? refusalOf(error) : undefined;
@@ -245,9 +239,8 @@ function headersOf(raw: unknown): Map<string, string> | string {
 }
 
 /**
- * Returns the bytes of the body, undefined without a body, or a problem as a string. The body is encoded as JSON,
- * unless the headers set a content type and the body is text or bytes. For a body without a content type, sets the
- * content type to JSON.
+ * Returns the bytes of the body, undefined without a body, or a problem as a string. If the headers have a content
+ * type, text and bytes are sent unchanged. Any other body is encoded as JSON. Sets a missing content type to JSON.
  */
 function bytesOf(body: unknown, headers: Map<string, string>): Uint8Array | undefined | string {
   if (body === undefined) return undefined;

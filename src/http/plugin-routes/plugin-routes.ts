@@ -13,7 +13,7 @@ import { bySpecificity, RouteTable, type Found, type FoundOf, type Route } from 
 import { SocketUpgrades } from '../connection/socket-upgrades.ts';
 
 export type PluginRoutesDependencies = RouteCallDependencies & {
-  /** The unread data of clients. It is shared with watches, so that the limits apply to the total. */
+  /** The unread data of clients. Watches and plugins share the limits. */
   readonly outboxes: Outboxes;
 };
 
@@ -27,15 +27,12 @@ type Mounted = {
   readonly sockets: RouteTable<PluginSocketRoute>;
 };
 
-/**
- * The custom APIs of all plugins (decision 9.6), matched after authorization. A failure of a handler (an exception, a
- * rejection or an invalid result) ends only the handler's request, and is logged with the plugin's name.
- */
+/** The custom APIs of all plugins. A failure of a handler ends only the handler's request. */
 export class PluginRoutes implements RouteMounts {
   readonly #dependencies: PluginRoutesDependencies;
   /**
-   * Endpoints by plugin, in the order in which the plugins were first announced or mounted. If two plugins have the
-   * same route, the first plugin serves the route.
+   * The endpoints by plugin. If two plugins have the same route, the plugin that was announced or mounted first serves
+   * the route.
    */
   readonly #mounted = new Map<string, Mounted>();
   #revision = 0;
@@ -90,8 +87,8 @@ export class PluginRoutes implements RouteMounts {
   }
 
   /**
-   * Returns the first plugin that has a route or socket at this path, announced or mounted, for any method. Rules may
-   * name this plugin.
+   * Returns the first plugin that has a route or socket at this path, for any method. The plugin may be announced or
+   * mounted.
    */
   pluginOf(segments: readonly string[]): string | undefined {
     for (const [plugin, { routes, sockets }] of this.#mounted)
@@ -99,14 +96,12 @@ export class PluginRoutes implements RouteMounts {
     return undefined;
   }
 
-  /** Returns all routes and sockets of all plugins. */
   all(): readonly (Route & { readonly plugin: string })[] {
     return [...this.#mounted].flatMap(([plugin, { routes, sockets }]) =>
       [...routes.all(), ...sockets.all()].map(({ method, pattern }) => ({ plugin, method, pattern })),
     );
   }
 
-  /** Returns all routes and sockets of all plugins, with their descriptions. */
   described(): readonly DescribedRoute[] {
     return [...this.#mounted.values()].flatMap(({ mount: { plugin }, routes, sockets }) =>
       describeRoutes(plugin, {
@@ -121,15 +116,11 @@ export class PluginRoutes implements RouteMounts {
     return this.#revision;
   }
 
-  /** Returns the number of open streams by plugin. */
   streams(): readonly StreamCount[] {
     return this.#streams.counts();
   }
 
-  /**
-   * Ends streams that are no longer allowed; call this method when rights may have changed or credentials may have
-   * expired.
-   */
+  /** Ends streams that are no longer allowed after a change of rights or an expiry of credentials. */
   recheck(allows: Allows): void {
     this.#streams.recheck(allows);
   }
@@ -153,9 +144,7 @@ export class PluginRoutes implements RouteMounts {
     );
   }
 
-  /**
-   * Calls the route's handler. The result is the handler's response, a refusal, or `taken-over` for a stream of events.
-   */
+  /** Calls the route's handler. Returns the handler's response, a refusal, or `taken-over` for a stream of events. */
   call(exchange: Exchange, found: FoundOf<PluginRoute>): Promise<Answer> {
     return this.#calls.call(exchange, found);
   }

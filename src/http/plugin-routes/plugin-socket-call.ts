@@ -34,8 +34,8 @@ type SocketCallDependencies = CallPorts & {
 };
 
 /**
- * Takes over the connection and runs the plugin's handler. The request must be authorized, and `OpenStreams.refusal`
- * must have admitted it in this turn.
+ * Takes over the connection and runs the plugin's handler. `OpenStreams.refusal` must have admitted the socket in this
+ * turn.
  */
 export function serveSocket(call: SocketCall, dependencies: SocketCallDependencies): Answer {
   const {
@@ -67,7 +67,7 @@ export function serveSocket(call: SocketCall, dependencies: SocketCallDependenci
   return takenOver;
 }
 
-/** Runs the handler. The handler is the plugin's code, so it may throw at any time, and may never end. */
+/** Runs the handler, which is the plugin's code: it may throw at any time, and may never end. */
 async function run(
   { exchange, mount: { plugin }, endpoint, params }: SocketCall,
   connection: SocketConnection,
@@ -81,8 +81,7 @@ async function run(
     connection.end({ reason: 'done', detail: '' });
   } catch (error) {
     const refused = decodeRefusal(error);
-    // A handler may fail because its socket was closed, or pass on a refusal. These errors are logged only at level
-    // debug.
+    // Logs an error only at level debug if the socket was closed before, or if the error is a refusal.
     const isLogged = !connection.isOver && refused === undefined;
     const fields = {
       plugin,

@@ -29,7 +29,7 @@ import { binaryFrame, frameHeader } from '../watch/watch-socket.ts';
 export type SocketParts = Pick<OpenStream, 'mount' | 'subject' | 'request'> & {
   readonly webSocket: WebSocket;
   readonly socket: Duplex;
-  /** The account of the client, to which limits of unread data apply. */
+  /** The account of the client, for limits of unread data. */
   readonly account: string;
   readonly now: number;
   readonly streams: OpenStreams;
@@ -38,8 +38,8 @@ export type SocketParts = Pick<OpenStream, 'mount' | 'subject' | 'request'> & {
 };
 
 /**
- * A WebSocket served by a plugin. Buffers are limited in both directions: if too many received messages wait for the
- * plugin, reading pauses; if too many sent messages wait for the client, `send` returns false.
+ * A WebSocket that a plugin serves. Reading pauses if too many received messages wait for the plugin. `send` returns
+ * false if too many sent messages wait for the client.
  */
 export class SocketConnection implements OpenStream {
   readonly transport = 'websocket';
@@ -54,25 +54,23 @@ export class SocketConnection implements OpenStream {
   /** Messages that the connection has not accepted. */
   readonly #outbox: Outbox;
   #isOver = false;
-  /** Whether the plugin was notified of the end and the socket is no longer counted. */
+  /** Whether the plugin was notified of the end. */
   #hasLeft = false;
   #pingedAt: number;
-  /** The time of the last `beat`, which is used for messages until the next `beat`. */
+  /** The time of the last `beat`, in milliseconds. */
   #now: number;
-  /** The time since when reading is paused, because the plugin has not consumed its messages. */
+  /** The start of the pause of reading, in milliseconds; undefined without a pause. */
   #pausedSince: number | undefined;
   /** The number of bytes refused since the last accepted message. */
   #refusedBytes = 0;
-  /**
-   * `#unsentSince` is the time of the first `beat` at which the peer had unread data, but had accepted none since the
-   * previous `beat`. It is undefined after a `beat` with progress or without unread data. `#sentBytes` counts the bytes
-   * that were passed to the outbox, and `#takenBytes` the bytes that the peer had accepted at the last `beat`.
-   */
+  /** The time of the first `beat` without progress of the peer; undefined after progress, or without unread data. */
   #unsentSince: number | undefined;
+  /** The number of bytes that were passed to the outbox. */
   #sentBytes = 0;
+  /** The number of bytes that the peer had accepted at the last `beat`. */
   #takenBytes = 0;
 
-  /** Opens the socket, which must have been admitted in this turn. */
+  /** Opens the socket. `OpenStreams.refusal` must have admitted the socket in this turn. */
   constructor(parts: SocketParts) {
     const { webSocket, now } = parts;
     this.mount = parts.mount;
@@ -92,7 +90,7 @@ export class SocketConnection implements OpenStream {
     this.#pingedAt = now;
     this.#now = now;
     const { messages } = this.#inbox;
-    // Arrow functions, so that a plugin may destructure the object. The connection itself is not exposed.
+    // Arrow functions, so that a plugin may destructure the object.
     this.pluginSocket = {
       messages,
       send: (message) => this.#send(message),
@@ -111,7 +109,7 @@ export class SocketConnection implements OpenStream {
         this.#outbox.closed();
       });
     });
-    // If a peer violates the protocol, the library closes the socket with the appropriate code.
+    // After a protocol violation of the peer, the library closes the socket.
     webSocket.once('error', () => {
       this.#stop('sent');
     });
@@ -172,7 +170,7 @@ export class SocketConnection implements OpenStream {
 
   #receive(data: WebSocket.RawData, isBinary: boolean): void {
     if (this.#isOver) return;
-    // `data` is a single buffer, since the socket has the default `binaryType`.
+    // `data` is a single buffer, because the socket has the default `binaryType`.
     const bytes = Buffer.isBuffer(data) ? data : Buffer.concat(Array.isArray(data) ? data : [new Uint8Array(data)]);
     this.#inbox.push(isBinary ? bytes : bytes.toString('utf8'));
     if (!this.#inbox.isFull() || this.#pausedSince !== undefined) return;
@@ -202,8 +200,7 @@ export class SocketConnection implements OpenStream {
     const frames = new Frames(Buffer.concat([header, bytes]));
     this.#sentBytes += frames.bytes.length;
     this.#outbox.push(frames);
-    // The push may have exceeded the limit for all streams. Then the stream that is furthest behind ends, which may be
-    // this stream.
+    // If the push exceeded the limit for all streams, this stream may have ended.
     return !this.#isOver;
   }
 
@@ -215,7 +212,7 @@ export class SocketConnection implements OpenStream {
     if (!this.#isOver) this.#finish(code, reason, 'sent');
   }
 
-  /** Stops the socket. Queued messages are sent or dropped, according to `rest`. */
+  /** Stops the socket. `rest` determines whether queued messages are sent or dropped. */
   #stop(rest: Finish['rest'], finish: () => void = () => undefined): void {
     this.#isOver = true;
     this.#outbox.stop(rest, () => {
@@ -230,14 +227,14 @@ export class SocketConnection implements OpenStream {
     const { webSocket, streams, onOver } = this.#parts;
     streams.delete(this);
     this.#inbox.close();
-    // Further messages are dropped, but must be read, since the answer to our close frame follows them.
+    // Further messages are dropped, but must be read, because the peer's close frame follows the messages.
     if (this.#pausedSince !== undefined) webSocket.resume();
     this.#pausedSince = undefined;
     onOver();
   }
 }
 
-/** Writes only whole frames to the connection, so that the library can write control frames between them. */
+/** Writes only whole frames, because the library may write a control frame after each write. */
 function connectionOf({ webSocket, socket }: Pick<SocketParts, 'webSocket' | 'socket'>): Connection {
   return {
     write: (bytes, onWritten) => {
@@ -253,8 +250,8 @@ function connectionOf({ webSocket, socket }: Pick<SocketParts, 'webSocket' | 'so
         onWritten();
       };
       socket.write(bytes, takenOnce);
-      // The callback runs in a later turn, and within this turn a plugin could exceed its limit. Therefore data that
-      // was written completely is reported at once.
+      // The callback runs in a later turn, and a plugin could exceed its limit in this turn. So a complete write is
+      // reported at once.
       if (socket.writableLength === 0) takenOnce();
     },
     cut: () => {

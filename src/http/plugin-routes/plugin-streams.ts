@@ -12,9 +12,7 @@ import { pluginStreamsMax, pluginStreamsPerPluginMax } from './route-limits.ts';
 export type Mount = {
   readonly plugin: string;
   readonly serving: boolean;
-  /**
-   * Whether the endpoints were mounted again or unmounted. Calls in progress may complete then, but no new calls start.
-   */
+  /** Whether the endpoints were replaced or unmounted. No new calls start then. */
   isOver: boolean;
 };
 
@@ -28,10 +26,7 @@ export const streamEndings = {
   'rights-lost': 4403,
   unresponsive: 1006,
 } as const;
-/**
- * Endings that drop unsent data although the connection still works. The client is too far behind, or no longer has the
- * right to read the data.
- */
+/** Endings that drop unsent data: the client is too far behind, or no longer has the right to read the data. */
 export const forgettingEndings: ReadonlySet<StreamEnding['reason']> = new Set(['too-slow', 'rights-lost']);
 export const rightsLost: StreamEnding = { reason: 'rights-lost', detail: 'this stream is no longer allowed' };
 export const crowdedOut: StreamEnding = {
@@ -62,10 +57,7 @@ export type StreamCount = Pick<OpenStream, 'transport'> & {
   readonly count: number;
 };
 
-/**
- * The interval at which `beat` of each stream is called. A keep-alive may be early, and an end late, by up to this
- * time.
- */
+/** The interval of `beat` for each stream. A keep-alive may be early, and an end late, by up to this time. */
 export const streamBeatMs = 1_000;
 const wheelSlots = 10;
 
@@ -73,12 +65,9 @@ export function hasStopped({ plugin }: Mount): Problem {
   return problem('unavailable', `the plugin ${plugin} has stopped`, { retryAfterSeconds: 1 });
 }
 
-/**
- * The open streams of all plugins on this node. The class counts the streams, keeps them alive, and ends streams that
- * are no longer allowed.
- */
+/** The open streams of all plugins on this node. */
 export class OpenStreams {
-  /** The unread data of the streams' clients, within limits that are shared with watches. */
+  /** The unread data of the streams' clients, within limits that watches share. */
   readonly outboxes: Outboxes;
   readonly #wheel: Wheel<OpenStream>;
   readonly #reviews: Reviews<OpenStream>;
@@ -97,10 +86,7 @@ export class OpenStreams {
     return this.#wheel.size;
   }
 
-  /**
-   * Returns the number of open streams by plugin and transport. The numbers are rarely read, so they are computed on
-   * demand.
-   */
+  /** Counts the open streams at each call, because the numbers are rarely read. */
   counts(): readonly StreamCount[] {
     const counts = new Map<string, StreamCount>();
     for (const {
@@ -117,7 +103,7 @@ export class OpenStreams {
     return [...counts.values()];
   }
 
-  /** Returns the reason why no stream can be opened now; undefined if one can be opened in this turn. */
+  /** Returns the reason why no stream can be opened now; undefined if a stream can be opened in this turn. */
   refusal(mount: Mount): Problem | undefined {
     const { plugin } = mount;
     if (this.#isClosed) return problem('unavailable', 'the server is shutting down', { retryAfterSeconds: 1 });
@@ -152,15 +138,12 @@ export class OpenStreams {
     });
   }
 
-  /**
-   * Ends every stream that is no longer allowed; call this method when rights may have changed or credentials may have
-   * expired.
-   */
+  /** Ends every stream that is no longer allowed after a change of rights or an expiry of credentials. */
   recheck(allows: Allows): void {
     this.#reviews.begin(this.#wheel.items(), ({ subject, request }) => allows(subject, request));
   }
 
-  /** Ends all streams for a shutdown, with a request to reconnect. No new streams can be opened then. */
+  /** Ends all streams for a shutdown. Clients may connect again; this node opens no new streams. */
   closeAll(): void {
     this.#isClosed = true;
     this.#endWhere(() => true, { reason: 'shutting-down', detail: 'the server is shutting down; connect again' });

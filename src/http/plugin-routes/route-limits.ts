@@ -1,57 +1,46 @@
-/**
- * Limits of custom APIs and of uploads, in addition to the limits in `src/limits` (for example the time of a route, the
- * size of a body, and the number of a plugin's routes).
- */
+/** Limits of custom APIs and of uploads. */
 
-/**
- * The maximum number of open server-sent event streams and WebSockets, in total and per plugin. Above either, the
- * response is 429.
- */
+/** The most open streams (server-sent events and WebSockets). Further requests get the status 429. */
 export const pluginStreamsMax = 10_000;
+/** The most open streams of one plugin. Further requests get the status 429. */
 export const pluginStreamsPerPluginMax = 2_000;
 
-/** The maximum size of one encoded event in bytes. A larger event ends its stream, as an error of the plugin. */
+/** The maximum size of one encoded event. A larger event ends its stream, as an error of the plugin. */
 export const pluginEventBytesMax = 1_048_576;
-/** The time for which a client may leave data unread before its stream ends. */
+/** A stream ends if its client leaves data unread for this time. */
 export const pluginStreamUnreadMs = 60_000;
 
 /**
- * The maximum size in bytes of a WebSocket message in either direction. A larger message from the client closes the
- * socket with code 1009. For a larger message from the plugin, `send` throws.
+ * The maximum size of a WebSocket message in either direction. A larger message from the client closes the socket with
+ * code 1009. For a larger message from the plugin, `send` throws.
  */
 export const pluginSocketMessageBytesMax = 1_048_576;
-/**
- * The maximum numbers of frames of one message, and of received chunks that are not parsed yet. Both numbers allow the
- * largest message in small segments.
- */
+/** The most frames of one message. */
 export const pluginSocketFragmentsMax = 1_024;
+/** The most received chunks of one socket that are not parsed yet. */
 export const pluginSocketChunksMax = 4_096;
-/** The maximum number of unsent bytes. A message that would exceed the limit is refused. */
+/** The most unsent bytes of one socket. A message that would exceed the limit is refused. */
 export const pluginSocketWaitingBytesMax = 1_048_576;
 /**
- * The maximum number of bytes of consecutive refused messages. Above it, the socket is closed with code 1013, because
- * the plugin ignores the result of `send`, and the client has missed too much.
+ * The most bytes of consecutive refused messages. Above this limit, the socket is closed with code 1013, because the
+ * plugin ignores the result of `send`.
  */
 export const pluginSocketRefusedBytesMax = 4_194_304;
-/**
- * The maximum number of received messages that the plugin has not consumed, and of their bytes. At either limit,
- * reading pauses.
- */
+/** Reading pauses at this number of received messages that the plugin has not consumed. */
 export const pluginSocketQueuedMessagesMax = 64;
+/** Reading pauses at this number of received bytes that the plugin has not consumed. */
 export const pluginSocketQueuedBytesMax = 1_048_576;
 /**
- * The longest pause of reading. After a longer pause, the socket is closed with code 1013, since the end of a
- * connection is not detected during a pause.
+ * The longest pause of reading. Then the socket is closed with code 1013, because a pause hides the end of a
+ * connection.
  */
 export const pluginSocketUnreadMs = 60_000;
 
-/** The maximum number of concurrent uploads, since received bytes are in memory. Above it, the response is 429. */
+/** The most concurrent uploads. Further uploads get the status 429. Received bytes are in memory. */
 export const uploadsMax = 8;
-/**
- * An upload is checked every `uploadLookMs`. A check fails if the server has received fewer than `uploadLookBytesMin`
- * bytes since the last check. After `uploadSlowLooksMax` failed checks in a row, the upload is refused, because it
- * occupies one of the few slots.
- */
+/** The interval between two checks of an upload's speed. */
 export const uploadLookMs = 2_000;
+/** A check fails if the server has received fewer bytes since the previous check. */
 export const uploadLookBytesMin = 16_384;
+/** An upload is refused after this number of failed checks in a row, because uploads occupy one of few slots. */
 export const uploadSlowLooksMax = 2;

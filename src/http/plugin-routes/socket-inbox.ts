@@ -13,9 +13,7 @@ export class SocketInbox {
   /** Pending reads, in order. */
   readonly #waiting: ((result: IteratorResult<Message, undefined>) => void)[] = [];
   #isClosed = false;
-  /**
-   * The messages. All iterations share them: each message is delivered once. Leaving a loop does not close the socket.
-   */
+  /** Each message is delivered once, even with several iterations. Leaving a loop does not close the socket. */
   readonly messages: AsyncIterable<Message> = { [Symbol.asyncIterator]: () => ({ next: async () => this.#next() }) };
 
   constructor(onRoom: () => void) {

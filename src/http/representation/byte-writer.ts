@@ -1,4 +1,3 @@
-/** Appends bytes to one growing buffer. */
 export class ByteWriter {
   #bytes: Buffer;
   #length = 0;
@@ -24,7 +23,6 @@ export class ByteWriter {
     this.#length += length;
   }
 
-  /** Appends the part from `start` to `end`, or `missing` if `start` is -1. */
   partOr(missing: Uint8Array, bytes: Uint8Array, start = -1, end = -1): void {
     if (start === -1) this.all(missing);
     else this.part(bytes, start, end);
@@ -35,7 +33,7 @@ export class ByteWriter {
     this.#length += this.#bytes.write(text, this.#length, 'utf8');
   }
 
-  /** Returns a view of the buffer. Do not use the writer after this call. */
+  /** Returns a view of the buffer. The writer must not be used after this call. */
   written(): Buffer {
     return this.#bytes.subarray(0, this.#length);
   }

@@ -4,16 +4,15 @@ const hour = 60 * minute;
 const day = 24 * hour;
 const year = 365 * day;
 
-/** A duration in the format of tables. `until` is the next longer duration with another text, in milliseconds. */
+/** A duration as text. `until` is the next longer duration with another text, in milliseconds. */
 export type HumanDuration = {
   readonly text: string;
   readonly until: number;
 };
 
 /**
- * Returns Kubernetes' short form of a duration in milliseconds (`HumanDuration` of k8s.io/apimachinery): `45s`,
- * `3m12s`, `17m`, `5h30m`, `2d5h`, `400d`, `3y20d`. Clocks may differ, so a negative duration of less than 2 s is `0s`.
- * Other negative durations are `<invalid>`.
+ * Returns Kubernetes' short form of a duration in milliseconds (`HumanDuration` of k8s.io/apimachinery), such as
+ * `3m12s` or `2d5h`. Clocks may differ, so a negative duration of less than 2 s is `0s`.
  */
 export function humanDuration(durationMs: number): HumanDuration {
   if (durationMs <= -2 * second) return { text: '<invalid>', until: 1 - 2 * second };
@@ -54,9 +53,8 @@ function two(
 const timestampForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/u;
 
 /**
- * Returns the age of an RFC 3339 timestamp at `now`. `until` is the time at which the text changes. Both times are in
- * epoch milliseconds. As in Kubernetes, an empty timestamp results in `<unknown>`, and an invalid timestamp in
- * `<invalid>`.
+ * Returns the age of an RFC 3339 timestamp at `now`. `until` is the time at which the text changes. Times are in epoch
+ * milliseconds.
  */
 export function ageOf(timestamp: string, now: number): HumanDuration {
   if (timestamp === '') return { text: '<unknown>', until: Infinity };

@@ -1,12 +1,12 @@
 import { unescapeToken } from '../../base/reference-token.ts';
 /**
- * Finds members in the bytes of an object's JSON without parsing the JSON. The JSON must be compact and canonical, as
- * `JSON.stringify` writes it: without white space, and with only one encoding of each name.
+ * Finds members in JSON bytes without parsing. The JSON must be as `JSON.stringify` writes it: without white space, and
+ * with one encoding of each name.
  */
 
 /** The members to find, as a tree of their pointers. */
 export type WantedMembers = {
-  /** The indexes in `Places` at which `findMembers` records the start and end of this value. */
+  /** The indexes in `Places` for this value. */
   readonly places: number[];
   readonly members: WantedMember[];
 };
@@ -14,12 +14,12 @@ export type WantedMembers = {
 type WantedMember = {
   /** The member's name as written in JSON, between its quotes. */
   readonly name: Buffer;
-  /** The name as an array index, since the containing value may be an array; -1 if the name is not an index. */
+  /** The name as an array index; -1 if the name is not an index. */
   readonly index: number;
   readonly wanted: WantedMembers;
 };
 
-/** Builds the tree for JSON pointers. Values are recorded at the index of their pointer. */
+/** Builds the tree for JSON pointers. The index of a pointer in `pointers` is its index in `Places`. */
 export function wantedMembers(pointers: readonly string[]): WantedMembers {
   const root: WantedMembers = { places: [], members: [] };
   for (const [place, pointer] of pointers.entries()) {
@@ -43,7 +43,7 @@ function childOf({ members }: WantedMembers, segment: string): WantedMembers {
   return wanted;
 }
 
-/** The offsets of the start and end of the value of each pointer. A start of -1 means that the value is missing. */
+/** The start and end of each pointer's value, as offsets. A start of -1 means that the value is missing. */
 export type Places = {
   readonly starts: Int32Array;
   readonly ends: Int32Array;
@@ -61,7 +61,7 @@ const quote = 0x22,
   closingBrace = 0x7d,
   closingBracket = 0x5d;
 
-/** Records the offsets of the wanted members of the value at `at`, and returns the offset after the value. */
+/** Records the offsets of the wanted members of the value at `at`. Returns the offset after the value. */
 export function findMembers(bytes: Uint8Array, at: number, wanted: WantedMembers, places: Places): number {
   places.starts.fill(-1);
   return find(bytes, at, wanted, places);
@@ -118,7 +118,6 @@ function memberNamed(
   return undefined;
 }
 
-/** Returns the offset after the value that begins at `start`. */
 function endOfValue(bytes: Uint8Array, start: number): number {
   let at = start;
   let depth = 0;

@@ -5,7 +5,6 @@ import type { Representation, Shown } from './representation.ts';
 const wanted = wantedMembers(['/metadata']);
 const comma = Buffer.from(',');
 const end = Buffer.from('}');
-/** The metadata to write for an object without metadata. */
 export const noMetadata: Buffer = Buffer.from('{}');
 
 /** Kubernetes' PartialObjectMetadata: only the metadata of an object. */
@@ -37,7 +36,7 @@ export class MetadataOnly implements Representation {
     return writer.written();
   }
 
-  /** Writes the object at `at`, and returns the offset after the object. */
+  /** Returns the offset after the object. */
   #write(bytes: Uint8Array, at: number, writer: ByteWriter): number {
     const behind = findMembers(bytes, at, wanted, this.#places);
     const [start] = this.#places.starts;
@@ -49,7 +48,7 @@ export class MetadataOnly implements Representation {
   }
 }
 
-/** Returns a PartialObjectMetadata up to the value of its metadata; a single `}` must follow the metadata. */
+/** Returns the beginning of a PartialObjectMetadata. The metadata and `}` must follow. */
 export function partialOpening(version: string): string {
   return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":`;
 }

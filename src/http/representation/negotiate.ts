@@ -4,31 +4,29 @@ import { problem, type ProblemResult } from '../problem.ts';
 
 export type Shape = 'object' | 'metadata' | 'table';
 
-/** The part of the object that each row of a table contains. */
+/** The part of the object in each row of a table. */
 export type IncludedObject = 'None' | 'Metadata' | 'Object';
 
 export type Negotiated = {
   readonly shape: Shape;
-  /** The version of `meta.k8s.io` for a table, or for metadata only. */
+  /** The version of `meta.k8s.io`. */
   readonly version: 'v1' | 'v1beta1';
   readonly include: IncludedObject;
 };
 
 export const plainObjects: Negotiated = { shape: 'object', version: 'v1', include: 'Metadata' };
 
-/** The result for requests that ask for no other form. It is shared, which saves an allocation. */
+/** The shared result for plain objects. */
 export const asObjects = { ok: true, value: plainObjects } as const;
 
 /**
- * Determines the form of objects that a request asks for with its Accept header and, for a table, with `includeObject`.
- * The first supported range determines the form. Without a supported range, the response contains plain objects, so no
- * Accept header is refused.
+ * Determines the form of objects from the Accept header and, for a table, from the query parameter `includeObject`. The
+ * first supported range is used. Without a supported range, the form is plain objects.
  */
 export function negotiate(
   accept: string | undefined,
   query: URLSearchParams,
 ): { readonly ok: true; readonly value: Negotiated } | ProblemResult {
-  // The usual headers are recognized without parsing.
   if (accept === undefined || isPlainJson(accept) || !transformForm.test(accept)) return asObjects;
   for (const range of parseAccept(accept)) {
     if (!includesType(range, jsonType) && range.type !== yamlType) continue;
@@ -53,8 +51,8 @@ function askedBy({ parameters }: MediaRange): Negotiated | undefined {
 }
 
 /**
- * The shapes by requested kind. Clients request the list's kind for a list and the object's kind for a watch. This
- * server accepts both for either, since the request determines whether the response is a list.
+ * The shapes by requested kind. The request determines whether the response is a list, so both kinds of metadata mean
+ * the same shape.
  */
 const shapes: ReadonlyMap<string, Shape> = new Map([
   ['Table', 'table'],

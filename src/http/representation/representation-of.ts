@@ -20,5 +20,5 @@ export function representationOf(
   return fresh;
 }
 
-/** The representations by type and form. A type has at most eight. */
+/** The representations by type and form. */
 const representations = new WeakMap<ResourceType, Map<string, Representation>>();

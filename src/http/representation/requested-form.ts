@@ -19,8 +19,8 @@ export function requestedForm({ req, query }: Exchange, type: ResourceType): Req
 }
 
 /**
- * Returns the response to a write, with the object in the requested form. An entity tag identifies the bytes of the
- * plain object, so responses in other forms have no entity tag.
+ * Returns the response to a write, with the object in the requested form. Other forms have no entity tag, because an
+ * entity tag identifies the bytes of the plain object.
  */
 export function writeInForm(
   exchange: Exchange,

@@ -3,7 +3,7 @@ import type { PrinterColumn } from '../../resource/type/resource-type.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import { ageOf } from './human-duration.ts';
 
-/** The position of a cell's value in an object's JSON; a start of -1 means that the value is missing. */
+/** A cell's value in an object's JSON; a start of -1 means that the value is missing. */
 export type CellValue = {
   readonly bytes: Uint8Array;
   readonly start: number;
@@ -14,10 +14,9 @@ const quote = 0x22;
 const missing = Buffer.from('null');
 
 /**
- * Writes the cell of a value, by the rules of Kubernetes' custom resources. A value of another type than its column is
- * written as null, except that a string column contains numbers, booleans, objects and arrays as JSON. A date is
- * written as its age. A text longer than `tableCellCharactersMax` is shortened. Returns the time at which the cell
- * changes, in epoch milliseconds; Infinity if it does not change.
+ * Writes the cell of a value. As in Kubernetes' custom resources, a value of another type than its column becomes null.
+ * A string column shows every value except null as text. Returns the time at which the cell changes, in epoch
+ * milliseconds; Infinity if the cell does not change.
  */
 export function cellOf(type: PrinterColumn['type'], value: CellValue, writer: ByteWriter, now: number): number {
   const { bytes, start, end } = value;
@@ -30,7 +29,7 @@ export function cellOf(type: PrinterColumn['type'], value: CellValue, writer: By
   return Infinity;
 }
 
-/** Returns the kind of a JSON value, which its first byte determines. */
+/** The first byte of a JSON value determines its kind. */
 function kindOf(byte: number | undefined): 'string' | 'number' | 'boolean' | 'null' | 'other' {
   switch (byte) {
     case quote:
@@ -58,10 +57,7 @@ function writeText({ bytes, start, end }: CellValue, kind: ReturnType<typeof kin
   writer.text(JSON.stringify(cut(text)));
 }
 
-/**
- * The number of bytes to decode for a shortened text. A character has at most four bytes, and one more character proves
- * that the text must be shortened.
- */
+/** The bytes to decode for a shortened text. A character has at most four bytes. */
 const cutBytes = 4 * (tableCellCharactersMax + 1);
 
 function cut(text: string): string {

@@ -36,7 +36,7 @@ const rowOpening = Buffer.from('{"cells":[');
 const rowObject = Buffer.from('],"object":');
 const none = Buffer.from('null');
 const rowEnd = Buffer.from('}');
-/** The resourceVersion to write for an object without one. An empty text means no position. */
+/** Replaces a missing resourceVersion. */
 const noVersion = Buffer.from('""');
 const partialRowEnd = Buffer.from('}}');
 
@@ -100,7 +100,6 @@ export class Table implements Representation {
     return this.#one(object, now, ',"columnDefinitions":null,"rows":[');
   }
 
-  /** Returns a table with one row. */
   #one(object: Uint8Array, now: number, opening: string): Buffer {
     const behind = findMembers(object, 0, this.#wanted, this.#places);
     const writer = new ByteWriter(object.length + 1_024);
@@ -115,7 +114,7 @@ export class Table implements Representation {
   }
 
   /**
-   * Writes the row of an object after `findMembers` has found its members. Returns the time at which an age in the row
+   * Writes the row of an object whose members `findMembers` has found. Returns the time at which an age in the row
    * changes, in epoch milliseconds.
    */
   #row({ bytes, start, end }: CellValue, writer: ByteWriter, now: number): number {

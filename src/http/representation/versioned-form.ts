@@ -3,9 +3,8 @@ import { versionedAnswer, versionedItems } from '../../resource/type/versions/sh
 import type { Representation, Shown } from './representation.ts';
 
 /**
- * Returns the form of objects in the version of the path. For the preferred version, which is the version of the read
- * models, the result is `form`. For another version, the objects are converted, and `form`, such as a table, is derived
- * from the converted objects.
+ * Returns the form of objects in the version of the path. The read models contain the preferred version. Objects in
+ * another version are converted before `form`, such as a table, is derived.
  */
 export function formInVersion(type: ResourceType, form: Representation | undefined): Representation | undefined {
   if (type.preferred === undefined) return form;
@@ -19,7 +18,7 @@ export function formInVersion(type: ResourceType, form: Representation | undefin
   return fresh;
 }
 
-/** The forms by type and name. A type has one for each of its representations, and one for plain objects. */
+/** The forms by type and name. */
 const forms = new WeakMap<ResourceType, Map<string, Representation>>();
 
 class VersionedForm implements Representation {

@@ -6,8 +6,8 @@ import { jsonType, yamlType } from '../body/media-types.ts';
 import { YamlWriter } from './yaml-writer.ts';
 
 /**
- * Converts responses from JSON to YAML, piece by piece, at the speed at which clients read. All conversions together
- * use a limited part of each turn of the event loop, in which accounts alternate.
+ * Converts responses from JSON to YAML, in pieces, at the speed at which clients read. All conversions share a part of
+ * each turn of the event loop.
  */
 export class YamlAnswers {
   readonly #turns: EventLoopTurns;
@@ -16,10 +16,7 @@ export class YamlAnswers {
     this.#turns = new EventLoopTurns(clock, listTurnMs);
   }
 
-  /**
-   * Converts a JSON response of the platform. Other responses, such as JSON lines and plugins' responses, are
-   * unchanged. `account` is for fair scheduling.
-   */
+  /** Converts a JSON response of the platform. Other responses are unchanged. `account` is for fair scheduling. */
   async of(answer: Answer, account: string): Promise<Answer> {
     if (answer.kind !== 'bytes' && answer.kind !== 'stream') return answer;
     if ((answer.contentType ?? jsonType) !== jsonType) return answer;
@@ -53,7 +50,7 @@ export class YamlAnswers {
   }
 }
 
-/** Converts a small document to YAML at once. */
+/** Converts a small document in one turn. */
 export function yamlOf(json: Uint8Array): Buffer {
   const writer = new YamlWriter();
   return Buffer.concat([writer.write(json), writer.end()]);

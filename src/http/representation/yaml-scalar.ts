@@ -1,6 +1,5 @@
 /**
- * Converts a JSON string, number or literal to a YAML scalar. `indent` is the number of spaces before the lines of a
- * block scalar.
+ * Converts a JSON string, number or literal to a YAML scalar. `indent` is the indentation of a block scalar, in spaces.
  */
 export function yamlScalar(json: string, indent: number): string {
   if (!json.startsWith('"')) return json;
@@ -16,10 +15,7 @@ export function yamlKey(json: string): string {
 }
 
 const plainForm = /^[A-Za-z_/](?:[\w./@+()-]|:(?=[\w/])| (?=[\w./(]))*$/u;
-/**
- * Words that are not strings in YAML 1.2, or in YAML 1.1, the version that many readers implement. For example, `e9` is
- * a number.
- */
+/** Words that YAML 1.2 or YAML 1.1 does not read as strings. Many readers implement YAML 1.1. */
 const otherWords = /^(?:true|false|null|yes|no|on|off|y|n|e[-+]?\d[\d_]*)$/iu;
 
 function isPlain(text: string): boolean {
@@ -29,12 +25,14 @@ function isPlain(text: string): boolean {
 /** Characters that JSON allows, but a YAML reader may refuse or read as the end of a line. */
 const notPrintable = /[\u007f-\u009f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]/gu;
 
-/** Converts a JSON string to a quoted scalar. JSON's escapes are also valid in YAML. */
+/** Converts a JSON string to a quoted scalar. JSON's escapes are valid in YAML. */
 export function quoted(json: string): string {
   return json.replaceAll(notPrintable, escaped);
 }
 
-/** The escapes of about 2,100 characters, cached since a string may have hundreds of thousands of such characters. */
+/**
+ * The escapes of at most 2,086 characters, cached because a string may have hundreds of thousands of such characters.
+ */
 const escapes = new Map<string, string>();
 
 function escaped(character: string): string {
@@ -47,15 +45,15 @@ function escaped(character: string): string {
 
 const control = /[\u0000-\u0008\u000b-\u001f]/u;
 
-/** The maximum length of a block scalar in UTF-16 code units. The indentation of all its lines has the same limit. */
+/** The maximum length of a block scalar, and of all its indentation, in UTF-16 code units. */
 const blockTextMax = 65_536;
 
 /**
- * Whether the text is written as a block scalar. It must have several lines, a reader must restore it exactly from the
- * block, and the block must not be too long. Texts with lines that begin with white space are quoted instead.
+ * Returns whether to write the text as a block scalar. A text with a line that begins with white space is quoted,
+ * because readers might not restore it.
  */
 function isBlock(text: string, indent: number): boolean {
-  // Each line is indented, so many short lines would grow to many times their length.
+  // The indentation of many short lines could be many times their length.
   if (text.length > blockTextMax || text.split('\n').length * indent > blockTextMax) return false;
   if (!text.includes('\n') || control.test(text) || /^\s|\n[ \t]/u.test(text)) return false;
   notPrintable.lastIndex = 0;

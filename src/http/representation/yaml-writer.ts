@@ -1,19 +1,19 @@
 import { quoted, yamlKey, yamlScalar } from './yaml-scalar.ts';
 
-/** An open object or array: its end has not been read yet. */
+/** An object or array that has not ended. */
 type Level = {
   readonly isObject: boolean;
   /** The column of the entries. */
   readonly indent: number;
   readonly parent: 'none' | 'member' | 'element';
   count: number;
-  /** Whether the next token of an object is a key. */
+  /** Whether the next token is a key of the object. */
   expectsKey: boolean;
 };
 
 /**
- * The depth from which values are written as JSON, which is valid YAML. At larger depths, indentation would multiply
- * the size.
+ * Objects and arrays at this depth and below are written as JSON, which is valid YAML. Deeper indentation would
+ * multiply the size.
  */
 const blockDepthMax = 12;
 
@@ -21,14 +21,14 @@ const quote = 0x22,
   backslash = 0x5c;
 
 /**
- * Writes JSON as YAML in block style, piece by piece. The writer stores only the open levels and the token at the end
- * of a piece, so a document of any length can be converted while it is streamed.
+ * Writes JSON as YAML in block style, piece by piece. Stores only the open levels and an incomplete token, so a
+ * document of any length can be streamed.
  */
 export class YamlWriter {
   readonly #levels: Level[] = [];
   /** The beginning of a token that continues in the next piece. */
   #rest: Buffer = Buffer.alloc(0);
-  /** The length of the part of `#rest` that has been scanned and does not contain the end of the string. */
+  /** The scanned length of `#rest`, if `#rest` is an incomplete string. */
   #scanned = 0;
   #text = '';
   /** The number of open objects and arrays below the deepest level in block style. */
@@ -47,7 +47,7 @@ export class YamlWriter {
     return this.#taken();
   }
 
-  /** Completes the document. A number at the end of the document is complete only now. */
+  /** Completes the document. Only the end shows that a number is complete. */
   end(): Buffer {
     if (this.#rest.length > 0) this.#scalar(this.#rest.toString('utf8'));
     this.#rest = Buffer.alloc(0);
@@ -60,19 +60,14 @@ export class YamlWriter {
     return Buffer.from(text);
   }
 
-  /**
-   * Writes the token at `at`. Returns the offset after the token; undefined if the token continues in the next piece.
-   */
+  /** Returns the offset after the token; undefined if the token continues in the next piece. */
   #token(bytes: Buffer, at: number): number | undefined {
     const byte = bytes[at] ?? 0;
     if (isSpace(byte) || this.#isStructure(byte)) return at + 1;
     return byte === quote ? this.#string(bytes, at) : this.#word(bytes, at);
   }
 
-  /**
-   * Handles the byte if it is structure, that is, not a part of a string, number or literal. Returns whether the byte
-   * is structure.
-   */
+  /** Handles a byte outside of strings, numbers and literals. Returns false for any other byte. */
   #isStructure(byte: number): boolean {
     if (this.#deeper > 0) return this.#asJson(byte);
     switch (byte) {
@@ -104,7 +99,7 @@ export class YamlWriter {
   }
 
   #word(bytes: Buffer, start: number): number | undefined {
-    // The first byte is always skipped, even if it is invalid in JSON, so that the offset always increases.
+    // Skips the first byte even if JSON does not allow it, so that the offset always increases.
     let at = start + 1;
     while (at < bytes.length && !isDelimiter(bytes[at] ?? 0)) at += 1;
     if (at === bytes.length) return undefined;
@@ -112,7 +107,7 @@ export class YamlWriter {
     return at;
   }
 
-  /** Does the same as `#isStructure` below the deepest level in block style, where values are written as JSON. */
+  /** Handles a byte below the deepest level in block style, where values are written as JSON. */
   #asJson(byte: number): boolean {
     switch (byte) {
       case 0x7b:
@@ -182,7 +177,7 @@ export class YamlWriter {
     this.#text += '-';
   }
 
-  /** Starts an entry. In an element of an array, the first entry is on the line of the element's dash. */
+  /** Starts an entry. The first entry of an array element is on the line of the element's dash. */
   #entry(level: Level): void {
     if (level.count > 0) this.#text += ' '.repeat(level.indent);
     else if (level.parent === 'member') this.#text += `\n${' '.repeat(level.indent)}`;
@@ -199,7 +194,6 @@ function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
 }
 
-/** Whether a number or word ends before this byte. */
 function isDelimiter(byte: number): boolean {
   return byte === 0x2c || byte === 0x7d || byte === 0x5d || byte <= 0x20;
 }

@@ -10,7 +10,7 @@ import type { Freshness } from './decode-list-query.ts';
 
 /**
  * Waits until this node has folded the requested position. Returns a refusal if the position belongs to another epoch,
- * if the wait fails, or if exactly this position is required but later events are folded.
+ * or after a timeout. With `exact`, also returns a refusal if this node has folded later events.
  */
 export async function staleness(
   freshness: Freshness,
@@ -48,10 +48,7 @@ export async function staleness(
   return undefined;
 }
 
-/**
- * Returns the refusal of a position of another epoch. The position has no meaning in this epoch, so the client must
- * read its data again.
- */
+/** A position has no meaning in another epoch, so the client must read its data again. */
 function foreignPosition(position: LogPosition): Problem {
   return problem(
     'expired',
@@ -60,8 +57,8 @@ function foreignPosition(position: LogPosition): Problem {
 }
 
 /**
- * Waits until the audit indexes have folded `position`. The read models of this node have folded this position already.
- * Returns a refusal with status 503 if the wait fails.
+ * Waits until the audit indexes contain `position`, which the read models of this node contain already. Returns a
+ * refusal with status 503 if the wait fails.
  */
 export async function awaitAudit(
   audit: AuditProgress,

@@ -20,16 +20,13 @@ import { requestedForm } from '../representation/requested-form.ts';
 import { formInVersion } from '../representation/versioned-form.ts';
 import { readObject } from '../body/read-object.ts';
 
-/**
- * `key` is the cache key of a list; undefined if the response is not cached. `form` is the form of the objects;
- * undefined for plain objects.
- */
+/** `key` is the cache key of a list; undefined if the response is not cached. `form` is undefined for plain objects. */
 type Keyed = {
   readonly key: string | undefined;
   readonly form: Representation | undefined;
 };
 type Asked = Keyed & { readonly request: ListRequest };
-/** The reader of lists at past positions, with the audit indexes that it requires. */
+/** The reader of lists at past positions, with the audit indexes that such lists require. */
 export type PastLists = MomentPorts['audit'] & { readonly lists: ListsAt };
 type AskedPast = {
   readonly asked: Asked;
@@ -50,14 +47,14 @@ type CollectionExtras = {
   readonly past?: PastLists;
 };
 
-/** The generated API of a collection, except for deletion (delete-collection.ts). */
+/** The generated API of a collection, except for deletion. */
 export class Collections {
   readonly #ports: ResourcePorts;
   readonly #cache: ListCache | undefined;
   readonly #past: PastLists | undefined;
 
   /**
-   * Pass no cache if callers see different objects, since the key of the cache does not contain the caller. Without
+   * Callers that see different objects must not share a `cache`, because its key does not contain the caller. Without
    * `past`, the parameter `at` is refused.
    */
   constructor(ports: ResourcePorts, { cache, past }: CollectionExtras = {}) {
@@ -76,9 +73,8 @@ export class Collections {
   }
 
   /**
-   * Returns the cache key of a request; undefined if the response is not cached. A request with `at`, or with a
-   * `resourceVersion` other than 0, has no key, since it reads a past position or may wait for a position. A request
-   * with a long query has no key either.
+   * Returns the cache key of a request; undefined if the response is not cached. Requests for a past position, or with
+   * a `resourceVersion` other than 0, are not cached.
    */
   #keyOf({ query, rawQuery }: Exchange, type: ResourceType, form: Representation | undefined): string | undefined {
     const waits = /[^0]/u.test(query.get('resourceVersion') ?? '') || query.has('at');
@@ -112,7 +108,7 @@ export class Collections {
       await turn;
       if (exchange.res.closed) return takenOver;
     }
-    // The first of many equal concurrent requests reads the list. The other requests use the cached result.
+    // The first of many equal concurrent requests fills the cache for the others.
     const cached = this.#cached(exchange, type, keyed.key);
     if (cached !== undefined) return bytesAnswer(cached);
     return this.#list(exchange, type, { ...keyed, request });
@@ -155,7 +151,7 @@ export class Collections {
     return this.#inTurn(exchange, type, asked);
   }
 
-  /** Waits for a slot, and then reads. The state may have changed meanwhile. */
+  /** Waits for a slot before reading. */
   async #inTurn(exchange: Exchange, type: ResourceType, asked: Asked): Promise<Answer> {
     const { reader } = this.#ports;
     const slot = await reader.snapshots.take(readerOf(exchange), disconnectSignalOf(exchange.res));
@@ -179,7 +175,7 @@ export class Collections {
     }
   }
 
-  /** Creates the response. If the list needs no snapshot, the slot is released at once. */
+  /** Creates the response. The slot is released at once if the list needs no snapshot. */
   #stream(holder: SlotHolder, { items, ...page }: ListPage): Answer {
     const { exchange, slot } = holder;
     if (!(items instanceof Uint8Array)) {
@@ -211,10 +207,7 @@ export class Collections {
     ]);
   }
 
-  /**
-   * Yields the list. Reading starts when the first chunk is requested. The slot is released when the stream ends or is
-   * abandoned.
-   */
+  /** Yields the list. The slot is released when the stream ends or the reader stops. */
   async *#streamed(
     { exchange, request, form, slot }: SlotHolder,
     { page, items }: Streamed,
@@ -248,8 +241,8 @@ export class Collections {
 }
 
 /**
- * Returns the past position at which a list is read. All pages of a chain (`limit` and `continue`) use the position of
- * the first page, even if `at` is a time.
+ * Returns the past position at which a list is read. All pages of a chain use the position of the first page, even if
+ * `at` is a time.
  */
 async function momentOf(exchange: Exchange, paging: ListRequest['paging'], ports: MomentPorts): Promise<Resolved> {
   const begun = paging.kind === 'chain' ? paging.token?.position : undefined;
@@ -257,8 +250,8 @@ async function momentOf(exchange: Exchange, paging: ListRequest['paging'], ports
 }
 
 /**
- * For a later page of a chain, returns the position of the first page; otherwise undefined. All pages report this
- * position, so no page may be older.
+ * Returns the position of a chain's first page; undefined without a token. Later pages report this position, so their
+ * data must not be older.
  */
 function firstPagePosition({ paging }: ListRequest): LogPosition | undefined {
   return paging.kind === 'chain' ? paging.token?.position : undefined;
@@ -272,7 +265,6 @@ export function readerOf({ subject, sender }: Exchange): Client {
   return clientOf(subject, sender.address);
 }
 
-/** Returns the name in the metadata of a body, for the details of a refusal. */
 function nameIn(metadata: unknown): { readonly name?: string } {
   if (typeof metadata !== 'object' || metadata === null || !('name' in metadata)) return {};
   return typeof metadata.name === 'string' ? { name: metadata.name } : {};

@@ -7,9 +7,8 @@ import { headerOf } from '../exchange.ts';
 import { problem, type Problem } from '../problem.ts';
 
 /**
- * Returns the entity tag of an object for conditional requests (RFC 9110, 13): `"<version>-<API version>-<digest>"`.
- * `version` is the version of the object. The digest is that of the type's declaration, which determines the defaults
- * and the conversion of the object.
+ * Returns the entity tag of an object (RFC 9110, 8.8.3): `"<object version>-<API version>-<digest>"`. The digest
+ * changes with the type's declaration, which determines the defaults and the conversion of the object.
  */
 export function etagOf(version: number, type: ResourceType): string {
   let suffix = suffixes.get(type);
@@ -26,8 +25,8 @@ const digestLength = 8;
 const suffixes = new WeakMap<ResourceType, string>();
 
 /**
- * Returns the versions in `If-Match`, `any` for `*`, or undefined without the header. One of the versions must be
- * current. Weak tags and tags without a version are dropped, since they never match.
+ * Returns the versions in `If-Match`; `any` for `*`; undefined without the header. Weak tags are dropped, because
+ * `If-Match` requires strong comparison.
  */
 export function ifMatchOf(req: IncomingMessage): readonly number[] | 'any' | undefined {
   const header = headerOf(req, 'if-match');
@@ -35,7 +34,7 @@ export function ifMatchOf(req: IncomingMessage): readonly number[] | 'any' | und
   return header.trim() === '*' ? 'any' : versionsOf(header, 'strong');
 }
 
-/** Whether `If-None-Match` contains a tag of this version, or is `*`. */
+/** Returns whether `If-None-Match` contains a tag of this version, or is `*`. */
 export function isKnown(req: IncomingMessage, version: number): boolean {
   const header = headerOf(req, 'if-none-match');
   if (header === undefined) return false;
@@ -43,8 +42,8 @@ export function isKnown(req: IncomingMessage, version: number): boolean {
 }
 
 /**
- * Whether a read returns 304. This requires that `If-None-Match` contains this entity tag (by weak comparison) or `*`,
- * and that the client does not prefer YAML, since a response in YAML has no entity tag.
+ * Returns whether a read returns 304. A client that prefers YAML gets no 304, because YAML responses have no entity
+ * tag.
  */
 export function isTagKnown(req: IncomingMessage, tag: string): boolean {
   const header = headerOf(req, 'if-none-match');
@@ -55,10 +54,7 @@ export function isTagKnown(req: IncomingMessage, tag: string): boolean {
     .some((part) => part === tag || part === `W/${tag}` || part === '*');
 }
 
-/**
- * Returns the problem (412) if the `If-Match` of a read excludes this version. The preconditions of a write are checked
- * in `command/preconditions.ts`.
- */
+/** Returns the problem (412) if the `If-Match` of a read excludes this version. */
 export function checkConditions(req: IncomingMessage, version: number): Problem | undefined {
   const ifMatch = ifMatchOf(req);
   if (ifMatch === undefined || ifMatch === 'any' || ifMatch.includes(version)) return undefined;
@@ -68,8 +64,8 @@ export function checkConditions(req: IncomingMessage, version: number): Problem 
 const tags = /^\s*(?:\*|(?:W\/)?(?:"[^"]*"|\d{1,16})(?:\s*,\s*(?:W\/)?(?:"[^"]*"|\d{1,16}))*)\s*$/u;
 
 /**
- * Returns the problem of a malformed `If-Match`. Such a request is refused with 400, instead of 412. In place of an
- * entity tag, the version alone is accepted, with or without quotes.
+ * Returns the problem of a malformed `If-Match`, which is refused with 400 instead of 412. The version alone is
+ * accepted as an entity tag.
  */
 export function checkConditionSyntax(req: IncomingMessage): string | undefined {
   const header = headerOf(req, 'if-match');

@@ -4,8 +4,8 @@ import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { decodeParts, encodeParts, identityHash, isCount, positionOf } from './page-token.ts';
 
 /**
- * The continuation of a chain of pages. A token is not secret and grants no rights. A token of another query is
- * refused. A forged token only selects another start within the data that the caller may read.
+ * The continuation of a chain of pages. A token grants no rights: a forged token only selects another start within the
+ * data that the caller may read.
  */
 export type ContinueToken = {
   /** The first page's position, which all pages of the chain report. */
@@ -19,7 +19,7 @@ export type DecodedToken =
   | { readonly ok: true; readonly token: ContinueToken }
   /**
    * `malformed`: the text is not a token, or belongs to another query. `expired`: since the previous page, the type has
-   * changed in a way that may affect its rows or index entries.
+   * changed in a way that may affect the list.
    */
   | { readonly ok: false; readonly problem: 'malformed' | 'expired' };
 

@@ -17,11 +17,11 @@ export type HistoryQuery = {
   readonly identity: HistoryIdentity;
 };
 
-/** The parameters of lists that a history refuses, since ignoring them would return a wrong result. */
+/** Parameters of lists that a history refuses. Ignoring these parameters would return a wrong result. */
 const ofListsOnly = ['labelSelector', 'fieldSelector', 'page', 'size', 'watch'];
 const ownNames = ['uid', 'include'];
 
-/** Decodes all parameters of an object's history. `of` contains the id of the log, the type and the name. */
+/** Decodes the parameters of an object's history. `of` contains the id of the log, the type and the name. */
 export function decodeHistoryQuery(parameters: URLSearchParams, of: readonly string[]): Decoded<HistoryQuery> {
   const misnamed = checkParameterNames(parameters, { own: ownNames }) ?? ownProblem(parameters);
   if (misnamed !== undefined) return { ok: false, problem: misnamed };
@@ -44,10 +44,6 @@ export function decodeHistoryQuery(parameters: URLSearchParams, of: readonly str
   return { ok: true, value: { ...asked, freshness: freshness.value, token, identity } };
 }
 
-/**
- * Returns the number of entries per page: the default without a limit or with a limit of 0, and never more than the
- * maximum.
- */
 function entriesOf(limit = 0): number {
   return Math.min(limit === 0 ? historyEntriesDefault : limit, historyEntriesMax);
 }

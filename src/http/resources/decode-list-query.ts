@@ -9,10 +9,7 @@ import { decodeToken, type ContinueToken, type QueryIdentity } from './continue-
 import { problem, type Problem, type ProblemResult } from '../problem.ts';
 import { checkParameterNames } from '../query-names.ts';
 
-/**
- * The paging of a list: one page with all objects, pages by number, or a chain of pages by `limit` and `continue`. It
- * determines the counts in the response.
- */
+/** The paging of a list: all objects in one page, pages by number, or a chain of pages by `limit` and `continue`. */
 export type Paging =
   | { readonly kind: 'all' }
   | { readonly kind: 'page'; readonly page: number; readonly size: number }
@@ -28,7 +25,7 @@ export type ListRequest = {
   readonly freshness: Freshness;
 };
 
-/** The oldest acceptable position; `exact` requires exactly this position. */
+/** The oldest acceptable position. `exact` accepts no other position. */
 export type Freshness = {
   readonly notBefore: LogPosition | undefined;
   readonly match: 'not-older' | 'exact';
@@ -36,7 +33,7 @@ export type Freshness = {
 
 export type Decoded<T> = { readonly ok: true; readonly value: T } | ProblemResult;
 
-/** Decodes all parameters of a list (decisions 4.1 to 4.3, 2.6). `hasPast` means that the path supports `at`. */
+/** Decodes the parameters of a list. `hasPast` means that the path supports `at`. */
 export function decodeListQuery(
   parameters: URLSearchParams,
   type: ResourceType,
@@ -109,7 +106,7 @@ function decodePaging(parameters: URLSearchParams, identity: QueryIdentity, sort
   return { ok: true, value: pageOf(page.value ?? 1, size.value ?? 0) };
 }
 
-/** Returns the paging by page number. Page 0 means page 1. Without a size, one page contains all objects. */
+/** Page 0 means page 1. Without a size, one page contains all objects. */
 function pageOf(page: number, size: number): Paging {
   return size === 0 ? { kind: 'all' } : { kind: 'page', page: Math.max(1, page), size };
 }

@@ -8,10 +8,7 @@ import { causeOf, disconnectSignalOf, type Exchange } from '../exchange.ts';
 import { problem, type ProblemResult } from '../problem.ts';
 import { checkParameterNames } from '../query-names.ts';
 
-/**
- * Decodes the caller and the options of a write from the head of the request. `dryRun` may also be in a DeleteOptions
- * body.
- */
+/** Decodes the caller and the options of a write from the head of the request. */
 export function writeContext(exchange: Exchange, { hasPast = false } = {}): Decoded<WriteContext> {
   const misnamed = checkParameterNames(exchange.query, { hasPast });
   if (misnamed !== undefined) return { ok: false, problem: misnamed };
@@ -45,7 +42,6 @@ export function preconditionsOf(exchange: Exchange): Preconditions {
 
 export type JsonMembers = { readonly [member: string]: Json };
 
-/** Checks that the body is an object. Any other JSON value is refused. */
 export function decodeObject(body: Json): Decoded<JsonMembers> {
   return isObject(body) ? { ok: true, value: body } : refused('the body must be a JSON object');
 }
@@ -69,10 +65,7 @@ export type DeleteOptions = {
   readonly propagation: Propagation | undefined;
 };
 
-/**
- * Decodes Kubernetes' DeleteOptions from a body and from query parameters (decision 2.4). Unsupported members are
- * ignored.
- */
+/** Decodes Kubernetes' DeleteOptions from a body and from query parameters. Unsupported members are ignored. */
 export function decodeDeleteOptions(body: JsonMembers, query: URLSearchParams): Decoded<DeleteOptions> {
   const propagation = propagationOf(body['propagationPolicy'] ?? query.get('propagationPolicy'));
   if (!propagation.ok) return propagation;

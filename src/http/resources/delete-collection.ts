@@ -20,17 +20,18 @@ import { readDeleteOptions, type ResourcePorts } from './item.ts';
 import { problem, problemOf, type Problem } from '../problem.ts';
 
 /**
- * Deletes all objects that the selectors match, each by its own write, and returns the deleted or marked objects
- * (decision 2). The deletion is not atomic. A refusal in the first batch refuses the request. In a later batch, a rate
- * limit ends the list, which then reports the number of remaining objects. Any other refusal in a later batch aborts
- * the response, because the status has been sent.
+ * Deletes all objects that the selectors match, each by its own write. Returns the deleted or marked objects. The
+ * deletion is not atomic.
+ *
+ * A refusal in the first batch refuses the request. In a later batch, a rate limit ends the list, which then reports
+ * the number of remaining objects. Another refusal aborts the response, because the status has been sent.
  */
 export async function deleteCollection(exchange: Exchange, type: ResourceType, ports: ResourcePorts): Promise<Answer> {
   const requested = requestedForm(exchange, type);
   if (!requested.ok) return refusal(requested.problem);
   const options = await readDeleteOptions(exchange);
   if (!options.ok) return options.answer;
-  // Ignoring a paging parameter would delete more than the caller intended.
+  // A caller with a paging parameter does not intend to delete all objects.
   const paged = ['page', 'size', 'limit', 'continue'].find((parameter) => (exchange.query.get(parameter) ?? '') !== '');
   if (paged !== undefined)
     return refusal(problem('bad-request', `${paged}: is not a parameter of a deletion of a collection`));
@@ -66,9 +67,7 @@ function unfinished(error: unknown, disconnected: AbortSignal): Answer {
   throw error;
 }
 
-/**
- * The result of one batch. `left` is the number of objects that are not deleted because of the caller's rate limits.
- */
+/** The result of one batch. `left` is the number of objects that remain because of the caller's rate limits. */
 type Batch = {
   readonly marked: readonly Uint8Array[];
   readonly more: boolean;
@@ -111,8 +110,8 @@ class Sweep {
   }
 
   /**
-   * Selects the names once, so that new objects are not affected, and then deletes one batch after another. Deletes
-   * nothing if the client disconnects during the selection.
+   * Selects the names once, so that later objects are not deleted, and deletes one batch after another. Deletes nothing
+   * if the client disconnects during the selection.
    */
   async *run(selection: Selection, signal: AbortSignal): AsyncGenerator<Batch, undefined> {
     const names = await this.#ports.reader.names(this.#type.key, selection, signal);
@@ -137,14 +136,13 @@ class Sweep {
     return undefined;
   }
 
-  /** Deletes the objects of a batch. After a refusal, no further writes start, and the writes in progress complete. */
+  /** Deletes the objects of a batch. After a refusal, no further writes start. */
   async #markAll(names: readonly string[]): Promise<readonly Marked[]> {
     let isRefused = false;
     const outcomes = await this.#queue.addAll(
       names.map((name) => async () => {
         if (isRefused) return undefined;
-        // Waits for a turn, because dry runs do not wait otherwise, and a million dry runs would run in one turn of the
-        // event loop.
+        // Without this wait, a million dry runs would run in one turn of the event loop.
         const turn = this.#ports.reader.snapshots.turn(this.#client);
         if (turn !== undefined) await turn;
         const outcome = await this.#mark(name);
@@ -165,12 +163,12 @@ class Sweep {
   }
 
   /**
-   * Whether the object is already marked. Deletions of marked objects are not charged to the rate limit, since a
-   * repeated request could otherwise use up the limit with them.
+   * Returns whether the object is already marked. Deletions of marked objects are not counted, because a repeated
+   * request could otherwise use up the rate limit.
    */
   #isMarked(name: string): boolean {
     const bytes = this.#ports.reader.get(this.#type.key, name)?.bytes;
-    // Only the few objects that contain the name of the member are parsed.
+    // Parses only the few objects that contain the name of the member.
     if (bytes === undefined) return false;
     const { buffer, byteOffset, length } = bytes;
     if (!Buffer.from(buffer, byteOffset, length).includes('"deletionTimestamp"')) return false;
@@ -195,7 +193,7 @@ type DeletionOutput = {
   readonly clock: Clock;
 };
 
-/** Encodes a list with the counts after the items, since the counts are known only at the end. */
+/** Encodes a list. The counts follow the items, because the counts are known only at the end. */
 async function* envelope(
   type: ResourceType,
   { reader }: ResourcePorts,

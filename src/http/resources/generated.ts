@@ -19,9 +19,7 @@ import { problem, warningHeaders } from '../problem.ts';
 import { writeInForm } from '../representation/requested-form.ts';
 import { nothingHere, type Route } from '../route-table.ts';
 
-/**
- * The request is not for a generated API, so another route may match. `allow` lists the methods that the path accepts.
- */
+/** The path does not belong to a generated API, or does not accept the method. `allow` lists the accepted methods. */
 export type NotServed = {
   readonly kind: 'not-served';
   readonly allow: readonly string[];
@@ -39,10 +37,7 @@ export type GeneratedPorts = ResourcePorts & {
   readonly past: PastLists;
 };
 
-/**
- * The generated APIs of all registered types (seed 4.1). The path of a request determines its type. Types have no
- * routes of their own in the router.
- */
+/** The generated APIs of all registered types. The path of a request determines the type. */
 export class GeneratedApi {
   readonly #registry: TypeRegistry;
   readonly #ports: RestorePorts;
@@ -57,15 +52,12 @@ export class GeneratedApi {
     this.#collections = new Collections(this.#ports, { cache: new ListCache(feed), past: ports.past });
   }
 
-  /** Returns the type at a path, served or not. */
+  /** Returns the type at a path, even if the type is not served. */
   registrationAt({ group, version, resource }: ResourceLocation): Registration | undefined {
     return this.#registry.byPath(group, version, resource);
   }
 
-  /**
-   * Returns the plugin that owns the group of the path and is being reloaded. Missing types of this plugin may be
-   * registered soon.
-   */
+  /** Returns the plugin that owns the group of the path and is being reloaded; undefined without such a plugin. */
   returningAt([root, group = '']: readonly string[]): string | undefined {
     return root === 'apis' ? this.#registry.reloadingPlugin(group) : undefined;
   }
@@ -75,7 +67,7 @@ export class GeneratedApi {
     return this.#registry.expected();
   }
 
-  /** Whether the path names a registered type, or the group or version of one. */
+  /** Returns whether the path names a registered type, or the group or version of a registered type. */
   isKnown([, group = '', version, plural]: readonly string[]): boolean {
     if (version !== undefined && plural !== undefined)
       return this.#registry.byPath(group, version, plural) !== undefined;
@@ -84,7 +76,7 @@ export class GeneratedApi {
       .some(({ type }) => type.group === group && (version === undefined || type.version === version));
   }
 
-  /** Returns all routes of all registered types, served or not. */
+  /** Returns the routes of all registered types, including types that are not served. */
   all(): readonly Route[] {
     return this.#registry
       .versions()
@@ -132,8 +124,8 @@ export class GeneratedApi {
   }
 
   /**
-   * Returns the history of an object, or the object at a moment. Also serves types that are no longer registered, since
-   * the events of their objects are in the log.
+   * Returns the history of an object, or the object at a moment. The type need not be registered, because the log
+   * contains the events of its objects.
    */
   #answerOfLog(
     exchange: Exchange,
@@ -187,7 +179,6 @@ export class GeneratedApi {
   }
 }
 
-/** Adds the header `Warning` to a response of a deprecated version. */
 function warnedAnswer(
   answer: Answer | NotServed | Promise<Answer>,
   warning: string,
@@ -197,15 +188,11 @@ function warnedAnswer(
   return answer.kind === 'not-served' ? answer : withHeaders(answer, headers);
 }
 
-/** Whether the request reads an object at a past moment. */
 function isOfPast({ method, query }: Exchange, { name, subresource }: ResourceLocation): boolean {
   return historyMethods.includes(method) && name !== undefined && subresource === undefined && query.has('at');
 }
 
-/**
- * Returns the methods of an object or subresource; empty for a subresource that the type does not have, since another
- * route may match.
- */
+/** Returns the methods of an object or subresource. The list is empty for a subresource that the type lacks. */
 function itemMethodsOf(type: ResourceType, subresource: string | undefined): readonly string[] {
   if (subresource === undefined) return itemMethods;
   if (subresource === 'history') return historyMethods;
@@ -219,7 +206,7 @@ function routesAt(methods: readonly string[], pattern: string): readonly Route[]
   return methods.map((method) => ({ method, pattern }));
 }
 
-/** The Retry-After of a request if its type stopped while the request waited for its body, its turn or a position. */
+/** The Retry-After of a request if its type stops while the request waits. */
 const retryAfterStopSeconds = 1;
 
 function stopped({ plural }: ResourceType): string {

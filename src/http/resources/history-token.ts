@@ -1,10 +1,7 @@
 import { streamRevision, type LogPosition, type StreamRevision } from '../../log/log.ts';
 import { decodeParts, encodeParts, identityHash, isCount, positionOf } from './page-token.ts';
 
-/**
- * The continuation of a chain of pages of an object's history. As with lists, a token is not secret and grants no
- * rights. It is bound to its query, and all its parts are checked.
- */
+/** The continuation of a chain of pages of an object's history. A token is bound to its query, and grants no rights. */
 export type HistoryToken = {
   /** The position of the first page, which all pages report. */
   readonly position: LogPosition;
@@ -14,9 +11,7 @@ export type HistoryToken = {
   readonly next: StreamRevision;
 };
 
-/**
- * The parts of a query to which a token is bound: the log, the object's stream, and the parameters that select entries.
- */
+/** The query to which a token is bound: the log, the object's stream, and the parameters that select entries. */
 export type HistoryIdentity = readonly (string | undefined)[];
 
 const tokenLengthMax = 256;
@@ -25,7 +20,7 @@ export function encodeHistoryToken({ position, through, next }: HistoryToken, id
   return encodeParts([identityHash(identity), position.toString(), through, next]);
 }
 
-/** Decodes a token. Returns undefined if the text is not a token of this query. */
+/** Returns undefined if the text is not a token of this query. */
 export function decodeHistoryToken(text: string, identity: HistoryIdentity): HistoryToken | undefined {
   if (text.length > tokenLengthMax) return undefined;
   const parts = decodeParts(text, { count: 4, depthMax: 1 });

@@ -25,9 +25,7 @@ export type HistoryPorts = {
   readonly identity: () => Pick<LogIdentity, 'logId'>;
 };
 
-/**
- * An object that a path names. Its type need not be registered. `apiVersion`, `plural` and `name` are from the path.
- */
+/** An object that a path names. `apiVersion`, `plural` and `name` are from the path. */
 export type HistoryTarget = {
   readonly key: TypeKey;
   readonly group: string;
@@ -38,17 +36,14 @@ export type HistoryTarget = {
   readonly type?: ResourceType | undefined;
 };
 
-/** Returns the object that a path names; undefined for a path that cannot belong to an object of a type. */
+/** Returns the object that a path names; undefined if the path cannot belong to an object. */
 export function historyTargetOf({ group, version, resource, name }: ResourceLocation): HistoryTarget | undefined {
   const key = typeKeyOf(group, resource);
   if (name === undefined || !isTypeKey(key)) return undefined;
   return { key, group, plural: resource, apiVersion: groupVersionOf(group, version), name };
 }
 
-/**
- * Handles GET of `/{name}/history`: returns the events of all objects that had the name, with their changes (decision
- * 10.2).
- */
+/** Handles GET of `/{name}/history`: returns the events of all objects that had the name, with their changes. */
 export async function answerHistory(exchange: Exchange, target: HistoryTarget, ports: HistoryPorts): Promise<Answer> {
   const { key, name } = target;
   const decoded = decodeHistoryQuery(exchange.query, [ports.identity().logId, key, name]);
@@ -95,7 +90,7 @@ async function readPage(read: Read, { reader, log }: HistoryPorts, slot: Snapsho
 }
 
 /**
- * Waits until this node has folded the position of the previous page and the position that the request requires.
+ * Waits until this node has folded the position of the previous page, and the position that the request requires.
  * Returns a refusal if the wait fails.
  */
 async function olderThanAsked(
@@ -110,8 +105,8 @@ async function olderThanAsked(
 }
 
 /**
- * Returns where a page begins; `absent` if no object ever had the name, and `foreign` if the token does not belong to
- * this stream. All pages of a chain contain only events that existed at the first page.
+ * Returns the beginning of a page; `absent` if no object ever had the name; `foreign` if the token belongs to another
+ * stream. A chain of pages contains only events that existed at the first page.
  */
 function beginningOf(
   { token, order }: HistoryQuery,

@@ -28,7 +28,6 @@ import { deleteOptionsMessage } from '../body/kubernetes-message.ts';
 import { mediaTypeOf, readJson } from '../body/read-body.ts';
 import { readObject, readOptionalObject, unread } from '../body/read-object.ts';
 
-/** The part of the reader that a generated API uses. */
 export type ResourceReader = Pick<
   ObjectReader,
   'get' | 'list' | 'names' | 'position' | 'isKnown' | 'reached' | 'snapshots'
@@ -39,7 +38,6 @@ export type ResourcePorts = {
   readonly execute: Execute;
 };
 
-/** The object of a request. `name` is from the path. */
 export type ItemTarget = {
   readonly type: ResourceType;
   readonly name: string;
@@ -69,15 +67,10 @@ function answerItem(exchange: Exchange, { type, name }: ItemTarget, reader: Reso
   return answerStored(exchange, { bytes: versionedAnswer(bytes, type), revision, type }, requested.form);
 }
 
-/**
- * The object of a response. `type` is the type in the version of the response; undefined if the type is not registered.
- */
+/** The object of a response. `type` is undefined if the type is not registered. */
 type Shown = Pick<StoredObject, 'bytes' | 'revision'> & { readonly type: ResourceType | undefined };
 
-/**
- * Returns the response to a GET of an object, after a check of the request's conditions. `form` is undefined for the
- * plain object.
- */
+/** Returns the response to a GET of an object. `form` is undefined for the plain object. */
 export function answerStored(exchange: Exchange, stored: Shown, form: Representation | undefined): Answer {
   if (form !== undefined) return inForm(exchange, stored, form);
   const { req } = exchange;
@@ -91,8 +84,8 @@ export function answerStored(exchange: Exchange, stored: Shown, form: Representa
 }
 
 /**
- * Returns the response to a read in another form. This response has no entity tag and is never a 304, since a tag
- * identifies the bytes of the plain object, and a table contains ages.
+ * Returns the response to a read in another form, without an entity tag and never as a 304. An entity tag identifies
+ * the bytes of the plain object.
  */
 function inForm(
   { req, clock }: Exchange,
@@ -159,7 +152,6 @@ export async function deleteItem(exchange: Exchange, target: ItemTarget, ports: 
   return written(outcome, target);
 }
 
-/** Reads DeleteOptions from the body and the query. An empty body may have any media type. */
 export async function readDeleteOptions(
   exchange: Exchange,
 ): Promise<{ readonly ok: true; readonly value: DeleteOptions } | { readonly ok: false; readonly answer: Answer }> {
@@ -175,7 +167,6 @@ async function write(exchange: Exchange, target: ItemTarget, ports: ResourcePort
   return written(await ports.execute(target.type, command, context.value), target);
 }
 
-/** Converts the outcome of a write to a response. */
 export function written(
   outcome: WriteOutcome,
   { type, name }: { readonly type: ResourceType; readonly name?: string },
@@ -194,9 +185,8 @@ export function writtenHeaders(
 }
 
 /**
- * Refuses a request for a missing object, or for an object that `If-None-Match` excludes, before the body is read
- * (decision 2). The write path determines whether the object is missing, since another node may have just created the
- * object.
+ * Refuses a request for a missing object, or for an object that `If-None-Match` excludes, before the body is read. The
+ * write path confirms a missing object, because another node may have created the object.
  */
 export async function refuseAbsent(
   exchange: Exchange,

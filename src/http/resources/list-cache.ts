@@ -19,9 +19,10 @@ export type CachedForm = {
 type Entry = CachedForm & {
   readonly request: ListRequest;
   readonly page: Omit<ListPage, 'items'>;
-  /** `bytes` is the last response, `itemsAt` the offset of its items, and `position` the position that it contains. */
+  /** The last response, and the offset of its items. */
   bytes: Buffer;
   itemsAt: number;
+  /** The position in the last response. */
   position: LogPosition;
 };
 
@@ -35,15 +36,14 @@ type Wanted = {
 
 /**
  * Caches recent list responses. A response is valid until an object of its type changes, and at most until
- * `CachedForm.until`. After changes of other types, only the head of the response is written again, with the new
- * position.
+ * `CachedForm.until`. Only the head of the response changes with the position of the log.
  */
 export class ListCache {
   /** The entries by key, least recently used first. */
   readonly #entries = new Map<string, Entry>();
-  /** The total size of the entries in bytes, at most `listCacheBytesMax`. */
+  /** The total size of the entries in bytes. */
   #bytes = 0;
-  /** The position of the last change since the cache was created, by type. */
+  /** The position of the last change by type. Changes before the creation of the cache are not recorded. */
   readonly #changed = new Map<TypeKey, LogPosition>();
 
   constructor(feed: ChangeFeed) {
@@ -53,8 +53,8 @@ export class ListCache {
   }
 
   /**
-   * Returns the response for `key` at `position` if it is cached. `key` identifies a query of one type, and the form.
-   * `now` is in epoch milliseconds.
+   * Returns the cached response for `key`, with the given position; undefined without a valid response. The key
+   * identifies a query of one type, and the form. `now` is in epoch milliseconds.
    */
   find(key: string, { type, position, now }: Wanted): Buffer | undefined {
     const entry = this.#entries.get(key);
@@ -62,7 +62,7 @@ export class ListCache {
     const stale =
       entry.request.identity.type !== type ||
       (this.#changed.get(type.key) ?? logStart) > entry.page.position ||
-      // The entry is also stale if the clock was set back.
+      // If the clock was set back, `now` may precede `madeAt`.
       now >= entry.until ||
       now < entry.madeAt;
     if (stale) {
@@ -79,7 +79,7 @@ export class ListCache {
     return entry.bytes;
   }
 
-  /** Returns the response with a page that was just read. Caches the response unless it is too large. */
+  /** Returns the response with a new page, and caches the response unless it is too large. */
   keep(key: string, request: ListRequest, page: Joined, form: CachedForm = asObjects): Buffer {
     const { items, ...facts } = page;
     const made = { request, page: facts, ...form };

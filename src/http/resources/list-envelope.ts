@@ -5,10 +5,7 @@ import type { Representation } from '../representation/representation.ts';
 import { encodeToken } from './continue-token.ts';
 import type { ListRequest, Paging } from './decode-list-query.ts';
 
-/**
- * Returns a list response up to its first item (decision 4.1). `envelopeTail` completes the response. `form` is
- * undefined for plain objects.
- */
+/** Returns a list response up to its first item. `form` is undefined for plain objects. */
 export function envelopeHead(
   request: ListRequest,
   page: Omit<ListPage, 'items'>,
@@ -53,7 +50,7 @@ function counted(paging: Paging, { total, next }: Omit<ListPage, 'items'>): obje
       return ends({ page: paging.page, size: paging.size, total, totalPages }, paging.page < totalPages);
     }
     case 'chain': {
-      // `hasNext` does not depend on the counts, since they may change between two pages of a chain.
+      // `hasNext` does not depend on the counts, because the counts may change between two pages of a chain.
       const page = paging.token?.page ?? 1;
       const totalPages = paging.limit === 0 ? page : Math.ceil(total / paging.limit);
       return ends({ page, size: paging.limit, total, totalPages }, next !== undefined);

@@ -22,10 +22,7 @@ export type Owned = {
   readonly except?: string | undefined;
 };
 
-/**
- * Restricts reads and writes to the objects of one owner. Objects of other owners appear as missing. The write path
- * sets the owner of new objects.
- */
+/** Restricts reads and writes to the objects of one owner. Objects of other owners appear as missing. */
 export function ownedPorts({ reader, execute }: ResourcePorts, owned: Owned): ResourcePorts {
   return { reader: new OwnedReader(reader, owned), execute: ownedExecute({ reader, execute }, owned) };
 }
@@ -110,8 +107,7 @@ function ownedExecute({ reader, execute }: ResourcePorts, { member, owner }: Own
 
 type Lookup = ResourcePorts & { readonly context: WriteContext };
 /**
- * A found object. `counted` is the context for the next write. If the look-up was counted towards the rate limits, the
- * next write is not counted again.
+ * A found object. `counted` is the context for the next write, which is not counted again if the look-up was counted.
  */
 type Found = {
   readonly stored: StoredObject;
@@ -136,7 +132,7 @@ async function lookedUp(
   };
 }
 
-/** Members that only the platform and administrators may set, not the owner of the object. */
+/** Members that the owner of the object may not set. */
 const administered = ['finalizers', 'ownerReferences'] as const;
 
 type Change = {
@@ -145,10 +141,7 @@ type Change = {
   readonly context: WriteContext;
 };
 
-/**
- * Computes the result of the command by a dry run. Returns a refusal if the dry run fails, or if the result contains a
- * change that the owner may not make; undefined otherwise.
- */
+/** Returns a refusal if a dry run fails, or if its result contains a change that the owner may not make. */
 async function changeRefused(
   type: ResourceType,
   command: Command,
@@ -183,7 +176,7 @@ function refusedAs(type: ResourceType, name: string, { after, before }: Metadata
   return violations.length === 0 ? undefined : invalid(type, name, violations);
 }
 
-/** Metadata that users may set on their own objects up to a size. */
+/** Metadata with a size limit for the owner. */
 const described = ['labels', 'annotations'] as const;
 
 const tooLong = `must have at most ${String(ownTextBytesMax)} bytes of keys and values`;
@@ -204,14 +197,13 @@ function nameIn(metadata: unknown): string {
   return isObject(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';
 }
 
-/** Replaces null and absent values by an empty list, since all three mean the same. */
+/** Null, absence and an empty list have the same meaning. */
 function listed(value: unknown): unknown {
   return value ?? [];
 }
 
 /**
- * Adds the uid of the checked object as a precondition, unless the command requires a uid already. Another object may
- * have the same name when the command is decided.
+ * Requires the uid of the checked object, because another object may have the same name when the command is decided.
  */
 function pinned<C extends Exclude<Command, { readonly type: 'create' | 'find' | 'collect' | 'fence' }>>(
   command: C,

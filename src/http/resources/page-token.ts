@@ -3,10 +3,7 @@ import { hash } from 'node:crypto';
 import { decodeJson } from '../../base/json.ts';
 import { logPosition, type LogPosition } from '../../log/log.ts';
 
-/**
- * Encodes the parts of a continuation token as JSON in base64url, without padding. A token is not secret and grants no
- * rights, so its decoder must check every part.
- */
+/** Encodes the parts of a continuation token. A client can forge a token, so the decoder must check every part. */
 export function encodeParts(parts: readonly unknown[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
@@ -23,7 +20,7 @@ export function decodeParts(text: string, { count, depthMax }: TokenShape): read
   return decoded.ok && Array.isArray(decoded.value) && decoded.value.length === count ? decoded.value : undefined;
 }
 
-/** Returns a hash of the query's identity, which binds a token to its query. */
+/** Returns a hash that binds a token to its query. */
 export function identityHash(identity: unknown): string {
   return hash('sha256', JSON.stringify(identity), 'base64url').slice(0, 22);
 }
@@ -34,7 +31,7 @@ export function isCount(value: unknown): value is number {
 
 const positionText = /^[1-9][0-9]{0,23}$/u;
 
-/** Decodes the position of an event. Returns undefined if the part is not such a position. */
+/** Returns undefined if the part is not the position of an event. */
 export function positionOf(part: unknown): LogPosition | undefined {
   return typeof part === 'string' && positionText.test(part) ? logPosition(BigInt(part)) : undefined;
 }

@@ -11,8 +11,8 @@ import { staleness } from './await-position.ts';
 import { patchItem, putItem, type ItemTarget, type ResourcePorts } from './item.ts';
 
 /**
- * Handles GET, PUT and PATCH of `/{name}/scale`. A successful response contains an `autoscaling/v1` Scale with the
- * numbers of replicas, even if the request asks for a table.
+ * Handles GET, PUT and PATCH of `/{name}/scale`. The response is an `autoscaling/v1` Scale, even if the request asks
+ * for a table.
  */
 export async function answerScale(
   exchange: Exchange,
@@ -30,10 +30,7 @@ export async function answerScale(
   }
 }
 
-/**
- * Returns a response with the stored object and its entity tag, a 304, or a refusal. The Scale of the object has the
- * same entity tag, since it has the same version.
- */
+/** Returns the stored object, a 304, or a refusal. The Scale has the entity tag of the object. */
 async function readObject(exchange: Exchange, { type, name }: ItemTarget, { reader }: ResourcePorts): Promise<Answer> {
   const misnamed = checkParameterNames(exchange.query);
   if (misnamed !== undefined) return refusal(misnamed);

@@ -7,10 +7,7 @@ import { problem } from '../problem.ts';
 import { checkParameterNames } from '../query-names.ts';
 import type { WatchRequest } from './watching.ts';
 
-/**
- * Decodes all parameters of a watch (decision 5.3). `resumed` is the `Last-Event-ID` header of a request for
- * server-sent events.
- */
+/** Decodes the parameters of a watch. `resumed` is the `Last-Event-ID` header of a request for server-sent events. */
 export function decodeWatchQuery(request: WatchRequest, resumed: string | undefined): Decoded<WatchPlan> {
   const { query, type, name, subject, address } = request;
   const misnamed = checkParameterNames(query, { isWatch: true });
@@ -36,7 +33,7 @@ export function decodeWatchQuery(request: WatchRequest, resumed: string | undefi
 function decodeStart(query: URLSearchParams, resumed: string | undefined): Decoded<WatchStart> {
   const initial = decodeInitial(query);
   if (!initial.ok) return initial;
-  // An `EventSource` reconnects with its first URL, so `Last-Event-ID` takes precedence over the start in the URL.
+  // An `EventSource` reconnects with its first URL, so `Last-Event-ID` takes precedence over the URL.
   if (resumed !== undefined && resumed !== '') return decodeResumed(resumed);
   const position = decodePosition(query.get('resourceVersion') ?? '', 'resourceVersion');
   if (!position.ok) return position;
@@ -49,8 +46,8 @@ function decodeStart(query: URLSearchParams, resumed: string | undefined): Decod
 }
 
 /**
- * Decodes `sendInitialEvents`; undefined if the parameter is absent. As in Kubernetes, `sendInitialEvents` and
- * `resourceVersionMatch` must be present together.
+ * Decodes `sendInitialEvents`; undefined if the parameter is absent. As in Kubernetes, `sendInitialEvents` requires
+ * `resourceVersionMatch`.
  */
 function decodeInitial(query: URLSearchParams): Decoded<boolean | undefined> {
   const initial = decodeFlag(query, 'sendInitialEvents');
@@ -77,7 +74,7 @@ function decodeResumed(text: string): Decoded<WatchStart> {
   };
 }
 
-/** Decodes a position. Returns undefined for `0` and for an empty text, which both mean any position. */
+/** Decodes a position; undefined for `0` and for an empty text, which mean any position. */
 function decodePosition(text: string, parameter: string): Decoded<LogPosition | undefined> {
   if (text !== '' && !isPosition(text))
     return { ok: false, problem: problem('bad-request', `${parameter}: must be a log position, is ${shown(text)}`) };
@@ -102,8 +99,8 @@ function decodeFlag(query: URLSearchParams, parameter: string): Decoded<boolean 
 }
 
 /**
- * Decodes `timeoutSeconds` to milliseconds. Returns undefined if the parameter is 0 or absent. The watch then has no
- * timeout. A timeout above the limit is reduced to the limit, since clients reconnect when a watch ends.
+ * Decodes `timeoutSeconds` to milliseconds; undefined if the watch has no timeout. Reduces a timeout above the limit to
+ * the limit, because clients reconnect when a watch ends.
  */
 function decodeTimeout(query: URLSearchParams): Decoded<number | undefined> {
   const text = query.get('timeoutSeconds') ?? '';

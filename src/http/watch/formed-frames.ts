@@ -5,8 +5,7 @@ import type { Place, ShownObjects } from './shown-objects.ts';
 
 /**
  * Returns an encoding of events like `frames`, but with objects in another form, such as a row of a Table. Watchers
- * with the same form share the encoded bytes, so ages in a Table are correct for the time of the encoding. Only the
- * first Table of a stream has column definitions. `objects` is a cache of converted objects, which many watches share.
+ * with the same form share the encoded bytes. `objects` caches converted objects.
  */
 export function framesInForm(
   form: Representation,
@@ -31,10 +30,7 @@ export function framesInForm(
   };
 }
 
-/**
- * Whether the event's object is converted to the form. The object of an ERROR is always a plain `Status`. The object of
- * a BOOKMARK has only metadata, and is converted as in Kubernetes.
- */
+/** The object of an ERROR is always a plain `Status`. Other objects are converted to the form. */
 function isObject({ type }: WatchEvent): boolean {
   return type !== 'ERROR';
 }

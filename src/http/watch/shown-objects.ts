@@ -1,7 +1,6 @@
 import { shownObjectBytesMin, shownObjectsBytesMax } from '../../limits/watches.ts';
 import type { Representation } from '../representation/representation.ts';
 
-/** Whether the object belongs to the first event of a stream, or to a later one. */
 export type Place = 'first' | 'later';
 
 type Kept = {
@@ -15,22 +14,21 @@ type ShownPlace = {
 };
 
 /**
- * Caches the converted forms of large objects, such as Table rows, until the current second ends. A full cache drops
- * the oldest object first. A user may open thousands of watches with different selections, and a conversion takes
- * milliseconds for a megabyte. Ages are correct to the second.
+ * Caches the converted forms of large objects, such as Table rows, until the current second ends. A user may open
+ * thousands of watches, and a conversion takes milliseconds for a megabyte.
  */
 export class ShownObjects {
-  /** The converted forms of an object. The key is the object's byte array, which all watches of a change share. */
+  /** The converted forms by object. All watches of a change share the object's byte array. */
   readonly #kept = new Map<Uint8Array, Kept>();
   #second = -1;
   #bytes = 0;
 
-  /** The total size of the entries, including the objects, in bytes. It is at most `shownObjectsBytesMax`. */
+  /** The total size of the entries with their objects, in bytes: at most `shownObjectsBytesMax`. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Returns the object in the form, from the cache if possible. `now` is in epoch milliseconds. */
+  /** Returns the object in the form. `now` is in epoch milliseconds. */
   shown(form: Representation, place: Place, object: Uint8Array, now: number): Buffer {
     if (object.length < shownObjectBytesMin) return made(form, place, object, now);
     this.#beginSecond(Math.floor(now / 1_000));
@@ -67,10 +65,7 @@ function made(form: Representation, place: Place, object: Uint8Array, now: numbe
   return place === 'later' && form.laterObject !== undefined ? form.laterObject(object, now) : form.object(object, now);
 }
 
-/**
- * Returns a copy if the view is shorter than half of its buffer, so that the cache does not keep the whole buffer in
- * memory.
- */
+/** Copies a view that is shorter than half of its buffer, so that the cache does not keep the buffer in memory. */
 function alone(view: Buffer): Buffer {
   return view.length * 2 < view.buffer.byteLength ? Buffer.from(view) : view;
 }

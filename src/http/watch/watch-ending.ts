@@ -9,15 +9,14 @@ type EndingText = {
   readonly error?: ProblemReason;
 };
 
-/** The close code and the error of each ending (decisions 5.3 to 5.5). */
+/** The close code and the error of each ending. */
 export const endings = {
   'timed-out': { closeCode: 1000 },
   'too-slow': { closeCode: 1013 },
   unresponsive: { closeCode: 1006 },
   expired: { closeCode: 1000, error: 'expired' },
   'rights-lost': { closeCode: 4403, error: 'forbidden' },
-  // The ERROR gives the reason, since the server keeps running, and the end of the connection alone would not explain
-  // it.
+  // The end of the connection alone would not explain that the type is removed.
   'type-removed': { closeCode: 1012, error: 'unavailable' },
   'shutting-down': { closeCode: 1012 },
   overloaded: { closeCode: 1013, error: 'too-many-requests' },
@@ -25,8 +24,8 @@ export const endings = {
 } as const satisfies Record<EndReason, EndingText>;
 
 /**
- * Encodes the ERROR event of an ending. Returns undefined for an ending without an error. Within a stream, an error is
- * always a plain Kubernetes `Status`, independent of `Accept`.
+ * Encodes the ERROR event of an ending as a plain Kubernetes `Status`. Returns undefined for an ending without an
+ * error.
  */
 export function errorFrames({ reason, detail }: Ending, encoding: FrameEncoding): Uint8Array | undefined {
   const text: EndingText = endings[reason];

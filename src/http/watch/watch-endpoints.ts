@@ -40,10 +40,7 @@ export function createWatchEndpoints(dependencies: WatchEndpointsDependencies): 
   };
 }
 
-/**
- * The result of the checks of a watch request. `encoding` is the encoding of the transport, with objects in the
- * requested form.
- */
+/** The result of the checks of a watch request. `encoding` encodes objects in the requested form. */
 type Admission = { readonly ok: true; readonly plan: WatchPlan; readonly encoding: FrameEncoding } | ProblemResult;
 
 type UpgradedSocket = {
@@ -87,7 +84,7 @@ class HubEndpoints {
       return;
     }
     res.flushHeaders();
-    // A reset during a write emits `error`. The listener ignores it, because `close` follows and ends the watch.
+    // After an `error`, `close` follows and ends the watch.
     res.on('error', () => undefined);
     const watcher = this.#dependencies.hub.open(admission.plan, new StreamSink(res, admission.encoding));
     res.once('close', () => {
@@ -119,7 +116,7 @@ class HubEndpoints {
     const { decode = decodeWatchQuery } = this.#dependencies;
     const decoded = decode(request, isEvents ? headerOf(req, 'last-event-id') : undefined);
     if (!decoded.ok) return decoded;
-    // Objects in server-sent events are plain, since this media type has no parameters for other forms.
+    // Objects in server-sent events are plain, because this media type has no parameters for other forms.
     const negotiated = negotiate(isEvents ? undefined : headerOf(req, 'accept'), request.query);
     if (!negotiated.ok) return negotiated;
     const { hub, clock } = this.#dependencies;
@@ -135,8 +132,8 @@ class HubEndpoints {
 }
 
 /**
- * The headers of a watch. X-Accel-Buffering disables the buffers of proxies, which would delay events. The request id
- * follows as the value of the last header.
+ * The headers of a watch; the value of the last header follows. X-Accel-Buffering disables the buffers of proxies,
+ * which would delay events.
  */
 const streamHeaders = [
   'Cache-Control',

@@ -1,13 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Whether the request asks for a WebSocket or for server-sent events. Both stay open after the request is handled. */
+/**
+ * Returns whether the request asks for a WebSocket or for server-sent events, which stay open after the request is
+ * handled.
+ */
 export function outlives(req: IncomingMessage, isUpgrade: boolean): boolean {
   return isUpgrade || req.headers.accept?.includes('text/event-stream') === true;
 }
 
 /**
- * Whether the request is a watch (decision 5.1): an upgrade to WebSocket, an Accept header with server-sent events, or
- * the parameter `watch` with any value except `0` and `false`.
+ * Returns whether the request is a watch: a WebSocket, server-sent events, or the parameter `watch` with any value
+ * except `0` and `false`.
  */
 export function asksForWatch(req: IncomingMessage, query: URLSearchParams | string, isUpgrade: boolean): boolean {
   if (typeof query === 'string') return false;

@@ -11,10 +11,7 @@ const textFrame = 0x81;
 export const binaryFrame = 0x82;
 const frameEnd = Buffer.from('}');
 
-/**
- * Encodes each event as one unmasked text frame (RFC 6455, 5.2), once for all watchers. A WebSocket library would
- * encode and write a header for each watcher.
- */
+/** Encodes each event as one unmasked text frame (RFC 6455, 5.2), once for all watchers. */
 export const webSocketFrames: FrameEncoding = {
   name: 'websocket',
   encode: ({ type, object }, into) => {
@@ -23,10 +20,7 @@ export const webSocketFrames: FrameEncoding = {
   },
 };
 
-/**
- * Returns the header of a frame. `opening` is the first byte of the frame; the default is the byte of a whole text
- * message.
- */
+/** Returns the header of a frame. `opening` is the first byte of the frame. */
 export function frameHeader(payloadBytes: number, opening = textFrame): Buffer {
   if (payloadBytes < 126) return Buffer.from([opening, payloadBytes]);
   if (payloadBytes < 65_536) return Buffer.from([opening, 126, payloadBytes >> 8, payloadBytes & 0xff]);
@@ -38,8 +32,7 @@ export function frameHeader(payloadBytes: number, opening = textFrame): Buffer {
 }
 
 /**
- * A watch over a WebSocket. Only whole frames are written to the connection, so that the library can write control
- * frames between them.
+ * A watch over a WebSocket. Writes only whole frames, because the library may write a control frame after each write.
  */
 export class SocketSink implements Sink {
   readonly encoding: FrameEncoding;

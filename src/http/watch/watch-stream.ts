@@ -10,7 +10,6 @@ import { errorFrames } from './watch-ending.ts';
 const lineEnd = Buffer.from('}\n');
 const eventEnd = Buffer.from('}\n\n');
 
-/** Encodes each event as one line of JSON. */
 export const jsonLines: FrameEncoding = {
   name: 'json-lines',
   encode: ({ type, object }, into) => {
@@ -18,10 +17,7 @@ export const jsonLines: FrameEncoding = {
   },
 };
 
-/**
- * Encodes events as server-sent events without a name. The id of an event is the position from which to resume, if
- * there is one. The JSON of an event is a single line, so it can be one `data` line.
- */
+/** Encodes events as server-sent events. The position of an event is its id, so that a client can resume. */
 export const serverSentEvents: FrameEncoding = {
   name: 'server-sent-events',
   encode: ({ type, object, position }, into) => {
@@ -44,7 +40,6 @@ function markText(position: LogPosition): string {
 
 const newline = Buffer.from('\n');
 
-/** A streaming HTTP response. */
 export class StreamConnection implements Connection {
   readonly #res: ServerResponse;
 
@@ -54,8 +49,7 @@ export class StreamConnection implements Connection {
 
   write(frames: Uint8Array, onWritten: () => void): void {
     this.#res.write(frames, onWritten);
-    // `uncork` sends the data at once. Otherwise Node would send all writes of a turn after the turn, outside of the
-    // turn's time limit.
+    // Sends the data at once. Otherwise Node would send the writes after this turn, outside of the turn's time limit.
     this.#res.socket?.uncork();
   }
 
@@ -63,13 +57,11 @@ export class StreamConnection implements Connection {
     this.#res.destroy();
   }
 
-  /** Ends the response properly, so that the client can resume after the last event. */
   end(): void {
     this.#res.end();
   }
 }
 
-/** A watch as a streaming HTTP response. */
 export class StreamSink extends StreamConnection implements Sink {
   readonly encoding: FrameEncoding;
 
@@ -83,7 +75,7 @@ export class StreamSink extends StreamConnection implements Sink {
     return Buffer.from(cursor === undefined ? ':\n\n' : `:\n${markText(cursor)}`, 'latin1');
   }
 
-  /** Returns false, since HTTP has no ping. A dead peer is detected by its unread data. */
+  /** HTTP has no ping. A dead peer is detected by its unread data. */
   isUnresponsive(): boolean {
     return false;
   }

@@ -8,7 +8,6 @@ import { problem, type ProblemResult } from '../../problem.ts';
 import { shown } from '../../resources/decode-list-query.ts';
 import { fromLog, type TreePorts } from './tree-ports.ts';
 
-/** A decoded value, or the problem for the refusal. */
 type Decoded<T> = { readonly ok: true; readonly value: T } | ProblemResult;
 
 /**
@@ -94,7 +93,7 @@ async function leafAt(index: number, { tree, log }: Pick<TreePorts, 'tree' | 'lo
   return { ok: false, problem: problem('unavailable', detail, { retryAfterSeconds: 1 }) };
 }
 
-/** Decodes the size of a tree, in leaves. The maximum and the default are `all`, the size of the whole tree. */
+/** Decodes the size of a tree, in leaves. `all` is the size of the whole tree, the default and the maximum. */
 function sizeIn(query: URLSearchParams, name: string, all: number): Decoded<number> {
   const size = query.has(name) ? numberIn(query, name) : all;
   if (size !== undefined && size <= all) return { ok: true, value: size };

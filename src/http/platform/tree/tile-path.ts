@@ -10,7 +10,7 @@ export type TilePath = {
 export const tileWidth = 256;
 const levelMax = 63;
 
-/** Decodes the path of a tile. Returns undefined if the segments are not the path of a tile. */
+/** Returns undefined if the segments are not the path of a tile. */
 export function parseTilePath([levelText = '', ...rest]: readonly string[]): TilePath | undefined {
   const level = levelText === 'entries' ? levelText : numberIn(levelText, levelMax);
   const { names, width } = split(rest);

@@ -11,7 +11,7 @@ export type TreePorts = {
   readonly audit: AuditProgress;
   readonly reader: Pick<ObjectReader, 'position' | 'isKnown' | 'snapshots'>;
   readonly log: Pick<EventLog, 'readAll' | 'readAt'>;
-  /** The categories of all events that are leaves of the audit tree. */
+  /** The categories of all events that are leaves of the tree. */
   readonly categories: readonly string[];
   readonly signer: Pick<CheckpointSigner, 'origin' | 'sign'>;
   readonly keys: { chain(): Promise<KeyChain> };

@@ -14,14 +14,12 @@ import { parseTilePath, tileWidth, type TilePath } from './tile-path.ts';
 import { fromLog, UnreadLogError, type TreePorts } from './tree-ports.ts';
 
 const prefix = '/audit/tree';
-/**
- * The path patterns of tiles: a level, up to three segments for the number (nine digits), and a segment for the width.
- */
+/** The path patterns of tiles: a level, one to three segments for the number, and a width. */
 const tilePatterns = ['{level}/{a}', '{level}/{a}/{b}', '{level}/{a}/{b}/{c}', '{level}/{a}/{b}/{c}/{d}'];
 
 /**
- * Creates the routes of the tree over the log's events: a C2SP `tlog-tiles` log, with keys and proofs as JSON
- * (docs/audit-proof.md). All routes are below one path, which rules can grant as `nonResourceURLs`.
+ * Creates the routes of the tree over the log's events: a C2SP `tlog-tiles` log, with keys and proofs as JSON. All
+ * routes are below one path, which rules can grant as `nonResourceURLs`.
  */
 export function treeRoutes(ports: TreePorts): readonly PlatformRoute[] {
   const route = (path: string, answer: (exchange: Exchange) => Answer | Promise<Answer>): PlatformRoute => ({
@@ -39,8 +37,8 @@ export function treeRoutes(ports: TreePorts): readonly PlatformRoute[] {
 }
 
 /**
- * Handles a request when the tree contains all events that the read models have folded. If the log cannot be read, or
- * differs from the tree, the response is a 503.
+ * Waits until the tree contains all events in the read models, and then handles a request. The response is a 503 if the
+ * log cannot be read, or differs from the tree.
  */
 function whenFolded(
   { audit, reader }: TreePorts,

@@ -10,7 +10,7 @@ import { problem, type ProblemReason } from '../../problem.ts';
 import { awaitAudit } from '../await-position.ts';
 import { shown } from '../decode-list-query.ts';
 
-/** The audit indexes over the events of the log, and their progress. */
+/** The audit indexes and their progress. */
 export type PastIndexes = {
   readonly models: AuditProgress;
   readonly versions: VersionReader;
@@ -27,9 +27,8 @@ export type Resolved =
   { readonly ok: true; readonly position: LogPosition } | { readonly ok: false; readonly answer: Answer };
 
 /**
- * Resolves the parameter `at`, which is a position of this epoch or a time. A time means the last position at or before
- * the time. Waits for a position that this node has not folded yet; replays and exports refuse such a position
- * (`read/moment-problem.ts`).
+ * Resolves the parameter `at`: a position of this epoch, or a time. A time means the last position at or before the
+ * time. Waits for a position that this node has not folded yet.
  */
 export async function resolveMoment(exchange: Exchange, ports: MomentPorts): Promise<Resolved> {
   const [text = '', ...more] = exchange.query.getAll('at');
@@ -70,9 +69,8 @@ export async function resolvePosition(
 }
 
 /**
- * Waits until the read models of this node have folded the position too. With EventStoreDB, the read models have a
- * subscription of their own, and may be behind the audit indexes. Without this wait, the response could lack new names,
- * and new values of columns.
+ * Waits until the read models of this node contain the position too. The read models may be behind the audit indexes if
+ * the log is in EventStoreDB.
  */
 async function known(
   position: LogPosition,

@@ -15,7 +15,7 @@ import { resolveMoment, type PastIndexes } from './moment.ts';
 
 export type PastPorts = HistoryPorts & { readonly audit: PastIndexes };
 
-/** The JSON of an object after the event with this revision, in the form that a GET returned then. */
+/** The JSON of an object after the event with this revision. */
 export type PastObject = {
   readonly revision: StreamRevision;
   readonly bytes: Buffer;
@@ -34,8 +34,8 @@ type PastLookUp = {
 };
 
 /**
- * Handles GET of `/{name}?at=`: returns the object at a moment (decision 10.3). The object may have been deleted since.
- * If the type is no longer registered, `type` is undefined, and the response is always the stored JSON.
+ * Handles GET of `/{name}?at=`: returns the object at a moment, even if the object is deleted now. If the type is no
+ * longer registered, `type` is undefined, and the response is the stored JSON.
  */
 export async function answerPast(
   exchange: Exchange,

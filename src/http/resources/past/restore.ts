@@ -22,9 +22,10 @@ export type RestorePorts = ResourcePorts & {
 };
 
 /**
- * Handles POST of `/{name}/restore?at=`: takes the labels, the annotations and all members except `status` from an
- * earlier state, and writes them as a new version, or creates a deleted object again. The request requires the right
- * `create` on the subresource, and also `update` or `create` on the object.
+ * Handles POST of `/{name}/restore?at=`: writes an earlier state as a new version, or creates a deleted object again.
+ * Restores the labels, the annotations, and all members except `metadata` and `status`.
+ *
+ * The request requires the right `create` on the subresource, and also `update` or `create` on the object.
  */
 export async function restoreItem(exchange: Exchange, target: ItemTarget, ports: RestorePorts): Promise<Answer> {
   const context = writeContext(exchange, { hasPast: true });
@@ -61,10 +62,7 @@ async function refuseBody(exchange: Exchange): Promise<Answer | undefined> {
     : refusal(problem('bad-request', 'a restore must have no request body: the parameter at selects the state'));
 }
 
-/**
- * Returns the earlier state in the version of `type`, which is the version of the write: that of the path for a create,
- * and the preferred version for any other write.
- */
+/** Returns the earlier state in the version of `type`. Refuses a state that cannot be converted. */
 function inVersion(
   bytes: Uint8Array,
   type: ResourceType,
