@@ -50,8 +50,8 @@ function isImpersonation(req: IncomingMessage, { verb, path }: WellFormedRequest
 }
 
 /**
- * Returns the refusal of a request that its subject may not make, that impersonates a user, or that cannot be
- * authorized yet. Returns undefined if the request is allowed.
+ * Returns the refusal of a request that is not allowed, impersonates a user, or cannot be authorized yet. Returns
+ * undefined for an allowed request.
  */
 export function refuseAccess(
   req: IncomingMessage,

@@ -60,10 +60,7 @@ export class Dispatcher {
     return info.verb === 'watch' || this.#dependencies.pluginRoutes.findSocket(info.segments).kind === 'found';
   }
 
-  /**
-   * Returns whether a plugin that is not loaded yet could add this path, as the path of a group, version, type or
-   * custom route.
-   */
+  /** Returns whether a plugin that is not loaded yet could add a group, version, type or custom route at this path. */
   mayBeServedLater(segments: readonly string[]): boolean {
     const { generated, discovery, fixed, pluginRoutes } = this.#dependencies;
     if (segments[0] !== 'apis' || segments.length < 2 || generated.isKnown(segments)) return false;

@@ -43,8 +43,8 @@ const safe = [
 const common = [...safe, 'Vary', 'Accept', 'X-Request-Id'] as const;
 
 /**
- * Headers of a response with an entity tag. `Vary` is omitted: the entity tag identifies the form of the object, caches
- * revalidate by the tag, and each header costs three microseconds.
+ * Headers of a response with an entity tag. `Vary` is omitted, because the entity tag identifies the form of the
+ * object. Each header costs three microseconds.
  */
 const revalidated = [...safe, 'X-Request-Id'] as const;
 

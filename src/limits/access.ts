@@ -40,8 +40,8 @@ export const passwordHashesWaitingMax = 64;
 /** A request that has waited for a password hash for this time is rejected. */
 export const passwordHashWaitMs = 10_000;
 /**
- * For this time, a request for a password hash lowers the priority of further requests from the same site (an IPv4
- * address or an IPv6 /48).
+ * The time for which a request for a password hash lowers the priority of other requests from its site (an IPv4 address
+ * or an IPv6 /48).
  */
 export const passwordHashRequestsWindowMs = 60_000;
 /** The most sites with counted requests for a password hash. */

@@ -2,8 +2,8 @@
  * Limits of the rules of a schema (`x-kubernetes-validations`) and of the hooks of types.
  *
  * The cost of a rule is an upper bound of the steps of its evaluation. A step takes 30 to 50 ns on a processor of 2020.
- * The first evaluation of the costliest functions takes up to 400 ns a step. One evaluation of a schema's rules thus
- * blocks the event loop for less than 50 ms.
+ * In the first evaluation, a step of the costliest functions takes up to 400 ns. With the limits of the steps, one
+ * evaluation of a schema's rules blocks the event loop for less than 50 ms.
  */
 
 /** The most steps of one rule, in all places of an object together. */

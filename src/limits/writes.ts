@@ -24,7 +24,7 @@ export const writeBurstSeconds = 10;
 /** The rates, per second, at which a user may write the user's own tokens, sessions and profile. */
 export const ownWritesPerUser = 10;
 export const ownWriteBytesPerUser = 1_048_576;
-/** The bytes that are counted for an event without an object, such as a claim of a unique value. */
+/** The size that the limits of writes assume for an event without an object, such as a claim of a unique value. */
 export const smallEventBytes = 512;
 /** The most writers of one kind (such as users, or networks of visitors) with recorded rate limits. */
 export const writersKnownMax = 16_384;
@@ -36,7 +36,10 @@ export const writesWaitingPerObjectMax = 1_024;
 export const writeTurnWaitMs = 10_000;
 /** After this number of lost races for an append, a write delays each further retry. */
 export const writeLossesAtOnce = 3;
-/** The longest delay before a retry. The delay exceeds the duration of another node's burst of writes. */
+/**
+ * The longest delay before a write retries after a lost race. The delay exceeds the duration of another node's burst of
+ * writes.
+ */
 export const writeLossWaitMsMax = 250;
 /** The most appends with unknown outcome that a node records. At this limit, writes get the status 503. */
 export const unsettledMax = 8_192;

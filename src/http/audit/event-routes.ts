@@ -103,7 +103,7 @@ const unreadable = problem('unavailable', 'the event log cannot be read now', { 
 
 /**
  * Waits until the audit indexes contain the positions of the read models, of the previous page, and of the request.
- * Returns a refusal if the wait fails.
+ * Returns undefined on success.
  */
 async function olderThanAsked(
   exchange: Exchange,

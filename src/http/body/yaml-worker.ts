@@ -14,8 +14,8 @@ parentPort?.on('message', (bytes: Uint8Array) => {
 });
 
 /**
- * Refuses a value if its JSON is longer than a JSON body may be, because the main thread decodes the JSON in one turn.
- * Escapes can make the JSON of a short text long.
+ * Refuses a value if its JSON is longer than a JSON body may be. The main thread decodes the JSON in one turn. Escapes
+ * can make the JSON of a short text long.
  */
 function withinBody(json: string): ReadYaml {
   return Buffer.byteLength(json) <= requestBodyBytesMax

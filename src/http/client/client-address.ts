@@ -13,9 +13,8 @@ export type SenderOf = (req: IncomingMessage) => Sender;
 type Peer = Sender & { readonly isTrusted: boolean };
 
 /**
- * Creates a function that determines the client's address. If the peer of the connection is a trusted proxy, the
- * address is the first untrusted address from the right in `Forwarded` or `X-Forwarded-For`. Otherwise these headers
- * are ignored.
+ * Creates a function that determines the client's address. Behind a trusted proxy, the address is the first untrusted
+ * address from the right in `Forwarded` or `X-Forwarded-For`. Otherwise, both headers are ignored.
  */
 export function createSenderOf(trustedProxies: readonly string[]): SenderOf {
   const proxies = new TrustedProxies(trustedProxies);

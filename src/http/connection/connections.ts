@@ -73,7 +73,7 @@ export class Connections {
 
   /**
    * Closes idle connections that Node's server does not close: unused connections, ended connections, and connections
-   * without a parser and a pending response.
+   * with neither a parser nor a pending response.
    */
   destroyIdle(): void {
     for (const socket of this.#open.keys()) if (socket.bytesRead === 0 || socket.writableFinished) socket.destroy();

@@ -26,7 +26,7 @@ export const streamEndings = {
   'rights-lost': 4403,
   unresponsive: 1006,
 } as const;
-/** Endings that drop unsent data: the client is too far behind, or no longer has the right to read the data. */
+/** Endings that drop unsent data, because the client is too slow or no longer has the right to read the data. */
 export const forgettingEndings: ReadonlySet<StreamEnding['reason']> = new Set(['too-slow', 'rights-lost']);
 export const rightsLost: StreamEnding = { reason: 'rights-lost', detail: 'this stream is no longer allowed' };
 export const crowdedOut: StreamEnding = {

@@ -50,7 +50,7 @@ const blockTextMax = 65_536;
 
 /**
  * Returns whether to write the text as a block scalar. A text with a line that begins with white space is quoted,
- * because readers might not restore it.
+ * because a reader might not restore the white space.
  */
 function isBlock(text: string, indent: number): boolean {
   // The indentation of many short lines could be many times their length.

@@ -57,8 +57,8 @@ function foreignPosition(position: LogPosition): Problem {
 }
 
 /**
- * Waits until the audit indexes contain `position`, which the read models of this node contain already. Returns a
- * refusal with status 503 if the wait fails.
+ * Waits until the audit indexes contain `position`, which the read models of this node contain already. Returns
+ * undefined on success, and a refusal with status 503 after a timeout.
  */
 export async function awaitAudit(
   audit: AuditProgress,

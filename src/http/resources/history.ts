@@ -91,7 +91,7 @@ async function readPage(read: Read, { reader, log }: HistoryPorts, slot: Snapsho
 
 /**
  * Waits until this node has folded the position of the previous page, and the position that the request requires.
- * Returns a refusal if the wait fails.
+ * Returns undefined on success.
  */
 async function olderThanAsked(
   exchange: Exchange,

@@ -17,7 +17,10 @@ export const jsonLines: FrameEncoding = {
   },
 };
 
-/** Encodes events as server-sent events. The position of an event is its id, so that a client can resume. */
+/**
+ * Encodes events as server-sent events. If an event has a position, the position is its id, so that a client can
+ * resume.
+ */
 export const serverSentEvents: FrameEncoding = {
   name: 'server-sent-events',
   encode: ({ type, object, position }, into) => {
