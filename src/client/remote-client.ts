@@ -2,7 +2,11 @@ import type {
   ClientList,
   ClientListQuery,
   ClientPreconditions,
+  NewObject,
+  ObjectPatch,
   PluginObject,
+  ReplacedObject,
+  StatusPatch,
   TypeName,
   Typed,
 } from '../plugin/api/plugin.ts';
@@ -32,15 +36,28 @@ export type RemoteClient = {
    */
   get<T = PluginObject>(type: TypeName & Typed<T>, name: string, options?: GetOptions): Promise<T | undefined>;
   list<T = PluginObject>(type: TypeName & Typed<T>, query?: RemoteListQuery): Promise<ClientList<T>>;
-  create<T = PluginObject>(type: TypeName & Typed<T>, object: object, options?: CallOptions): Promise<T>;
-  update<T = PluginObject>(type: TypeName & Typed<T>, object: object, options?: WriteOptions): Promise<T>;
+  create<T = PluginObject, Written = unknown>(
+    type: TypeName & Typed<T, string, Written>,
+    object: NewObject<NoInfer<T>, NoInfer<Written>>,
+    options?: CallOptions,
+  ): Promise<T>;
+  update<T = PluginObject, Written = unknown>(
+    type: TypeName & Typed<T, string, Written>,
+    object: ReplacedObject<NoInfer<T>, NoInfer<Written>>,
+    options?: WriteOptions,
+  ): Promise<T>;
   /** Applies a merge patch (RFC 7396). */
-  patch<T = PluginObject>(type: TypeName & Typed<T>, name: string, patch: object, options?: WriteOptions): Promise<T>;
+  patch<T = PluginObject>(
+    type: TypeName & Typed<T>,
+    name: string,
+    patch: ObjectPatch<NoInfer<T>>,
+    options?: WriteOptions,
+  ): Promise<T>;
   /** Applies a merge patch of `{status}` only, for a type with `statusSubresource`. */
   patchStatus<T = PluginObject>(
     type: TypeName & Typed<T>,
     name: string,
-    patch: object,
+    patch: StatusPatch<NoInfer<T>>,
     options?: WriteOptions,
   ): Promise<T>;
   /** Deletes an object, and returns its last state, which is marked for deletion. */

@@ -41,8 +41,10 @@ test('the calls are those of plugin code, with its errors', async (t) => {
     message: /has been modified/u,
   });
   t.match(await rejection(client.delete(widget, 'lamp', { uid: 'another' })), { reason: 'Conflict' });
+  const { group, version, plural } = widget;
+  const named = { group, version, plural };
   const invalid: unknown = await client
-    .create(widget, { metadata: { name: 'bad' }, spec: { size: 5_000 } })
+    .create(named, { metadata: { name: 'bad' }, spec: { size: 5_000 } })
     .catch((error: unknown) => error);
   t.ok(invalid instanceof ClientError);
   t.match(invalid, { status: 422, reason: 'Invalid', errors: [{ pointer: '/spec/title' }, { pointer: '/spec/size' }] });
@@ -57,7 +59,7 @@ test('the calls are those of plugin code, with its errors', async (t) => {
   t.equal(await client.get(widget, 'lamp', { at: before }), undefined, 'before its creation');
   t.match(await rejection(client.get(widget, 'lamp', { at: 'lately' })), { reason: 'BadRequest' });
   t.strictSame((await client.list(widget, { at: resourceVersion })).items, [made]);
-  await t.rejects(client.update(widget, { spec: {} }), TypeError);
+  await t.rejects(client.update(named, { spec: {} }), TypeError);
 });
 
 test('a name is one segment of the path, and the core group has its own root', async (t) => {

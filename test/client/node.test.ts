@@ -44,7 +44,7 @@ test('a kubeconfig as the command writes it connects, as JSON and as YAML', asyn
     await until(() => informer.get(name)?.spec.size === 7);
     informer.stop();
     t.equal(await client.get(widget, 'nothing'), undefined);
-    t.match(await rejection(client.create(widget, { spec: {} })), { name: 'ClientError', status: 422 });
+    t.match(await rejection(client.create(widget, { spec: { title: '' } })), { name: 'ClientError', status: 422 });
   }
   const whole = JSON.parse(config) as Written;
   const { 'certificate-authority-data': _data, ...cluster } = whole.clusters[0].cluster;

@@ -1,6 +1,7 @@
 /** What an author of a plugin can write, and what does not compile. */
 import { test } from 'tap';
 
+import type { RemoteClient } from '../../src/client/client.ts';
 import {
   defineReconciler,
   defineRoute,
@@ -71,6 +72,12 @@ function compiled(_calls: (client: Client) => Promise<void>): void {
   // There is nothing to do at run time.
 }
 
+/** The same for a client over HTTP. */
+function compiledRemotely(_calls: (client: RemoteClient) => Promise<void>): void {
+  // There is nothing to do at run time.
+}
+declare const signal: AbortSignal;
+
 test('create takes the members of the schema', async () => {
   compiled(async (client) => {
     const made = await client.create(lamp, {
@@ -78,23 +85,214 @@ test('create takes the members of the schema', async () => {
       spec: { title: 'A', watts: 3, color: 'red', rooms: [{ floor: 1 }], socket: { size: 2 } },
     });
     same<typeof made, Lamp>();
-    await client.create(lamp, { metadata: { generateName: 'a-' }, spec: { title: 'defaults fill in the rest' } });
+    await client.create(lamp, { metadata: { generateName: 'a-' }, spec: { title: 'A', watts: 3 } });
+    await client.create(lamp, { spec: { title: 'A', watts: 3, color: undefined, socket: undefined } });
+    const spec = { title: 'A', watts: 3 };
     // @ts-expect-error -- misspelt
-    await client.create(lamp, { metadata: { name: 'a' }, spec: { titel: 'A', watts: 3 } });
+    await client.create(lamp, { metadata: { name: 'a' }, spec: { ...spec, titel: 'A' } });
     // @ts-expect-error -- misspelt in an inner object
-    await client.create(lamp, { metadata: { name: 'a' }, spec: { socket: { sise: 2 } } });
+    await client.create(lamp, { metadata: { name: 'a' }, spec: { ...spec, socket: { sise: 2 } } });
     // @ts-expect-error -- misspelt in an array
-    await client.create(lamp, { metadata: { name: 'a' }, spec: { rooms: [{ flor: 2 }] } });
+    await client.create(lamp, { metadata: { name: 'a' }, spec: { ...spec, rooms: [{ flor: 2 }] } });
     // @ts-expect-error -- misspelt at the top
-    await client.create(lamp, { metadata: { name: 'a' }, spek: {} });
+    await client.create(lamp, { metadata: { name: 'a' }, spec, spek: {} });
     // @ts-expect-error -- misspelt metadata
-    await client.create(lamp, { metadata: { nmae: 'a' } });
+    await client.create(lamp, { metadata: { nmae: 'a' }, spec });
     // @ts-expect-error -- another type
-    await client.create(lamp, { metadata: { name: 'a' }, spec: { watts: '3' } });
+    await client.create(lamp, { metadata: { name: 'a' }, spec: { ...spec, watts: '3' } });
     // @ts-expect-error -- not in the enum
-    await client.create(lamp, { metadata: { name: 'a' }, spec: { color: 'green' } });
+    await client.create(lamp, { metadata: { name: 'a' }, spec: { ...spec, color: 'green' } });
     // @ts-expect-error -- null removes a member only in a patch
-    await client.create(lamp, { metadata: { name: 'a' }, spec: { color: null } });
+    await client.create(lamp, { metadata: { name: 'a' }, spec: { ...spec, color: null } });
+  });
+});
+
+const shelf = defineType({
+  group: 'lamps.example',
+  version: 'v1',
+  kind: 'Shelf',
+  singular: 'shelf',
+  plural: 'shelves',
+  statusSubresource: true,
+  hooks: { validate: ({ spec }) => (spec.boards.length > spec.depth ? [{ pointer: '/spec', detail: 'deep' }] : []) },
+  schema: {
+    type: 'object',
+    required: ['spec'],
+    properties: {
+      spec: {
+        type: 'object',
+        required: ['wall', 'depth', 'boards'],
+        allOf: [{ properties: { boards: { default: [] } } }],
+        properties: {
+          wall: { type: 'string' },
+          depth: { type: 'integer', default: 3 },
+          color: { enum: ['red', 'blue'], default: 'red' },
+          boards: { type: 'array', items: { $ref: '#/$defs/board' } },
+          feet: {
+            type: 'array',
+            items: {
+              type: 'object',
+              required: ['height', 'glued'],
+              properties: { height: { type: 'number' }, glued: { type: 'boolean', default: true } },
+            },
+          },
+          paint: {
+            type: 'object',
+            default: {},
+            properties: { layers: { type: 'integer', default: 1 }, gloss: { type: 'number' } },
+          },
+          lights: {
+            type: 'object',
+            additionalProperties: {
+              type: 'object',
+              required: ['watts'],
+              properties: { watts: { type: 'integer' }, dim: { type: 'boolean', default: false } },
+            },
+          },
+          label: { allOf: [{ default: 'none' }], type: 'string' },
+        },
+      },
+      status: { type: 'object', required: ['full'], properties: { full: { type: 'boolean' } } },
+    },
+    $defs: { board: { type: 'object', required: ['length'], properties: { length: { type: 'number' } } } },
+  },
+});
+type Shelf = ObjectOf<typeof shelf>;
+
+test('reads have the members with a default, at any depth', async () => {
+  same<
+    Shelf['spec'],
+    {
+      readonly wall: string;
+      readonly depth: number;
+      readonly color: 'red' | 'blue';
+      readonly boards: readonly unknown[];
+      readonly feet?: readonly { readonly height: number; readonly glued: boolean }[];
+      readonly paint: { readonly layers: number; readonly gloss?: number };
+      readonly lights?: Readonly<Record<string, { readonly watts: number; readonly dim: boolean }>>;
+      readonly label: string;
+    }
+  >();
+  same<Shelf['status'], { readonly full: boolean } | undefined>();
+});
+
+test('creates and updates have the required members, except for those with a default', async () => {
+  compiled(async (client) => {
+    const made = await client.create(shelf, { metadata: { name: 'a' }, spec: { wall: 'north' } });
+    same<typeof made, Shelf>();
+    await client.update(shelf, { metadata: { name: 'a' }, spec: { wall: 'south' } });
+    await client.update(shelf, made);
+    await client.update(shelf, { ...made, spec: { ...made.spec, wall: 'south' } });
+    await client.create(shelf, {
+      spec: { wall: 'north', feet: [{ height: 1 }], paint: {}, lights: { a: { watts: 3 } } },
+    });
+    // @ts-expect-error -- spec is missing
+    await client.create(shelf, { metadata: { name: 'a' } });
+    // @ts-expect-error -- spec.wall is missing
+    await client.create(shelf, { metadata: { name: 'a' }, spec: { depth: 4 } });
+    // @ts-expect-error -- a required member is not undefined
+    await client.create(shelf, { metadata: { name: 'a' }, spec: { wall: undefined } });
+    // @ts-expect-error -- spec.feet[].height is missing
+    await client.create(shelf, { metadata: { name: 'a' }, spec: { wall: 'north', feet: [{ glued: true }] } });
+    // @ts-expect-error -- spec.lights.a.watts is missing
+    await client.create(shelf, { metadata: { name: 'a' }, spec: { wall: 'north', lights: { a: { dim: true } } } });
+    // @ts-expect-error -- spec is missing
+    await client.update(shelf, { metadata: { name: 'a' } });
+    // @ts-expect-error -- spec.wall is missing
+    await client.update(shelf, { metadata: { name: 'a' }, spec: { depth: 4 } });
+    // @ts-expect-error -- status.full is missing
+    await client.create(shelf, { spec: { wall: 'north' }, status: {} });
+    // A patch has any of the members.
+    await client.patch(shelf, 'a', { spec: { depth: 4, feet: [{}] } });
+    await client.patch(shelf, 'a', {});
+    await client.patchStatus(shelf, 'a', { status: {} });
+  });
+});
+
+test('a default in the target of a $ref may fill in a required member', async () => {
+  const bracket = defineType({
+    ...{ group: 'lamps.example', version: 'v1', kind: 'Bracket', singular: 'bracket', plural: 'brackets' },
+    schema: {
+      type: 'object',
+      required: ['spec', 'note'],
+      properties: {
+        spec: { type: 'object', required: ['size', 'side'], properties: { size: { $ref: '#/$defs/size' }, side: {} } },
+        note: { type: 'string' },
+      },
+      $defs: { size: { type: 'integer', default: 3 } },
+    },
+  });
+  compiled(async (client) => {
+    await client.create(bracket, { spec: { side: 'left' }, note: '' });
+    // @ts-expect-error -- spec.side is missing
+    await client.create(bracket, { spec: { size: 3 }, note: '' });
+    // @ts-expect-error -- note is missing
+    await client.create(bracket, { spec: { side: 'left' } });
+  });
+});
+
+test('a default hook may fill in any member', async () => {
+  const { schema, hooks: _hooks, indexes: _indexes, ...declared } = lamp;
+  const hooked = defineType({
+    ...declared,
+    schema: {
+      type: 'object',
+      required: ['spec'],
+      properties: {
+        spec: {
+          type: 'object',
+          required: ['title', 'watts'],
+          properties: { title: { type: 'string' }, watts: { type: 'integer' } },
+        },
+      },
+    },
+    hooks: {
+      default: (object, { user }) => ({ ...object, spec: { ...object.spec, title: user.name } }),
+      validate: ({ spec }) => (spec.watts > 3 ? [{ pointer: '/spec/watts', detail: 'hot' }] : []),
+    },
+  });
+  compiled(async (client) => {
+    const made = await client.create(hooked, { metadata: { name: 'a' }, spec: { watts: 3 } });
+    same<typeof made.spec, { readonly title: string; readonly watts: number }>();
+    await client.create(hooked, {});
+    await client.update(hooked, { metadata: { name: 'a' } });
+    // @ts-expect-error -- misspelt
+    await client.create(hooked, { metadata: { name: 'a' }, spec: { titel: 'A' } });
+  });
+});
+
+test('writes of an explicit type have any of its members', async () => {
+  type Bulb = PluginObject<{ readonly volts: number }>;
+  const bulb = defineType<Bulb>({
+    ...{ group: 'lamps.example', version: 'v1', kind: 'Bulb', singular: 'bulb', plural: 'bulbs' },
+    schema: { type: 'object' },
+  });
+  compiled(async (client) => {
+    await client.create(bulb, { metadata: { name: 'a' } });
+    // @ts-expect-error -- misspelt
+    await client.create(bulb, { metadata: { name: 'a' }, spec: { voltz: 3 } });
+  });
+});
+
+test('the client over HTTP has the same types', async () => {
+  compiledRemotely(async (client) => {
+    const made = await client.create(shelf, { metadata: { name: 'a' }, spec: { wall: 'north' } }, { signal });
+    same<typeof made, Shelf>();
+    await client.update(shelf, { ...made, spec: { ...made.spec, depth: 4 } }, { resourceVersion: '1', signal });
+    await client.patch(shelf, 'a', { spec: { depth: 4 } }, { signal });
+    await client.create(names, { anything: 1 });
+    // @ts-expect-error -- misspelt
+    await client.create(shelf, { metadata: { name: 'a' }, spec: { wall: 'north', dept: 4 } });
+    // @ts-expect-error -- spec.wall is missing
+    await client.create(shelf, { metadata: { name: 'a' }, spec: {} });
+    // @ts-expect-error -- spec.wall is missing
+    await client.update(shelf, { metadata: { name: 'a' }, spec: { depth: 4 } });
+    // @ts-expect-error -- the name is missing
+    await client.update(shelf, { spec: { wall: 'north' } });
+    // @ts-expect-error -- misspelt
+    await client.patch(shelf, 'a', { spec: { dept: 4 } });
+    // @ts-expect-error -- misspelt
+    await client.patchStatus(shelf, 'a', { status: { ful: true } });
   });
 });
 
@@ -104,7 +302,7 @@ test('update takes an object with a name', async () => {
     if (found === undefined) return;
     await client.update(lamp, { ...found, spec: { ...found.spec, watts: 4 } });
     // @ts-expect-error -- the name is missing
-    await client.update(lamp, { spec: { watts: 4 } });
+    await client.update(lamp, { spec: { title: 'A', watts: 4 } });
     // @ts-expect-error -- misspelt
     await client.update(lamp, { ...found, spec: { ...found.spec, wats: 4 } });
   });

@@ -213,7 +213,7 @@ test('clients answer it where they are given the type itself', async () => {
     async function list() {
       return (await client.list(wheel, { size: 1 })).items;
     }
-    const made: Wheel = await client.create(wheel, { metadata: { name: 'a' } });
+    const made: Wheel = await client.create(wheel, { metadata: { name: 'a' }, spec: { title: 'A', size: 1 } });
     const patched: Wheel = await client.patch(wheel, made.metadata.name, {});
     // @ts-expect-error -- misspelt
     t.equal(patched.spec.sise, 1);

@@ -21,9 +21,9 @@ test('LinkGroup objects are created, found by their title and deleted', async ()
   assert.equal(await plugin.client.get(linkGroup, 'first'), undefined);
 });
 
-test('an object without a title is refused', async () => {
+test('an object with an empty title is refused', async () => {
   await assert.rejects(
-    plugin.client.create(linkGroup, { metadata: { name: 'untitled' }, spec: {} }),
+    plugin.client.create(linkGroup, { metadata: { name: 'untitled' }, spec: { title: '' } }),
     (error) => error instanceof ClientError && error.status === 422,
   );
 });

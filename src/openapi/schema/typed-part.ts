@@ -1,7 +1,10 @@
 import { isObject } from '../../base/guards.ts';
 import { typedPartDepthMax } from '../../limits/openapi.ts';
 
-/** The part of a schema that determines its TypeScript type, by the rules of `FromSchema` in the plugin API. */
+/**
+ * The part of a schema that determines the TypeScript type of objects that are read, by the rules of `ObjectOfSchema`
+ * in the plugin API.
+ */
 export type TypedPart = { readonly description?: string } & (
   | { readonly kind: 'unknown' }
   | { readonly kind: 'text' | 'number' | 'boolean' | 'null' }
@@ -47,7 +50,7 @@ export function typedObject(schema: unknown): MembersPart | undefined {
   return typeof description === 'string' ? { ...members, description } : members;
 }
 
-/** Returns the part of a schema. Keywords are checked in the order of `FromSchema`. */
+/** Returns the part of a schema. Keywords are checked in the order of `ObjectOfSchema`. */
 function partOf(schema: Readonly<Record<string, unknown>>, depth: number): TypedPart {
   const { const: value, enum: values, type, anyOf, oneOf } = schema;
   if (value !== undefined) return { kind: 'values', values: [value] };
@@ -93,15 +96,35 @@ function ofType(name: unknown, schema: Readonly<Record<string, unknown>>, depth:
 }
 
 function membersOf(
-  { required }: Readonly<Record<string, unknown>>,
+  schema: Readonly<Record<string, unknown>>,
   properties: Readonly<Record<string, unknown>>,
   depth: number,
 ): MembersPart {
-  const names = new Set<unknown>(Array.isArray(required) ? required : []);
-  const members = Object.entries(properties).map(([name, schema]) => ({
+  const required = new Set<unknown>(Array.isArray(schema['required']) ? schema['required'] : []);
+  for (const name of defaultedNames(schema, depth)) required.add(name);
+  const members = Object.entries(properties).map(([name, member]) => ({
     name,
-    isRequired: names.has(name),
-    part: typedPart(schema, depth + 1),
+    isRequired: required.has(name),
+    part: typedPart(member, depth + 1),
   }));
   return { kind: 'members', members };
+}
+
+/** Returns the names of properties with a default, which objects always have: the server fills them in. */
+function defaultedNames(schema: unknown, depth: number): readonly string[] {
+  if (!isObject(schema) || depth > typedPartDepthMax) return [];
+  const { properties } = schema;
+  const own = isObject(properties)
+    ? Object.keys(properties).filter((name) => hasDefault(properties[name], depth + 1))
+    : [];
+  return [...own, ...conjunctsOf(schema).flatMap((each) => defaultedNames(each, depth + 1))];
+}
+
+function hasDefault(schema: unknown, depth: number): boolean {
+  if (!isObject(schema) || depth > typedPartDepthMax) return false;
+  return Object.hasOwn(schema, 'default') || conjunctsOf(schema).some((each) => hasDefault(each, depth + 1));
+}
+
+function conjunctsOf({ allOf }: Readonly<Record<string, unknown>>): readonly unknown[] {
+  return Array.isArray(allOf) ? allOf : [];
 }

@@ -9,8 +9,15 @@ import type { PluginObject, Typed, TypeName } from './public/object.ts';
 import type { ReconcilerDeclaration, WatchDeclaration } from './public/reconciler.ts';
 import type { JsonSchema } from './public/json-schema.ts';
 import type { ControllerDeclaration, RouteDeclaration, SocketDeclaration, TypedRoute } from './public/route.ts';
-import type { ObjectOfSchema } from './public/schema.ts';
-import type { DefaultIndex, DefinedType, IndexSpec, SchemaHooks, TypeDeclaration } from './public/declared-type.ts';
+import type { ObjectOfSchema, WrittenOfSchema } from './public/schema.ts';
+import type {
+  DefaultIndex,
+  DefinedType,
+  IndexSpec,
+  SchemaHooks,
+  TypeDeclaration,
+  TypeHooks,
+} from './public/declared-type.ts';
 
 export { ClientError } from './public/client.ts';
 export type { Client, ClientErrorMembers, ClientList, ClientListQuery, ClientPreconditions } from './public/client.ts';
@@ -106,20 +113,30 @@ export function defineType<
   const Schema extends JsonSchema,
   const Plural extends string,
   const Index extends string = never,
->(declaration: SchemaDeclaration<Schema, Plural, Index>): DefinedType<ObjectOfSchema<Schema>, DefaultIndex | Index>;
+  const Hook extends keyof TypeHooks = never,
+>(
+  declaration: SchemaDeclaration<Schema, Plural, Index, Hook>,
+): DefinedType<
+  ObjectOfSchema<Schema>,
+  DefaultIndex | Index,
+  'default' extends Hook ? unknown : WrittenOfSchema<Schema>
+>;
 export function defineType(declaration: TypeDeclaration<never>): TypeDeclaration<never> {
   return declaration;
 }
 
-/** This type has three parameters, so that a call of `defineType` with one type argument selects the other overload. */
-type SchemaDeclaration<Schema extends JsonSchema, Plural extends string, Index extends string> = Omit<
-  TypeDeclaration<ObjectOfSchema<Schema>>,
-  'schema' | 'plural' | 'indexes' | 'hooks'
-> & {
+/** This type has four parameters, so that a call of `defineType` with one type argument selects the other overload. */
+type SchemaDeclaration<
+  Schema extends JsonSchema,
+  Plural extends string,
+  Index extends string,
+  Hook extends keyof TypeHooks,
+> = Omit<TypeDeclaration<ObjectOfSchema<Schema>>, 'schema' | 'plural' | 'indexes' | 'hooks'> & {
   readonly schema: Schema;
   readonly plural: Plural;
   readonly indexes?: readonly (IndexSpec<ObjectOfSchema<Schema>> & { readonly name: Index })[];
-  readonly hooks?: SchemaHooks<ObjectOfSchema<Schema>>;
+  /** A mapped type, so that the compiler infers which hooks there are: a `default` hook may fill in any member. */
+  readonly hooks?: { readonly [Name in Hook]?: SchemaHooks<ObjectOfSchema<Schema>>[Name] };
 };
 
 /**

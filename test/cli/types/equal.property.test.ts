@@ -23,6 +23,12 @@ const text = fc.constantFrom(
   'a\n@ts-expect-error',
   'w '.repeat(99),
 );
+const defaulted = [
+  { type: 'string', default: 'a' },
+  { allOf: [{ default: 1 }] },
+  { type: 'object', default: {}, properties: { a: { default: 0 }, b: { type: 'string' } } },
+  { type: 'object', properties: { b: { type: 'string' } }, allOf: [{ properties: { b: { default: '' } } }] },
+];
 const anything = drawnSchemas({ names, leaves });
 
 /** Schemas of the keywords that a type depends on, with any others among them. */
@@ -48,6 +54,7 @@ const typed = fc.letrec<{ schema: unknown }>((tie) => {
     fc.record({ const: leaf }),
     fc.boolean(),
     fc.constant({ $ref: '#/$defs/a' }),
+    fc.constantFrom<object[]>(...defaulted),
   );
   const choices = fc.oneof(
     fc.record({ anyOf: some }),

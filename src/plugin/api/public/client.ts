@@ -35,10 +35,13 @@ export type Client = {
     type: TypeName & Typed<T, Fields>,
     query?: ClientListQuery<NoInfer<Fields>>,
   ): Promise<ClientList<T>>;
-  create<T = PluginObject>(type: TypeName & Typed<T>, object: NewObject<NoInfer<T>>): Promise<T>;
-  update<T = PluginObject>(
-    type: TypeName & Typed<T>,
-    object: ReplacedObject<NoInfer<T>>,
+  create<T = PluginObject, Written = unknown>(
+    type: TypeName & Typed<T, string, Written>,
+    object: NewObject<NoInfer<T>, NoInfer<Written>>,
+  ): Promise<T>;
+  update<T = PluginObject, Written = unknown>(
+    type: TypeName & Typed<T, string, Written>,
+    object: ReplacedObject<NoInfer<T>, NoInfer<Written>>,
     preconditions?: ClientPreconditions,
   ): Promise<T>;
   /** Applies a merge patch (RFC 7396). */

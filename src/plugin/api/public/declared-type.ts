@@ -178,10 +178,12 @@ export type SchemaHooks<T> = Omit<TypeHooks<T>, 'default'> & {
 };
 
 /**
- * The result of `defineType`: a declaration with the TypeScript type of its objects and the names of its indexes. Pass
+ * The result of `defineType`: a declaration with the TypeScript type of its objects, the names of its indexes and the
+ * members of written objects. Pass
  * the result to the calls of a `Client` to write and receive typed objects.
  */
-export type DefinedType<T = PluginObject, Fields extends string = string> = TypeDeclaration<T> & Typed<T, Fields>;
+export type DefinedType<T = PluginObject, Fields extends string = string, Written = unknown> = TypeDeclaration<T> &
+  Typed<T, Fields, Written>;
 
 /** The indexes that every type has. */
 export type DefaultIndex = 'metadata.name' | 'metadata.creationTimestamp' | 'metadata.deletionTimestamp';

@@ -39,14 +39,16 @@ export type TypeName = {
 
 declare const objectOf: unique symbol;
 declare const fieldsOf: unique symbol;
+declare const writtenOf: unique symbol;
 
 /**
- * Marks the result of `defineType` with the TypeScript type `T` of its objects and the names of its indexes, at compile
- * time only.
+ * Marks the result of `defineType` with the TypeScript type `T` of its objects, the names of its indexes and the
+ * members of written objects, at compile time only. If `Written` is `unknown`, a write may leave out any member of `T`.
  */
-export type Typed<T, Fields extends string = string> = {
+export type Typed<T, Fields extends string = string, Written = unknown> = {
   readonly [objectOf]?: T;
   readonly [fieldsOf]?: Fields;
+  readonly [writtenOf]?: Written;
 };
 
 /** The TypeScript type of a defined type's objects: `ObjectOf<typeof widget>` for `const widget = defineType(…)`. */

@@ -23,18 +23,31 @@ type MergePatch<T> = T extends readonly (infer Item)[]
     ? { readonly [Member in keyof T]?: MergePatch<T[Member]> | null | undefined }
     : T;
 
-/** An object to create. A misspelt member, or a value of another type than in the schema, is an error. */
-export type NewObject<T> =
+/**
+ * The members that a write has. `Written` has them with the members that the schema requires; if it is `unknown`, any
+ * members of `T` may be left out.
+ */
+type WrittenMembers<T, Written> = unknown extends Written
+  ? Part<Omit<T, 'metadata'>>
+  : Written & { readonly apiVersion?: string | undefined; readonly kind?: string | undefined };
+
+/**
+ * An object to create. A misspelt member, a value of another type than in the schema, or a missing member of `Written`
+ * is an error.
+ */
+export type NewObject<T, Written = unknown> =
   IsUntyped<T> extends true
     ? object
     : object &
-        Part<Omit<T, 'metadata'>> & { readonly metadata?: Part<ObjectMetadata> & { readonly generateName?: string } };
+        WrittenMembers<T, Written> & {
+          readonly metadata?: Part<ObjectMetadata> & { readonly generateName?: string };
+        };
 
 /** An object that replaces the object with the name in its metadata. */
-export type ReplacedObject<T> =
+export type ReplacedObject<T, Written = unknown> =
   IsUntyped<T> extends true
     ? object
-    : object & Part<Omit<T, 'metadata'>> & { readonly metadata: Part<ObjectMetadata> & { readonly name: string } };
+    : object & WrittenMembers<T, Written> & { readonly metadata: Part<ObjectMetadata> & { readonly name: string } };
 
 /** A merge patch of an object. */
 export type ObjectPatch<T> = IsUntyped<T> extends true ? object : object & MergePatch<T>;
