@@ -9,7 +9,6 @@ export type MetricSources = MemorySources & {
   readonly position: () => bigint;
   readonly watchers: () => number;
   readonly pluginStreams: () => readonly StreamCount[];
-  /** The number of objects by type. */
   readonly objects: () => readonly { readonly type: string; readonly count: number }[];
   readonly isReady: () => boolean;
   readonly isLogReachable: () => boolean;

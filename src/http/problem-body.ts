@@ -6,7 +6,6 @@ import { problems, type Problem } from './problem.ts';
 import { jsonType, yamlType } from './body/media-types.ts';
 import { yamlOf } from './representation/yaml-answers.ts';
 
-/** The context of a refusal's body. */
 export type ProblemContext = {
   readonly domain: string;
   /** The path as sent, without the query. */

@@ -68,7 +68,6 @@ export function problem(reason: ProblemReason, detail: string, more: Omit<Proble
   return { reason, detail, ...more };
 }
 
-/** Converts the rejection of a command to a problem. */
 export function problemOf(rejection: Rejection, about: Problem['about'] = {}): Problem {
   const { warnings = [], ...refused } = rejection;
   return { ...refused, about, ...(warnings.length === 0 ? {} : { headers: warningHeaders(warnings) }) };

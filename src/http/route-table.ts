@@ -11,7 +11,6 @@ export const nothingHere = { kind: 'not-served', allow: [] } as const;
 
 type Layer = ReturnType<Router['register']>;
 
-/** A method and a pattern of paths. */
 export type Route = {
   readonly method: string;
   readonly pattern: string;

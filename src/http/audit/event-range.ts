@@ -42,7 +42,6 @@ const last = 10n ** 30n;
 const everything: Range = { from: 1n, until: last };
 const operators = '=, <, <=, > and >=';
 
-/** Decodes the conditions on `time` and `position` in a selector. */
 export function decodeRange(requirements: readonly FieldRequirement[]): Decoded<AskedRange> {
   let [position, time]: [Range | undefined, Range | undefined] = [undefined, undefined];
   for (const requirement of requirements) {

@@ -45,7 +45,6 @@ export function mediaTypeOf(
     : unsupported(`the body must be ${accepted.join(' or ')}, is ${JSON.stringify(type)}`);
 }
 
-/** A request with a body. */
 export type Reading = Pick<Exchange, 'req' | 'res' | 'subject' | 'sender' | 'memory' | 'serving'>;
 
 /** Reads the whole body. Refuses a body of more than `bytesMax` bytes, and a body for which no memory is free. */

@@ -36,7 +36,6 @@ export async function readOptionalObject(exchange: Exchange, message: Kubernetes
   return object.ok ? object : { ok: false, answer: refusal(object.problem) };
 }
 
-/** The media types of objects in bodies. */
 export const objectTypes: readonly string[] = [jsonType, yamlType];
 
 function acceptedTypes(message: KubernetesMessage | undefined): readonly string[] {

@@ -13,7 +13,6 @@ type Connection = {
   readonly onResponseClose: (this: ServerResponse) => void;
 };
 
-/** All open connections, with their pending requests. */
 export class Connections {
   readonly #open = new Map<Socket, Connection>();
   /** Connections without a parser, which Node does not track. */

@@ -188,7 +188,7 @@ export class EventStream implements OpenStream {
   }
 }
 
-/** Calls the iterator's `return` method. */
+/** Ends the iterator, which may have ended already. */
 export function abandon(iterator: AsyncIterator<unknown>): void {
   Promise.resolve()
     .then(async () => iterator.return?.())

@@ -51,7 +51,6 @@ export type OpenStream = Reviewed & {
   end(ending: StreamEnding): void;
 };
 
-/** The number of open streams of a plugin by transport. */
 export type StreamCount = Pick<OpenStream, 'transport'> & {
   readonly plugin: string;
   readonly count: number;
@@ -65,7 +64,6 @@ export function hasStopped({ plugin }: Mount): Problem {
   return problem('unavailable', `the plugin ${plugin} has stopped`, { retryAfterSeconds: 1 });
 }
 
-/** The open streams of all plugins on this node. */
 export class OpenStreams {
   /** The unread data of the streams' clients, within limits that watches share. */
   readonly outboxes: Outboxes;

@@ -20,5 +20,4 @@ export function representationOf(
   return fresh;
 }
 
-/** The representations by type and form. */
 const representations = new WeakMap<ResourceType, Map<string, Representation>>();

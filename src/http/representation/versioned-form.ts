@@ -18,7 +18,6 @@ export function formInVersion(type: ResourceType, form: Representation | undefin
   return fresh;
 }
 
-/** The forms by type and name. */
 const forms = new WeakMap<ResourceType, Map<string, Representation>>();
 
 class VersionedForm implements Representation {

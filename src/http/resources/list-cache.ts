@@ -6,7 +6,6 @@ import type { Representation } from '../representation/representation.ts';
 import { envelopeHead, envelopeTail } from './list-envelope.ts';
 import type { ListRequest } from './decode-list-query.ts';
 
-/** A page with joined items, in the form of the list. */
 type Joined = Omit<ListPage, 'items'> & { readonly items: Uint8Array };
 
 /** The form of a cached response. The items are correct from `madeAt` until `until`, both in epoch milliseconds. */

@@ -9,7 +9,6 @@ type EndingText = {
   readonly error?: ProblemReason;
 };
 
-/** The close code and the error of each ending. */
 export const endings = {
   'timed-out': { closeCode: 1000 },
   'too-slow': { closeCode: 1013 },

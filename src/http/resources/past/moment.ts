@@ -10,7 +10,6 @@ import { problem, type ProblemReason } from '../../problem.ts';
 import { awaitAudit } from '../await-position.ts';
 import { shown } from '../decode-list-query.ts';
 
-/** The audit indexes and their progress. */
 export type PastIndexes = {
   readonly models: AuditProgress;
   readonly versions: VersionReader;
