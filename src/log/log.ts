@@ -173,7 +173,9 @@ export type ScanOptions = {
   /** The offset that is added to each position; 0 by default. `FoundedLog` sets the offset of the log's epoch. */
   readonly shift?: bigint;
   readonly visit: (recorded: RecordedEvent) => void;
-  /** Awaited after each batch of at most `logReadAheadEventsMax` events; may throw to end the scan. */
+  /** The most events between two calls of `onBatch`; `logReadAheadEventsMax` by default. */
+  readonly batchEvents?: number;
+  /** Awaited after each batch of events; may throw to end the scan. */
   readonly onBatch: () => Promise<void>;
 };
 

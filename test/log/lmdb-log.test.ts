@@ -65,6 +65,23 @@ async function flip(store: LmdbStore, position: number): Promise<void> {
   await store.events.put(position, record);
 }
 
+test('a scan visits each event once, in batches of the requested size', async (t) => {
+  const { log } = await makeLmdbLog(t);
+  await log.append(stream, batchOf('a', 8), 'absent');
+  const seen: (bigint | 'batch')[] = [];
+  await log.scan?.({
+    after: logPosition(1n),
+    until: logPosition(7n),
+    batchEvents: 4,
+    visit: ({ position }) => seen.push(position),
+    onBatch: () => {
+      seen.push('batch');
+      return Promise.resolve();
+    },
+  });
+  t.strictSame(seen, [2n, 3n, 4n, 5n, 'batch', 6n, 7n, 'batch']);
+});
+
 test('a damaged record stops every reader that reaches it, and is never skipped', async (t) => {
   const log = await openAt(t, await damaged(t, (store) => flip(store, 3)));
   t.equal((await log.readAt(logPosition(2n)))?.id, idOf('a/1'));

@@ -18,13 +18,13 @@ type PositionRange = {
 export async function scan(
   store: LmdbStore,
   { first, last }: PositionRange,
-  { categories, indexedUntil = logStart, shift = 0n, visit, onBatch }: ScanOptions,
+  { categories, indexedUntil = logStart, shift = 0n, batchEvents = logReadAheadEventsMax, visit, onBatch }: ScanOptions,
 ): Promise<void> {
   const wanted = categoryTest(categories);
-  const indexed = Number(indexedUntil);
+  const indexed = Math.max(Number(indexedUntil), store.indexedThrough);
   const records = openScans(store);
   for (let next = first; next <= last;) {
-    const end = Math.min(last, next + logReadAheadEventsMax - 1);
+    const end = Math.min(last, next + batchEvents - 1);
     for (const { key, value } of records.getRange({ start: next, end: end + 1 })) {
       if (key !== next) break;
       const event = new ScannedRecord(value, next, shift);
