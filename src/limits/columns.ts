@@ -19,6 +19,8 @@ export const columnLaterRowsMax = 65_536;
  * The interval at which incomplete segments are written. After a crash, only later changes are read from the log again.
  */
 export const columnFlushMs = 60_000;
+/** The most pages of 32 KiB that later lists reuse. */
+export const columnPagesKeptMax = 128;
 /** The most concurrent lists of an earlier state. Further lists queue, and users take turns. */
 export const columnQueriesMax = 2;
 /** The most objects that one list of an earlier state reads from the log concurrently. */

@@ -16,7 +16,8 @@ import type { ListQuery } from '../../../src/resource/query/list-query.ts';
 import type { QueryResult } from '../../index/index-choice.ts';
 import type { AuditEnvironment, AuditPart } from '../audit-part.ts';
 import { BackgroundPace } from './background-pace.ts';
-import { queryColumns, type HeldColumns } from './query/column-query.ts';
+import { queryColumns } from './query/column-query.ts';
+import { NumberPages } from './query/numbers.ts';
 import { columnBounds, type ColumnBounds } from './column-bounds.ts';
 import { ColumnTables } from './column-tables.ts';
 import type { ComparedTypes } from './compared-columns.ts';
@@ -26,7 +27,7 @@ import { KeptTypes } from './kept-types.ts';
 type ColumnSources = {
   /** The object read model. If the type of an object is registered, each change has the object's index entries. */
   readonly feed: ChangeFeed & { position(): LogPosition };
-  readonly log: Pick<EventLog, 'readAll'>;
+  readonly log: Pick<EventLog, 'readAll' | 'scan'>;
   /** The position of the audit models at the start. */
   readonly folded: LogPosition;
   readonly onError: (error: unknown) => void;
@@ -63,6 +64,7 @@ export class ColumnPart implements AuditPart {
   #written = 0;
   #folded = 0;
   readonly #waiting = new Set<() => void>();
+  readonly #pages = new NumberPages();
 
   constructor({ identity, clock, bounds = columnBounds }: ColumnDependencies) {
     this.#bounds = bounds;
@@ -154,7 +156,11 @@ export class ColumnPart implements AuditPart {
   query(type: ResourceType, position: LogPosition, query: ListQuery): Steps<QueryResult> | undefined {
     const within = this.#within(position);
     const held = this.#types.live(type)?.held(within);
-    return held === undefined ? undefined : answered(held, within, query);
+    const pages = this.#pages;
+    if (held === undefined) return undefined;
+    return (function* () {
+      return yield* queryColumns(yield* held, within, query, pages);
+    })();
   }
 
   /** The state of all columns in this turn, for a comparison with the log. Before `start`, the result is empty. */
@@ -194,8 +200,4 @@ export class ColumnPart implements AuditPart {
     if (!Number.isSafeInteger(within)) throw new RangeError(`columns cannot store position ${position.toString()}`);
     return within;
   }
-}
-
-function* answered(held: Steps<HeldColumns>, within: number, query: ListQuery): Steps<QueryResult> {
-  return yield* queryColumns(yield* held, within, query);
 }

@@ -1,8 +1,8 @@
 import { delay, type Clock, type Timer } from '../../../src/base/clock.ts';
 import { inSlices } from '../../../src/base/steps.ts';
 import { columnFlushMs } from '../../../src/limits/columns.ts';
-import type { EventLog, LogPosition, RecordedEvent } from '../../../src/log/log.ts';
-import { valuesOfEvent } from './changed-values.ts';
+import type { EventLog, LogPosition } from '../../../src/log/log.ts';
+import { AddedEvents } from './added-events.ts';
 import { StaleWorkError, type BackgroundPace } from './background-pace.ts';
 import type { ColumnTables } from './column-tables.ts';
 import type { KeptType, KeptTypes } from './kept-types.ts';
@@ -10,7 +10,7 @@ import type { KeptType, KeptTypes } from './kept-types.ts';
 type ColumnWork = {
   readonly tables: ColumnTables;
   readonly types: KeptTypes;
-  readonly log: Pick<EventLog, 'readAll'>;
+  readonly log: Pick<EventLog, 'readAll' | 'scan'>;
   readonly clock: Clock;
   readonly pace: BackgroundPace;
   /**
@@ -31,6 +31,14 @@ type ColumnWork = {
 const retryMs = 1_000;
 /** The maximum number of segments, and of snapshots, that one transaction removes. */
 const droppedPerStep = 16;
+
+/** The number of events that a scan of the log visits in one turn at least. */
+const scannedEvents = 32;
+
+type PositionRange = {
+  readonly after: LogPosition;
+  readonly until: LogPosition;
+};
 
 /** Writes columns, and reads missing values from the log. Performs one task after the other, in the background. */
 export class ColumnWorker {
@@ -174,18 +182,11 @@ export class ColumnWorker {
 
   /** Reads the missing values of types from the log, and then adds the changes that were folded during the read. */
   async #readMissing(types: readonly KeptType[]): Promise<void> {
-    const { log, position, within, inLog, onLive, pace } = this.#work;
+    const { position, within, inLog, onLive } = this.#work;
     const until = position();
     for (const kept of types) kept.later = [];
     const after = inLog(Math.min(...types.map(({ columns }) => columns.through)));
-    const options = {
-      after,
-      until,
-      categories: ['object'],
-      signal: this.#stopping.signal,
-      turn: async () => pace.next(),
-    };
-    if (after < until) for await (const batch of log.readAll(options)) await this.#add(batch, types);
+    if (after < until) await this.#read({ after, until }, types);
     for (const kept of types) {
       const { columns, later } = kept;
       columns.cover(within(until));
@@ -198,21 +199,44 @@ export class ColumnWorker {
     onLive();
   }
 
-  async #add(batch: readonly RecordedEvent[], types: readonly KeptType[]): Promise<void> {
-    const { within, pace, durable } = this.#work;
-    const byStream = new Map(types.map(({ columns }) => [`object:${columns.type.key}`, columns]));
-    for (const event of batch) {
-      const columns = byStream.get(event.stream.slice(0, Math.max(0, event.stream.indexOf('/'))));
-      const position = within(event.position);
-      if (columns === undefined || position <= columns.through) continue;
-      const values = valuesOfEvent(event, columns.type, position);
-      if (values !== undefined) columns.add(values);
+  async #read({ after, until }: PositionRange, types: readonly KeptType[]): Promise<void> {
+    const { log, pace } = this.#work;
+    const { signal } = this.#stopping;
+    const adding = new AddedEvents(types, this.#work.within);
+    const range = { after, until, categories: ['object'] };
+    // A scan copies no event. The copies of a million events would make the garbage collector visit the heap often.
+    if (log.scan !== undefined) {
+      const onBatch = async (): Promise<void> => {
+        signal.throwIfAborted();
+        await this.#writeFull(types);
+      };
+      await log.scan({
+        ...range,
+        batchEvents: scannedEvents,
+        visit: (event) => {
+          adding.add(event);
+        },
+        onBatch,
+      });
+      return;
+    }
+    for await (const batch of log.readAll({ ...range, signal, turn: async () => pace.next() }))
+      for (const event of batch) {
+        adding.add(event);
+        await this.#writeFull(types);
+      }
+  }
+
+  /** Writes the full segments, and the snapshots that are due. */
+  async #writeFull(types: readonly KeptType[]): Promise<void> {
+    const { pace, durable } = this.#work;
+    for (const { columns } of types) {
       while (columns.isFull() && !(await inSlices(columns.seal(durable()), pace))) await this.#untilFolded();
       // Snapshots are written during the read too. A later list at any of these positions then reads only the changes
       // after the nearest earlier snapshot.
       if (columns.needsSnapshot()) await inSlices(columns.snapshot(), pace);
-      if (pace.isOver()) await pace.next();
     }
+    if (pace.isOver()) await pace.next();
   }
 
   /**

@@ -5,6 +5,7 @@ import { lastThat } from '../../last-that.ts';
 import { conditionsOf, keepHolding } from './column-conditions.ts';
 import type { ColumnLayout } from '../segment/column-layout.ts';
 import { Matches, MatchOrder } from './matched-rows.ts';
+import type { NumberPages } from './numbers.ts';
 import { SeenOrdinals } from './seen-ordinals.ts';
 import { Segment, type Segments } from '../segment/segment.ts';
 import { sortWindow } from './sorted-window.ts';
@@ -19,9 +20,22 @@ export type HeldColumns = {
 };
 
 /** Returns the result of a query on the objects at a position within the epoch. */
-export function* queryColumns(held: HeldColumns, position: number, query: ListQuery): Steps<QueryResult> {
-  const { window } = query;
-  const matches = yield* matchesAt(held, position, query);
+export function* queryColumns(
+  held: HeldColumns,
+  position: number,
+  query: ListQuery,
+  pages: NumberPages,
+): Steps<QueryResult> {
+  const matches = new Matches(held.layout, query.sort, pages);
+  try {
+    yield* addMatches(matches, held, position, query);
+    return yield* pageOf(matches, query);
+  } finally {
+    matches.release();
+  }
+}
+
+function* pageOf(matches: Matches, { window }: ListQuery): Steps<QueryResult> {
   const order = new MatchOrder(matches);
   const { selected, skip, take } = yield* windowOf(order, window);
   yield* sortWindow(selected, skip, skip + take, (a, b) => order.compare(a, b));
@@ -56,15 +70,19 @@ function* windowOf(order: MatchOrder, window: Window): Steps<SelectedPage> {
 }
 
 /**
- * Returns the latest row of each object up to the position, if this row meets all conditions. Reads the changes from
+ * Adds the latest row of each object up to the position, if this row meets all conditions. Reads the changes from
  * the last one up to the position backwards, and then the snapshot. The first row that it reads of an object is
  * therefore the latest one, and each segment is read only once.
  */
-function* matchesAt(held: HeldColumns, position: number, { selection, sort }: ListQuery): Steps<Matches> {
+function* addMatches(
+  matches: Matches,
+  held: HeldColumns,
+  position: number,
+  { selection }: ListQuery,
+): Steps<undefined> {
   const { layout, snapshot, changes } = held;
   const conditions = conditionsOf(selection, layout.length - 1);
   const seen = new SeenOrdinals();
-  const matches = new Matches(layout, sort);
   const scratch = new Scratch();
   for (let number = lastUpTo(held, position); number >= 0; number--) {
     yield;
@@ -82,7 +100,6 @@ function* matchesAt(held: HeldColumns, position: number, { selection, sort }: Li
     keepHolding(segment, conditions, holding);
     matches.add(snapshot, number, { segment, holding });
   }
-  return matches;
 }
 
 /** The number of the last segment of changes with a row up to the position; -1 if there is none. */

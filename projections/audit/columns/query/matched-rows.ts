@@ -6,7 +6,7 @@ import { lastThat } from '../../last-that.ts';
 import { missingText } from '../../../index/index-columns.ts';
 import type { ColumnLayout } from '../segment/column-layout.ts';
 import { Segment, type SegmentColumn, type Segments } from '../segment/segment.ts';
-import { Numbers } from './numbers.ts';
+import { Numbers, type NumberPages } from './numbers.ts';
 
 /** The places of the columns of the name and the creation time, which are the same for all types. */
 const nameColumn = 0;
@@ -33,19 +33,21 @@ type SelectedRows = {
  */
 export class Matches {
   readonly sort: readonly KeyOrder[];
-  readonly created = new Numbers();
+  readonly created: Numbers;
   readonly #layout: readonly ColumnLayout[];
   /** The segments with matches, in the order of their matches. */
   readonly #parts: Part[] = [];
-  readonly #rowOf = new Numbers();
+  readonly #rowOf: Numbers;
 
-  constructor(layout: readonly ColumnLayout[], sort: readonly SortKey[]) {
+  constructor(layout: readonly ColumnLayout[], sort: readonly SortKey[], pages: NumberPages) {
     this.#layout = layout;
+    this.created = new Numbers(pages);
+    this.#rowOf = new Numbers(pages);
     this.sort = sort.map((key) => {
       const isText = layout[key.index]?.isText === true;
       return {
         ...key,
-        keys: isText ? [] : new Numbers(),
+        keys: isText ? [] : new Numbers(pages),
         missing: isText ? missingText : Infinity,
       };
     });
@@ -68,6 +70,12 @@ export class Matches {
       }
     }
     if (this.size > first) this.#parts.push({ source, number, first, names: undefined });
+  }
+
+  /** Empties all lists of numbers, and lets later queries reuse their pages. */
+  release(): void {
+    for (const list of [this.created, this.#rowOf, ...this.sort.map(({ keys }) => keys)])
+      if (list instanceof Numbers) list.release();
   }
 
   name(match: number): string {

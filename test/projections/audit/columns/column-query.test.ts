@@ -13,6 +13,10 @@ import { entryOf } from '../../../../src/resource/type/index-definition.ts';
 import type { IndexDefinition } from '../../../../src/resource/type/resource-type.ts';
 import { drawn, random } from '../../index/drawn-objects.ts';
 import { boundQuery, definitionsOf, fields, naiveNames, objectOf, queryOf } from '../../index/type-index-oracle.ts';
+import { NumberPages } from '../../../../projections/audit/columns/query/numbers.ts';
+
+/** All queries share their pages, so that each query meets pages with the numbers of earlier queries. */
+const reused = new NumberPages();
 
 const numRuns = Number(process.env['PBT_RUNS'] ?? 150);
 
@@ -106,7 +110,7 @@ test('a query at a position is answered as by filtering and sorting the objects 
         const expected = naiveNames(objects, query);
         const bound = boundQuery(query, definitions);
         const ask = (window: ListQuery['window']): ReturnType<TypeIndex['query']> =>
-          atOnce(queryColumns(held, position, { ...bound, window }));
+          atOnce(queryColumns(held, position, { ...bound, window }, reused));
         if (ask({ kind: 'all' }).names.join() !== expected.join()) return false;
         const index = new TypeIndex(definitions);
         for (const object of objects) index.put(entryOf(definitions, object));
@@ -154,7 +158,7 @@ test('a place in the order need not be an object any more', (t) => {
     }));
     for (const after of [undefined, ...places]) {
       const window = { kind: 'after' as const, limit: 700, after };
-      t.same(atOnce(queryColumns(held, 0, { ...query, window })), index.query({ ...query, window }));
+      t.same(atOnce(queryColumns(held, 0, { ...query, window }, reused)), index.query({ ...query, window }));
     }
   }
   t.end();
