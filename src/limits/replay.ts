@@ -16,11 +16,9 @@ export const replayNamesBytesMax = 201_326_592;
 export const replayWriteBytesMax = 4_194_304;
 /** The interval at which a replay reports its progress and reads the free space of the disk. */
 export const replayReportMs = 250;
-/** The longest time for which the event loop blocks while two threads open views of the live tables at one position. */
-export const replayMeetMsMax = 20;
-/** The most attempts to open a view of the live tables at the required position. Then the comparison fails. */
-export const replayMeetingsMax = 600;
-export const replayMeetPauseMs = 100;
+/** The most attempts of a comparison to open its view of live tables or indexes. Then the comparison fails. */
+export const replayViewAttemptsMax = 600;
+export const replayViewPauseMs = 100;
 /** The longest time for which a comparison may keep its views open. Meanwhile LMDB cannot reuse freed pages. */
 export const replayHoldMsMax = 600_000;
 /** A comparison of indexes runs for this time, and then yields one turn to other work. */

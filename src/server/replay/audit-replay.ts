@@ -16,7 +16,7 @@ import { rebuildInBatches } from '../../../projections/replay/rebuild-in-batches
 import { delay, systemClock } from '../../base/clock.ts';
 import { must } from '../../base/unreachable.ts';
 import { prepareStoreFiles } from '../../disk/store-files.ts';
-import { replayAuditBatchBytesMax, replayMeetingsMax, replayMeetPauseMs } from '../../limits/replay.ts';
+import { replayAuditBatchBytesMax, replayViewAttemptsMax, replayViewPauseMs } from '../../limits/replay.ts';
 import type { FoundedLog } from '../../log/founded-log.ts';
 import { epochShift, logPosition, logStart, type LogIdentity, type LogPosition } from '../../log/log.ts';
 import type { Difference } from '../../read/replay.ts';
@@ -169,12 +169,12 @@ export class AuditReplay {
   async #latest(view: AuditView): Promise<AuditSnapshot> {
     const { atLeast } = this.#task.work;
     const { signal } = new AbortController();
-    for (let tried = 0; tried < replayMeetingsMax; tried += 1) {
+    for (let tried = 0; tried < replayViewAttemptsMax; tried += 1) {
       const snapshot = view.snapshot();
       const checkpoint = snapshot.checkpoint();
       if (checkpoint !== undefined && checkpoint.position >= (atLeast ?? checkpoint.position)) return snapshot;
       snapshot.release();
-      await delay(systemClock, replayMeetPauseMs, signal);
+      await delay(systemClock, replayViewPauseMs, signal);
       this.#progress.goOn();
     }
     throw new RefusedError('unavailable', `the audit indexes have not reached position ${String(atLeast)}`);

@@ -12,16 +12,15 @@ import { inSlices, type Steps } from '../../base/steps.ts';
 import {
   replayHoldMsMax,
   replayIdleTurnMs,
-  replayMeetingsMax,
-  replayMeetPauseMs,
   replayPauseMs,
   replaySliceMs,
+  replayViewAttemptsMax,
+  replayViewPauseMs,
 } from '../../limits/replay.ts';
 import type { FoundedLog } from '../../log/founded-log.ts';
 import { epochShift, logPosition, logStart } from '../../log/log.ts';
 import type { AuditProgress } from '../../read/audit-progress.ts';
 import type { Difference } from '../../read/replay.ts';
-import type { ReplayThread } from './replay-thread.ts';
 
 export type LiveModels = {
   /** The log, from which the values of columns are computed again. */
@@ -44,28 +43,17 @@ export class NotHeldError extends Error {
 }
 
 /**
- * Returns a view of the models at the same position as the thread's view of the tables. The caller must release the
- * view.
+ * Returns a view of the models at their current position. The caller must release the view.
  *
- * @throws NotHeldError if the two views could not be opened at the same position.
+ * @throws NotHeldError if indexes are being built for too long.
  */
-export async function holdWith(thread: ReplayThread, live: LiveModels, signal: AbortSignal): Promise<HeldModels> {
-  const { models, clock } = live;
-  for (let tried = 0; tried < replayMeetingsMax; tried += 1) {
-    if (models.building().length === 0) {
-      const held = models.hold();
-      if (thread.meet()) return held;
-      held.release();
-      const message = await thread.next();
-      if (message?.kind !== 'waits') throw new NotHeldError('the replay ended before its comparison');
-    }
-    await delay(clock, replayMeetPauseMs, signal);
+async function hold({ models, clock }: LiveModels, signal: AbortSignal): Promise<HeldModels> {
+  for (let tried = 0; tried < replayViewAttemptsMax; tried += 1) {
+    if (models.building().length === 0) return models.hold();
+    await delay(clock, replayViewPauseMs, signal);
     signal.throwIfAborted();
   }
-  const [building] = models.building();
-  throw new NotHeldError(
-    building === undefined ? 'the machine is too busy for a comparison' : `the indexes of ${building} are being built`,
-  );
+  throw new NotHeldError(`the indexes of ${models.building()[0] ?? 'a type'} are being built`);
 }
 
 export type CheckedMemory = {
@@ -74,17 +62,17 @@ export type CheckedMemory = {
 };
 
 /**
- * Compares the indexes and permission tables in memory with the rows, in slices. Releases `held` before the permission
- * tables are compared.
+ * Compares the indexes and permission tables in memory with the rows, in slices. The indexes are compared as of the
+ * position at which the comparison begins.
  *
  * `onProgress` gets the compared share of the indexes in percent.
  */
 export async function checkMemory(
-  held: HeldModels,
   live: LiveModels,
   signal: AbortSignal,
   onProgress: (percent: number) => void,
 ): Promise<CheckedMemory> {
+  const held = await hold(live, signal);
   const slices = new PacedSlices(live, signal, replayHoldMsMax);
   const all = held.indexes.reduce((sum, checked) => sum + stepsOfCheck(checked), 0);
   let done = 0;

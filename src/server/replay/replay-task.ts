@@ -5,11 +5,8 @@ import type { ThreadMessage } from '../threads/message-thread.ts';
 
 /** The part of the log that is replayed, and the use of the replayed state. */
 export type ReplayWork =
-  /**
-   * Replays all events up to the position of the live read models in the folder `live`. `isShared`: this process writes
-   * these models during the replay.
-   */
-  | { readonly kind: 'compare'; readonly live: string; readonly isShared: boolean }
+  /** Replays all events up to the position of the live read models in the folder `live`. */
+  | { readonly kind: 'compare'; readonly live: string }
   /**
    * Replays all events up to the position of the live audit indexes in the folder `live`. `atLeast`: a position that
    * these indexes will reach, because this process folds them; undefined: no process writes them.
@@ -31,20 +28,9 @@ export type ReplayTask = {
   readonly print: Selected | undefined;
 };
 
-/**
- * The indexes of cells in shared memory. The stop cell is not 0 when the thread must end. The gate cell has the state
- * by which the server's thread and the replay thread open their views of the live tables at the same position.
- */
+/** The index of the only cell in shared memory. It is not 0 when the thread must end. */
 export const stopCell = 0;
-export const gateCell = 1;
-export const cellCount = 2;
-
-/**
- * The states of the gate. The replay thread sets `closed` before it waits, and the server's thread then sets `asked`.
- * The replay thread sets `taken` when its view is open. If this takes too long, the server's thread sets `withdrawn`,
- * and the replay thread begins again with `closed`.
- */
-export const gate = { closed: 0, asked: 1, taken: 2, withdrawn: 3 } as const;
+export const cellCount = 1;
 
 export type Summary = {
   /** The position of the last event that was folded. */
@@ -70,8 +56,6 @@ export type ReplayMessage =
       readonly events: number;
       readonly percent: number;
     }
-  /** The thread waits at the gate until the server's thread calls `meet`. */
-  | { readonly kind: 'waits' }
   | {
       readonly kind: 'compared';
       readonly difference: Difference | undefined;

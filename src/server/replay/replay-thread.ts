@@ -5,9 +5,9 @@ import { join } from 'node:path';
 
 import type { Clock } from '../../base/clock.ts';
 import { privateDir } from '../../disk/data-dir.ts';
-import { replayAuditHeapMegabytesMax, replayHeapMegabytesMax, replayMeetMsMax } from '../../limits/replay.ts';
+import { replayAuditHeapMegabytesMax, replayHeapMegabytesMax } from '../../limits/replay.ts';
 import { MessageThread } from '../threads/message-thread.ts';
-import { cellCount, gate, gateCell, more, stopCell, type ReplayTask, type ReplayMessage } from './replay-task.ts';
+import { cellCount, more, stopCell, type ReplayTask, type ReplayMessage } from './replay-task.ts';
 import { replayWorkerUrl } from './replay-worker.ts';
 
 /** Removes the files that the replays of a killed process have left. The caller has locked DATA_DIR. */
@@ -45,21 +45,9 @@ export class ReplayThread {
     this.#thread.send(more);
   }
 
-  /**
-   * Lets the thread, which waits at the gate, open its view of the live tables in this turn. Blocks the event loop
-   * until the view is open, for `replayMeetMsMax` at most. Returns false if this time was too short.
-   */
-  meet(): boolean {
-    Atomics.store(this.#cells, gateCell, gate.asked);
-    Atomics.notify(this.#cells, gateCell);
-    Atomics.wait(this.#cells, gateCell, gate.asked, replayMeetMsMax);
-    return Atomics.compareExchange(this.#cells, gateCell, gate.asked, gate.withdrawn) === gate.taken;
-  }
-
   /** Ends the thread and removes its folder. */
   async stop(): Promise<void> {
     Atomics.store(this.#cells, stopCell, 1);
-    Atomics.notify(this.#cells, gateCell);
     // The thread may still wait for a request for more lines.
     this.takeMore();
     await this.#thread.end();

@@ -51,7 +51,8 @@ function causeOf(error: unknown): string {
 }
 
 if (parentPort !== null && isTask(workerData)) {
-  yieldToRequests();
+  // The objects are compared before the audit indexes, which take longer.
+  yieldToRequests(workerData.work.kind === 'compare-audit' ? 'late' : 'background');
   endOnRequest();
   void run(workerData);
 }

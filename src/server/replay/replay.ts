@@ -1,9 +1,8 @@
 import { LmdbTables } from '../../../projections/lmdb-tables.ts';
-import { LmdbView, type TablesSnapshot } from '../../../projections/lmdb-view.ts';
+import { LmdbView } from '../../../projections/lmdb-view.ts';
 import { compareTables, noTables } from '../../../projections/replay/compare-tables.ts';
 import type { Share } from '../../../projections/replay/rebuild.ts';
 import { prepareStoreFiles } from '../../disk/store-files.ts';
-import { replayReportMs } from '../../limits/replay.ts';
 import type { FoundedLog } from '../../log/founded-log.ts';
 import type { LogPosition } from '../../log/log.ts';
 import type { Difference, Moment, Selected } from '../../read/replay.ts';
@@ -14,7 +13,7 @@ import { bytesOfTables, ReplayProgress } from './replay-progress.ts';
 import { printChanges } from './print-changes.ts';
 import { printObjects, type PrintPorts } from './print-objects.ts';
 import { resolveMoment } from './resolve-moment.ts';
-import { gate, gateCell, type ReplayPorts, type ReplayTask } from './replay-task.ts';
+import type { ReplayPorts, ReplayTask } from './replay-task.ts';
 
 type Span = {
   readonly from: LogPosition;
@@ -181,7 +180,7 @@ export class Replay {
   }
 
   async #compare(models: ReplayedFold, view: LmdbView): Promise<void> {
-    const live = this.#meet(view);
+    const live = view.snapshot();
     try {
       const until = live.checkpoint()?.position ?? models.position();
       await this.#rebuild(models, until);
@@ -201,29 +200,6 @@ export class Replay {
       this.#ports.post({ kind: 'compared', difference, compared: counted });
     } finally {
       live.release();
-    }
-  }
-
-  /**
-   * Returns a snapshot of the live tables. If this process also writes the tables, the server's event loop waits until
-   * the snapshot is open, so that the models in memory have the position of the snapshot.
-   */
-  #meet(view: LmdbView): TablesSnapshot {
-    const { work, cells } = this.#task;
-    if (work.kind !== 'compare' || !work.isShared) return view.snapshot();
-    for (;;) {
-      Atomics.store(cells, gateCell, gate.closed);
-      this.#ports.post({ kind: 'waits' });
-      while (Atomics.load(cells, gateCell) === gate.closed) {
-        Atomics.wait(cells, gateCell, gate.closed, replayReportMs);
-        this.#progress.goOn();
-      }
-      const snapshot = view.snapshot();
-      if (Atomics.compareExchange(cells, gateCell, gate.asked, gate.taken) === gate.asked) {
-        Atomics.notify(cells, gateCell);
-        return snapshot;
-      }
-      snapshot.release();
     }
   }
 }

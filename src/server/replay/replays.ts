@@ -19,7 +19,6 @@ import { AuditComparison, type AuditComparisonResult } from './audit-comparison.
 import {
   checkLiveColumns,
   checkMemory,
-  holdWith,
   NotHeldError,
   type CheckedMemory,
   type LiveModels,
@@ -74,7 +73,7 @@ export class Replays implements Replayer {
     const { dataDir, eventLog, platformDomain } = config;
     const work: ReplayWork =
       until === undefined
-        ? { kind: 'compare', live: join(dataDir, 'read-models'), isShared: live !== undefined }
+        ? { kind: 'compare', live: join(dataDir, 'read-models') }
         : from === undefined
           ? { kind: 'until', until }
           : { kind: 'diff', from, until };
@@ -121,7 +120,10 @@ class ReplayRun implements Run<RefusalReason> {
     const message = await this.#thread.next();
     if (this.#isAccepted || message?.kind !== 'accepted') return message;
     this.#isAccepted = true;
-    return this.#auditThread === undefined ? message : this.#auditThread.next();
+    if (this.#auditThread === undefined) return message;
+    const first = await this.#auditThread.next();
+    if (first?.kind === 'accepted') this.#compareMemory();
+    return first;
   }
 
   async *lines(): AsyncGenerator<Uint8Array> {
@@ -134,7 +136,7 @@ class ReplayRun implements Run<RefusalReason> {
           yield* this.#result(message.summary);
           return;
         }
-        const line = message.kind === 'lines' ? this.#shown(message) : await this.#lineOf(message);
+        const line = message.kind === 'lines' ? this.#shown(message) : this.#lineOf(message);
         if (line !== undefined) yield line;
         if (message.kind === 'lines') this.#thread.takeMore();
         isOver = message.kind === 'failed';
@@ -155,12 +157,10 @@ class ReplayRun implements Run<RefusalReason> {
     await Promise.all([this.#thread.stop(), this.#auditThread?.stop()]);
   }
 
-  async #lineOf(message: Exclude<ReplayMessage, { kind: 'lines' }>): Promise<Uint8Array | undefined> {
+  #lineOf(message: Exclude<ReplayMessage, { kind: 'lines' }>): Uint8Array | undefined {
     switch (message.kind) {
       case 'progress':
         return jsonLine({ ...message, kind: 'Progress' });
-      case 'waits':
-        return this.#hold();
       case 'compared':
         this.#comparison = message;
         return undefined;
@@ -171,13 +171,12 @@ class ReplayRun implements Run<RefusalReason> {
     }
   }
 
-  /** Holds the models and starts the comparison of the models in memory, while the thread compares the tables. */
-  async #hold(): Promise<Uint8Array | undefined> {
+  /** Starts the comparison of the models in memory, while the thread folds and compares the tables. */
+  #compareMemory(): void {
     const { live } = this.#options;
-    if (live === undefined) return undefined;
-    const held = await holdWith(this.#thread, live, this.#signal);
+    if (live === undefined) return;
     const signal = this.#signal;
-    const memory = new PolledWork((onProgress) => checkMemory(held, live, signal, onProgress), live.clock);
+    const memory = new PolledWork((onProgress) => checkMemory(live, signal, onProgress), live.clock);
     this.#memory = memory;
     // The columns are not compared if the comparison of the indexes failed or found a difference.
     this.#columns = new PolledWork(async (onProgress) => {
@@ -185,7 +184,6 @@ class ReplayRun implements Run<RefusalReason> {
       if (!checked.ok || checked.value.difference !== undefined) return noColumns;
       return checkLiveColumns(live, signal, onProgress);
     }, live.clock);
-    return undefined;
   }
 
   async *#result(summary: Summary): AsyncGenerator<Uint8Array> {

@@ -12,7 +12,7 @@ export type ThreadMessage<Reason> =
   | Failed;
 
 /** The messages after `accepted`. Each kind of thread declares the other members of these messages. */
-export type LaterMessage = { readonly kind: 'progress' | 'waits' | 'compared' | 'lines' | 'done' };
+export type LaterMessage = { readonly kind: 'progress' | 'compared' | 'lines' | 'done' };
 
 export type Failed = {
   readonly kind: 'failed';

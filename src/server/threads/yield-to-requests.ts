@@ -1,15 +1,16 @@
 import { setPriority } from 'node:os';
 
-const niceness = 10;
+/** `late`: the lowest priority of background work, below the work that a client waits for. */
+const nicenesses = { background: 10, late: 15 };
 
 /**
  * Lowers the priority of this thread below that of requests. Works on Linux only: on other systems the call would lower
  * the priority of the whole process.
  */
-export function yieldToRequests(): void {
+export function yieldToRequests(to: keyof typeof nicenesses = 'background'): void {
   if (process.platform !== 'linux') return;
   try {
-    setPriority(niceness);
+    setPriority(nicenesses[to]);
   } catch {
     // Without the permission, this thread keeps the priority of requests.
   }
