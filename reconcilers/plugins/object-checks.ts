@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../src/base/clock.ts';
 import { serviceController } from '../../src/base/service-controller.ts';
-import { Slices } from '../../src/base/slices.ts';
+import { backgroundSliceMs, Slices } from '../../src/base/slices.ts';
 import { inSlices } from '../../src/base/steps.ts';
 import { eachName, storedIn, type StoredRows } from '../../src/command/upgrade/stored-rows.ts';
 import { storedViolations } from '../../src/command/upgrade/stored-violations.ts';
@@ -192,7 +192,7 @@ export class ObjectChecks implements ObjectCheckResults {
       else if (error !== undefined) check.others += 1;
       return true;
     };
-    await inSlices(eachName(rows, { type: type.key }, step), new Slices(clock));
+    await inSlices(eachName(rows, { type: type.key }, step), new Slices(clock, backgroundSliceMs));
     if (signal.aborted || !this.#isCurrent(check)) return;
     check.isDue = false;
     this.#show(check);
@@ -200,7 +200,7 @@ export class ObjectChecks implements ObjectCheckResults {
   }
 
   async #checkAgain(check: TypeCheck, signal: AbortSignal): Promise<void> {
-    const slices = new Slices(this.#dependencies.clock);
+    const slices = new Slices(this.#dependencies.clock, backgroundSliceMs);
     for (const name of check.again) {
       if (signal.aborted || !this.#isCurrent(check)) return;
       check.again.delete(name);

@@ -2,6 +2,8 @@ import type { Clock } from './clock.ts';
 
 /** The time for which a loop may occupy the event loop before it yields. */
 export const sliceMs = 4;
+/** The same for background work. It is shorter, because requests have to wait for background work. */
+export const backgroundSliceMs = 2;
 
 /**
  * Splits a long loop into slices by time, since the cost of one round varies. After each round, run `if
@@ -9,16 +11,18 @@ export const sliceMs = 4;
  */
 export class Slices {
   readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #ms: number;
   #begunMs: number;
 
-  constructor(clock: Pick<Clock, 'monotonic'>) {
+  constructor(clock: Pick<Clock, 'monotonic'>, ms = sliceMs) {
     this.#clock = clock;
+    this.#ms = ms;
     this.#begunMs = clock.monotonic();
   }
 
   /** Whether the time of the current slice is used up. */
   isOver(): boolean {
-    return this.#clock.monotonic() - this.#begunMs >= sliceMs;
+    return this.#clock.monotonic() - this.#begunMs >= this.#ms;
   }
 
   /** Resolves in a later turn of the event loop, in which the next slice starts. */

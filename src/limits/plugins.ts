@@ -63,8 +63,8 @@ export const invalidReportMs = 1_000;
 export const migrationsPerPluginMax = 64;
 /** A migration's id is a metric label and a part of messages. */
 export const migrationIdLengthMax = 63;
-/** The most objects of a plugin that are migrated concurrently. */
-export const migrationConcurrencyMax = 32;
+/** The most objects of a plugin that are migrated concurrently. With more, requests wait for longer folds. */
+export const migrationConcurrencyMax = 16;
 /** The most writes of migrations in a second. The server needs time for requests. */
 export const migrationWritesPerSecondMax = 4_000;
 /** The number of objects' names that a migration reads at once. */

@@ -1,13 +1,8 @@
 import type { Clock } from '../../../src/base/clock.ts';
-import type { Slices } from '../../../src/base/slices.ts';
+import { backgroundSliceMs, type Slices } from '../../../src/base/slices.ts';
 
 /** Thrown to end background work after the tables were cleared, or when the server stops. */
 export class StaleWorkError extends Error {}
-
-/**
- * The length of a slice. It is shorter than a slice of a request, because requests have to wait for background work.
- */
-const workMs = 2;
 
 /** Divides background work into short slices. `end` makes waiting work throw StaleWorkError. */
 export class BackgroundPace implements Pick<Slices, 'isOver' | 'next'> {
@@ -21,7 +16,7 @@ export class BackgroundPace implements Pick<Slices, 'isOver' | 'next'> {
   }
 
   isOver(): boolean {
-    return this.#clock.monotonic() - this.#begunMs >= workMs;
+    return this.#clock.monotonic() - this.#begunMs >= backgroundSliceMs;
   }
 
   /** Resolves when the next slice begins. @throws StaleWorkError if `end` is called during the wait. */

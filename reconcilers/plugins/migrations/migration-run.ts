@@ -1,6 +1,6 @@
 import { delay, within, type Clock } from '../../../src/base/clock.ts';
 import { serviceController } from '../../../src/base/service-controller.ts';
-import { Slices } from '../../../src/base/slices.ts';
+import { backgroundSliceMs, Slices } from '../../../src/base/slices.ts';
 import { inSlices, type Steps } from '../../../src/base/steps.ts';
 import type { WriteContext } from '../../../src/command/command.ts';
 import type { CausingEvent } from '../../../src/command/event.ts';
@@ -187,7 +187,7 @@ export class MigrationRun {
   async #visitAll(task: MigrationTask, signal: AbortSignal): Promise<void> {
     const { rows, clock } = this.#dependencies;
     if (task.after === undefined) {
-      task.begin(await inSlices(countOf(rows, task), new Slices(clock)));
+      task.begin(await inSlices(countOf(rows, task), new Slices(clock, backgroundSliceMs)));
       if (task.objects > 0) await this.#record();
     }
     for (;;) {
@@ -239,7 +239,7 @@ export class MigrationRun {
     const type = this.#dependencies.typeOf(task.migration.type);
     if (type === undefined) throw new Error(`could not migrate ${task.key}: the type is not served`);
     const migration = this.#migrationOf(task, type, signal);
-    const slices = new Slices(clock);
+    const slices = new Slices(clock, backgroundSliceMs);
     const waiting = names.values();
     const visitNext = async (): Promise<void> => {
       for (const name of waiting) {
