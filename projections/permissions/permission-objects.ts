@@ -93,15 +93,17 @@ export function tokenOf(object: ResourceObject): TokenRecord | undefined {
 export function sessionOf(object: ResourceObject): SessionRecord | undefined {
   const { name, uid } = object.metadata;
   const { user } = membersAt(object, 'spec');
-  const { userUid, passwordRevision, timesDisabled, expiresAt } = membersAt(object, 'status');
+  const { userUid, issuer, passwordRevision, timesDisabled, expiresAt } = membersAt(object, 'status');
   const ends = timeOf(expiresAt);
-  if (typeof user !== 'string' || typeof userUid !== 'string' || ends === undefined || Number.isNaN(ends))
-    return undefined;
+  if (typeof user !== 'string' || ends === undefined || Number.isNaN(ends)) return undefined;
+  const isOfIssuer = typeof issuer === 'string';
+  if (!isOfIssuer && typeof userUid !== 'string') return undefined;
   return {
     name,
     uid,
     user,
-    userUid,
+    userUid: !isOfIssuer && typeof userUid === 'string' ? userUid : undefined,
+    ...(isOfIssuer ? { issuer } : {}),
     passwordRevision: integer(passwordRevision),
     ...disabledOften(timesDisabled),
     expiresAt: ends,

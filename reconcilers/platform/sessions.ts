@@ -28,7 +28,8 @@ export type SessionKeeperDependencies = PlatformDependencies & {
  * the uid of the session. An ended session stays ended, since uid, password revision and `timesDisabled` never return
  * to earlier values. There is one exception: a session that was created while its user was disabled becomes valid when
  * the user is enabled. If the session was deleted before, the user must log in again. A fast clock ends sessions early,
- * with or without a lease.
+ * with or without a lease. A session of a user of the identity provider ends only by its expiry, since the user has no
+ * User object.
  */
 export class SessionKeeper extends PlatformReconciler {
   readonly #dependencies: SessionKeeperDependencies;
@@ -88,6 +89,8 @@ function hasEnded(session: ResourceObject, permissions: Pick<PermissionReader, '
   if (expiryOf(session) <= now) return true;
   const { spec, status } = session;
   if (!isObject(spec) || typeof spec['user'] !== 'string' || !isObject(status)) return true;
+  // A node with other settings may trust the issuer.
+  if (typeof status['issuer'] === 'string') return false;
   const user = permissions.user(spec['user']);
   return (
     user === undefined ||

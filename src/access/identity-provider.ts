@@ -2,12 +2,24 @@
 export type OidcSettings = {
   /** The required `iss` claim of the provider's tokens. */
   readonly issuer: string;
-  readonly audience: string;
+  /** The required audience of bearer tokens; undefined: the server accepts no bearer tokens of the provider. */
+  readonly audience: string | undefined;
   /** The claim with the user's name. */
   readonly usernameClaim: string;
   /** The URL of the provider's keys; if undefined, the server reads this URL from the provider's discovery document. */
   readonly jwksUrl: string | undefined;
+  /** The registration of this server at the provider, for log-ins in a browser; undefined: no such log-ins. */
+  readonly client: OidcClient | undefined;
 };
+
+export type OidcClient = {
+  readonly id: string;
+  /** Undefined for a public client, which is protected by PKCE alone. */
+  readonly secret: string | undefined;
+};
+
+/** The prefix of users of the identity provider. No User has this prefix, since names of objects contain no colon. */
+export const oidcPrefix = 'oidc:';
 
 /**
  * Whether responses from this URL can be trusted: the URL uses HTTPS, or uses HTTP and names this machine. Returns

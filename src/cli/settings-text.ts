@@ -5,6 +5,7 @@ Settings are environment variables, or lines of a .env file in the working direc
   HOST                 address to listen on                              127.0.0.1
   PORT                 port to listen on; 0 selects a free port          8090
   ALLOWED_HOSTS        allowed values of the Host header, name or name:port
+  PUBLIC_URL           URL at which browsers reach the server            the host of the request
   DATA_DIR             folder of the log and the read models             ./data
   DISK_RESERVE         free space that writes must leave, like 512MiB     5 % of the disk, at most 1 GiB
   BACKUP_DIR           folder for backups of the embedded log; without it, no backups
@@ -23,9 +24,11 @@ Settings are environment variables, or lines of a .env file in the working direc
   TLS_CERT             PEM file of the certificate, with TLS=files
   TLS_KEY              PEM file of the private key, with TLS=files
   OIDC_ISSUER          https address of an OpenID Connect issuer
-  OIDC_AUDIENCE        audience that tokens must have
+  OIDC_AUDIENCE        audience that bearer tokens must have
   OIDC_USERNAME_CLAIM  claim that names the user, as oidc:<claim>        sub
   OIDC_JWKS_URL        URL of the issuer's keys                          from the discovery document
+  OIDC_CLIENT_ID       ID of this server at the issuer, for log-ins in a browser
+  OIDC_CLIENT_SECRET   secret of this client; without it, a public client
 
 Log commands open the log directly; no server may run on the log:
 

@@ -31,8 +31,8 @@ export type Credential =
       readonly name: string;
       readonly roles: readonly string[] | undefined;
     }
-  /** A session. `uid` is the uid of the session. */
-  | { readonly kind: 'session'; readonly uid: string; readonly userUid: string }
+  /** A session. `uid` is the uid of the session. `userUid` is undefined for a user of the identity provider. */
+  | { readonly kind: 'session'; readonly uid: string; readonly userUid: string | undefined }
   /** A token of an identity provider. `expiresAt` is in epoch milliseconds. */
   | { readonly kind: 'oidc'; readonly expiresAt: number };
 

@@ -15,6 +15,7 @@ import {
   passwordProblem,
   pathProblem,
   portProblem,
+  publicUrlProblem,
   rateProblem,
   textProblem,
   urlProblem,
@@ -32,6 +33,11 @@ export type Config = {
   readonly port: number;
   /** The allowed values of the Host header, with or without a port. An empty list allows any value. */
   readonly allowedHosts: readonly string[];
+  /**
+   * The URL under which browsers reach this server, without a slash at the end. Undefined: the server uses the host of
+   * the request.
+   */
+  readonly publicUrl: string | undefined;
   /** The absolute path of DATA_DIR. */
   readonly dataDir: string;
   readonly eventLog: EventLogSetting;
@@ -88,6 +94,7 @@ export function decodeConfig(environment: Environment, folder: string): DecodedC
     host: settings.read('HOST', '127.0.0.1', hostProblem),
     port: Number(settings.read('PORT', '8090', portProblem)),
     allowedHosts: settings.hosts('ALLOWED_HOSTS'),
+    publicUrl: settings.optional('PUBLIC_URL', publicUrlProblem)?.replace(/\/+$/u, ''),
     dataDir,
     backupDir: settings.folderBeside('BACKUP_DIR', folder, dataDir),
     eventLog,
@@ -112,12 +119,14 @@ const oidcNames: ReadonlySet<string> = new Set([
   'OIDC_AUDIENCE',
   'OIDC_USERNAME_CLAIM',
   'OIDC_JWKS_URL',
+  'OIDC_CLIENT_ID',
+  'OIDC_CLIENT_SECRET',
 ]);
 
 /**
- * Decodes the settings of the identity provider. If one of these settings is set, the issuer and the audience are
- * required, because without a check of the audience, the server would accept tokens that are intended for another
- * service.
+ * Decodes the settings of the identity provider. If one of these settings is set, the issuer is required, and so is the
+ * audience or the client's ID, because without a check of the audience, the server would accept tokens that are
+ * intended for another service. With the client's ID alone, the server accepts no bearer tokens of the provider.
  */
 function oidcSettings(environment: Environment, settings: Settings, mistakes: string[]): OidcSettings | undefined {
   const given = Object.keys(environment).filter((name) => name.startsWith('OIDC_') && environment[name] !== undefined);
@@ -125,13 +134,18 @@ function oidcSettings(environment: Environment, settings: Settings, mistakes: st
     if (!oidcNames.has(name))
       mistakes.push(`${name} is not a setting; the OIDC settings are ${[...oidcNames].join(', ')}`);
   if (!given.some((name) => oidcNames.has(name))) return undefined;
-  for (const name of ['OIDC_ISSUER', 'OIDC_AUDIENCE'])
+  const required = environment['OIDC_CLIENT_ID'] === undefined ? ['OIDC_ISSUER', 'OIDC_AUDIENCE'] : ['OIDC_ISSUER'];
+  for (const name of required)
     if (environment[name] === undefined) mistakes.push(`${name} is required when any OIDC_* setting is set`);
+  const id = settings.optional('OIDC_CLIENT_ID', textProblem);
+  const secret = settings.optional('OIDC_CLIENT_SECRET', textProblem);
+  if (secret !== undefined && id === undefined) mistakes.push('OIDC_CLIENT_SECRET requires OIDC_CLIENT_ID');
   return {
     issuer: settings.read('OIDC_ISSUER', '', issuerProblem),
-    audience: settings.read('OIDC_AUDIENCE', '', textProblem),
+    audience: settings.optional('OIDC_AUDIENCE', textProblem),
     usernameClaim: settings.read('OIDC_USERNAME_CLAIM', 'sub', textProblem),
     jwksUrl: settings.optional('OIDC_JWKS_URL', urlProblem),
+    client: id === undefined ? undefined : { id, secret },
   };
 }
 

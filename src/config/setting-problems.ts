@@ -28,6 +28,14 @@ export function urlProblem(value: string): string | undefined {
     : 'must be an https URL without credentials or fragment (http on a loopback address)';
 }
 
+/** Checks PUBLIC_URL. The problem does not contain the value, which may contain credentials. */
+export function publicUrlProblem(value: string): string | undefined {
+  const problem = 'must be an http or https URL without credentials, query or fragment';
+  if (!URL.canParse(value) || /[?#\\\s]/u.test(value)) return problem;
+  const { protocol, username, password } = new URL(value);
+  return /^https?:$/u.test(protocol) && username === '' && password === '' ? textProblem(value) : problem;
+}
+
 export function textProblem(value: string): string | undefined {
   return value.length <= settingLengthMax && !/\p{Cc}/u.test(value)
     ? undefined

@@ -10,8 +10,10 @@ import { basicChallenge, logInChallenge, problem } from './problem.ts';
 
 export type WellFormedRequest = Exclude<RequestInfo, { kind: 'malformed' }>;
 
+/** Whether the request is a log-in, with a password or at the identity provider. */
 export function isLogIn({ kind, verb, path }: WellFormedRequest): boolean {
-  return kind === 'non-resource' && verb === 'create' && path === '/login';
+  if (kind !== 'non-resource') return false;
+  return verb === 'create' ? path === '/login' : verb === 'get' && path.startsWith('/login/');
 }
 
 const probes: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version']);

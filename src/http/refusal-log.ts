@@ -45,6 +45,13 @@ export class RefusalLog {
     this.#record('a log-in failed', refused, user);
   }
 
+  /** Records a failed log-in at the identity provider. Its user is unknown. */
+  providerLogInFailed(refused: Omit<Refused, 'username'>): void {
+    const unknown = { ...refused, username: undefined };
+    this.#recordAccess('login-failed', unknown, null);
+    this.#record('a log-in at the identity provider failed', unknown, undefined);
+  }
+
   /** `username` is verified. */
   forbidden(refused: Refused): void {
     this.#recordAccess('forbidden', refused, refused.username);

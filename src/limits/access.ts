@@ -151,6 +151,16 @@ export const oidcRetryMs = 5_000;
 export const oidcLeewayMs = 30_000;
 /** The maximum length of the claim that names the user. The user's name is `oidc:` followed by the claim. */
 export const oidcClaimLengthMax = 253;
+/**
+ * The time within which a user must finish a log-in at the identity provider, and the most log-ins that one browser may
+ * have begun. Another log-in replaces the oldest one.
+ */
+export const oidcFlowMs = 600_000;
+export const oidcFlowsMax = 4;
+/** The maximum length of the path to which a browser returns after a log-in. Each begun log-in has it in a cookie. */
+export const returnPathLengthMax = 512;
+/** The most codes of the identity provider that a node redeems at a time. */
+export const oidcExchangesMax = 32;
 /** The maximum length of a rule in the text of a refusal. */
 export const ruleShownLengthMax = 1_024;
 /**

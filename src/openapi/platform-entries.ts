@@ -46,6 +46,38 @@ function document(id: string, summary: string, tag = 'Discovery'): Entry {
   };
 }
 
+const credentials = members({ username: text, password: text }, ['username', 'password']);
+const providerSummary = 'Log in at the identity provider; the query parameter `return` is the path to return to';
+export const sessions = {
+  'POST /login': {
+    id: 'logIn',
+    tag: 'Session',
+    summary: 'Log in: sets a cookie',
+    body: { types: [...json, 'application/x-www-form-urlencoded'], schema: credentials },
+    answer: { types: json, schema: members({ username: text, csrfToken: text }) },
+  },
+  'GET /login/methods': {
+    id: 'listLogInMethods',
+    tag: 'Session',
+    summary: 'List the ways to log in',
+    answer: { types: json, schema: members({ methods: { type: 'array', items: { type: 'object' } } }) },
+  },
+  'GET /login/oidc': { id: 'beginProviderLogIn', tag: 'Session', summary: providerSummary, status: '303' },
+  'GET /login/oidc/callback': {
+    id: 'finishProviderLogIn',
+    tag: 'Session',
+    summary: 'Finish a log-in at the identity provider: sets a cookie',
+    status: '303',
+  },
+  'GET /session': {
+    id: 'getSession',
+    tag: 'Session',
+    summary: 'Get the user and the CSRF token of the session',
+    answer: { types: json, schema: members({ username: text, csrfToken: text, expiresAt: text }) },
+  },
+  'POST /logout': { id: 'logOut', tag: 'Session', summary: 'End the session', status: '204' },
+};
+
 export const documents = {
   'GET /openapi/v2': {
     ...document('getSwagger', 'The types, in OpenAPI 2.0', 'Documents'),

@@ -10,6 +10,7 @@ import {
   health,
   json,
   members,
+  sessions,
   text,
   texts,
   treeEntries,
@@ -33,18 +34,6 @@ export type PlatformContext = {
    * Returns the schema of a kind of the core group, such as `User`, or of a list, such as `PersonalAccessTokenList`.
    */
   readonly schemaOf: (kind: string) => Schema;
-};
-
-const credentials = members({ username: text, password: text }, ['username', 'password']);
-const sessions = {
-  'POST /login': {
-    id: 'logIn',
-    tag: 'Session',
-    summary: 'Log in: sets a cookie',
-    body: { types: [...json, 'application/x-www-form-urlencoded'], schema: credentials },
-    answer: { types: json, schema: members({ username: text, csrfToken: text }) },
-  },
-  'POST /logout': { id: 'logOut', tag: 'Session', summary: 'End the session', status: '204' },
 };
 
 function review(description: ReviewDescription, { message }: MediaTypes): Entry {

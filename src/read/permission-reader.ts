@@ -108,7 +108,10 @@ export type SessionRecord = {
   readonly name: string;
   readonly uid: string;
   readonly user: string;
-  readonly userUid: string;
+  /** The uid of the User; undefined for a user of the identity provider. */
+  readonly userUid: string | undefined;
+  /** The issuer that authenticated the user; absent for a User. Such a session is valid while the issuer is trusted. */
+  readonly issuer?: string;
   /** The user's `passwordRevision` at the log-in: a new password ends the session. */
   readonly passwordRevision: number | undefined;
   /** The user's `timesDisabled` at the log-in: enabling the user again restores no session. */

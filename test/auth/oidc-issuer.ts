@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT, type CryptoKey, type JWK, type JWTPayload } from 'jose';
 import type { Test } from 'tap';
@@ -29,6 +29,8 @@ export async function startIssuer(t: Test, key: SigningKey, now: () => number) {
     asked: [] as string[],
     fail: undefined as undefined | 'status' | 'hang' | 'garbage' | 'large' | 'redirect',
     discovered: {} as Record<string, unknown>,
+    /** Further routes, tried before those of discovery and keys; true: answered. */
+    handle: undefined as undefined | ((req: IncomingMessage, res: ServerResponse) => boolean),
   };
   const server = createServer((req, res) => {
     state.asked.push(req.url ?? '');
@@ -36,6 +38,7 @@ export async function startIssuer(t: Test, key: SigningKey, now: () => number) {
     if (state.fail === 'status') res.statusCode = 500;
     if (state.fail === 'redirect') res.writeHead(302, { location: `http://${req.headers.host ?? ''}/elsewhere` });
     if (state.fail === 'garbage') res.end('<html>');
+    else if (state.fail === undefined && state.handle?.(req, res) === true) return;
     else if (state.fail === 'large') res.end(JSON.stringify({ keys: [], pad: 'x'.repeat(300_000) }));
     else if (req.url === '/keys' || req.url === '/elsewhere') res.end(JSON.stringify({ keys: state.keys }));
     else if (req.url === '/.well-known/openid-configuration')

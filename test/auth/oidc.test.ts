@@ -30,6 +30,7 @@ async function given(t: Test, changes: Partial<OidcSettings> = {}) {
     audience: 'ledgerplane',
     usernameClaim: 'sub',
     jwksUrl: undefined,
+    client: undefined,
     ...changes,
   };
   const all = givenCredentials({
@@ -241,6 +242,13 @@ test('a token is cached for a minute, and never past its own expiry', async (t) 
   t.match(await show(short), unauthorized);
   clock.advance(basicCacheMs - oidcLeewayMs - 10_000);
   t.equal(await isRemembered(long), false);
+});
+
+test('without a configured audience no bearer token of the issuer is accepted', async (t) => {
+  const { issuer, show } = await given(t, { audience: undefined });
+  for (const aud of ['ledgerplane', '', 'undefined'])
+    t.match(await show(await issuer.token({ aud })), unauthorized, aud);
+  t.strictSame(issuer.state.asked, []);
 });
 
 test('without an identity provider any other bearer token is refused', async (t) => {

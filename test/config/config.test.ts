@@ -20,6 +20,7 @@ test('without a variable everything has its default', async (t) => {
       host: '127.0.0.1',
       port: 8090,
       allowedHosts: [],
+      publicUrl: undefined,
       dataDir: '/srv/ledgerplane/data',
       backupDir: undefined,
       eventLog: { kind: 'embedded' },
@@ -62,6 +63,9 @@ test('every supported variable is read', async (t) => {
       OIDC_AUDIENCE: 'ledgerplane',
       OIDC_USERNAME_CLAIM: 'email',
       OIDC_JWKS_URL: 'http://127.0.0.1:9000/keys?x=1',
+      OIDC_CLIENT_ID: 'console',
+      OIDC_CLIENT_SECRET: 'a secret',
+      PUBLIC_URL: 'https://ops.example.com/ledger/',
       WRITES_PER_USER: '0',
       WRITE_BYTES_PER_USER: '1000000000000',
     },
@@ -79,6 +83,7 @@ test('every supported variable is read', async (t) => {
       pluginsDirs: [join(plugins, 'one'), join(plugins, 'two')],
       pluginsDisabled: ['loops', 'held'],
       allowedHosts: ['Ledger.example', 'other:8443', '[::1]:80'],
+      publicUrl: 'https://ops.example.com/ledger',
       diskReserveBytes: 536_870_912,
       trustedProxies: ['10.0.0.0/8', '192.0.2.7', 'fd00::/8', '::1'],
       adminPassword: 'correct horse',
@@ -89,6 +94,7 @@ test('every supported variable is read', async (t) => {
         audience: 'ledgerplane',
         usernameClaim: 'email',
         jwksUrl: 'http://127.0.0.1:9000/keys?x=1',
+        client: { id: 'console', secret: 'a secret' },
       },
       writesPerUser: 0,
       writeBytesPerUser: 1_000_000_000_000,
@@ -239,7 +245,7 @@ test('one wrong value is one mistake that shows it', async (t) => {
       { OIDC_ANYTHING: '1' },
       new RegExp(
         '^OIDC_ANYTHING is not a setting; the OIDC settings are OIDC_ISSUER, OIDC_AUDIENCE, ' +
-          'OIDC_USERNAME_CLAIM, OIDC_JWKS_URL$',
+          'OIDC_USERNAME_CLAIM, OIDC_JWKS_URL, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET$',
         'u',
       ),
     ],
@@ -250,6 +256,14 @@ test('one wrong value is one mistake that shows it', async (t) => {
     [{ OIDC_AUDIENCE: 'x', OIDC_ISSUER: 'https://a:b@id.example.com' }, /^OIDC_ISSUER must be an https URL/u],
     [{ OIDC_AUDIENCE: 'x', OIDC_ISSUER: 'id.example.com' }, /^OIDC_ISSUER must be an https URL/u],
     [{ OIDC_AUDIENCE: 'a\u0000', OIDC_ISSUER: 'http://[::1]:80' }, /^OIDC_AUDIENCE must be at most 1024 characters/u],
+    [{ OIDC_CLIENT_ID: 'x' }, /^OIDC_ISSUER is required when any OIDC_\* setting is set$/u],
+    [
+      { OIDC_AUDIENCE: 'x', OIDC_ISSUER: 'https://id.example.com', OIDC_CLIENT_SECRET: 'hidden' },
+      /^OIDC_CLIENT_SECRET requires OIDC_CLIENT_ID$/u,
+    ],
+    ...['ftp://a', 'a', 'https://a:b@c', 'https://a/?b', 'https://a/#b', 'https://a /'].map(
+      (url): [Environment, RegExp] => [{ PUBLIC_URL: url }, /^PUBLIC_URL must be an http or https URL without cred/u],
+    ),
     [{ OIDC_AUDIENCE: 'x', OIDC_ISSUER: 'http://localhost.example.com' }, /^OIDC_ISSUER must be an https URL/u],
   ];
   for (const [environment, expected] of wrong) {

@@ -21,7 +21,7 @@ import type { Secrets } from './secrets.ts';
 import { sessionCookie, sessionCookiesOf } from './session-cookie.ts';
 import { makeRoom } from './make-room.ts';
 import { SingleFlight } from './single-flight.ts';
-import { isSessionGood, isCredentialValid, isTokenGood, passwordSubject } from './credential-validity.ts';
+import { isSessionGood, isCredentialValid, isTokenGood, passwordSubject, type Records } from './credential-validity.ts';
 import { uidOfToken } from './token-text.ts';
 
 export type AuthenticatorDependencies = {
@@ -31,6 +31,8 @@ export type AuthenticatorDependencies = {
   readonly clock: Clock;
   /** Verifies tokens of the identity provider; undefined when none is configured. */
   readonly oidc?: OidcVerifier | undefined;
+  /** The issuer of the identity provider for log-ins in a browser; sessions of another issuer are invalid. */
+  readonly issuer?: string | undefined;
   /** Reads writes of other nodes that this node has not folded yet; undefined on a single node. */
   readonly unfoldedWrites?: Pick<UnfoldedWrites, 'refreshToken' | 'refreshObject'> | undefined;
   /** Records the use of a token or a session. The authenticator limits the rate of calls for each. */
@@ -69,6 +71,7 @@ const deadSession = unauthorized(`the cookie ${sessionCookie} names no active se
 export class Authenticator {
   readonly #dependencies: AuthenticatorDependencies;
   readonly #logIns: PasswordLogIns;
+  readonly #records: Records;
   readonly #key = randomBytes(32).toString('base64');
   /** Verified credentials by keyed hash, oldest first. */
   readonly #remembered = new Map<string, Remembered>();
@@ -78,9 +81,16 @@ export class Authenticator {
 
   constructor(dependencies: AuthenticatorDependencies) {
     this.#dependencies = dependencies;
+    const { permissions, issuer } = dependencies;
+    this.#records = {
+      user: (name) => permissions.user(name),
+      token: (uid) => permissions.token(uid),
+      session: (uid) => permissions.session(uid),
+      issuer,
+    };
     this.#logIns = new PasswordLogIns(dependencies);
     this.#uses = new CredentialUses(dependencies);
-    dependencies.permissions.subscribe(({ credentials }) => {
+    permissions.subscribe(({ credentials }) => {
       if (credentials.size > 0) this.#forget(credentials);
     });
   }
@@ -101,8 +111,7 @@ export class Authenticator {
 
   /** Whether the subject's credential is valid now. */
   isValid(subject: Subject): boolean {
-    const { permissions, clock } = this.#dependencies;
-    return isCredentialValid(permissions, subject, clock.now());
+    return isCredentialValid(this.#records, subject, this.#dependencies.clock.now());
   }
 
   /** Verifies a password, for a log-in or for a change of the caller's own password, within the limits of log-ins. */
@@ -208,7 +217,7 @@ export class Authenticator {
     const token = found ?? permissions.token(uid);
     if (
       token === undefined ||
-      !isTokenGood(permissions, token, clock.now()) ||
+      !isTokenGood(this.#records, token, clock.now()) ||
       !isDigestOf(secrets.tokenDigest(uid) ?? '', text)
     )
       return badToken;
@@ -230,7 +239,7 @@ export class Authenticator {
     const session = found ?? permissions.session(uid);
     if (
       session === undefined ||
-      !isSessionGood(permissions, session, clock.now()) ||
+      !isSessionGood(this.#records, session, clock.now()) ||
       !isDigestOf(secrets.tokenDigest(uid) ?? '', text)
     )
       return deadSession;

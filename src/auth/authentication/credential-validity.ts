@@ -1,13 +1,17 @@
+import { oidcPrefix } from '../../access/identity-provider.ts';
 import type { Subject, UserSubject } from '../../command/subject.ts';
 import type { PermissionReader, SessionRecord, TokenRecord, UserRecord } from '../../read/permission-reader.ts';
 
 /** The records that determine whether a credential is valid: at a log-in, at each request and during a watch. */
-export type Records = Pick<PermissionReader, 'user' | 'token' | 'session'>;
+export type Records = Pick<PermissionReader, 'user' | 'token' | 'session'> & {
+  /** The trusted issuer of the identity provider's sessions; undefined if this node trusts none. */
+  readonly issuer: string | undefined;
+};
 
 /**
  * Returns the user; undefined if the user was deleted, was replaced by another user of the same name, or is disabled.
  */
-export function enabledUser(records: Records, name: string, uid: string): UserRecord | undefined {
+export function enabledUser(records: Pick<Records, 'user'>, name: string, uid: string): UserRecord | undefined {
   const user = records.user(name);
   return user?.uid === uid && !user.isDisabled ? user : undefined;
 }
@@ -18,11 +22,14 @@ export function isTokenGood(records: Records, token: TokenRecord, now: number): 
 }
 
 /**
- * Whether the session is valid. A new password ends all sessions of the user, including an attacker's sessions.
- * Disabling the user also ends all sessions, even if the user is enabled again.
+ * Whether the session is valid. A session of the identity provider is valid while its issuer is trusted, since the
+ * names of users are those of one issuer. A new password ends all sessions of the user, including an attacker's
+ * sessions. Disabling the user also ends all sessions, even if the user is enabled again.
  */
 export function isSessionGood(records: Records, session: SessionRecord, now: number): boolean {
   if (session.expiresAt <= now) return false;
+  if (session.userUid === undefined)
+    return session.issuer !== undefined && session.issuer === records.issuer && session.user.startsWith(oidcPrefix);
   const user = enabledUser(records, session.user, session.userUid);
   return (
     user !== undefined &&

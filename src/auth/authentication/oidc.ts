@@ -1,14 +1,17 @@
 import { errors, jwtVerify, type JWTPayload } from 'jose';
 
 import { oidcClaimLengthMax, oidcLeewayMs } from '../../limits/access.ts';
-import { unavailableNow, unauthorized, type Authenticated } from './authenticated.ts';
-import { IssuerKeys, KeysUnavailableError, type OidcDependencies } from './issuer-keys.ts';
+import type { UserSubject } from '../../command/subject.ts';
+import { oidcPrefix } from '../../access/identity-provider.ts';
+import { unavailableNow, unauthorized, type Authenticated, type NotAuthenticated } from './authenticated.ts';
+import { IssuerKeys, type OidcDependencies } from './issuer-keys.ts';
+import { ProviderUnavailableError } from './provider-documents.ts';
 
 /**
  * The accepted algorithms: only public-key signatures. HMAC is not accepted, because others may know the secret, and
  * `none` is not a signature.
  */
-const algorithms = [
+export const oidcAlgorithms = [
   'RS256',
   'RS384',
   'RS512',
@@ -21,6 +24,8 @@ const algorithms = [
   'EdDSA',
   'Ed25519',
 ] as const;
+
+export type OidcVerified = { readonly ok: true; readonly subject: UserSubject } | NotAuthenticated;
 
 const refused = unauthorized(
   'the bearer token is neither a token of this server nor a valid token of the identity provider',
@@ -40,8 +45,15 @@ export class OidcVerifier {
     this.#keys = new IssuerKeys(dependencies);
   }
 
+  /** Verifies a bearer token. Without a configured audience, no bearer token of the provider is accepted. */
   async verify(token: string): Promise<Authenticated> {
-    const payload = await this.#verified(token);
+    const { audience } = this.#dependencies.settings;
+    return audience === undefined ? refused : this.verifyFor(audience, token);
+  }
+
+  /** Verifies a token that the provider has issued for `audience`. */
+  async verifyFor(audience: string, token: string): Promise<OidcVerified> {
+    const payload = await this.#verified(token, audience);
     if (payload === 'unavailable') return unavailableNow;
     if (payload === undefined) return refused;
     const claim = userClaim(payload, this.#dependencies.settings.usernameClaim);
@@ -50,29 +62,29 @@ export class OidcVerifier {
       ok: true,
       subject: {
         kind: 'user',
-        name: `oidc:${claim}`,
+        name: `${oidcPrefix}${claim}`,
         credential: { kind: 'oidc', expiresAt: payload.exp * 1_000 + oidcLeewayMs },
       },
     };
   }
 
-  async #verified(token: string): Promise<JWTPayload | 'unavailable' | undefined> {
+  async #verified(token: string, audience: string): Promise<JWTPayload | 'unavailable' | undefined> {
     const {
-      settings: { issuer, audience },
+      settings: { issuer },
       clock,
     } = this.#dependencies;
     try {
       const { payload } = await jwtVerify(token, async (header, jws) => this.#keys.find(header, jws), {
         issuer,
         audience,
-        algorithms: [...algorithms],
+        algorithms: [...oidcAlgorithms],
         requiredClaims: ['exp'],
         clockTolerance: oidcLeewayMs / 1_000,
         currentDate: new Date(clock.now()),
       });
       return payload;
     } catch (error) {
-      if (error instanceof KeysUnavailableError) return 'unavailable';
+      if (error instanceof ProviderUnavailableError) return 'unavailable';
       // The runtime throws a TypeError for a key that does not fit the algorithm.
       if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException)
         return undefined;

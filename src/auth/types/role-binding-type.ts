@@ -1,9 +1,9 @@
 import { isObject } from '../../base/guards.ts';
 import type { Strategy } from '../../command/strategy.ts';
-import { roleBindingSubjectsMax, subjectNameLengthMax } from '../../limits/access.ts';
+import { roleBindingSubjectsMax } from '../../limits/access.ts';
 import { defineType, type PluginObject, type TypeDeclaration } from '../../plugin/api/plugin.ts';
 import type { ResourceObject } from '../../resource/object/object.ts';
-import { core, membersAt, nameSchema } from './type-members.ts';
+import { core, membersAt, nameSchema, subjectNameSchema } from './type-members.ts';
 
 type RoleBinding = PluginObject & { readonly subjects: readonly { readonly name: string }[] };
 
@@ -43,13 +43,7 @@ export const roleBindingType: TypeDeclaration<never> = defineType<RoleBinding>({
           properties: {
             apiGroup,
             kind: { const: 'User', description: 'Always User.' },
-            name: {
-              type: 'string',
-              minLength: 1,
-              maxLength: subjectNameLengthMax,
-              pattern: '^(?:oidc:[^\\u0000-\\u001f\\u007f]+|[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)$',
-              description: 'A user name, or oidc:<name> for a user of the identity provider.',
-            },
+            name: subjectNameSchema,
           },
         },
       },

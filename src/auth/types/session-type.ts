@@ -2,7 +2,7 @@ import { refuse } from '../../command/refuse.ts';
 import type { Strategy } from '../../command/strategy.ts';
 import type { TypeDeclaration } from '../../plugin/api/plugin.ts';
 import { userAgentLengthMax } from '../../limits/requests.ts';
-import { core, membersAt, nameSchema, withStatus } from './type-members.ts';
+import { core, membersAt, subjectNameSchema, withStatus } from './type-members.ts';
 
 /** Log-ins with a cookie (decision 7.4). A session is valid on every node. Deleting its object ends the session. */
 export const sessionType: TypeDeclaration<never> = {
@@ -20,13 +20,18 @@ export const sessionType: TypeDeclaration<never> = {
         description: 'The user of the session.',
         required: ['user'],
         additionalProperties: false,
-        properties: { user: { ...nameSchema, description: 'The name of the user.' } },
+        properties: { user: subjectNameSchema },
       },
       status: {
         type: 'object',
         description: 'The state of the log-in, set by the platform.',
         properties: {
           userUid: { type: 'string', readOnly: true, description: 'The uid of the user.' },
+          issuer: {
+            type: 'string',
+            readOnly: true,
+            description: 'The identity provider that authenticated the user, in place of a uid.',
+          },
           passwordRevision: {
             type: 'integer',
             minimum: 0,

@@ -128,13 +128,17 @@ function ownerOf(subject: Subject, named: Owner): Refused | (Owner & { readonly 
     case 'password':
       return { ok: true, owner: subject.name, ownerUid: credential.uid };
     case 'session':
-      return { ok: true, owner: subject.name, ownerUid: credential.userUid };
+      return credential.userUid === undefined
+        ? refuse('forbidden', withoutTokens)
+        : { ok: true, owner: subject.name, ownerUid: credential.userUid };
     case 'token':
       return refuse('forbidden', 'a personal access token cannot create another: log in with a password');
     case 'oidc':
-      return refuse('forbidden', 'users of an identity provider have no personal access tokens');
+      return refuse('forbidden', withoutTokens);
   }
 }
+
+const withoutTokens = 'users of an identity provider have no personal access tokens';
 
 function updated({ before, after, subject }: Completion, stored: Members): Completed {
   const spec = membersAt(after, 'spec');

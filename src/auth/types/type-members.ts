@@ -1,5 +1,6 @@
 import { isObject } from '../../base/guards.ts';
 import { invalid, type Refused } from '../../command/refuse.ts';
+import { subjectNameLengthMax } from '../../limits/access.ts';
 import { nameLengthMax } from '../../limits/objects.ts';
 import type { ResourceObject } from '../../resource/object/object.ts';
 import type { Violation } from '../../resource/type/resource-type.ts';
@@ -15,6 +16,15 @@ export const nameSchema = {
   minLength: 1,
   maxLength: nameLengthMax,
   pattern: '^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$',
+} as const;
+
+/** The schema of the name of a user, who may be a user of the identity provider. */
+export const subjectNameSchema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: subjectNameLengthMax,
+  pattern: '^(?:oidc:[^\\u0000-\\u001f\\u007f]+|[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)$',
+  description: 'A user name, or oidc:<name> for a user of the identity provider.',
 } as const;
 
 export type Members = Readonly<Record<string, unknown>>;

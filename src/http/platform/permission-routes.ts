@@ -3,6 +3,7 @@ import { subjectNamed } from '../../auth/authorization/named-subject.ts';
 import type { PermissionReader } from '../../read/permission-reader.ts';
 import { roleBindingKey, roleKey, userKey } from '../../auth/types/platform-types.ts';
 import { replaceBindings } from '../../auth/authorization/user-bindings.ts';
+import { oidcPrefix } from '../../access/identity-provider.ts';
 import type { Role } from '../../access/role.ts';
 import type { Clock } from '../../base/clock.ts';
 import { actorOf, type Subject } from '../../command/subject.ts';
@@ -188,9 +189,6 @@ class PermissionRoutes {
     return isKnown ? subjectNamed(permissions, name) : undefined;
   }
 }
-
-/** The prefix of users of the identity provider. Names of objects contain no colon, so no User has this prefix. */
-const oidcPrefix = 'oidc:';
 
 function unknownUser(name: string): Answer {
   return refusal(problem('not-found', `users "${name}" not found`));

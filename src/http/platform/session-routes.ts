@@ -1,45 +1,31 @@
 import { isObject } from '../../base/guards.ts';
 import { invalidPassword, type NotAuthenticated } from '../../auth/authentication/authenticated.ts';
-import type { AccessRecorder } from '../../auth/access-events/access-recorder.ts';
 import type { Authenticator } from '../../auth/authentication/authenticator.ts';
-import type { PermissionReader, UserRecord } from '../../read/permission-reader.ts';
-import { clearedCookie, cookieOf, csrfTokenOf } from '../../auth/authentication/session-cookie.ts';
 import { passwordSubject } from '../../auth/authentication/credential-validity.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Command, WriteContext, WriteOutcome } from '../../command/command.ts';
-import { platformContext } from '../../command/platform-context.ts';
-import type { PlatformSubject, Subject } from '../../command/subject.ts';
-import type { Execute } from '../../write/execute.ts';
-import { passwordLengthMax, sessionLifetimeMs, sessionsPerUserMax } from '../../limits/access.ts';
+import { clearedCookie, csrfTokenOf, sessionCookiesOf } from '../../auth/authentication/session-cookie.ts';
+import type { WriteOutcome } from '../../command/command.ts';
+import { passwordLengthMax } from '../../limits/access.ts';
 import { nameLengthMax } from '../../limits/objects.ts';
-import { userAgentLengthMax } from '../../limits/requests.ts';
-import type { ObjectReader } from '../../read/objects.ts';
-import type { ResourceType } from '../../resource/type/resource-type.ts';
-import { storedObject } from '../../resource/object/shown-object.ts';
+import type { PermissionReader } from '../../read/permission-reader.ts';
 import { jsonAnswer, refusal, takenOver, type Answer } from '../answer.ts';
-import { fromOf, headerOf, type Exchange } from '../exchange.ts';
+import { fromOf, type Exchange } from '../exchange.ts';
 import type { PlatformRoute } from '../fixed-routes.ts';
-import { logInChallenge, problem, problemOf } from '../problem.ts';
+import { logInChallenge, problem, problemOf, type Problem } from '../problem.ts';
 import { decodeBody, mediaTypeOf, readBody } from '../body/read-body.ts';
 import type { RefusalLog } from '../refusal-log.ts';
+import { recordSession, sessionContext, startSession, type SessionStartDependencies } from './session-start.ts';
 
-export type SessionRoutesDependencies = {
+export type SessionRoutesDependencies = SessionStartDependencies & {
   readonly authenticator: Pick<Authenticator, 'verifyPassword' | 'isValid'>;
   readonly permissions: Pick<PermissionReader, 'session' | 'sessionsOf'>;
-  readonly reader: Pick<ObjectReader, 'get'>;
-  readonly execute: Execute;
-  readonly sessions: ResourceType;
-  readonly clock: Clock;
   readonly refusals: Pick<RefusalLog, 'logInFailed'>;
-  readonly accesses: AccessRecorder;
 };
-
-const platform: PlatformSubject = { kind: 'platform', part: 'login' };
 
 /** Creates the routes for log-in and log-out with a cookie. */
 export function sessionRoutes(dependencies: SessionRoutesDependencies): readonly PlatformRoute[] {
   return [
     { method: 'POST', path: '/login', route: async (_params, exchange) => logIn(exchange, dependencies) },
+    { method: 'GET', path: '/session', route: (_params, exchange) => showSession(exchange, dependencies) },
     { method: 'POST', path: '/logout', route: async (_params, exchange) => logOut(exchange, dependencies) },
   ];
 }
@@ -56,80 +42,48 @@ async function logIn(exchange: Exchange, dependencies: SessionRoutesDependencies
     } = exchange;
     if (verified.reason !== 'unavailable')
       dependencies.refusals.logInFailed({ requestId, address, reason: verified.detail, username });
-    return notLoggedIn(verified);
+    return refusal(notLoggedIn(verified));
   }
   // The user may have changed while the hash was computed.
-  if (!dependencies.authenticator.isValid(passwordSubject(verified.user))) return notLoggedIn(invalidPassword);
-  const outcome = await dependencies.execute(
-    dependencies.sessions,
-    creation(verified.user, exchange, dependencies),
-    contextOf(exchange, 'create', passwordSubject(verified.user)),
-  );
-  if (!outcome.ok) return refusal(problemOf(outcome.rejection));
-  await endOldest(verified.user.name, exchange, dependencies);
-  recordAccess(dependencies, 'login', { exchange, user: verified.user.name });
-  const text = tokenOf(outcome);
-  const cookie = cookieOf(text, { isSecure: exchange.sender.isSecure });
-  return jsonAnswer({ username: verified.user.name, csrfToken: csrfTokenOf(text) }, 200, ['Set-Cookie', cookie]);
-}
-
-/**
- * Ends the sessions of the user above the limit, those with the oldest recorded use. Concurrent log-ins choose the same
- * sessions, and thus do not end too many. With several nodes, a few sessions above the limit may remain.
- */
-async function endOldest(user: string, exchange: Exchange, dependencies: SessionRoutesDependencies): Promise<void> {
-  const { permissions, reader, sessions, execute } = dependencies;
-  const names = permissions.sessionsOf(user);
-  if (names.length <= sessionsPerUserMax) return;
-  // The log-in and each recorded use write the session, so the oldest recorded uses have the lowest positions.
-  const begun = names.flatMap((name) => {
-    const stored = reader.get(sessions.key, name);
-    return stored === undefined ? [] : [{ name, stored }];
-  });
-  begun.sort((one, other) => Number(one.stored.position - other.stored.position));
-  const context: WriteContext = { ...contextOf(exchange, 'delete', platform), admitted: 'whole' };
-  for (const { name, stored } of begun.slice(0, Math.max(0, begun.length - sessionsPerUserMax))) {
-    const {
-      metadata: { uid },
-    } = storedObject(stored.bytes);
-    await execute(sessions, { type: 'delete', name, preconditions: { uid } }, context);
-  }
-}
-
-function notLoggedIn(refused: NotAuthenticated): Answer {
-  if (refused.reason === 'unauthorized')
-    return refusal(problem('unauthorized', refused.detail, { headers: ['WWW-Authenticate', logInChallenge] }));
-  return refusal(problem(refused.reason, refused.detail, { retryAfterSeconds: refused.retryAfterSeconds }));
-}
-
-/**
- * Returns the command that creates a session. The session is invalid if the user or the password has changed since the
- * verification.
- */
-function creation(
-  { name, uid, passwordRevision, timesDisabled }: UserRecord,
-  exchange: Exchange,
-  { sessions, clock }: SessionRoutesDependencies,
-): Command {
-  const now = clock.now();
-  const status = {
-    userUid: uid,
-    expiresAt: new Date(now + sessionLifetimeMs).toISOString(),
-    lastUsedAt: new Date(now).toISOString(),
-    ...originOf(exchange),
-    ...(passwordRevision === undefined ? {} : { passwordRevision }),
-    ...(timesDisabled === undefined ? {} : { timesDisabled }),
-  };
-  return {
-    type: 'create',
-    object: {
-      apiVersion: sessions.apiVersion,
-      kind: sessions.kind,
-      metadata: { generateName: 'session-' },
-      spec: { user: name },
-      status,
+  if (!dependencies.authenticator.isValid(passwordSubject(verified.user))) return refusal(notLoggedIn(invalidPassword));
+  const { name, uid: userUid, passwordRevision, timesDisabled } = verified.user;
+  const started = await startSession(
+    exchange,
+    {
+      subject: passwordSubject(verified.user),
+      status: {
+        userUid,
+        ...(passwordRevision === undefined ? {} : { passwordRevision }),
+        ...(timesDisabled === undefined ? {} : { timesDisabled }),
+      },
     },
-  };
+    dependencies,
+  );
+  if (!started.ok) return refusal(problemOf(started.rejection));
+  return jsonAnswer({ username: name, csrfToken: csrfTokenOf(started.text) }, 200, ['Set-Cookie', started.cookie]);
+}
+
+/**
+ * Returns the user and the CSRF token of the request's session. A page needs the token after a reload, and after a
+ * log-in at the identity provider. Another site cannot read this response.
+ */
+function showSession(exchange: Exchange, { permissions }: SessionRoutesDependencies): Answer {
+  const { subject, req } = exchange;
+  const [text] = sessionCookiesOf(req.headers.cookie);
+  if (subject.kind !== 'user' || subject.credential.kind !== 'session' || text === undefined) return noSession;
+  const session = permissions.session(subject.credential.uid);
+  if (session === undefined) return noSession;
+  const expiresAt = new Date(session.expiresAt).toISOString();
+  return jsonAnswer({ username: subject.name, csrfToken: csrfTokenOf(text), expiresAt });
+}
+
+const noSession = refusal(problem('bad-request', 'the request is not authenticated by a session cookie'));
+
+/** Converts a failed log-in to a problem. Its challenge does not make a browser show a dialog. */
+export function notLoggedIn(refused: NotAuthenticated): Problem {
+  if (refused.reason === 'unauthorized')
+    return problem('unauthorized', refused.detail, { headers: ['WWW-Authenticate', logInChallenge] });
+  return problem(refused.reason, refused.detail, { retryAfterSeconds: refused.retryAfterSeconds });
 }
 
 /** Ends the session of the request. The response is the same if the session has already ended. */
@@ -139,18 +93,17 @@ async function logOut(exchange: Exchange, dependencies: SessionRoutesDependencie
     subject,
     sender: { isSecure },
   } = exchange;
-  if (subject.kind !== 'user' || subject.credential.kind !== 'session')
-    return refusal(problem('bad-request', 'the request is not authenticated by a session cookie'));
+  if (subject.kind !== 'user' || subject.credential.kind !== 'session') return noSession;
   const { uid } = subject.credential;
   const session = permissions.session(uid);
   if (session !== undefined) {
     const outcome = await execute(
       sessions,
       { type: 'delete', name: session.name, preconditions: { uid } },
-      contextOf(exchange, 'delete', subject),
+      sessionContext(exchange, 'delete', subject),
     );
     if (!outcome.ok && !isGone(outcome)) return refusal(problemOf(outcome.rejection));
-    if (outcome.ok) recordAccess(dependencies, 'logout', { exchange, user: subject.name });
+    if (outcome.ok) recordSession(exchange, { kind: 'logout', user: subject.name }, dependencies);
   }
   return {
     kind: 'empty',
@@ -159,41 +112,8 @@ async function logOut(exchange: Exchange, dependencies: SessionRoutesDependencie
   };
 }
 
-function recordAccess(
-  { accesses }: SessionRoutesDependencies,
-  kind: 'login' | 'logout',
-  { exchange, user }: { readonly exchange: Exchange; readonly user: string },
-): void {
-  accesses.record({ kind, requestId: exchange.requestId, address: exchange.sender.address, user });
-}
-
 function isGone(outcome: WriteOutcome & { readonly ok: false }): boolean {
   return outcome.rejection.reason === 'not-found' || outcome.rejection.reason === 'stale-version';
-}
-
-/**
- * Returns the context for a write of a session. The platform is the subject, but the event records the address and the
- * user agent of the request.
- */
-function contextOf(exchange: Exchange, verb: string, chargedTo: Subject): WriteContext {
-  const { requestId } = exchange;
-  return {
-    ...platformContext(platform, { verb, requestId, ...originOf(exchange) }),
-    chargedTo,
-    isOwn: true,
-  };
-}
-
-/** Returns the address and the user agent of a request, if they are known. */
-function originOf({ req, sender: { address } }: Exchange): { readonly address?: string; readonly userAgent?: string } {
-  const userAgent = headerOf(req, 'user-agent')?.slice(0, userAgentLengthMax);
-  return { ...(address === '' ? {} : { address }), ...(userAgent === undefined ? {} : { userAgent }) };
-}
-
-function tokenOf(outcome: WriteOutcome & { readonly ok: true }): string {
-  const status = storedObject(outcome.bytes)['status'];
-  if (isObject(status) && typeof status['token'] === 'string') return status['token'];
-  throw new Error('invariant violated: a session was created without a token');
 }
 
 type Credentials =

@@ -6,6 +6,8 @@ import { decodeEvent, decodeMetadata } from '../../../src/log/event-codec.ts';
 import { logStart, type EventLog, type RecordedEvent } from '../../../src/log/log.ts';
 import { openLog as openConfiguredLog } from '../../../src/server/open-log.ts';
 import { Administration, as, core, passwordOf } from '../../support/server/administration.ts';
+import { Browser, locationOf } from '../../support/server/browser.ts';
+import { clientId, clientSecret, startProvider } from '../../support/server/identity-provider.ts';
 import { startTestServer, testPassword, type TestServer } from '../../support/server/start-server.ts';
 
 const widgets = '/apis/example.com/v1alpha1/widgets';
@@ -125,6 +127,38 @@ test('each log-in, log-out and refusal is in the log, without secrets and outsid
     [200, ''],
     'positions of lists go on, and watches have no change',
   );
+});
+
+test('log-ins at the identity provider are in the log like those with a password', async (t) => {
+  const provider = await startProvider(t);
+  const { server, logs } = await opened(t, {
+    ACCESS_EVENTS: 'on',
+    OIDC_ISSUER: provider.url,
+    OIDC_CLIENT_ID: clientId,
+    OIDC_CLIENT_SECRET: clientSecret,
+  });
+  const browser = new Browser();
+  const callback = async () =>
+    locationOf(await browser.visit(locationOf(await browser.visit(`${server.url}/login/oidc`))));
+  t.equal((await browser.visit(`${server.url}/login/oidc/callback?state=x&code=secret-code`)).status, 400);
+  provider.behaviour.denies = 'access_denied';
+  t.equal((await browser.visit(await callback())).status, 401);
+  provider.behaviour.denies = undefined;
+  provider.behaviour.token = 'status';
+  t.equal((await browser.visit(await callback())).status, 503, 'not the fault of a user');
+  provider.behaviour.token = undefined;
+  t.equal((await browser.visit(await callback())).status, 303);
+  const events = await untilEntry(logs[0]!, ({ kind }) => kind === 'login');
+  const address = '127.0.0.1';
+  t.strictSame(
+    events.flatMap(entriesOf).map(({ time: _time, requestId: _id, ...entry }) => entry),
+    [
+      { kind: 'login-failed', address, isUnknownUser: true },
+      { kind: 'login-failed', address, isUnknownUser: true },
+      { kind: 'login', address, user: 'oidc:jane' },
+    ],
+  );
+  t.notMatch(Buffer.concat(events.map(({ data }) => data)).toString(), /secret-code/u);
 });
 
 test('a stop writes what is left, and the next start has a stream of its own', async (t) => {

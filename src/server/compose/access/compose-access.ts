@@ -8,6 +8,7 @@ import { unrecorded, type AccessRecorder } from '../../../auth/access-events/acc
 import type { Authenticator } from '../../../auth/authentication/authenticator.ts';
 import { createAuthorizer, type Authorize, type IdlePlugin } from '../../../auth/authorization/authorize.ts';
 import { UnfoldedWrites } from '../../../auth/authentication/unfolded-writes.ts';
+import type { ProviderLogIn } from '../../../auth/provider-log-in/provider-log-in.ts';
 import type { ApiRequest } from '../../../read/permission-reader.ts';
 import { gatePermissions } from '../../../auth/authorization/gated-permissions.ts';
 import {
@@ -26,11 +27,13 @@ import { permissionRoutes } from '../../../http/platform/permission-routes.ts';
 import { RefusalLog } from '../../../http/refusal-log.ts';
 import { reviewRoutes } from '../../../http/platform/review-routes.ts';
 import { ownSessionRoutes } from '../../../http/platform/own-session-routes.ts';
+import { providerRoutes } from '../../../http/platform/provider-routes.ts';
 import { sessionRoutes } from '../../../http/platform/session-routes.ts';
 import { tokenRoutes } from '../../../http/platform/token-routes.ts';
 import { WatchGuard, type Allows } from '../../../watch/guard.ts';
 import { metadataOf } from '../compose-reconcilers.ts';
 import type { Core } from '../core.ts';
+import { composeProvider } from './compose-provider.ts';
 import { composeAuthenticator, typeOf } from './compose-authenticator.ts';
 
 export type AccessParts = Core & {
@@ -74,7 +77,8 @@ export function composeAccess(parts: AccessParts): Access {
   const unfoldedWrites = new UnfoldedWrites({ log: eventLog, reader: models, secrets });
   let isFounded = false;
   const gated = gatePermissions(permissions, () => isFounded);
-  const authenticator = composeAuthenticator(parts, { gated, unfoldedWrites });
+  const provider = composeProvider(parts);
+  const authenticator = composeAuthenticator(parts, { gated, unfoldedWrites, provider });
   const authorize = createAuthorizer({
     permissions: gated,
     pluginOf: (request) => pluginOf(request, parts),
@@ -101,6 +105,7 @@ export function composeAccess(parts: AccessParts): Access {
       authenticator,
       authorize,
       unfoldedWrites,
+      provider: provider.logIn,
       refusals,
       accesses: accesses ?? unrecorded,
     }),
@@ -126,6 +131,7 @@ type RouteParts = {
   readonly authenticator: Authenticator;
   readonly authorize: Authorize;
   readonly unfoldedWrites: UnfoldedWrites;
+  readonly provider: ProviderLogIn | undefined;
   readonly refusals: RefusalLog;
   readonly accesses: AccessRecorder;
 };
@@ -163,10 +169,12 @@ function composeRoutes(parts: AccessParts, routing: RouteParts): readonly Platfo
     execute,
   } = parts;
   const ports = { ...routing, domain, clock, registry, permissions, reader: models, execute };
+  const sessions = typeOf(parts, sessionKey);
   const verifyPassword: Authenticator['verifyPassword'] = async (...given) =>
     routing.authenticator.verifyPassword(...given);
   return [
-    ...sessionRoutes({ ...ports, sessions: typeOf(parts, sessionKey) }),
+    ...sessionRoutes({ ...ports, sessions }),
+    ...providerRoutes({ ...ports, sessions, publicUrl: parts.config.publicUrl }),
     ...accountRoutes({ ...ports, verifyPassword }),
     ...tokenRoutes(ports),
     ...ownSessionRoutes(ports),

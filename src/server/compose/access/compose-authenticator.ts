@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
 import { Authenticator } from '../../../auth/authentication/authenticator.ts';
-import { OidcVerifier } from '../../../auth/authentication/oidc.ts';
 import type { UnfoldedWrites } from '../../../auth/authentication/unfolded-writes.ts';
 import { createUseRecorder, type UseRecorderDependencies } from '../../../auth/authentication/use-recorder.ts';
 import type { GatedPermissions } from '../../../auth/authorization/gated-permissions.ts';
@@ -11,28 +10,30 @@ import { sessionUseRecordMs, tokenUseRecordMs } from '../../../limits/access.ts'
 import type { TypeKey } from '../../../resource/type/index-entry.ts';
 import type { ResourceType } from '../../../resource/type/resource-type.ts';
 import type { Core } from '../core.ts';
+import type { Provider } from './compose-provider.ts';
 
 type AuthenticatorParts = {
   readonly gated: GatedPermissions;
   readonly unfoldedWrites: UnfoldedWrites;
+  readonly provider: Provider;
 };
 
-export function composeAuthenticator(parts: Core, { gated, unfoldedWrites }: AuthenticatorParts): Authenticator {
+export function composeAuthenticator(
+  parts: Core,
+  { gated, unfoldedWrites, provider }: AuthenticatorParts,
+): Authenticator {
   const {
-    config: { oidc },
     accessTables: { passwords, secrets },
-    edge: { clock, log },
+    edge: { clock },
   } = parts;
-  const onProblem = (problem: string): void => {
-    log.error('cannot use the identity provider', { problem });
-  };
   return new Authenticator({
     secrets,
     passwords,
     permissions: gated,
     clock,
     unfoldedWrites,
-    oidc: oidc === undefined ? undefined : new OidcVerifier({ settings: oidc, clock, fetch, onProblem }),
+    oidc: provider.verifier,
+    issuer: provider.issuer,
     recordUse: {
       token: recorderOf(parts, { key: tokenKey, part: 'tokens', intervalMs: tokenUseRecordMs }),
       session: recorderOf(parts, { key: sessionKey, part: 'sessions', intervalMs: sessionUseRecordMs }),
