@@ -2,6 +2,8 @@ import type { CausingEvent } from '../src/command/event.ts';
 import type { Leadership } from '../src/read/leadership.ts';
 import type { Clock } from '../src/base/clock.ts';
 import type { ReconcileSlots } from './reconcile-slots.ts';
+import type { Sample } from '../src/read/operation/reconciler-report.ts';
+import type { TypeKey } from '../src/resource/type/index-entry.ts';
 import type { Outcome } from './outcome.ts';
 
 /**
@@ -19,6 +21,8 @@ export type Step = {
   readonly cause: CausingEvent | undefined;
 };
 
+export type SlowedKeys = Sample<{ readonly name: string; readonly reason: string }>;
+
 export type ControllerOptions = {
   /** The name in metrics. */
   readonly name: string;
@@ -34,8 +38,14 @@ export type ControllerOptions = {
   /** Returns all keys. A key that is added or removed during the iteration may or may not be included. */
   readonly keys: () => Keys;
   readonly timeLimitMs?: number;
-  /** Returns the number of keys that are slowed down because their steps spin; 0 by default. */
-  readonly spinning?: () => number;
+  /** The type of the reconciled objects, for reports; undefined if there are several types. */
+  readonly type?: TypeKey;
+  /** Returns the keys that are slowed down because their steps spin, at most 16 of them; none by default. */
+  readonly slowed?: () => SlowedKeys;
+  /**
+   * Converts an error of a step to a text of bounded length for reports; by default its message. Must not throw.
+   */
+  readonly describe?: (error: unknown, attempts: number) => string;
   /**
    * Called when a step has failed, before the controller retries. `attempts` is the number of consecutive failures. If
    * `keys` itself has failed, `key` is empty.

@@ -2,19 +2,16 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { delay } from '../src/base/clock.ts';
 import type { CausingEvent } from '../src/command/event.ts';
+import type { ReconcilerReport } from '../src/read/operation/reconciler-report.ts';
 import { serviceController } from '../src/base/service-controller.ts';
 import type { Measured } from './reconcile-slots.ts';
 import type { ControllerOptions, Keys } from './controller-options.ts';
 import { DelayedKeys } from './delayed-keys.ts';
+import { reportOf } from './controller-report.ts';
+import { describeSafely, Failures, retryMs, type Failure } from './failures.ts';
 import { failed, type Outcome } from './outcome.ts';
-import {
-  reconcileRetryMsMax,
-  reconcileRetryMsMin,
-  reconcileSliceMs,
-  reconcileStepMs,
-  reconcileStopMs,
-  reconcileStuckMax,
-} from './reconcile-limits.ts';
+import { reconcileSliceMs, reconcileStepMs, reconcileStopMs, reconcileStuckMax } from './reconcile-limits.ts';
+import { KeyLists } from './key-lists.ts';
 import { ReconcileStep, type Term } from './reconcile-step.ts';
 import { WorkQueue } from './work-queue.ts';
 
@@ -29,25 +26,32 @@ export class Controller implements Measured {
   readonly #options: ControllerOptions;
   readonly #queue = new WorkQueue();
   readonly #delayed: DelayedKeys;
+  readonly #lists: KeyLists;
   readonly #steps = new Set<ReconcileStep>();
   readonly #idle = new Set<() => void>();
   readonly #unsubscribe: readonly (() => void)[];
-  #term: Term = { failures: new Map() };
+  #term: Term = new Failures();
   #isOpen = false;
   #isStopped = false;
+  #lastSuccessMs: number | undefined;
   /** The number of workers that process keys of the queue or wait for a slot. */
   #workers = 0;
   /** The number of steps in `#steps` that have exceeded their time limit. */
   #stuck = 0;
-  /** The number of calls of `enqueueAll` that are still reading their keys. */
-  #lists = 0;
 
   constructor(options: ControllerOptions) {
-    const { name, bound, clock, leadership } = options;
+    const { name, bound, clock, leadership, onError } = options;
     this.name = name;
     this.#options = options;
     this.#delayed = new DelayedKeys(clock, (key, cause) => {
       this.enqueue(key, cause);
+    });
+    this.#lists = new KeyLists({
+      bound,
+      clock,
+      onError,
+      enqueue: this.enqueue.bind(this),
+      onEnd: this.#notifyIdle.bind(this),
     });
     this.#unsubscribe = [
       bound.measure(this),
@@ -69,12 +73,30 @@ export class Controller implements Measured {
   }
 
   get spinning(): number {
-    return this.#options.spinning?.() ?? 0;
+    return this.#options.slowed?.().total ?? 0;
+  }
+
+  /** The recorded errors of some failing keys. */
+  get failures(): ReadonlyMap<string, Failure> {
+    return this.#term.described;
+  }
+
+  report(): ReconcilerReport {
+    return reportOf({
+      options: this.#options,
+      queued: this.depth,
+      steps: this.#steps.size,
+      stuck: this.stuck,
+      delayed: this.#delayed,
+      failures: this.#term,
+      counts: this.counts,
+      lastSuccessMs: this.#lastSuccessMs,
+    });
   }
 
   /** The number of consecutive failures, by key. Keys with a successful last step are absent. */
   get failing(): ReadonlyMap<string, number> {
-    return this.#term.failures;
+    return this.#term.attempts;
   }
 
   /** The keys with a running step that has exceeded its time limit. */
@@ -111,7 +133,8 @@ export class Controller implements Measured {
 
   /** Enqueues a list of keys, by default all keys, over several turns of the event loop. */
   enqueueAll(keys: () => Keys = this.#options.keys, cause?: CausingEvent): void {
-    if (this.isActive) void this.#read({ keys, cause }, 1);
+    const term = this.#term;
+    if (this.isActive) void this.#lists.read({ keys, cause, isOver: () => term !== this.#term });
   }
 
   /** Resolves on a stop, or when no key waits, no list is being read and only stuck steps run. Ignores delayed keys. */
@@ -143,32 +166,10 @@ export class Controller implements Measured {
   }
 
   #endTerm(): void {
-    this.#term = { failures: new Map() };
+    this.#term = new Failures();
     this.#queue.clear();
     this.#delayed.clear();
     for (const step of this.#steps) step.abort();
-  }
-
-  async #read(list: KeyList, attempt: number): Promise<void> {
-    const term = this.#term;
-    this.#lists += 1;
-    try {
-      for (const key of list.keys()) {
-        if (key !== undefined) this.enqueue(key, list.cause);
-        if (!this.#options.bound.isTurnOver()) continue;
-        await nextTurn();
-        // Checked before the next key is read, since the source of keys may be invalid after the term.
-        if (term !== this.#term) break;
-      }
-    } catch (error) {
-      this.#options.onError(error, '', attempt);
-      this.#options.clock.after(retryMs(attempt), () => {
-        if (term === this.#term) void this.#read(list, attempt + 1);
-      });
-    } finally {
-      this.#lists -= 1;
-      this.#notifyIdle();
-    }
   }
 
   #canBegin(): boolean {
@@ -264,21 +265,21 @@ export class Controller implements Measured {
   }
 
   #follow(key: string, outcome: Outcome, cause: CausingEvent | undefined): void {
-    const { failures } = this.#term;
+    const { clock, describe = describeSafely } = this.#options;
     this.counts[outcome.type] += 1;
     if (outcome.type === 'failed') {
-      const attempts = (failures.get(key) ?? 0) + 1;
-      failures.set(key, attempts);
+      const attempts = this.#term.record(key, outcome.error, { nowMs: clock.now(), describe });
       this.enqueueAfter(key, retryMs(attempts), cause);
       this.#options.onError(outcome.error, key, attempts);
       return;
     }
-    if (failures.delete(key)) this.#options.onRecovered?.(key);
+    this.#lastSuccessMs = clock.now();
+    if (this.#term.delete(key)) this.#options.onRecovered?.(key);
     if (outcome.type === 'again') this.enqueueAfter(key, outcome.afterMs, cause);
   }
 
   #isIdle(): boolean {
-    return this.#queue.depth === 0 && this.#steps.size === this.#stuck && (this.#lists === 0 || this.#isStopped);
+    return this.#queue.depth === 0 && this.#steps.size === this.#stuck && (!this.#lists.isReading || this.#isStopped);
   }
 
   #notifyIdle(): void {
@@ -290,10 +291,4 @@ export class Controller implements Measured {
     this.#idle.clear();
     for (const resolve of waiting) resolve();
   }
-}
-
-type KeyList = { readonly keys: () => Keys; readonly cause: CausingEvent | undefined };
-
-function retryMs(attempts: number): number {
-  return Math.min(reconcileRetryMsMin * 2 ** Math.min(attempts - 1, 30), reconcileRetryMsMax);
 }

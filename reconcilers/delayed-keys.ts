@@ -51,6 +51,11 @@ export class DelayedKeys {
     if (present !== undefined) present.cause = cause;
   }
 
+  /** The time of the key's step on the monotonic clock; undefined if the key is not delayed. */
+  dueOf(key: string): number | undefined {
+    return this.#due.get(key)?.dueMs;
+  }
+
   causeOf(key: string): CausingEvent | undefined {
     return this.#due.get(key)?.cause;
   }

@@ -2,6 +2,7 @@ import PQueue from 'p-queue';
 import { setImmediate } from 'node:timers';
 
 import type { Clock } from '../src/base/clock.ts';
+import type { ReconcilerReport, ReconcilerReports } from '../src/read/operation/reconciler-report.ts';
 import {
   reconcilePluginSlotsMax,
   reconcileSlotsMax,
@@ -20,6 +21,8 @@ export type Measured = {
   readonly counts: Readonly<Record<'settled' | 'again' | 'failed' | 'stuck', number>>;
   /** The number of consecutive failures, by key. Keys with a successful last step are absent. */
   readonly failing: ReadonlyMap<string, number>;
+  /** Returns the state of the controller. Its size is bounded. */
+  report(): ReconcilerReport;
   /** Resolves when no key waits for a step, and no step runs except stuck ones. */
   idle(): Promise<void>;
 };
@@ -29,7 +32,7 @@ export type Measured = {
  * Further limits apply to the steps of each plugin, and to the steps of all plugins together. So a plugin blocks
  * neither the controllers of the platform nor those of another plugin.
  */
-export class ReconcileSlots {
+export class ReconcileSlots implements ReconcilerReports {
   readonly #clock: Clock;
   readonly #all = new PQueue({ concurrency: reconcileSlotsMax });
   readonly #plugins = new PQueue({ concurrency: reconcilePluginSlotsMax });
@@ -79,7 +82,18 @@ export class ReconcileSlots {
     };
   }
 
+  /** Returns the reports of all controllers, by plugin and name. */
+  reports(): readonly ReconcilerReport[] {
+    return this.controllers()
+      .map((controller) => controller.report())
+      .sort((one, other) => compare(one.plugin, other.plugin) || compare(one.name, other.name));
+  }
+
   controllers(): readonly Measured[] {
     return [...this.#controllers];
   }
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
 }

@@ -1,10 +1,11 @@
 import type { CausingEvent } from '../src/command/event.ts';
+import type { Failures } from './failures.ts';
 
 /**
- * A term of this node as the leader, with the number of consecutive failures by key. At its end, the waiting keys are
- * dropped, and the running steps are aborted.
+ * A term of this node as the leader, identified by its failures. At its end, the waiting keys are dropped, and the
+ * running steps are aborted.
  */
-export type Term = { readonly failures: Map<string, number> };
+export type Term = Failures;
 
 /** A running step. No other step of the same key starts until this step ends. */
 export class ReconcileStep {

@@ -19,7 +19,6 @@ import {
   reconcileAllAfterMs,
   reconcileErrorLengthMax,
   reconcileFailingAttempts,
-  reconcileFailingNamesMax,
   reconcileSpinMs,
   reconcileStepMs,
   reconcileStopMs,
@@ -67,8 +66,6 @@ export class PluginReconciler {
     readonly key: TypeKey;
     readonly names: MountedReconciler['watches'][number]['names'];
   }[];
-  /** Some of the names that fail repeatedly, with their errors. */
-  readonly #failing = new Map<string, string>();
   readonly #spinning: SpinningNames;
   readonly #lines: FailureLines;
   /** The timer for reconciling all names, which is set after `names` has failed for a change. */
@@ -107,15 +104,16 @@ export class PluginReconciler {
       timeLimitMs: reconcileStepMs,
       reconcile: (name, step) => this.#step(name, step),
       keys: () => this.#names(),
-      spinning: () => this.#spinning.count,
+      type: this.#type,
+      slowed: () => this.#spinning.slowed(),
+      describe: (error, attempts) => this.#describe(error, attempts),
       onError: (error, name, attempts) => {
         this.#failed(error, name, attempts);
       },
       onStuck: (name) => {
         this.#stuck(name);
       },
-      onRecovered: (name) => {
-        this.#failing.delete(name);
+      onRecovered: () => {
         dependencies.onHealth();
       },
     });
@@ -162,14 +160,12 @@ export class PluginReconciler {
     }
     const spinning = this.#spinning.message();
     if (spinning !== undefined) trouble.push({ type: 'ReconcilerSpinning', reconciler, message: spinning });
-    // Removes failures of an earlier term as the leader.
-    for (const name of this.#failing.keys()) if (!this.#controller.failing.has(name)) this.#failing.delete(name);
-    const [failing] = this.#failing;
+    const failing = [...this.#controller.failures].find(([, { attempts }]) => attempts >= reconcileFailingAttempts);
     if (failing !== undefined)
       trouble.push({
         type: 'ReconcilerFailing',
         reconciler,
-        message: `the step for ${failing[0]} fails: ${failing[1]}`,
+        message: `the step for ${failing[0]} fails: ${failing[1].error}`,
       });
     return trouble;
   }
@@ -252,22 +248,22 @@ export class PluginReconciler {
       });
       return;
     }
-    const { message, stack } = describeError(error);
     this.#lines.failed('a step of a reconciler failed and is retried', { key: name, attempts }, () => ({
       name,
       attempts,
-      error: stack,
+      error: describeError(error).stack,
     }));
-    if (
-      attempts < reconcileFailingAttempts ||
-      (this.#failing.size >= reconcileFailingNamesMax && !this.#failing.has(name))
-    )
-      return;
-    this.#failing.set(
-      name,
-      `${message.slice(0, reconcileErrorLengthMax)}${this.#dependencies.placeOf(this.#plugin, stack)}`,
-    );
-    this.#dependencies.onHealth();
+    if (attempts >= reconcileFailingAttempts) this.#dependencies.onHealth();
+  }
+
+  /**
+   * Returns the message of an error and, for a name that fails repeatedly, the place in the plugin's files. Finding the
+   * place can require a source map.
+   */
+  #describe(error: unknown, attempts: number): string {
+    const { message, stack } = describeError(error);
+    const place = attempts < reconcileFailingAttempts ? '' : this.#dependencies.placeOf(this.#plugin, stack);
+    return `${message.slice(0, reconcileErrorLengthMax)}${place}`;
   }
 
   #stuck(name: string): void {

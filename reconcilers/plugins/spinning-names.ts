@@ -2,8 +2,10 @@ import { atOnce } from '../../src/base/steps.ts';
 import type { CausingEvent } from '../../src/command/event.ts';
 import type { Change } from '../../src/read/objects.ts';
 import { jsonDiff } from '../../src/resource/object/json-diff.ts';
+import type { SlowedKeys } from '../controller-options.ts';
 import { again, type Outcome } from '../outcome.ts';
 import {
+  reconcileFailingNamesMax,
   reconcileFieldsShownMax,
   reconcileImmediateMax,
   reconcileImmediateMs,
@@ -84,6 +86,15 @@ export class SpinningNames {
     return outcome;
   }
 
+  /** Returns the names that have spun longest, with descriptions, and the number of all names. */
+  slowed(): SlowedKeys {
+    const items = firstOf(this.#names, reconcileFailingNamesMax).map(([name, spin]) => ({
+      name,
+      reason: messageOf(name, spin, this.#fields?.name === name ? this.#fields.text : ''),
+    }));
+    return { total: this.#names.size, items };
+  }
+
   /** Describes the name that has spun longest; undefined if no name spins. */
   message(): string | undefined {
     const [first] = this.#names;
@@ -142,6 +153,15 @@ export class SpinningNames {
     }
     return this.#fields?.name === name ? this.#fields.text : '';
   }
+}
+
+function firstOf<Value>(map: ReadonlyMap<string, Value>, max: number): readonly (readonly [string, Value])[] {
+  const first: (readonly [string, Value])[] = [];
+  for (const entry of map) {
+    if (first.length === max) break;
+    first.push(entry);
+  }
+  return first;
 }
 
 function messageOf(name: string, spin: Spin, fields: string): string {

@@ -21,4 +21,5 @@ export const builtInRoles: ReadonlySet<string> = new Set([
   'role-template-view-plugins',
   'role-template-audit-viewer',
   'role-template-backup',
+  'role-template-view-operation',
 ]);

@@ -5,7 +5,7 @@ import { documentText } from './document.ts';
 import type { KeptParts } from './kept-parts.ts';
 import { referenceTo, schemaNameOf, UniqueNames } from './names.ts';
 import type { Operation } from './operation.ts';
-import { platformOperations, platformSchemas, type PlatformPath } from './platform-operations.ts';
+import { platformOperations, platformSchemas, type PlatformPath } from './platform/platform-operations.ts';
 import { routeOperation, type DescribedRoute } from './route-operations.ts';
 import { scaleName, scaleSchema } from './standard-schemas.ts';
 import { swaggerDocument, type SwaggerDocument } from './swagger-document.ts';

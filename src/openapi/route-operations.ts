@@ -2,7 +2,7 @@ import { isObject } from '../base/guards.ts';
 import { subschemas, type Schema } from '../resource/schema/schema-check.ts';
 import { camelCase, referenceTo, type UniqueNames } from './names.ts';
 import type { Operation, Response } from './operation.ts';
-import { methodOf } from './platform-operations.ts';
+import { methodOf } from './platform/platform-operations.ts';
 import { toOpenApi30 } from './schema/to-openapi-30.ts';
 import { toOpenApi31 } from './schema/to-openapi-31.ts';
 import { refusalsIn, type MediaTypes } from './type-operations.ts';

@@ -1,5 +1,5 @@
 import type { Schema } from '../resource/schema/schema-check.ts';
-import { auditEventSchemas } from './audit-events.ts';
+import { auditEventSchemas } from './platform/audit-events.ts';
 import { flag, object, text, textMap, texts, time, whole } from './described.ts';
 import { causeSchemas, changeSchema, objectSchema, placeSchemas, versionSchema } from './event-members.ts';
 import { referenceTo } from './names.ts';

@@ -10,7 +10,7 @@ import {
   type DocumentSettings,
 } from '../../openapi/documents.ts';
 import { KeptParts } from '../../openapi/kept-parts.ts';
-import type { PlatformPath } from '../../openapi/platform-operations.ts';
+import type { PlatformPath } from '../../openapi/platform/platform-operations.ts';
 import type { DescribedRoute } from '../../openapi/route-operations.ts';
 import { swaggerText } from '../../openapi/swagger-document.ts';
 import type { MediaTypes } from '../../openapi/type-operations.ts';

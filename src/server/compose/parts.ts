@@ -12,6 +12,7 @@ import { composeBackups, type ComposedBackups } from './compose-backups.ts';
 import { composeReplays, type ComposedReplays } from './compose-replays.ts';
 import { composeReconcilers, type Reconcilers } from './compose-reconcilers.ts';
 import type { LeftOutError } from '../../audit/tree/leaf-check.ts';
+import { composeOperation } from './compose-operation.ts';
 import { composeTree, type ComposedTree } from './compose-tree.ts';
 import type { PlatformRoute } from '../../http/fixed-routes.ts';
 import { composeUniqueness, type UniqueIndexes } from './compose-uniqueness.ts';
@@ -83,27 +84,40 @@ export async function composeParts(core: Core, options: PartsOptions, startup: S
       platformPaths: () => platformRoutes.map(({ path }) => path),
     },
   );
-  await startup.phase(
-    'compose access control',
-    () => guarded.access,
-    async (access) => access.stop(),
-  );
-  await startup.phase(
-    'compose plugins',
-    () => guarded.plugins,
-    async (plugins) => {
-      await leadership.stop();
-      await plugins.stop();
-    },
-  );
+  await openGuarded(guarded, leadership, startup);
   const replays = await openReplays(core, guarded.access, startup);
   const proving = await openProving(core, auditFollower, startup);
   const { access, plugins, events } = guarded;
-  for (const { routes } of [access, plugins.installs, replays, proving.tree, events, proving.backups])
-    platformRoutes.push(...routes);
+  platformRoutes.push(
+    ...routesOf([access, plugins.installs, replays, proving.tree, events, proving.backups, composeOperation(core)]),
+  );
   const folds = { follower, auditFollower };
   const own = { levels, declarer, readiness, reconcilers, unique, replays, platformRoutes };
   return { ...guarded, ...folds, ...own, ...proving };
+}
+
+async function openGuarded(
+  { access, plugins }: Pick<Parts, 'access' | 'plugins'>,
+  leadership: Core['leadership'],
+  startup: Startup,
+): Promise<void> {
+  await startup.phase(
+    'compose access control',
+    () => access,
+    async (one) => one.stop(),
+  );
+  await startup.phase(
+    'compose plugins',
+    () => plugins,
+    async (all) => {
+      await leadership.stop();
+      await all.stop();
+    },
+  );
+}
+
+function routesOf(parts: readonly { readonly routes: readonly PlatformRoute[] }[]): readonly PlatformRoute[] {
+  return parts.flatMap(({ routes }) => routes);
 }
 
 /**

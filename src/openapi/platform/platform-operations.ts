@@ -1,8 +1,10 @@
-import type { Schema } from '../resource/schema/schema-check.ts';
-import { camelCase, referenceTo, tagOf, type UniqueNames } from './names.ts';
-import type { Content, Method, Operation, Response } from './operation.ts';
-import { reviewSchema, reviewSchemaName, reviewsByPath, type ReviewDescription } from './review-schemas.ts';
+import type { Schema } from '../../resource/schema/schema-check.ts';
+import { camelCase, referenceTo, tagOf } from '../names.ts';
+import type { Content, Method, Operation, Response } from '../operation.ts';
+import { reviewSchema, reviewSchemaName, reviewsByPath, type ReviewDescription } from '../review-schemas.ts';
 import { auditEventEntries } from './audit-events.ts';
+import { consoleEntries } from './console-entries.ts';
+import type { PlatformContext } from './platform-context.ts';
 import {
   audits,
   discovery,
@@ -12,28 +14,17 @@ import {
   members,
   sessions,
   text,
-  texts,
   treeEntries,
   type Entries,
   type Entry,
 } from './platform-entries.ts';
-import { deleteOptions, patch } from './standard-schemas.ts';
-import { refusalsIn, type MediaTypes } from './type-operations.ts';
+import { deleteOptions, patch } from '../standard-schemas.ts';
+import { refusalsIn, type MediaTypes } from '../type-operations.ts';
 
 /** A route of the platform outside of generated APIs. */
 export type PlatformPath = {
   readonly method: string;
   readonly pattern: string;
-};
-
-export type PlatformContext = {
-  readonly domain: string;
-  readonly media: MediaTypes;
-  readonly ids: UniqueNames;
-  /**
-   * Returns the schema of a kind of the core group, such as `User`, or of a list, such as `PersonalAccessTokenList`.
-   */
-  readonly schemaOf: (kind: string) => Schema;
 };
 
 function review(description: ReviewDescription, { message }: MediaTypes): Entry {
@@ -147,64 +138,6 @@ function ownSessionEntries(of: (kind: string) => Content, deletion: Content): En
       id: 'deleteOwnSession',
       summary: 'End a session of the caller; the name - means the session of the request',
       body: deletion,
-    },
-  };
-}
-
-function consoleEntries({ media, schemaOf }: PlatformContext): Entries {
-  const root = '/apis/api.console.*/v1alpha1';
-  const permissions = {
-    types: json,
-    schema: members({
-      roles: { type: 'array', items: schemaOf('Role') },
-      permissions: { type: 'array', items: schemaOf('Role') },
-      uiPermissions: texts,
-    }),
-  };
-  const upload = {
-    types: ['multipart/form-data'],
-    schema: members({ file: { type: 'string', format: 'binary' } }, ['file']),
-  };
-  return {
-    [`GET ${root}/users/{name}/permissions`]: {
-      id: 'getUserPermissions',
-      tag: 'Permissions',
-      summary: 'Get the roles and permissions of a user; the name - means the caller',
-      answer: permissions,
-    },
-    [`POST ${root}/users/{name}/permissions`]: {
-      id: 'replaceUserRoles',
-      tag: 'Permissions',
-      summary: 'Replace the roles of a user',
-      body: { types: media.object, schema: members({ roles: texts }, ['roles']) },
-      answer: permissions,
-    },
-    [`GET ${root}/roletemplates`]: {
-      id: 'listRoleTemplates',
-      tag: 'Permissions',
-      summary: 'List the roles for assignment, by module',
-      answer: { types: json, schema: { type: 'array', items: { type: 'object' } } },
-    },
-    [`POST ${root}/plugins/install`]: {
-      id: 'installPlugin',
-      tag: 'Plugins',
-      summary: 'Install a plugin from a package',
-      body: upload,
-      status: '201',
-      answer: { types: json, schema: { type: 'object' } },
-    },
-    [`POST ${root}/plugins/{name}/upgrade`]: {
-      id: 'upgradePlugin',
-      tag: 'Plugins',
-      summary: 'Replace the package of a plugin',
-      body: upload,
-      answer: { types: json, schema: { type: 'object' } },
-    },
-    [`GET ${root}/plugins/{name}/logs`]: {
-      id: 'readPluginLogs',
-      tag: 'Plugins',
-      summary: 'The last log lines of a plugin on this node, from the cursor `after` on',
-      answer: { types: json, schema: { type: 'object' } },
     },
   };
 }

@@ -1,6 +1,6 @@
-import type { Schema } from '../resource/schema/schema-check.ts';
-import type { GroupVersionKind } from './names.ts';
-import type { Content, Parameter } from './operation.ts';
+import type { Schema } from '../../resource/schema/schema-check.ts';
+import type { GroupVersionKind } from '../names.ts';
+import type { Content, Parameter } from '../operation.ts';
 
 /** A description of a route of the platform. */
 export type Entry = {

@@ -1,9 +1,9 @@
-import type { Schema } from '../resource/schema/schema-check.ts';
-import { object, text } from './described.ts';
-import { causeSchemas, changeSchema, objectSchema, placeSchemas, versionSchema } from './event-members.ts';
-import { referenceTo } from './names.ts';
-import type { Parameter } from './operation.ts';
-import { continueParameters, freshnessParameters, query, watchParameters } from './parameters.ts';
+import type { Schema } from '../../resource/schema/schema-check.ts';
+import { object, text } from '../described.ts';
+import { causeSchemas, changeSchema, objectSchema, placeSchemas, versionSchema } from '../event-members.ts';
+import { referenceTo } from '../names.ts';
+import type { Parameter } from '../operation.ts';
+import { continueParameters, freshnessParameters, query, watchParameters } from '../parameters.ts';
 import type { Entries } from './platform-entries.ts';
 
 /** The name of the schema for the metadata of lists, which every document contains. */
