@@ -1,14 +1,12 @@
 import { logPosition, type LogIdentity, type LogPosition } from '../src/log/log.ts';
 
-/** The identity of the folded log, and the position up to which its events are folded into the tables. */
+/** The identity of a folded log, and the position up to which the events of the log are folded. */
 export type Checkpoint = LogIdentity & {
   readonly position: LogPosition;
   readonly eventId: string;
-  /**
-   * `events`: the number of folded events. `time`: the latest accepted time of these events (`EventTimes`) in epoch
-   * milliseconds; always 0 for the audit models.
-   */
+  /** The number of folded events. */
   readonly events: number;
+  /** The latest accepted time of the folded events, in epoch milliseconds; 0 for the audit models. */
   readonly time: number;
 };
 
@@ -30,7 +28,7 @@ export function decodeCheckpoint(text: unknown): Checkpoint {
   return { logId, epoch, position: logPosition(BigInt(position)), eventId, events, time };
 }
 
-/** Encodes a checkpoint. The position becomes a string, since it can exceed the safe integers of JSON. */
+/** The position becomes a string, because a position can exceed the safe integers of JSON. */
 export function encodeCheckpoint(checkpoint: Checkpoint): string {
   return JSON.stringify({ ...checkpoint, position: checkpoint.position.toString() });
 }

@@ -19,7 +19,7 @@ type DeclarationTables = {
   readonly onceUnique: Map<TypeKey, ReadonlySet<string>>;
 };
 
-/** The declarations in folded events. They are stored in the tables and read from memory. */
+/** The latest declaration of each type, cached in memory from the tables. */
 export class Declarations implements DeclarationReader, DeclarationFeed {
   readonly #known: DeclarationTables;
   #referencesTo: ReadonlyMap<TypeKey, readonly ReferenceFrom[]>;
@@ -36,7 +36,7 @@ export class Declarations implements DeclarationReader, DeclarationFeed {
     return this.#known.declared.get(type);
   }
 
-  /** The references to objects of `type` in the latest declarations of all types. */
+  /** The declared references, from all types, to objects of `type`. */
   referencesTo(type: TypeKey): readonly ReferenceFrom[] {
     return this.#referencesTo.get(type) ?? noReferences;
   }
@@ -94,15 +94,10 @@ export type Written = {
   readonly row: { readonly declared: number | undefined } | undefined;
 };
 
-/**
- * The changes of the declarations by one batch of events. `Declarations.keep` applies them after the commit of the
- * batch.
- */
+/** The changes that one batch of events makes to the declarations, for `Declarations.keep` after the commit. */
 export class DeclarationsBatch {
   readonly declared = new Map<TypeKey, Declared>();
-  /**
-   * By type: the names of the indexes that are or were unique. Contains only the types for which the batch adds a name.
-   */
+  /** By type: the names of the indexes that are or were unique. Contains only types that gain a name in the batch. */
   readonly onceUnique = new Map<TypeKey, ReadonlySet<string>>();
   readonly late: LateWrite[] = [];
   readonly #known: DeclarationTables;
@@ -119,8 +114,8 @@ export class DeclarationsBatch {
   }
 
   /**
-   * Records the declaration of a type. `isEmpty`: whether the type has no objects. If so, all unique indexes are
-   * enforced immediately, because no object can have an unclaimed value.
+   * Records the declaration of a type. If the type has no objects (`isEmpty`), uniqueness is enforced at once, because
+   * no object can have an unclaimed value.
    */
   declare(
     type: TypeKey,
@@ -146,8 +141,7 @@ export class DeclarationsBatch {
 
   enforce(type: TypeKey, { declared, late, indexes }: UniquenessEvent): void {
     const standing = this.#standing(type);
-    // The enforcement is based on an outdated state: after the check of the values, a later declaration or a late write
-    // was folded. An object may then have an unclaimed value, so the enforcement is ignored.
+    // Ignores an outdated enforcement. A later declaration or write may have left an unclaimed value.
     if (standing?.revision !== declared || standing.late !== late) return;
     const enforced = indexes.flatMap((index) => {
       const since = standing.since[index];
@@ -157,25 +151,21 @@ export class DeclarationsBatch {
   }
 
   /**
-   * Whether the type has no declaration, or the event was decided under the latest one. `declared`: the revision of the
-   * event's declaration; undefined if the event was decided without a declaration. Nearly all events are current, and
-   * `recordWrite` ignores them.
+   * Whether the type has no declaration, or the event was decided under the latest declaration.
+   * `declared`: the revision of the event's declaration; undefined if there was none.
    */
   isCurrent(type: TypeKey, declared: number | undefined): boolean {
     const standing = this.#standing(type);
     return standing === undefined || (declared ?? -1) >= standing.revision;
   }
 
-  /**
-   * Records a write of an object. If the write was decided before an index became unique, the enforcement of this index
-   * ends. `row`: the object's row before the event; undefined for a new object.
-   */
+  /** A write that was decided before an index became unique ends the enforcement of this index. */
   recordWrite(type: TypeKey, { name, declared, isFence, row }: Written): void {
     const standing = this.#standing(type);
     if (standing === undefined || this.isCurrent(type, declared)) return;
     const decided = declared ?? -1;
     const older = Object.keys(standing.since).filter((index) => decided < (standing.since[index] ?? 0));
-    // A fence with the same declaration as the row repeats values that are known already.
+    // A fence under the row's declaration repeats values that are already known.
     if (older.length === 0 || (isFence && row !== undefined && row.declared === declared)) return;
     const enforcedOlder = older.filter((index) => isEnforced(standing, index));
     if (enforcedOlder.length > 0) this.late.push({ type, name, declared, indexes: enforcedOlder });

@@ -5,8 +5,8 @@ const stampForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u;
 const none = '1970-01-01T00:00:00.000Z';
 
 /**
- * The latest time of all folded events. A time that is too far in the future comes from a wrong clock. Such a time is
- * ignored, because otherwise all later events would get that time (consistency protocol, 8).
+ * The latest time of the folded events. Ignores a time that is too far in the future, because a wrong clock would
+ * otherwise set the time of all later events (consistency protocol, 8).
  */
 export class EventTimes {
   readonly #latest: () => number;
@@ -14,7 +14,7 @@ export class EventTimes {
   #lastMs: number;
   #stray: string | undefined;
 
-  /** `latest`: returns the latest acceptable time now, in epoch milliseconds. */
+  /** `latest` returns the latest time that is acceptable now, in epoch milliseconds. */
   constructor(lastMs: number, latest: () => number) {
     this.#latest = latest;
     this.#lastMs = lastMs;
@@ -22,8 +22,8 @@ export class EventTimes {
   }
 
   /**
-   * Returns the latest time in epoch milliseconds. Returns 0 if this time is too far in the future now, because it was
-   * accepted while this node's clock was wrong.
+   * The latest time in epoch milliseconds. Returns 0 if this node accepted the time under a wrong clock, and the time
+   * is now too far in the future.
    */
   lastMs(): number {
     return this.#lastMs > this.#latest() ? 0 : this.#lastMs;
@@ -46,7 +46,7 @@ export class EventTimes {
   }
 }
 
-/** The times of one batch of events. `EventTimes.keep` applies them after the commit of the batch. */
+/** The times of one batch of events, for `EventTimes.keep` after the commit. */
 class BatchTimes {
   last: string;
   stray: string | undefined;
@@ -58,10 +58,7 @@ class BatchTimes {
     this.#latest = latest;
   }
 
-  /**
-   * Takes the time of an event into account. Ignores times in another format than `stampForm`. This program writes only
-   * times in the format of `stampForm`, and they sort as strings.
-   */
+  /** Ignores a time that is not in the format of `stampForm`, because times are compared as strings. */
   take(recorded: RecordedEvent): void {
     const stamp = stampOf(recorded);
     if (stamp <= this.last || !stampForm.test(stamp)) return;

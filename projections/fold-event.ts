@@ -19,7 +19,7 @@ import { foldIntent, type IntentWriter } from './references/fold-intent.ts';
 import { foldReferences, type RowAfter } from './references/fold-references.ts';
 import { declaredOf, decodeRow, encodeRow, revisionOf } from './row.ts';
 
-/** The tables during a fold. They include rows that were written earlier in the same transaction. */
+/** The tables during a fold, including the rows that the same transaction has already written. */
 export type Rows = {
   row(type: TypeKey, name: string): Buffer | undefined;
   deletedAt(type: TypeKey, name: string): StreamRevision | undefined;
@@ -27,7 +27,6 @@ export type Rows = {
 
 /** The part of the tables that the fold reads for an event of a stream without objects. */
 export type StreamRows = {
-  /** Whether the type has no objects. */
   isEmpty(type: TypeKey): boolean;
   head(stream: StreamName): StreamRevision | undefined;
 };
@@ -45,11 +44,7 @@ export type FoldContext = {
 /** The categories of streams that are folded. A category is the part of a stream's name before the colon. */
 export const foldedCategories = ['object', 'secret', 'platform', 'guard', 'type', 'unique', 'ref', 'closing'];
 
-/**
- * The events that change nothing in the tables except the last revision of their stream. A guard needs no more, because
- * a writer that appends `ValueClaimed` to its stream only waits until this event and all earlier events are folded. The
- * events about trees and keys are for the audit indexes and for verifiers.
- */
+/** Events that change nothing in the tables except the last revision of their stream. */
 const withoutEffect: ReadonlySet<DomainEvent['type']> = new Set([
   'CopyFinished',
   'ValueClaimed',
@@ -60,12 +55,9 @@ const withoutEffect: ReadonlySet<DomainEvent['type']> = new Set([
 ]);
 
 /**
- * Writes the effects of one event and returns the change of an object; undefined if no object changed.
- *
- * @throws LogCorruptError if the event cannot have an effect in its stream, or if its revision does not follow the
- * previous one of the stream.
- *
- * @throws LogReplacedError if a new epoch has begun.
+ * Writes the effects of one event. Returns the change of an object, or undefined if no object changed.
+ * @throws LogCorruptError if the event does not belong to its stream or does not have the stream's next revision.
+ * @throws LogReplacedError if the event starts a newer epoch, or names another log.
  */
 export function foldEvent(recorded: RecordedEvent, writer: Writer, known: FoldContext): Change | undefined {
   if (isOfObject(recorded)) return foldObject(recorded, writer, known);
@@ -121,8 +113,8 @@ export function foldOther(recorded: RecordedEvent, writer: OtherWriter, known: O
 }
 
 /**
- * Throws if the revision does not follow the previous one in its stream. A gap means that the log was changed
- * (consistency protocol, 8), since streams of folded categories are never truncated.
+ * @throws LogCorruptError if the event does not have the stream's next revision. Streams of folded categories are never
+ * truncated, so a gap means that the log was changed (consistency protocol, 8).
  */
 export function assertFollows({ stream, revision, position }: RecordedEvent, before: StreamRevision | undefined): void {
   const expected = before === undefined ? 0 : before + 1;
@@ -134,10 +126,7 @@ export function assertFollows({ stream, revision, position }: RecordedEvent, bef
   throw new LogCorruptError(`${stream} has ${found}, but ${wanted} was expected`);
 }
 
-/**
- * Throws if a new epoch has begun, or if the log now has another id. The log may then lack events that were folded, so
- * the fold must start again.
- */
+/** @throws LogReplacedError if the log may lack events that were folded, so that the fold must start again. */
 function assertSameEpoch({ logId, epoch }: LogIdentity, known: LogIdentity): void {
   if (epoch > known.epoch || (epoch === known.epoch && logId !== known.logId))
     throw new LogReplacedError(
@@ -150,7 +139,7 @@ function typeOfStream(recorded: RecordedEvent, category: string): TypeKey {
   return typeKey(nameIn(recorded, category));
 }
 
-/** Returns the name after the category of the stream. */
+/** Returns the part of the stream's name after the category. */
 function nameIn({ stream, type }: RecordedEvent, category: string): string {
   if (!stream.startsWith(category))
     throw new LogCorruptError(`${stream} contains a ${type} event, which does not belong to this stream`);
@@ -161,10 +150,7 @@ function uidOf(recorded: RecordedEvent): string {
   return nameIn(recorded, 'secret:');
 }
 
-/**
- * Folds an event of an object and returns the object's change. Returns undefined for a fence on a name without an
- * object.
- */
+/** Returns the object's change, or undefined for a fence on a name without an object. */
 function foldObject(recorded: RecordedEvent, writer: Writer, known: FoldContext): Change | undefined {
   const { revision, position } = recorded;
   const { type: key, name } = objectStream(recorded);
@@ -178,8 +164,8 @@ function foldObject(recorded: RecordedEvent, writer: Writer, known: FoldContext)
   const previous = known.rows.row(key, name);
   assertFollows(recorded, previous === undefined ? known.rows.deletedAt(key, name) : revisionOf(previous));
   known.declarations.recordValues(key, event.values);
-  // A fence on a name without an object is recorded like a deletion, because the name's next event must follow this
-  // revision.
+  // A fence on a name without an object is recorded like a deletion, because the name's next event must follow the
+  // fence's revision.
   if (event.type === 'ObjectDeleted' || event.object === undefined) writer.putDeleted(key, name, revision);
   foldReferences(event, { type: key, name, revision, previous }, writer);
   if (event.object === undefined) return undefined;
@@ -202,8 +188,8 @@ function foldObject(recorded: RecordedEvent, writer: Writer, known: FoldContext)
 }
 
 /**
- * Returns the row of the object that an event contains, and the references of this object. The row has no index entry,
- * as in a replay. Returns undefined if the event contains no object.
+ * Returns the row and the references of the object that an event contains. The row has no index entry. Returns
+ * undefined if the event contains no object.
  */
 export function rowAfter(recorded: RecordedEvent): RowAfter | undefined {
   const decoded = decodeEvent(recorded);
@@ -226,8 +212,7 @@ export function recordWrite(
   { type, ...stored }: Stored,
   declarations: DeclarationsBatch,
 ): void {
-  // If the event does not end its append, a later event of the append deletes the object. The state between the two
-  // events is never visible.
+  // A later event of the same append deletes the object, so the state in between is never visible.
   if (!endsAppend || declarations.isCurrent(type, stored.declared)) return;
   declarations.recordWrite(type, { ...stored, isFence: event === 'NameFenced' });
 }
@@ -238,7 +223,7 @@ type Unregistered = {
   readonly known: FoldContext;
 };
 
-/** Computes the index entries on demand, since a plugin may register the type before a watcher receives the change. */
+/** Computes the index entries on demand, since a plugin may register the type before a watcher reads the change. */
 function withLateEntries(change: Change, { object, previous, known }: Unregistered): Change {
   return {
     ...change,
@@ -267,8 +252,8 @@ function stateBefore(
 }
 
 /**
- * Returns the object's index entry. If this process wrote the event under the same declaration, this is the entry that
- * was computed for the write; otherwise computes a new one.
+ * Returns the object's index entry. Reuses the entry of the write if this process wrote the event under the same
+ * declaration.
  */
 function indexed(
   decoded: DecodedEvent,

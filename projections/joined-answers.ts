@@ -2,13 +2,12 @@ import { must } from '../src/base/unreachable.ts';
 import { answerStart } from './row.ts';
 
 const comma = 0x2c;
-/** The number of bytes that the first buffer reserves for each expected response. Most responses are smaller. */
+/** The number of bytes that the first buffer reserves for each expected response. */
 const answerBytesExpected = 1_024;
 
 /**
- * The response JSON of several rows, joined with commas in one buffer. Each row is copied when it is added, so a row
- * may be in a buffer that the next read overwrites. One buffer is used because a million separate buffers would make a
- * garbage collection take tenths of a second.
+ * The response JSON of several rows, joined with commas. `add` copies the row. All responses are in one buffer, because
+ * a million buffers would make a garbage collection take tenths of a second.
  */
 export class JoinedAnswers {
   #bytes: Buffer;

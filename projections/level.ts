@@ -3,7 +3,7 @@ import { NewerEventError } from '../src/log/log.ts';
 import type { LevelReader } from '../src/read/declarations.ts';
 import type { LmdbTables, Writer } from './lmdb-tables.ts';
 
-/** The level of the log. It is stored in the tables and read from memory. */
+/** The level of the log, cached in memory from the tables. */
 export class Level implements LevelReader {
   readonly #listeners = new Set<(level: number) => void>();
   #level: number;
@@ -38,7 +38,7 @@ export class Level implements LevelReader {
   }
 }
 
-/** The level after one batch of events. `Level.keep` applies it after the commit of the batch. */
+/** The level after one batch of events, for `Level.keep` after the commit. */
 export class LevelBatch {
   level: number;
   readonly #before: number;
@@ -48,10 +48,7 @@ export class LevelBatch {
     this.level = before;
   }
 
-  /**
-   * Raises the level. Throws NewerEventError if this version of the program cannot read the level, since later events
-   * may then have any form.
-   */
+  /** @throws NewerEventError if this version of the program cannot read events of the level. */
   raise(level: number): void {
     assertReadable(level);
     this.level = Math.max(this.level, level);

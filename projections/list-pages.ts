@@ -24,7 +24,7 @@ import type { Choice, QueryResult } from './index/index-choice.ts';
 import { JoinedAnswers } from './joined-answers.ts';
 import type { LmdbTables, Snapshot } from './lmdb-tables.ts';
 
-/** A query, with the position of the read model in the turn in which the query was started. */
+/** A query, with the position of the read model when the query started. */
 export type Listing = {
   readonly type: TypeKey;
   readonly choice: Choice;
@@ -39,8 +39,8 @@ type Pinned = {
 type ReadRow = (name: string) => Buffer | undefined;
 
 /**
- * Joins the rows of a query into the items of a list. A short page is joined at once, a long page in slices from a
- * snapshot. Together, the lists that need several turns use about `listTurnMs` of each turn.
+ * Joins the rows of a query into the items of a list. Large pages are read in slices. All lists together use about
+ * `listTurnMs` of each turn of the event loop for their slices.
  */
 export class ListPages {
   readonly #tables: LmdbTables;
@@ -71,8 +71,7 @@ export class ListPages {
             })),
       );
     }
-    // The snapshot is taken in the turn in which the query was started, so it has the same state as the query's
-    // indexes.
+    // The snapshot is taken in the turn in which the query starts, so that the rows match the query's indexes.
     const snapshot = this.#tables.snapshot();
     return {
       rest: async (signal) => this.#rest({ type, choice, position }, snapshot, signal),
@@ -84,9 +83,7 @@ export class ListPages {
   }
 
   /**
-   * Returns the objects in batches, in their state at the time of the call, even if selecting and reading take several
-   * turns.
-   *
+   * Returns the objects in batches, in their state at the time of the call.
    * @throws SnapshotsExhaustedError if `snapshotsMax` snapshots are in use.
    */
   async objects({ type, choice, position }: Listing, signal?: Wanted): Promise<ListedObjects> {
@@ -154,8 +151,7 @@ export class ListPages {
   async *#readSlices<T>({ type, names, snapshot }: Pinned, read: (answers: JoinedAnswers) => T): AsyncGenerator<T> {
     try {
       for (let start = 0; start < names.length;) {
-        // Yields before each further slice, since a fast reader would otherwise block the event loop until the last
-        // slice.
+        // Yields between slices, since a fast reader would otherwise block the event loop.
         if (start > 0) await this.#turns.next();
         const answers = this.#slice(names, start, (name) => snapshot.rowFast(type, name));
         start += answers.count;
@@ -167,8 +163,8 @@ export class ListPages {
   }
 
   /**
-   * Joins the rows of one slice: at least one row, at most `listSliceObjectsMax`. The slice ends earlier when it has
-   * `listSliceBytesMax` bytes, or when its time is over, since the system may have to read rows from disk.
+   * Joins at least one and at most `listSliceObjectsMax` rows. Stops early at `listSliceBytesMax` bytes, or when the
+   * time slice is over.
    */
   #slice(names: readonly string[], start: number, read: ReadRow): JoinedAnswers {
     const end = Math.min(names.length, start + listSliceObjectsMax);
@@ -183,11 +179,9 @@ export class ListPages {
   }
 
   /**
-   * Takes one of `snapshotsMax` slots. Limits the time for which a list uses a snapshot, because LMDB cannot reuse
-   * freed pages in this time, and the reader may stall. When the time is over, the snapshot is released, and the next
-   * read from it fails.
-   *
-   * @throws SnapshotsExhaustedError if `snapshotsMax` snapshots are in use; `snapshot` is then released.
+   * Takes one of `snapshotsMax` slots, and releases the snapshot after `snapshotHoldMsMax`, since the reader may stall.
+   * Later reads from the snapshot fail. LMDB cannot reuse freed pages while a snapshot exists.
+   * @throws SnapshotsExhaustedError if `snapshotsMax` snapshots are in use. `snapshot` is then released.
    */
   #hold(snapshot: Snapshot): Snapshot {
     if (this.#held >= snapshotsMax) {
@@ -214,7 +208,7 @@ export class ListPages {
   }
 }
 
-/** The number of rows that are read between two checks of the time. */
+/** The number of rows between two checks of the time. */
 const rowsPerTimeCheck = 16;
 
 function pageOf(

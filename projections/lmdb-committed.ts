@@ -1,13 +1,10 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
 /**
- * Whether the newest transaction in LMDB's data file is the last committed one according to the lock file. Processes
- * map the lock file into memory, so the kernel keeps the record of the last commit even if the process is killed. If an
- * older copy was written over the data file, the newest transaction in the file is older, and the pages may come from
- * several transactions. Returns false if one of the files cannot be read.
- *
- * The offsets follow LMDB's structures on Linux (`mdb.c`: MDB_txbody and MDB_meta; the page header of the `lmdb`
- * package has 24 bytes).
+ * Whether the newest transaction in LMDB's data file is the last commit according to the lock file. The transactions
+ * differ if an older copy was written over the data file. Returns false if a file cannot be read.
+ * The offsets follow LMDB's structures on Linux (`mdb.c`: MDB_txbody and MDB_meta). The page header of the `lmdb`
+ * package has 24 bytes.
  */
 export function endsAsCommitted(path: string): boolean {
   const lock = bytesOf(`${path}-lock`, lockBytes);
@@ -39,8 +36,8 @@ function transactionAt(data: Buffer, offset: number): bigint | undefined {
 }
 
 /**
- * The first `count` bytes of a file, or the whole file if it is shorter. Undefined if the file cannot be read, or is
- * shorter than a lock header.
+ * The first `count` bytes of a file, or all bytes of a shorter file. Undefined if the file cannot be read or is shorter
+ * than a lock header.
  */
 function bytesOf(path: string, count: number): Buffer | undefined {
   let file: number | undefined;

@@ -18,9 +18,8 @@ export type EnvironmentOptions = {
 };
 
 /**
- * An LMDB environment of tables that are derived from the log. All writes use `transactionSync`. Only `close` flushes
- * them to disk. A crash of the process loses nothing, because the kernel has the pages. After a crash of the machine,
- * the tables are deleted and rebuilt from the log (consistency protocol, 2; `lmdb-use.ts`).
+ * An LMDB environment of tables that are derived from the log. Only `close` flushes the tables to disk. After a crash
+ * of the machine, the tables are rebuilt from the log (consistency protocol, 2).
  */
 export class LmdbEnvironment {
   readonly #dir: string;
@@ -42,18 +41,18 @@ export class LmdbEnvironment {
     });
   }
 
-  /** Marks the tables as in use. Call this method after all tables are open. */
+  /** Marks the tables as in use. Call `opened` after all tables are open. */
   opened(): void {
     markUse(this.#dir, { clean: false });
   }
 
-  /** Runs `write` in one transaction. Every later read sees the changes. An exception rolls back the transaction. */
+  /** Runs `write` in one transaction. An exception rolls back the transaction. */
   commit(write: () => void): void {
     this.root.transactionSync(write);
     this.root.resetReadTxn();
   }
 
-  /** Closes the tables and flushes them, so that they remain valid after a reboot. */
+  /** Closes and flushes the tables, so that the tables remain valid after a reboot. */
   async close(): Promise<void> {
     await this.root.close();
     const file = openSync(join(this.#dir, tablesFile), 'r+');

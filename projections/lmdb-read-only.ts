@@ -3,15 +3,13 @@ import { open, type RootDatabase, type Transaction } from 'lmdb';
 
 import { tablesFile } from './lmdb-use.ts';
 
-/**
- * A read transaction on one committed state of the tables, valid until `release`. `release` may be called repeatedly.
- */
+/** A read transaction on one committed state of the tables. `release` may be called repeatedly. */
 export type HeldTransaction = {
   readonly transaction: Transaction;
   readonly release: () => void;
 };
 
-/** Opens the tables in `dir` for reading, while another thread may write them. Values are returned as stored bytes. */
+/** Opens the tables in `dir` for reading the stored bytes, while another thread may write the tables. */
 export function openReadOnly(dir: string, databases: number): RootDatabase {
   const path = join(dir, tablesFile);
   return open({
@@ -25,7 +23,7 @@ export function openReadOnly(dir: string, databases: number): RootDatabase {
 }
 
 export function holdTransaction(root: RootDatabase): HeldTransaction {
-  // Without this call, lmdb may reuse a read transaction of an earlier turn, which does not include later commits.
+  // Without `resetReadTxn`, lmdb may reuse an older read transaction, which lacks later commits.
   root.resetReadTxn();
   const transaction: Transaction = root.useReadTransaction();
   let isHeld = true;

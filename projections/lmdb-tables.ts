@@ -11,9 +11,7 @@ import type { IntentWriter } from './references/fold-intent.ts';
 import { IntentTables } from './references/intent-tables.ts';
 import { ReferenceTables } from './references/reference-tables.ts';
 
-/**
- * A consistent view of the tables over several turns, until `release()`. A row is valid until the next read of a table.
- */
+/** A consistent view of the tables until `release()`. The next read of a table overwrites the buffer from `rowFast`. */
 export type Snapshot = {
   rowFast(type: TypeKey, name: string): Buffer | undefined;
   release(): void;
@@ -24,16 +22,13 @@ type ReadOptions = { readonly transaction: Transaction };
 type Rows = Database<Buffer, string> & { getBinaryFast(key: string, options?: ReadOptions): Buffer | undefined };
 
 export type Writer = IntentWriter & {
-  /** `recreated`: whether the name has an entry in the table of deleted names. The entry is then removed. */
+  /** `recreated`: whether the table of deleted names has an entry for the name. The entry is then removed. */
   putRow(type: TypeKey, name: string, row: Buffer, options: { readonly recreated: boolean }): void;
-  /**
-   * Removes the object's row, if any, and records the name's last revision. An object that is created later with this
-   * name continues after `revision`.
-   */
+  /** Removes the row of the name. Records `revision`, after which a later object with the same name continues. */
   putDeleted(type: TypeKey, name: string, revision: StreamRevision): void;
   /** Replaces the references of an object. */
   putReferences(type: TypeKey, name: string, refs: readonly HeldReference[]): void;
-  /** Drops those intents of an object (`fold-intent.ts`) that the object's event at `revision` ends. */
+  /** Drops the object's intents (`fold-intent.ts`) that the event at `revision` ends. */
   dropIntents(type: TypeKey, name: string, revision: StreamRevision): void;
   putPasswordHash(uid: string, revision: StreamRevision, hash: string): void;
   putTokenDigest(uid: string, digest: string): void;
@@ -47,19 +42,20 @@ export type Writer = IntentWriter & {
   putCheckpoint(checkpoint: Checkpoint): void;
 };
 
-/** The tables of the read models. */
+/** The tables of the object read model in LMDB. */
 export class LmdbTables {
   readonly #environment: LmdbEnvironment;
-  /** `<type>/<name>` → row. Contains only existing objects. */
+  /** `<type>/<name>` → row, for existing objects. */
   readonly #rows: Rows;
-  /** The same table as `#rows`, opened so that the values are views of lmdb's shared read buffer. */
+  /** The table of `#rows`, with values as views of lmdb's shared read buffer. */
   readonly #scans: Database<Buffer, string>;
-  /** `<type>/<name>` → last revision, for names without an object. `#rows` and `#deleted` have no key in common. */
+  /** `<type>/<name>` → last revision, for names without an object. */
   readonly #deleted: Database<number, string>;
-  /** Stream → last revision, for streams without objects. The fold detects gaps with this table. */
+  /** Stream → last revision, for streams without objects. */
   readonly #heads: Database<number, string>;
   /**
-   * `<uid>/<revision>` → a password hash; `<uid>` → the digest of the latest token. No response contains these values.
+   * `<uid>/<revision>` → password hash; `<uid>` → digest of the latest token. No response contains a value of this
+   * table.
    */
   readonly #secrets: Database<string, string>;
   /**
@@ -106,7 +102,7 @@ export class LmdbTables {
     return this.#byType(declaredPrefix).map(([type, text]) => [type, JSON.parse(text) as Declared]);
   }
 
-  /** By type: the names of the indexes that are or were unique. */
+  /** The names of the indexes that are or were unique, by type. */
   onceUnique(): readonly (readonly [TypeKey, readonly string[]])[] {
     return this.#byType(uniquePrefix).map(([type, text]) => [type, JSON.parse(text) as readonly string[]]);
   }
@@ -120,7 +116,7 @@ export class LmdbTables {
     return this.#rows.get(rowKey(type, name));
   }
 
-  /** The row in a shared buffer, valid only until the next read of a table. */
+  /** The row in a shared buffer, which the next read of a table overwrites. */
   rowFast(type: TypeKey, name: string): Buffer | undefined {
     return this.#shared(rowKey(type, name));
   }
@@ -130,7 +126,6 @@ export class LmdbTables {
     return row && sharedValue(row);
   }
 
-  /** Whether the type has no objects. */
   isEmpty(type: TypeKey): boolean {
     return this.names(type, { after: undefined, limit: 1 }).length === 0;
   }
@@ -155,9 +150,8 @@ export class LmdbTables {
   }
 
   /**
-   * Reads up to `limit` rows of a type in the order of their names, from the first name after `after`. `read` receives
-   * each row in a shared buffer that is valid only during the call, so that a scan of a million rows copies no row. The
-   * scan ends when `read` returns false.
+   * Reads up to `limit` rows of a type in the order of their names, beginning after the name `after`. `read` receives a
+   * shared buffer that is valid only during the call. The scan ends when `read` returns false.
    */
   scan(type: TypeKey, { after, limit }: NameRange, read: (row: Buffer, name: string) => boolean): void {
     const prefix = `${type}/`;
@@ -166,14 +160,14 @@ export class LmdbTables {
       if (!read(value, key.slice(prefix.length))) return;
   }
 
-  /** Up to `limit` names of a type's objects, in the order of the names. Begins after `after`, if it is given. */
+  /** Up to `limit` names of a type's objects in ascending order, beginning after the name `after`. */
   names(type: TypeKey, { after, limit }: NameRange): readonly string[] {
     const prefix = `${type}/`;
     const start = after === undefined ? prefix : `${prefix}${after}\u0001`;
     return [...this.#rows.getKeys({ start, end: `${type}0`, limit })].map((key) => key.slice(prefix.length));
   }
 
-  /** The number of objects of all types. No method counts one type, since this would scan the keys of the type. */
+  /** The number of objects of all types. */
   size(): number {
     const { entryCount } = this.#rows.getStats() as { readonly entryCount: number };
     return entryCount;
@@ -191,7 +185,7 @@ export class LmdbTables {
     };
   }
 
-  /** Runs `write` in one transaction. Every later read sees the changes. An exception rolls back the transaction. */
+  /** Runs `write` in one transaction. An exception rolls back the transaction. */
   commit(write: (writer: Writer) => void): void {
     this.intents.begin();
     this.#environment.commit(() => {
@@ -200,7 +194,7 @@ export class LmdbTables {
     this.intents.keep();
   }
 
-  /** Deletes all contents. The next fold then starts at the beginning of the log. */
+  /** Deletes all contents, including the checkpoint. */
   clear(): void {
     this.#environment.commit(() => {
       const [rows, secrets] = [
@@ -212,7 +206,7 @@ export class LmdbTables {
     this.intents.clear();
   }
 
-  /** Closes the tables and flushes them, so that they remain valid after a reboot. */
+  /** Closes and flushes the tables, so that the tables remain valid after a reboot. */
   async close(): Promise<void> {
     await this.#environment.close();
   }
@@ -268,9 +262,8 @@ export class LmdbTables {
 }
 
 /**
- * Returns the value in lmdb's shared read buffer as a view of the value's true length. lmdb sets the `length` of one
- * large buffer instead of slicing it. Since Node 22, `Buffer.concat`, `copy` and `from` ignore this `length` and would
- * also copy the bytes after the value. So no other code may receive lmdb's buffer.
+ * Returns a view of the value's true length. lmdb sets the `length` of one large buffer, but since Node 22
+ * `Buffer.concat`, `copy` and `from` ignore this `length`. So no other code may receive lmdb's buffer.
  */
 function sharedValue(bytes: Buffer): Buffer {
   return bytes.subarray(0, bytes.length);
@@ -287,7 +280,7 @@ function rowKey(type: TypeKey, name: string): string {
 const uniquePrefix = 'unique:';
 const declaredPrefix = 'declared:';
 
-/** The maximum length of a uid in keys of the table. Uids are UUIDs, and LMDB limits the length of keys. */
+/** The maximum length of a uid in a key. LMDB limits the length of keys. */
 const secretUidLengthMax = 64;
 
 function passwordKey(uid: string, revision: number): string {

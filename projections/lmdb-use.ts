@@ -2,41 +2,32 @@ import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } 
 import { join } from 'node:path';
 import { endsAsCommitted } from './lmdb-committed.ts';
 
-/**
- * Decides whether existing tables are valid. Tables are written without flushing. After an unclean end, they are valid
- * only if four conditions hold: the file is the original and not a copy; the machine has not rebooted since; no other
- * process writes the file; the newest transaction in the file is the last committed one. A copy of a file that is being
- * modified has pages of different moments, and LMDB aborts the process when it reads such a copy. If an older copy was
- * written over the file, the newest transaction is older than the last committed one. After an orderly close, copies of
- * the tables are valid too.
- */
-
 const tablesFormat = 6;
 const mark = 'use.json';
 export const tablesFile = 'tables.mdb';
 
 type Process = {
   readonly pid: number;
-  /**
-   * The start time of the process in kernel ticks since boot. It identifies the process, because process ids are
-   * reused.
-   */
+  /** The start time of the process in kernel ticks since boot. Process ids alone are reused. */
   readonly started: string;
 };
 
 type Use = {
   readonly format: number;
-  /** Whether the process has closed the tables in an orderly way. */
+  /** Whether the process has closed the tables. */
   readonly clean: boolean;
   readonly boot: string;
-  /**
-   * `fileId` of the tables' file, and of this mark file when it was written. A copy of the mark file has another id.
-   */
+  /** `fileId` of the tables' file. */
   readonly file: string;
+  /** `fileId` of this mark file when it was written. A copy of the mark file has another id. */
   readonly self: string;
   readonly process: Process;
 };
 
+/**
+ * Whether the tables in `dir` are valid. Tables are written without flushing. So after an unclean end, the file must be
+ * the original, the machine must not have rebooted, and no other process may write the file.
+ */
 export function isTrustworthy(dir: string): boolean {
   const use = readUse(dir);
   if (use?.format !== tablesFormat) return false;
@@ -46,10 +37,9 @@ export function isTrustworthy(dir: string): boolean {
   return isSameFile && !isElsewhere(use.process) && endsAsCommitted(tables);
 }
 
-/** Marks the folder as in use by this process, or as closed in an orderly way. */
+/** Marks the folder as in use by this process, or as closed (`clean`). */
 export function markUse(dir: string, { clean }: { readonly clean: boolean }): void {
-  // Writes a new file and renames it, so that the old mark remains if the disk is full. An empty mark would cause a
-  // rebuild.
+  // Renames a complete new file over the old mark, so that a full disk leaves the old mark intact.
   const next = join(dir, `${mark}.next`);
   rmSync(next, { force: true });
   writeFileSync(next, '', { mode: 0o600 });
@@ -67,7 +57,7 @@ export function markUse(dir: string, { clean }: { readonly clean: boolean }): vo
   renameSync(next, join(dir, mark));
 }
 
-/** Deletes the tables in `dir`, which are then rebuilt from the log. */
+/** Deletes all files in `dir`. The tables are then rebuilt from the log. */
 export function discard(dir: string): void {
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -85,26 +75,22 @@ function readUse(dir: string): Partial<Use> | undefined {
 }
 
 /**
- * The id of the machine's current boot; undefined on systems other than Linux. Without this id no mark matches, so the
- * tables are rebuilt after each unclean end.
+ * The id of the machine's current boot; undefined on systems other than Linux, where each unclean end causes a rebuild.
  */
 function bootId(): string | undefined {
   return textOf('/proc/sys/kernel/random/boot_id')?.trim();
 }
 
 /**
- * An id of a file; undefined if there is no file. A moved file keeps its id, and a copy has another id. The id includes
- * the birth time, because inode numbers are reused.
+ * An id of a file; undefined if the file does not exist. A copy of a file has another id. The birth time is included
+ * because inode numbers are reused.
  */
 function fileId(path: string): string | undefined {
   const { ino, birthtimeNs } = statSync(path, { bigint: true, throwIfNoEntry: false }) ?? {};
   return ino === undefined ? undefined : `${String(ino)} ${String(birthtimeNs)}`;
 }
 
-/**
- * Whether another process uses the tables, or the mark names no process. The caller has locked the folder, so such a
- * process must have opened the folder by another path.
- */
+/** Whether another process uses the tables, or the mark names no process. */
 function isElsewhere(other: Partial<Process> | undefined): boolean {
   const { pid, started } = other ?? {};
   if (typeof pid !== 'number' || typeof started !== 'string') return true;
@@ -114,8 +100,7 @@ function isElsewhere(other: Partial<Process> | undefined): boolean {
 /** The start time of a process in kernel ticks since boot; undefined if the process does not run or is a zombie. */
 function startOf(pid: number): string | undefined {
   const stat = textOf(`/proc/${String(pid)}/stat`);
-  // The second field is the program's name in parentheses and may contain any characters, so the fields after the last
-  // parenthesis are read.
+  // The program's name (the second field) is in parentheses, and may itself contain spaces and parentheses.
   const [state, ...fields] = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
   return state === 'Z' || state === 'X' ? undefined : fields[18];
 }

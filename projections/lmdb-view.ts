@@ -3,7 +3,7 @@ import type { Database, RootDatabase, Transaction } from 'lmdb';
 import { decodeCheckpoint, type Checkpoint } from './checkpoint.ts';
 import { holdTransaction, openReadOnly } from './lmdb-read-only.ts';
 
-/** The tables in the order in which they are compared, usually the smallest first. */
+/** The tables in the order of comparison. */
 export const viewedTables = ['meta', 'gone', 'heads', 'secrets', 'references', 'rows'] as const;
 export type ViewedTable = (typeof viewedTables)[number];
 
@@ -15,10 +15,7 @@ export type ViewedEntry = {
 /** One committed state of the tables, valid until `release`. */
 export type TablesSnapshot = {
   checkpoint(): Checkpoint | undefined;
-  /**
-   * The entries in the order of the bytes of their keys, from the key `from` on; without `from`, all entries. The
-   * values are copies of stored bytes.
-   */
+  /** The entries in the byte order of their keys, beginning with the key `from`. The values are copies. */
   entries(table: ViewedTable, from?: string): Iterable<ViewedEntry>;
   release(): void;
 };
@@ -29,8 +26,7 @@ type Readable = Database<Buffer, string> & {
 };
 
 /**
- * A second handle on tables that another thread may write. It reads the stored bytes. A snapshot prevents LMDB from
- * reusing freed pages, so release the snapshot after a comparison.
+ * A read-only handle on tables that another thread may write. An open snapshot prevents LMDB from reusing freed pages.
  */
 export class LmdbView {
   readonly #root: RootDatabase;

@@ -8,7 +8,7 @@ import { buildIndex, IndexCatchUp } from './index/index-build.ts';
 import type { LmdbTables } from './lmdb-tables.ts';
 import type { TypeIndex } from './index/type-index.ts';
 
-/** The state of a type's indexes: being built concurrently with the fold, or ready. */
+/** The indexes of a type: being built while the fold continues, or ready. */
 type Indexed =
   | { readonly state: 'building'; readonly catchUp: IndexCatchUp }
   | { readonly state: 'ready'; readonly index: TypeIndex; readonly type: ResourceType };
@@ -18,10 +18,7 @@ export type ReadyIndex = {
   readonly index: TypeIndex;
 };
 
-/**
- * Called after the build of a type's indexes if an index function fails for stored objects. Such an object has no value
- * in the index.
- */
+/** Called after a build of indexes in which an index function failed for stored objects. */
 export type OnUnindexed = (type: ResourceType, unindexed: Unindexed) => void;
 
 type Dependencies = {
@@ -35,12 +32,12 @@ type IndexStates = {
   readonly building: readonly TypeKey[];
 };
 
-/** The indexes of each type, built from its rows and updated by the fold. */
+/** The indexes of each type, built from the type's rows and updated by the fold. */
 export class ObjectIndexes {
   readonly #tables: LmdbTables;
   readonly #clock: Clock;
   readonly #onUnindexed: OnUnindexed | undefined;
-  /** The indexes of the types for which `build` was called. A ready index contains exactly the rows of its type. */
+  /** The indexes of the types for which `build` was called. */
   readonly #indexes = new Map<TypeKey, Indexed>();
 
   constructor({ tables, clock, onUnindexed }: Dependencies) {
@@ -57,8 +54,8 @@ export class ObjectIndexes {
   }
 
   /**
-   * The name of the object with a unique value. Undefined if no object has the value, or if the indexes are not ready
-   * or belong to another declaration of the type.
+   * The name of the object with a unique value. Undefined if no object has the value, the indexes are not ready, or the
+   * indexes belong to another declaration of the type.
    */
   holderOf(type: Pick<ResourceType, 'key' | 'fingerprint'>, index: number, key: IndexKey): string | undefined {
     const indexed = this.#indexes.get(type.key);
@@ -68,9 +65,8 @@ export class ObjectIndexes {
   }
 
   /**
-   * Builds the indexes of a type from its rows, in slices, while the fold continues. Resolves when lists can use the
-   * indexes, or when the build was cancelled. The result counts the objects for which an index function fails, and
-   * describes the first failure.
+   * Builds the indexes of a type in slices, while the fold continues. Resolves when lists can use the indexes, or when
+   * the build was cancelled. The result counts the objects for which an index function failed.
    */
   async build(type: ResourceType, onProgress?: BuildProgress): Promise<Unindexed> {
     const catchUp = new IndexCatchUp();
@@ -95,7 +91,7 @@ export class ObjectIndexes {
       if (!isWanted()) return unindexed;
     }
     if (unindexed.count > 0) this.#onUnindexed?.(type, unindexed);
-    // Both the last catch-up and this switch happen in this turn, so no event is folded in between.
+    // The last catch-up and the switch to `ready` run in one turn, so no event is folded in between.
     this.#indexes.set(type.key, { state: 'ready', index, type });
     return unindexed;
   }
@@ -110,7 +106,6 @@ export class ObjectIndexes {
     return indexed?.state === 'ready' ? indexed.index.size : 0;
   }
 
-  /** The types with ready indexes, and the types whose indexes are being built. */
   states(): IndexStates {
     const all = [...this.#indexes];
     return {

@@ -42,8 +42,7 @@ import { storedOf } from './row.ts';
 export type ObjectModelDependencies = {
   readonly tables: LmdbTables;
   /**
-   * Returns the identity of the folded log. The constructor does not call this function, so the log may be founded
-   * later.
+   * Returns the identity of the folded log. The constructor does not call `identity`, so the log may be founded later.
    */
   readonly identity: () => LogIdentity;
   readonly types: (key: TypeKey) => ResourceType | undefined;
@@ -55,8 +54,7 @@ export type ObjectModelDependencies = {
 
 /**
  * The object read model: rows in LMDB, indexes in memory, and one checkpoint. A batch of events becomes visible in one
- * turn: rows and checkpoint are committed, then the indexes, the feed and the waiters are updated without an await in
- * between (consistency protocol, 2).
+ * turn of the event loop (consistency protocol, 2).
  */
 export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fold {
   readonly categories = foldedCategories;
@@ -70,7 +68,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   readonly #indexes: ObjectIndexes;
   readonly #listeners = new Set<(batch: ChangeBatch) => void>();
   readonly #waiters: PositionWaiters;
-  /** The position of the last folded event, which equals the position in the committed checkpoint. */
+  /** The position of the last folded event and of the committed checkpoint. */
   #position: LogPosition;
   /** The number of folded events. */
   #events: number;
@@ -118,8 +116,8 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   }
 
   /**
-   * The latest event time that the last folded batch ignored because it is too far in the future, in epoch
-   * milliseconds; undefined if no time was ignored.
+   * The latest time, in epoch milliseconds, that the last folded batch ignored as too far in the future. Undefined if
+   * the batch ignored no time.
    */
   strayTime(): number | undefined {
     return this.#times.strayMs();
@@ -133,7 +131,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return isOfEpoch(position, this.#identity().epoch);
   }
 
-  /** Deletes all contents. Call this method before any content is served. */
+  /** Deletes all contents. Call `clear` before any content is served. */
   clear(): void {
     this.#tables.clear();
     this.declarations.clear();
@@ -187,8 +185,8 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   }
 
   /**
-   * Up to `limit` names of a type's objects, in the order of the names. Begins after the name `after`, if it is given.
-   * The type need not be registered, and its indexes need not be built.
+   * Up to `limit` names of a type's objects in ascending order, beginning after the name `after`. The type need not be
+   * registered, and its indexes need not be built.
    */
   namesOf(type: TypeKey, range: NameRange): readonly string[] {
     return this.#tables.names(type, range);
@@ -219,14 +217,12 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     let folded = 0;
     this.#tables.commit((writer: Writer) => {
       for (const recorded of batch) {
-        // Runs before the fold, because reading the time throws for an event of a later version, which the fold would
-        // misread.
+        // Throws for an event of a later version, before `foldEvent` can misread the event.
         times.take(recorded);
         const change = foldEvent(recorded, writer, known);
         if (change !== undefined) changes.push(change);
         folded += 1;
-        // An index function may take a millisecond for each object. The caller folds the rest of the batch in another
-        // transaction.
+        // An index function may be slow, so the caller folds the rest of the batch in another transaction.
         if (recorded.endsAppend && slices.isOver()) break;
       }
       const last = batch[folded - 1];
@@ -250,9 +246,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return folded;
   }
 
-  /**
-   * Holds the present state of the models, so that it can be compared over several turns. Call `release` afterwards.
-   */
+  /** Returns the present state of the models, which can be compared over several turns. Call `release` afterwards. */
   hold(): HeldModels {
     const { declarations, level } = this;
     const models = { declarations, level, position: () => this.position(), folded: () => this.folded() };
@@ -266,7 +260,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
 
   /**
    * Builds the indexes of a type from its rows. Resolves when lists can use the indexes, or when the build was
-   * cancelled. The result counts the objects for which an index function fails, and describes the first failure.
+   * cancelled. The result counts the objects for which an index function failed.
    */
   buildIndexes(type: ResourceType, onProgress?: BuildProgress): Promise<Unindexed> {
     return this.#indexes.build(type, onProgress);

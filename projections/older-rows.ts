@@ -9,7 +9,7 @@ import { declaredOf, decodeRow, sourceOfRow } from './row.ts';
 const rowsPerTurn = 4_096;
 const namesPerPage = 64;
 
-/** Finds the objects of a type that were last written under an older declaration. Each row records its declaration. */
+/** Finds the objects of a type that were last written under an older declaration. */
 export class OlderRows implements OlderReader {
   readonly #tables: Pick<LmdbTables, 'scan' | 'row'>;
 
@@ -30,9 +30,7 @@ export class OlderRows implements OlderReader {
     return { names, next: scanned === rowsPerTurn || names.length === namesPerPage ? last : undefined };
   }
 
-  /**
-   * The `apiVersion` of each version in which objects of the type are stored. Yields after every `rowsPerTurn` rows.
-   */
+  /** The `apiVersion` of each version in which objects of the type are stored. Yields after `rowsPerTurn` rows. */
   *storedVersions(type: TypeKey): Steps<ReadonlySet<string>> {
     const found = new Set<string>();
     for (let after: string | undefined, last: string | undefined; ; after = last) {
@@ -58,7 +56,7 @@ export class OlderRows implements OlderReader {
 
 const opening = '{"apiVersion":"';
 
-/** The object's `apiVersion`, which is the first member of its JSON and contains no escapes. */
+/** The `apiVersion` of an object, which is the first member of the JSON and contains no escapes. */
 function versionOf(row: Buffer): string {
   const source = sourceOfRow(row);
   const end = source.indexOf('"', opening.length);

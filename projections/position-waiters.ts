@@ -8,7 +8,7 @@ type Waiter = {
   readonly settle: (outcome: Outcome) => void;
 };
 
-/** The callers that wait until the read model has folded the events up to a position. */
+/** Callers that wait until the read model has folded the events up to a position. */
 export class PositionWaiters {
   readonly #clock: Clock;
   #waiters: Waiter[] = [];
@@ -48,7 +48,7 @@ export class PositionWaiters {
     });
   }
 
-  /** Resolves the callers that wait for `position` or for an earlier position. */
+  /** Resolves the waits for `position` and for earlier positions. */
   reached(position: LogPosition): void {
     if (this.#waiters.length === 0) return;
     const reached = this.#waiters.filter((waiter) => waiter.position <= position);

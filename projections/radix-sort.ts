@@ -1,17 +1,17 @@
 import { inStrides, type Steps } from '../src/base/steps.ts';
 
-/** Numbers (`order`), each with a key of 64 bits: the upper 32 bits in `high` and the lower 32 bits in `low`. */
+/** Numbers (`order`), each with a key of 64 bits: the upper 32 bits in `high`, the lower 32 bits in `low`. */
 export type RadixKeys = {
   readonly high: Uint32Array;
   readonly low: Uint32Array;
   readonly order: Uint32Array;
 };
 
-/** The bits of a digit. More bits would need fewer passes, but would write to more places than the cache has lines. */
+/** The bits of a digit. Wider digits need fewer passes, but scatter to more places than the CPU cache has lines. */
 const digitBits = 8;
 const digits = 1 << digitBits;
 
-/** A stable sort by `high`, then `low`, least significant digit first. Skips digits that are equal in all keys. */
+/** A stable sort by `high`, then by `low`. */
 export function* radixSorted(keys: RadixKeys): Steps<RadixKeys> {
   let from = keys;
   let to = blankKeys(new Uint32Array(keys.order.length));
@@ -23,7 +23,7 @@ export function* radixSorted(keys: RadixKeys): Steps<RadixKeys> {
       yield* inStrides(source.order.length, (first, end) => {
         scatter(source, { to: target, word, shift, starts, first, end });
       });
-      // The arrays of the caller are not modified.
+      // The caller's arrays are not modified.
       to = source === keys ? blankKeys(new Uint32Array(keys.order.length)) : source;
       from = target;
     }

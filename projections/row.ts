@@ -2,19 +2,19 @@ import { logPosition, streamRevision, type LogPosition, type StreamRevision } fr
 import type { StoredObject } from '../src/read/objects.ts';
 
 /**
- * One row of the object table: the members that are needed without parsing, then the exact bytes of the response.
+ * One row of the object table: a header, the index entry (entry-codec.ts), the source, and the response.
  *
  *   0  u8    format (4)
  *   1  u8    flags: 1 deletion requested, 2 has finalizers, 4 has references
  *   2  u32   revision
- *   6  u128  position; exceeds 64 bits from a log's third epoch on (`epochShift`)
+ *   6  u128  position (more than 64 bits from a log's third epoch on)
  *  22  u32   length of the index entry; 0 if the type was not registered when the row was written
- *  26  u32   the revision of the declaration under which the object's last event was decided, plus 1; 0: none
+ *  26  u32   0 without a declaration; otherwise 1 + the revision of the declaration (`declared`)
  *  30  u32   length of the source; 0 if the source equals the response
- *  34  …     the index entry (entry-codec.ts), then the source, then the response
+ *  34  …     the index entry, the source, the response
  *
- * The source is the object as its last event contains it, with the resourceVersion added. The source differs from the
- * response if the event contains the object in another version of the type, or without defaults.
+ * The source is the object as the last event contains it, with the resourceVersion added. The response has the version
+ * and the defaults of the type's present declaration.
  *
  * All numbers are little-endian.
  */
@@ -32,16 +32,16 @@ export type Row = {
   readonly position: LogPosition;
   readonly deletionRequested: boolean;
   readonly finalizers: boolean;
-  /** Whether the table of references contains references from the object to others. */
+  /** Whether the table of references contains references of the object. */
   readonly references?: boolean;
   /**
-   * The revision of the type's declaration under which the object's last event was decided; undefined if there was
-   * none.
+   * The revision of the type's declaration under which the object's last event was decided; undefined without a
+   * declaration.
    */
   readonly declared: number | undefined;
   /** The bytes of the index entry; empty if the row has none. */
   readonly entry: Uint8Array;
-  /** The object as its last event contains it; empty if it equals the response. */
+  /** The object as the last event contains it; empty if equal to the response. */
   readonly source: Uint8Array;
   readonly answer: Uint8Array;
 };
@@ -65,7 +65,10 @@ export function encodeRow(row: Row): Buffer {
   return bytes;
 }
 
-/** Decodes a row. The returned arrays share the memory of `bytes`. Throws for a row of another format. */
+/**
+ * Decodes a row. The returned arrays share the memory of `bytes`.
+ * @throws Error for a row of another format.
+ */
 export function decodeRow(bytes: Buffer): Row {
   const answerAt = answerStart(bytes);
   const sourceAt = sourceStart(bytes);
@@ -125,17 +128,14 @@ function sourceStart(bytes: Buffer): number {
   return headerBytes + bytes.readUInt32LE(entryLengthAt);
 }
 
-/** Returns the object as its last event contains it, with the resourceVersion added. */
+/** Returns the object as the last event contains it, with the resourceVersion added. */
 export function sourceOfRow(bytes: Buffer): Buffer {
   const answerAt = answerStart(bytes);
   const sourceAt = sourceStart(bytes);
   return bytes.subarray(sourceAt === answerAt ? answerAt : sourceAt, sourceAt === answerAt ? bytes.length : answerAt);
 }
 
-/**
- * Returns two members of an object's row: the response in the form of the type's present declaration, and the source.
- * The source is empty if both arguments are the same array.
- */
+/** The members `source` and `answer` of a row. The source is empty if both arguments are the same array. */
 export function formOf(source: Uint8Array, answer: Uint8Array): Pick<Row, 'source' | 'answer'> {
   return { answer, source: answer === source ? noBytes : source };
 }

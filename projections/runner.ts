@@ -10,35 +10,29 @@ import {
   type RecordedEvent,
 } from '../src/log/log.ts';
 
-/**
- * The fold that the runner drives. It commits a batch with its checkpoint, and publishes the changes in the same turn.
- */
+/** A read model into which the runner folds events. */
 export type Fold = {
   /** The categories of streams to fold. A category is the part of a stream's name before the colon. */
   readonly categories: readonly string[];
-  /** The maximum number of events in one transaction, which limits the delay of requests. */
+  /** The maximum number of events in one transaction, which delays requests. A single append may have more events. */
   readonly sliceEventsMax: number;
-  /** The position of the last folded event. Initially `logStart`. */
+  /** The position of the last folded event; `logStart` if no event is folded. */
   position(): LogPosition;
-  /**
-   * The checkpoint of the last commit; undefined before the first one. `verifyCheckpoint` compares it with the log
-   * before any event is folded.
-   */
+  /** The checkpoint of the last commit; undefined before the first commit. */
   checkpoint(): (LogIdentity & { readonly position: LogPosition; readonly eventId: string }) | undefined;
   identity(): LogIdentity;
   /** Deletes all folded contents. */
   clear(): void;
   /**
-   * Folds whole appends of a batch in one transaction. May stop before the end of the batch when a time slice is over,
-   * but folds at least the first append. Returns the number of folded events. The function is synchronous, so that no
-   * reader sees a partial batch.
+   * Folds whole appends, at least the first append of the batch, in one transaction. Returns the number of folded
+   * events. Runs synchronously, so that no reader sees a part of the folded events.
    */
   apply(batch: readonly RecordedEvent[]): number;
 };
 
 /**
- * The read models were folded from another log, or from events that this log lacks. Only the operator can decide
- * whether the log or the read models are valid.
+ * The read models were folded from another log, or from events that this log lacks. The operator must decide whether
+ * the log or the read models are valid.
  */
 export class CheckpointMismatchError extends Error {
   constructor(detail: string) {
@@ -47,7 +41,7 @@ export class CheckpointMismatchError extends Error {
   }
 }
 
-/** The fold of an event failed. A retry with the same event cannot succeed. `cause` is the original error. */
+/** The fold of an event failed. `cause` is the original error. */
 export class FoldError extends Error {
   constructor(cause: unknown) {
     super('the read models could not fold an event', { cause });
@@ -55,18 +49,17 @@ export class FoldError extends Error {
   }
 }
 
-/**
- * The progress of a catch-up. `percent`: the position of the last folded event, in percent of the head of the log when
- * the current pass began. `folded`: the number of events that this catch-up has folded.
- */
+/** The progress of a catch-up. */
 export type Progress = {
+  /** The position of the last folded event, in percent of the head of the log when the current pass began. */
   readonly percent: number;
+  /** The number of events that the catch-up has folded. */
   readonly folded: number;
 };
 
 /**
- * Folds all events up to the head of the log. Makes further passes for the events that are appended in the meantime,
- * until a pass folds fewer than `logReadAheadEventsMax` events.
+ * Folds all events up to the head of the log. Makes further passes for events that are appended meanwhile, until a pass
+ * folds fewer than `logReadAheadEventsMax` events.
  */
 export async function catchUp(
   log: EventLog,
@@ -87,8 +80,9 @@ export async function catchUp(
 
 /**
  * Folds each new event as it becomes durable. Resolves when `signal` aborts or the log closes. Rejects when the log or
- * a fold fails. With `rest`, each batch is folded one turn later, so that other folds of the same events run first.
- * `rest` is awaited after each batch.
+ * a fold fails.
+ * `rest` is awaited after each batch. With `rest`, each batch waits one turn, so that other folds of the events run
+ * first.
  */
 export async function follow(
   log: EventLog,
@@ -107,7 +101,7 @@ async function applySlices(fold: Fold, batch: readonly RecordedEvent[], pace: 'y
   for (let start = 0; start < batch.length;) {
     const end = sliceEnd(batch, start, fold.sliceEventsMax);
     start += apply(fold, start === 0 && end === batch.length ? batch : batch.slice(start, end));
-    // Yields, so that requests are answered while a long log is folded or a slow index function runs.
+    // Yields, so that requests are answered between two slices.
     if (pace === 'yield' || start < batch.length) await nextTurn();
   }
 }
@@ -138,10 +132,10 @@ function percentOf(fold: Fold, head: LogPosition): number {
 }
 
 /**
- * Verifies that the read models belong to this log (consistency protocol, 5). Clears them if a new epoch has started.
- *
+ * Verifies that the read models belong to this log (consistency protocol, 5). Clears the read models if a new epoch has
+ * started.
  * @throws CheckpointMismatchError if the read models were folded from another log or a later epoch, or if the log lacks
- * their last event.
+ * the last folded event.
  */
 export async function verifyCheckpoint(log: EventLog, fold: Fold): Promise<void> {
   const checkpoint = fold.checkpoint();
@@ -154,7 +148,7 @@ export async function verifyCheckpoint(log: EventLog, fold: Fold): Promise<void>
       `they were folded from epoch ${String(checkpoint.epoch)}, but the log is in epoch ${String(epoch)}`,
     );
   if (checkpoint.epoch < epoch) {
-    // The operator started a new epoch, so the log may have other events than those folded from the old epoch.
+    // The log of the new epoch may have other events than those folded from the old epoch.
     fold.clear();
     return;
   }

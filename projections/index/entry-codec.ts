@@ -17,10 +17,7 @@ export function encodeEntry(entry: IndexEntry, fingerprint: string, isWhole = tr
   return writer.encode(entry, isWhole ? stampOf(fingerprint) : partial(stampOf(fingerprint)));
 }
 
-/**
- * Whether `record` was encoded with this `fingerprint` and this `isWhole`. False if the record is too short for an
- * entry.
- */
+/** Whether `record` was encoded with `fingerprint` and `isWhole`. False if `record` is too short for an entry. */
 export function isEntryUnder(record: Uint8Array, fingerprint: string, isWhole = true): boolean {
   if (record.length < nameAt) return false;
   const stamp = isWhole ? stampOf(fingerprint) : partial(stampOf(fingerprint));
@@ -32,7 +29,7 @@ export function isEntryUnder(record: Uint8Array, fingerprint: string, isWhole = 
   );
 }
 
-/** Returns the stamp of an entry that lacks values, because an index function failed. */
+/** The stamp of an entry that lacks values because an index function failed. */
 function partial(stamp: number): number {
   return ~stamp >>> 0;
 }
@@ -41,8 +38,8 @@ let lastFingerprint = '';
 let lastStamp = 0;
 
 /**
- * Returns the first 32 bits of the SHA-256 digest of a fingerprint. Caches the last result, since this function is
- * called for each row, usually with the same fingerprint.
+ * Returns the first 32 bits of a fingerprint's SHA-256 digest. Caches the last result, since consecutive rows usually
+ * have equal fingerprints.
  */
 function stampOf(fingerprint: string): number {
   if (fingerprint !== lastFingerprint) {
@@ -52,24 +49,18 @@ function stampOf(fingerprint: string): number {
   return lastStamp;
 }
 
-/** The maximum number of blocks in one cache. A larger cache would cost more than it saves. */
+/** The maximum number of blocks in one cache. */
 const sharedMax = 4_096;
-/**
- * The maximum length in bytes of a block in a cache. Together with `sharedMax`, this length limits the memory that a
- * decoder uses for the entries of a hostile type.
- */
+/** The maximum length of a cached block in bytes, so that a hostile type cannot fill the memory. */
 const sharedBytesMax = 512;
 
 const noKeys: readonly IndexKey[] = Object.freeze([]);
 const noLabels: Readonly<Record<string, string>> = Object.freeze({});
 
-/** A cache of blocks and their decoded values. A million objects have few distinct labels, phases and owners. */
+/** A cache of blocks and their decoded values. Even a million objects have few distinct labels, phases and owners. */
 class Shared<T> {
   readonly #known = new Map<string, T>();
-  /**
-   * The number of failed look-ups since the cache became full, minus the number of later successful look-ups. When
-   * the number reaches `sharedMax`, `isWorthSearching` returns false.
-   */
+  /** The number of failed look-ups since the cache became full, minus the number of later successful look-ups. */
   #misses = 0;
 
   get(block: string): T | undefined {
@@ -89,12 +80,12 @@ class Shared<T> {
 }
 
 /**
- * Decodes the entries of one type, in the layout that `entry-writer.ts` describes. Equal values share one string, array
- * or object as far as the caches allow, since values take most of the memory of a million entries.
+ * Decodes the entries of one type (layout: entry-writer.ts). Equal values share one string, array or object where the
+ * caches allow, since values take most of the memory of a million entries.
  */
 export class EntryDecoder {
   readonly #labels = new Shared<Readonly<Record<string, string>>>();
-  /** By index: the cache of the keys. */
+  /** The cache of keys for each index. */
   readonly #keys: Shared<readonly IndexKey[]>[] = [];
   readonly #texts = new Shared<string>();
   readonly #f64 = new Float64Array(1);
@@ -102,13 +93,13 @@ export class EntryDecoder {
   readonly #f64Bytes = new Uint8Array(this.#f64.buffer);
   #record: Buffer = Buffer.alloc(0);
   /**
-   * The whole record as Latin-1, so that one call into the engine replaces one call for each block. No substring of it
-   * may be returned, since a substring would keep the whole string in memory.
+   * The whole record as Latin-1, because one call into the engine is faster than one call for each block. A substring
+   * of `#text` would keep the whole string in memory, so no substring may be returned.
    */
   #text = '';
   #at = 0;
 
-  /** Throws `EntryCorruptError` if the record is not well-formed. */
+  /** @throws EntryCorruptError if the record is not well-formed. */
   decode(record: Buffer): IndexEntry {
     this.#record = record;
     this.#text = record.toString('latin1');
@@ -176,8 +167,8 @@ export class EntryDecoder {
   }
 
   /**
-   * Returns the decoded value of an equal earlier block, and skips the bytes of the block. Returns undefined and skips
-   * nothing if no such block is cached.
+   * Returns the decoded value of an equal cached block, and skips the block. Returns undefined and skips nothing if no
+   * equal block is cached.
    */
   #shared<T>(known: Shared<T>, end: number): T | undefined {
     if (end - this.#at > sharedBytesMax || !known.isWorthSearching()) return undefined;
@@ -241,7 +232,7 @@ export class EntryDecoder {
     let value = 0;
     for (let shift = 0; shift < 28; shift += 7) {
       const byte = this.#text.charCodeAt(this.#at++);
-      // After the end of the record, `byte` is NaN. The loop then runs to its end, and the error below is thrown.
+      // `byte` is NaN after the end of the record, so the loop ends with the error below.
       if (byte < 0x80) return value | (byte << shift);
       value |= (byte & 0x7f) << shift;
     }

@@ -9,9 +9,11 @@ import type { IndexEntry, IndexKey } from '../../src/resource/type/index-entry.t
  *   …  varint length, then the labels: key, value, …
  *   …  varint number of indexes, then for each index: varint length (0: no value), then the keys
  *
- * A text is the varint `2 × bytes + wide`, then the text in Latin-1 (`wide` is 0) or UTF-16 (`wide` is 1). UTF-8 is not
- * used, since string keys may be ill-formed Unicode (`stringKey`). The keys of an index start with their form: texts,
- * numbers (f64), or a repetition of the name or of `created`. All numbers are little-endian.
+ * A text is the varint `2 × bytes + wide`, then the text in Latin-1 (`wide` is 0) or UTF-16 (`wide` is 1). UTF-8 cannot
+ * encode all string keys, since string keys may be ill-formed Unicode (`stringKey`).
+ *
+ * The keys of an index start with their form: texts, numbers (f64), the name, or `created`. All numbers are
+ * little-endian.
  */
 export const nameAt = 12;
 
@@ -70,10 +72,7 @@ export class EntryWriter {
     }
   }
 
-  /**
-   * Runs `write` and puts the length of the output before the output. Reserves one byte for the length, and moves the
-   * output if the length needs more bytes.
-   */
+  /** Runs `write`, and puts the length of the output (a varint) before the output. */
   #block(write: () => void): void {
     const start = this.#at;
     this.#byte(0);

@@ -9,7 +9,7 @@ import { formOf, type Row } from '../row.ts';
 export type Content = Omit<Row, 'entry'>;
 
 type Contained = {
-  /** The object of the event. */
+  /** The object in the event. */
   readonly written: ResourceObject;
   /** The result of `presentObject`; the same reference as `written` if nothing was converted. */
   readonly object: ResourceObject;
@@ -31,9 +31,7 @@ export function contentOf(recorded: RecordedEvent, decoded: DecodedEvent, { writ
   };
 }
 
-/**
- * Returns the JSON of a response. The `resourceVersion` has the same place in it as in the results of `answerBytes`.
- */
+/** The JSON of a response. Its `resourceVersion` has the same place as in the results of `answerBytes`. */
 function answerOf({ metadata, ...object }: ResourceObject, resourceVersion: string): Buffer {
   const { apiVersion, kind, ...members } = object;
   return Buffer.from(JSON.stringify({ apiVersion, kind, metadata: { resourceVersion, ...metadata }, ...members }));
@@ -41,8 +39,8 @@ function answerOf({ metadata, ...object }: ResourceObject, resourceVersion: stri
 
 /**
  * Returns the object of an event in the form of the type's present declaration: in the preferred version, with
- * defaults. If the type is not registered, returns the event's object unchanged. The same applies if this process
- * decided the event under this declaration, because the object then has this form already.
+ * defaults. Returns `written` itself if the type is not registered, or if this process decided the event under the
+ * present declaration.
  */
 export function presentObject(
   written: ResourceObject,

@@ -1,4 +1,4 @@
-/** A set of ordinals as bits, 32 in a word. Requirements on different indexes are combined in this form. */
+/** A set of ordinals as bits, 32 in each word. */
 export type Bits = Uint32Array;
 
 export function emptyBits(capacity: number): Bits {

@@ -11,27 +11,18 @@ import type { LmdbTables } from '../lmdb-tables.ts';
 import { decodeRow, encodeRow, formOf, sourceOfRow } from '../row.ts';
 import { buildTypeIndex, type TypeIndex } from './type-index.ts';
 
-/**
- * Records the changes of objects that an index build has already read. The changes of other objects need no record,
- * because the build reads these objects later.
- */
+/** Records the changes of objects that an index build has already read. The build reads all other objects later. */
 export class IndexCatchUp {
-  /**
-   * The latest state of each changed object; undefined if the object was deleted. The size is limited by the number of
-   * objects, not by the number of changes.
-   */
+  /** The latest state of each changed object; undefined if the object was deleted. */
   readonly #missed = new Map<string, IndexEntry | undefined>();
-  /**
-   * The last name that was read; undefined before the first one. The build contains all names up to this one, each in
-   * the state at the time of its read.
-   */
+  /** The last name that was read; undefined before the first read. Names are read in ascending order. */
   #reached: string | undefined;
 
   advance(name: string): void {
     this.#reached = name;
   }
 
-  /** Call this method after all rows are read. From then on, every change is recorded. */
+  /** Call `finish` after all rows are read, so that every further change is recorded. */
   finish(): void {
     this.#reached = '\uffff';
   }
@@ -40,10 +31,7 @@ export class IndexCatchUp {
     if (this.#reached !== undefined && name <= this.#reached) this.#missed.set(name, after);
   }
 
-  /**
-   * Applies recorded changes until `isOver` returns true. Returns whether all changes are applied; a result of true is
-   * valid only in this turn.
-   */
+  /** Applies recorded changes until `isOver` returns true. Returns whether all changes are applied. */
   applyTo(index: TypeIndex, isOver: () => boolean): boolean {
     for (const [name, after] of this.#missed) {
       this.#missed.delete(name);
@@ -55,35 +43,29 @@ export class IndexCatchUp {
   }
 }
 
-/** The maximum number of rows in one slice. Their entries stay in memory until they are added to the index. */
+/** The maximum number of rows in one slice. */
 const sliceRows = listSliceObjectsMax * 4;
 
 type Stale = {
   readonly entry: IndexEntry;
   readonly isWhole: boolean;
-  /** The response in the form of the present declaration; undefined if it equals the source. */
+  /** The response in the form of the present declaration; undefined if the response equals the source. */
   readonly answer: Buffer | undefined;
 };
 
 export type Build = {
   readonly slices: Slices;
   readonly catchUp: IndexCatchUp;
-  /**
-   * The stored objects for which an index function fails. The build updates this count and the details of the first
-   * failure.
-   */
+  /** The stored objects for which an index function fails. The build updates the count and the first failure. */
   readonly unindexed: { -readonly [Member in keyof Unindexed]: Unindexed[Member] };
   readonly onProgress?: BuildProgress | undefined;
-  /**
-   * Returns the number of rows of the other types with ready indexes. The build subtracts this number from the number
-   * of all rows to estimate the total for the progress.
-   */
+  /** Returns the number of rows of the other types with ready indexes, to estimate this type's number of rows. */
   readonly others: () => number;
   /** Returns false if the type was stopped or a new build of the type has started. */
   readonly isWanted: () => boolean;
 };
 
-/** Builds the index of a type. Resolves with undefined if the build was cancelled. */
+/** Builds the index of a type in slices. Resolves with undefined if the build was cancelled. */
 export async function buildIndex(type: ResourceType, tables: LmdbTables, build: Build): Promise<TypeIndex | undefined> {
   const { slices } = build;
   const next = async (): Promise<void> => {
@@ -100,7 +82,7 @@ export async function buildIndex(type: ResourceType, tables: LmdbTables, build: 
 
 class NotWantedError extends Error {}
 
-/** The minimum number of rows for a progress report. A smaller build ends before a report is useful. */
+/** The minimum number of rows for a progress report. A smaller build is fast. */
 const reportedRowsMin = sliceRows * 8;
 
 /** Yields the entries of one slice at a time, so that the caller can run other work. */
@@ -127,10 +109,7 @@ type ReadSlice = {
   readonly stale: readonly Stale[];
 };
 
-/**
- * Reads one slice of at most `sliceRows` rows. Time also ends a slice, since an index function may take a millisecond
- * for an object.
- */
+/** Reads at most `sliceRows` rows. Stops earlier when the time slice is over, since index functions may be slow. */
 function readSlice(
   type: ResourceType,
   tables: LmdbTables,
@@ -154,10 +133,7 @@ function readSlice(
   return { entries, stale };
 }
 
-/**
- * Replaces rows without a complete index entry of the present declaration. The next start can then use the stored
- * responses and entries.
- */
+/** Replaces rows without a complete index entry of the present declaration, for the next start. */
 function refresh(type: ResourceType, tables: LmdbTables, stale: readonly Stale[]): void {
   tables.commit((writer) => {
     for (const { entry, isWhole, answer } of stale) {

@@ -7,17 +7,16 @@ import type { Slice } from './index-walk.ts';
 import { countUpTo, placeOf, sliceOf, totalOf, type Ordering } from './index-window.ts';
 
 export type QueryResult = {
-  /** The number of all matching objects, inside and outside the window. */
+  /** The number of all matching objects, including those outside the window. */
   readonly total: number;
   /** The names of the window's objects, in the order of the query. */
   readonly names: readonly string[];
   /** The number of matching objects after the window. */
   readonly remaining: number;
-  /** The place of the last object in the window; undefined for the last window. */
+  /** The place of the last object in the window; undefined if no matching objects follow the window. */
   readonly next: OrderPlace | undefined;
 };
 
-/** Computes the result of a query. */
 export function* chosen(orders: OrdersView, { selection, sort, window }: ListQuery): Steps<QueryResult> {
   const ordering: Ordering = { orders, sort };
   const selected = yield* select(orders, selection, sort);
@@ -26,8 +25,7 @@ export function* chosen(orders: OrdersView, { selection, sort, window }: ListQue
     window.kind === 'after' && window.after !== undefined ? yield* countUpTo(ordering, selected, window.after) : 0;
   const { skip, take } = sliceOfWindow(window, before, total);
   const ordinals = yield* sliceOf(ordering, selected, { skip, take });
-  // The array is allocated with its final length. Growing an array to a million elements would copy it many times, each
-  // time within one step.
+  // Allocated with the final length. A growing array of a million elements would be copied many times.
   const names = new Array<string>(ordinals.length);
   yield* inStrides(ordinals.length, (from, to) => {
     for (let index = from; index < to; index++) names[index] = orders.rows.name(ordinals[index] ?? 0);
@@ -57,7 +55,9 @@ function slice(skip: number, size: number, total: number): Slice {
   return { skip, take: Math.max(0, Math.min(size, total - skip)) };
 }
 
-/** A query that runs over several turns. It keeps its view of the index open until it completes, fails or is closed. */
+/**
+ * A query that runs over several turns. Its view of the index stays open until the query completes, fails or is closed.
+ */
 export class Choice {
   readonly #steps: Steps<QueryResult>;
   readonly #release: () => void;
@@ -67,7 +67,7 @@ export class Choice {
     this.#release = release;
   }
 
-  /** Continues until the slice is over; returns undefined if the query has not completed. */
+  /** Continues the query until the slice is over. Returns undefined if the query has not completed. */
   advance(slices: Pick<Slices, 'isOver'>): QueryResult | undefined {
     let isPaused = false;
     try {
@@ -83,7 +83,7 @@ export class Choice {
     }
   }
 
-  /** Cancels the query. */
+  /** Cancels the query, and closes the view of the index. */
   close(): void {
     this.#release();
   }

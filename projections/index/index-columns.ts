@@ -3,9 +3,9 @@ import type { IndexValueType } from '../../src/resource/type/resource-type.ts';
 
 /**
  * The keys of one index by ordinal (see `IndexRows`). An object without a value has the key `missing`, which sorts
- * after all other keys: Infinity after finite numbers, and U+FFFF after texts, because no text key starts with a
- * character from U+FC00 on (`stringKey`). So objects without a value sort last in ascending order, and first in
- * descending order.
+ * after all other keys.
+ * `missing` is Infinity for numbers, since keys are finite. It is U+FFFF for texts, since no text key starts with a
+ * character from U+FC00 on (`stringKey`).
  */
 export type KeyColumn = {
   readonly missing: IndexKey;
@@ -58,7 +58,6 @@ export class TextColumn implements KeyColumn {
 
 export class NumberColumn implements KeyColumn {
   readonly missing = missingNumber;
-  /** The values. Every ordinal is set before it is read, so unused elements may have any value. */
   #values = new Float64Array(16);
 
   keys(ordinal: number): readonly IndexKey[] {

@@ -7,10 +7,10 @@ import { currentObject } from '../../src/resource/type/versions/shown-version.ts
 import { EntryDecoder, isEntryUnder } from './entry-codec.ts';
 import { answerStart, entryOfRow, sourceOfRow } from '../row.ts';
 
-/** One decoder for each declaration of a type. A decoder shares strings among entries. */
+/** One decoder for each declaration of a type, since a decoder shares strings among entries. */
 const decoders = new WeakMap<ResourceType, EntryDecoder>();
 
-/** Returns the index entry stored in a row, or computes the entry if it was stored under another declaration. */
+/** Returns the index entry stored in a row. Computes the entry if the row was stored under another declaration. */
 export function entryBeside(row: Buffer, type: ResourceType): IndexEntry {
   return keptEntry(row, type).entry;
 }
@@ -21,8 +21,8 @@ type KeptEntry =
   | { readonly entry: IndexEntry; readonly current: false; readonly answer: Buffer | undefined };
 
 /**
- * Converts the source of a row to the preferred version of its type. `answer` is the JSON of the object; undefined if
- * the conversion changes nothing.
+ * Converts the source of a row to the preferred version of its type. `answer` is the JSON of the converted object, or
+ * undefined if the conversion changes nothing.
  */
 export function presentOf(
   row: Buffer,
@@ -34,9 +34,9 @@ export function presentOf(
 }
 
 /**
- * If the index entry in a row was stored under this declaration, returns this entry (`current` is true). Otherwise
- * computes the entry, and calls `onError` for each index with a failing function. With `onError`, also computes the
- * entry again if the stored one lacks a value because of such a failure.
+ * Returns the index entry stored in a row, or computes the entry if the row was stored under another declaration.
+ * `onError` is called for each index with a failing function.
+ * With `onError`, an entry that lacks a value because of a failure is also computed again.
  */
 export function keptEntry(row: Buffer, type: ResourceType, onError?: (error: IndexValueError) => void): KeptEntry {
   const kept = entryOfRow(row);

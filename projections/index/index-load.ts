@@ -57,19 +57,19 @@ function* loadSingle(sequence: OrderedSequence, column: KeyColumn, orders: LoadO
   yield* sequence.load(sorted, () => 0);
 }
 
-/** The keys of all postings, by ordinal. */
+/** The keys of all postings, grouped by ordinal. */
 type KeyTable = {
   /** The distinct keys. */
   readonly keys: readonly IndexKey[];
-  /** The index in `keys` of each posting's key. */
+  /** For each posting: the index of its key in `keys`. */
   readonly keyPlaces: Uint32Array;
-  /** The first posting of each ordinal, and the total at the end. Undefined if each ordinal has one posting. */
+  /** For each ordinal: the first posting. The last element is the total. Undefined if each ordinal has one posting. */
   readonly starts: Uint32Array | undefined;
 };
 
 /**
- * If an index has at most this many distinct texts, only these texts are sorted, and the objects are then distributed
- * to them.
+ * Up to this number of distinct texts in an index, only the distinct texts are sorted, which is faster than sorting all
+ * objects.
  */
 const fewKeysMax = 4_096;
 
@@ -113,7 +113,7 @@ class KeyPlaces {
 }
 
 function* labelTable(rows: IndexRows): Steps<KeyTable> {
-  /** The places by key, then by value, so that each term is built only once. */
+  /** Label key → label value → place in `keys`, so that each term is built only once. */
   const places = new SteadyMap<SteadyMap<number>>();
   const keys: string[] = [];
   const keyPlaces = new Growing(rows.capacity);
@@ -135,15 +135,12 @@ function* labelTable(rows: IndexRows): Steps<KeyTable> {
   return { keys, keyPlaces: keyPlaces.used(), starts };
 }
 
-/**
- * Decides when a loop must yield. The work of the loop is counted in objects and postings, since an object may have
- * many postings or none.
- */
+/** Decides when a loop must yield, by the number of processed objects and postings. */
 class Due {
   #next = strideMax;
 
   /**
-   * Returns whether a yield is due. If so, schedules the next one. `done`: the number of processed objects and
+   * Returns whether a yield is due, and if so, schedules the next yield. `done`: the number of processed objects and
    * postings.
    */
   isPast(done: number): boolean {
@@ -158,7 +155,9 @@ type Deal = {
   readonly marked: boolean;
 };
 
-/** Sorts the distinct keys, then distributes the postings to them. Postings with equal keys stay in default order. */
+/**
+ * Sorts the distinct keys, then distributes the postings to the keys. Postings with equal keys stay in default order.
+ */
 function* deal(sequence: OrderedSequence, table: KeyTable, { inOrder, marked }: Deal): Steps<undefined> {
   const { keys, keyPlaces, starts } = table;
   const next = yield* firstRanks(keys, keyPlaces);
@@ -182,7 +181,7 @@ function* deal(sequence: OrderedSequence, table: KeyTable, { inOrder, marked }: 
   yield* sequence.load(postings, (rank) => keys[keyAt[rank] ?? 0] ?? '');
 }
 
-/** The rank of the first posting of each key. */
+/** For each key: the rank of its first posting. */
 function* firstRanks(keys: readonly IndexKey[], keyPlaces: Uint32Array): Steps<Uint32Array> {
   const places = yield* numbered(keys.length);
   const sorted =
@@ -204,7 +203,6 @@ function* firstRanks(keys: readonly IndexKey[], keyPlaces: Uint32Array): Steps<U
   return ranks;
 }
 
-/** An array of numbers that grows. */
 class Growing {
   #numbers: Uint32Array;
   #length = 0;

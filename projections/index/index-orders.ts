@@ -8,15 +8,15 @@ export type Orders = {
   readonly rows: IndexRows;
   /** The order by creation time, newest first, then by name. */
   readonly byDefault: OrderedSequence;
-  /** The order of each index: ascending, objects without a value last. */
+  /** For each index: the order by ascending key. Objects without a value are last. */
   readonly byIndex: readonly OrderedSequence[];
-  /** By index: whether an object may have several postings. */
+  /** For each index: whether an object may have several postings. */
   readonly multi: readonly boolean[];
   /** The order by label terms. Objects without labels have no posting. */
   readonly byLabel: OrderedSequence;
 };
 
-/** The orders that queries read. To read them over several turns, first open a view of the index (`IndexViews`). */
+/** The orders that queries read. A query over several turns must first open a view of the index (`IndexViews`). */
 export type OrdersView = Pick<Orders, 'rows' | 'multi'> & {
   readonly byDefault: OrderView;
   readonly byIndex: readonly OrderView[];
@@ -39,7 +39,7 @@ export function labelTerm(key: string, value: string): string {
 }
 
 /**
- * Returns the posting of one of an object's keys: the ordinal, with marks if the key is the least or the greatest one.
+ * Returns the posting of an object's key: the ordinal, with marks if the key is the object's least or greatest key.
  * `place`: the place of the key among the `count` keys of the object.
  */
 export function markedPosting(ordinal: number, place: number, count: number): number {

@@ -10,8 +10,8 @@ import { ordinalMask, type OrderView } from './order-view.ts';
 export type Selected =
   | { readonly kind: 'all' }
   /**
-   * The postings from rank `low` to `high` (exclusive) in `sequence`, which is the order of the first sort key, or has
-   * the default order in this range. Each object has one posting in the range.
+   * The postings from rank `low` to `high` (exclusive) in `sequence`. Each object has one posting in the range, and the
+   * postings are in the requested order.
    */
   | { readonly kind: 'range'; readonly sequence: OrderView; readonly low: number; readonly high: number }
   | { readonly kind: 'bits'; readonly bits: Bits; readonly total: number }
@@ -24,7 +24,7 @@ type Range = {
 };
 
 /**
- * One requirement as ranges of ranks in the order of its index or of the labels. `negated`: the requirement selects all
+ * A requirement as ranges of ranks in the order of an index or of the labels. `negated`: the requirement selects all
  * objects without a posting in the ranges.
  */
 type Condition = {
@@ -35,7 +35,7 @@ type Condition = {
   readonly count: number;
   /** Whether all postings in the ranges have the same key. */
   readonly oneKey: boolean;
-  /** The index of the requirement, if each object has exactly one posting in its order. */
+  /** The index of the requirement, if each object has exactly one posting in the order of the index. */
   readonly singleIndex: number | undefined;
   readonly holds: (ordinal: number) => boolean;
 };
@@ -66,15 +66,15 @@ function* allHolding(orders: OrdersView, driver: Condition, others: readonly Con
 }
 
 function* everything({ rows, byDefault }: OrdersView, conditions: number): Steps<Bits> {
-  // Reads the rows directly, which is faster. This is valid only before the first `yield`, that is, in the turn in
-  // which the view was opened, and only while no other view retains removed rows.
+  // Reading the rows directly is faster. The rows have the state of the view only before the first `yield`, and only
+  // while no other view retains removed rows.
   if (conditions <= conditionsPerStep && rows.views.retired === 0) return rows.live();
   const bits = emptyBits(rows.capacity);
   yield* marked(bits, { sequence: byDefault, ranges: [{ low: 0, high: byDefault.size }] });
   return bits;
 }
 
-/** The maximum number of conditions built in one step, since one condition may need a few hundred searches. */
+/** The maximum number of conditions built in one step, since a condition may need a few hundred searches. */
 const conditionsPerStep = 4;
 
 function* conditionsOf(orders: OrdersView, { labels, fields }: Selection): Steps<Condition[]> {
@@ -89,15 +89,12 @@ function* conditionsOf(orders: OrdersView, { labels, fields }: Selection): Steps
   return conditions;
 }
 
-/**
- * The maximum number of candidates for which checking each one against the other conditions is cheaper than marking all
- * matching objects.
- */
+/** The maximum number of candidates for which checking each candidate is cheaper than marking all matching objects. */
 const testedMax = 2_048;
 
 /**
- * If the objects of a condition are one range of the requested order, returns this range, so that no set is needed. If
- * there are no objects, returns an empty list. Otherwise returns undefined.
+ * Returns the range of the requested order that contains exactly the condition's objects. Returns undefined if the
+ * objects are not one range, and an empty list if there are no objects.
  */
 function rangeInOrder(
   { ranges, sequence, oneKey, singleIndex }: Condition,
@@ -196,8 +193,8 @@ function fieldCondition(orders: OrdersView, requirement: IndexRequirement): Cond
   if (orders.multi[requirement.index] === true)
     return { sequence, ranges, count, negated, oneKey, singleIndex: undefined, holds };
   const singleIndex = requirement.index;
-  // Every object has one posting, so the smaller of two sets can be used: the objects inside the ranges, or those
-  // outside. A single range is kept even if it is large, since it may be a range of the requested order.
+  // Every object has one posting, so the smaller set can be used: the objects inside the ranges, or those outside. A
+  // single range is kept, since the range may be in the requested order.
   if (count <= sequence.size / 2) return { sequence, ranges, count, negated, oneKey, singleIndex, holds };
   if (!negated && ranges.length === 1) return { sequence, ranges, count, negated, oneKey, singleIndex, holds };
   return {
@@ -210,7 +207,7 @@ function fieldCondition(orders: OrdersView, requirement: IndexRequirement): Cond
   };
 }
 
-/** `present`: the rank after the last posting with a value. */
+/** `present`: the number of postings with a value, which is the rank of the first posting without a value. */
 function fieldRanges(sequence: OrderView, present: number, requirement: IndexRequirement): readonly Range[] {
   switch (requirement.operator) {
     case 'in':

@@ -16,14 +16,14 @@ export type Tie = {
 };
 
 /**
- * The objects of one type by ordinal. An ordinal is a small dense number that orders contain instead of the name. After
- * an object is removed, its ordinal is reused.
+ * The objects of one type by ordinal: a small dense number that orders contain instead of the name. The ordinal of a
+ * removed object is reused.
  */
 export class IndexRows {
   readonly #names = new TextColumn();
   readonly #created = new NumberColumn();
   readonly #labels: Labels[] = [];
-  /** The columns of the indexes. The indexes of the name and of the creation time have the two columns above. */
+  /** The columns of the indexes. The indexes of the name and of the creation time share `#names` and `#created`. */
   readonly columns: readonly KeyColumn[];
   /** The ordinals below `capacity` that have no object. */
   readonly #free: number[] = [];
@@ -65,7 +65,7 @@ export class IndexRows {
     }
   }
 
-  /** Removes an object. Call this method after the row was removed from all orders. */
+  /** Removes an object. Call `remove` after the row was removed from all orders. */
   remove(ordinal: number): void {
     this.views.retire(ordinal);
   }
@@ -101,8 +101,8 @@ export class IndexRows {
   }
 
   /**
-   * Compares by the default order: newest first, then by name. All other orders use this comparison for equal keys. A
-   * negative result means that the object at `ordinal` is first.
+   * Compares by the default order: newest first, then by name. A negative result means that the object at `ordinal` is
+   * first. All orders use `compareTie` for equal keys.
    */
   compareTie(ordinal: number, { created, name }: Tie): number {
     const own = this.created(ordinal);
@@ -111,7 +111,7 @@ export class IndexRows {
     return ownName < name ? -1 : ownName > name ? 1 : 0;
   }
 
-  /** The ordinals of all objects. Call this method only while no removed row is retained for an open view. */
+  /** The ordinals of all objects. Call `live` only while no removed row is retained for an open view. */
   live(): Bits {
     const bits = emptyBits(this.#capacity).fill(0xffffffff);
     const beyond = this.#capacity & 31;

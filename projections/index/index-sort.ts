@@ -2,15 +2,11 @@ import { inStrides, strideMax, type Steps } from '../../src/base/steps.ts';
 import { blankKeys, radixSorted, type RadixKeys } from '../radix-sort.ts';
 
 /**
- * Sorts of ordinals by key, for the build of an index. A comparison sort of a million distinct texts takes seconds,
- * mostly because of cache misses. The sorts of this file read up to eight characters of a text at a time, and move only
- * numbers.
+ * Sorts of ordinals by key, for the build of an index. A comparison sort of a million texts takes seconds, mostly
+ * because of cache misses. So the sorts read up to eight characters at a time, and move only numbers.
  */
 
-/**
- * Returns `order` sorted by number. Ordinals with equal numbers keep their order. `numberOf` must return a finite
- * number or Infinity.
- */
+/** Returns `order` sorted by number. The sort is stable. `numberOf` must return a finite number or Infinity. */
 export function* sortedByNumber(order: Uint32Array, numberOf: (ordinal: number) => number): Steps<Uint32Array> {
   const values = new Float64Array(order.length);
   let descents = 0;
@@ -28,8 +24,8 @@ export function* sortedByNumber(order: Uint32Array, numberOf: (ordinal: number) 
   yield* inStrides(order.length, (from, to) => {
     for (let index = from; index < to; index++) {
       const sign = words[index * 2 + 1] ?? 0;
-      // After this change, the bits of a double sort like the number: all bits of a negative number are inverted, and
-      // the sign bit of any other number is set.
+      // Makes the bits of a double sort like its number. All bits of a negative number are inverted; the sign bit of
+      // any other number is set.
       const flip = (sign & 0x80000000) === 0 ? 0 : 0xffffffff;
       high[index] = sign ^ (flip | 0x80000000);
       low[index] = (words[index * 2] ?? 0) ^ flip;
@@ -46,7 +42,7 @@ export type Texts = {
 
 /**
  * Returns `ordinals` sorted by text in UTF-16 order, then by rank. The sort is fastest if `ordinals` is in the order in
- * which the texts were created, which is also their order in memory.
+ * which the texts were created, because of the cache.
  */
 export function* sortedByText(ordinals: Uint32Array, texts: Texts): Steps<Uint32Array> {
   if (yield* isSortedText(ordinals, texts)) return ordinals;
@@ -69,14 +65,11 @@ function* isSortedText(ordinals: Uint32Array, { textOf }: Texts): Steps<boolean>
   return isSorted;
 }
 
-/** Runs of at most this length are sorted by comparison. For so few texts, this is faster than a radix sort. */
+/** The maximum length of a run for which a comparison sort is faster than a radix sort. */
 const comparedMax = 64;
 const fewMax = 8;
 
-/**
- * Sorts ordinals with texts that are equal up to offset `depth`. Each recursive call has a depth that is at least four
- * greater.
- */
+/** Sorts ordinals with texts that are equal up to offset `depth`. */
 function* sortRun(texts: Texts, run: Uint32Array, depth: number): Steps<undefined> {
   if (run.length <= comparedMax) {
     sortByComparison(texts, run);
@@ -108,7 +101,7 @@ type EqualStart = {
   readonly isWhole: boolean;
 };
 
-/** Sorts ordinals with texts that are equal up to `depth`. Continues at `depth`, unless the whole texts are equal. */
+/** Sorts ordinals with texts that are equal up to offset `depth`. */
 function* sortEqualStart(texts: Texts, run: Uint32Array, { depth, isWhole }: EqualStart): Steps<undefined> {
   if (yield* areEqual(texts, run)) yield* sortByNumbers(run, { first: () => 0, second: rankIn(texts) });
   else if (isWhole) yield* sortRun(texts, run, depth);
@@ -117,8 +110,7 @@ function* sortEqualStart(texts: Texts, run: Uint32Array, { depth, isWhole }: Equ
 
 /**
  * Sorts texts of which some end before `depth`. The padding after the end of a text equals NUL characters of other
- * texts. If two texts differ only in this padding, the shorter text is a prefix of the longer one. So texts that have
- * ended are sorted by length, before all texts that continue.
+ * texts. So texts that have ended are sorted by length, before all texts that continue.
  */
 function* sortEnded(texts: Texts, run: Uint32Array, depth: number): Steps<undefined> {
   const lengthOf = (ordinal: number): number => Math.min(texts.textOf(ordinal).length, depth + 1);

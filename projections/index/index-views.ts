@@ -1,6 +1,6 @@
 import { Fifo } from '../../src/base/fifo.ts';
 
-/** A row that is no longer in any order, with the last view that may read it. */
+/** A row that is no longer in any order, with the last view that may read the row. */
 type Retired = {
   readonly ordinal: number;
   readonly view: number;
@@ -8,8 +8,7 @@ type Retired = {
 
 /**
  * The open views of an index. A view reads one state of the index over several turns, while the index changes. Data
- * that an open view may read is copied on write: chunks of orders are copied, and a row keeps its ordinal until no open
- * view may read the row.
+ * that an open view may read is copied on write.
  */
 export class IndexViews {
   #opened = 0;
@@ -20,12 +19,12 @@ export class IndexViews {
   readonly #retired = new Fifo<Retired>();
   readonly #free: (ordinal: number) => void;
 
-  /** `free` is called with the ordinal of each retired row when no open view may read the row. */
+  /** `free` is called with the ordinal of a retired row when no open view may read the row. */
   constructor(free: (ordinal: number) => void) {
     this.#free = free;
   }
 
-  /** The number of views that were opened since the start. These views do not read data that is created from now on. */
+  /** The number of views that were opened since the start. These views do not read data that is created later. */
   get opened(): number {
     return this.#opened;
   }
@@ -39,7 +38,7 @@ export class IndexViews {
     return this.#retired.length;
   }
 
-  /** Whether an open view may read data that was created when `opened` had the value `made`. */
+  /** Whether an open view may read data that was created when `opened` was `made`. */
   see(made: number): boolean {
     return this.#newest > made;
   }
@@ -62,7 +61,7 @@ export class IndexViews {
     }
   }
 
-  /** Frees a row as soon as no open view may read it. Call this method after the row was removed from all orders. */
+  /** Frees a row as soon as no open view may read the row. Call `retire` after the row was removed from all orders. */
   retire(ordinal: number): void {
     if (this.areOpen) this.#retired.push({ ordinal, view: this.#newest });
     else this.#free(ordinal);

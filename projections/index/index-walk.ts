@@ -8,13 +8,12 @@ export type Walk = {
   /** The range of ranks: `low` is inclusive, `high` is exclusive. */
   readonly low: number;
   readonly high: number;
-  /** The mark that a hit must have. With 0, a hit needs no mark. */
+  /** The mark that a hit must have; 0 if a hit needs no mark. */
   readonly mark: number;
-  /** The ordinals of hits. If undefined, a hit may have any ordinal. */
+  /** The ordinals of hits; undefined if a hit may have any ordinal. */
   readonly bits: Bits | undefined;
 };
 
-/** A walk with a known number of hits. */
 export type CountedWalk = Walk & { readonly total: number };
 
 export type Slice = {
@@ -22,7 +21,7 @@ export type Slice = {
   readonly take: number;
 };
 
-/** The number of spans in one step. A span is at most one chunk, and eight chunks have a few thousand postings. */
+/** The number of spans in one step. A span has at most `chunkPostingsMax` postings. */
 const spansPerStep = 8;
 
 /** Calls `visit` with each span until `visit` returns false. */
@@ -59,10 +58,7 @@ function isWhole({ mark, bits }: Walk): boolean {
   return mark === 0 && bits === undefined;
 }
 
-/**
- * Counts the hits in a span. This is the hot loop of a walk. For speed, it handles only numbers, and does not branch on
- * single bits of `bits`.
- */
+/** Counts the hits in a span. For speed in this hot loop, the code handles only numbers and does not branch on bits. */
 function hitsInSpan({ mark, bits }: Walk, { chunk: { ordinals }, from, to }: Span): number {
   let count = 0;
   for (let offset = from; offset < to; offset++) {
@@ -74,7 +70,7 @@ function hitsInSpan({ mark, bits }: Walk, { chunk: { ordinals }, from, to }: Spa
   return count;
 }
 
-/** Returns the rank of the hit with exactly `before` hits before it. Searches from the nearer end of the walk. */
+/** Returns the rank of the hit that has exactly `before` hits before it. Searches from the nearer end of the walk. */
 export function* rankOfHit(walk: CountedWalk, before: number): Steps<number> {
   return before <= walk.total / 2
     ? yield* rankForward(walk, before)
@@ -82,8 +78,8 @@ export function* rankOfHit(walk: CountedWalk, before: number): Steps<number> {
 }
 
 /**
- * Returns the rank of the hit with exactly `before` hits before it. Searches from the low end. Returns `high` if there
- * is no such hit.
+ * Returns the rank of the hit that has exactly `before` hits before it. Searches from the low end. Returns `high` if
+ * the hit does not exist.
  */
 export function* rankForward(walk: Walk, before: number): Steps<number> {
   if (isWhole(walk)) return Math.min(walk.high, walk.low + before);
@@ -106,7 +102,7 @@ export function* rankForward(walk: Walk, before: number): Steps<number> {
   return rank;
 }
 
-/** Returns the rank of the hit with exactly `after` hits after it. Searches from the high end. */
+/** Returns the rank of the hit that has exactly `after` hits after it. Searches from the high end. */
 function* rankBackward(walk: Walk, after: number): Steps<number> {
   if (isWhole(walk)) return walk.high - 1 - after;
   let rest = after;
@@ -128,7 +124,7 @@ function* rankBackward(walk: Walk, after: number): Steps<number> {
   return rank;
 }
 
-/** The ordinals of the first hits at `rank` or after it, at most `take`. */
+/** The ordinals of at most `take` hits, beginning at `rank`. */
 export function* ordinalsFrom(walk: Walk, rank: number, take: number): Steps<number[]> {
   const found: number[] = [];
   if (take <= 0) return found;

@@ -18,9 +18,8 @@ import {
 import { greatestMark, leastMark, ordinalMask } from './order-view.ts';
 
 /**
- * The order of a query. Without a sort key, a window is read along the default order; with one ascending key, along the
- * order of this key. In all other cases, objects with an equal first key form groups, and each group is sorted by the
- * remaining keys. Few objects are sorted directly.
+ * The order of a query. Objects with an equal first key form a group, and each group is sorted by the remaining keys. A
+ * query with only one ascending key or no key needs no groups.
  */
 export type Ordering = { readonly orders: OrdersView; readonly sort: readonly SortKey[] };
 
@@ -57,8 +56,7 @@ export function* countUpTo(ordering: Ordering, selected: Selected, place: OrderP
 function* countInWalk(ordering: Ordering, walk: CountedWalk, place: OrderPlace): Steps<number> {
   const { sequence } = walk;
   const [first, ...rest] = ordering.sort;
-  // Without a sort, all postings of the walk have the same key: the key of the default order, or that of the
-  // requirement.
+  // Without a sort, all postings of the walk have the same key.
   if (first === undefined)
     return walk.total === 0 ? 0 : yield* hitsBefore(walk, sequence.after(sequence.keyAt(walk.low), place));
   if (first.nulls !== undefined) return yield* countInParts(ordering, walk, { place, first });
@@ -148,7 +146,7 @@ function* walkSlice(ordering: Ordering, walk: CountedWalk, slice: Slice): Steps<
 type Parts = { readonly usual: Ordering; readonly present: CountedWalk; readonly absent: CountedWalk };
 
 /**
- * Splits the walk into objects with a value and objects without one. Used if the sort key has `nulls`, which places the
+ * Splits the walk into objects with a value and objects without a value. The sort key has `nulls`, which places the
  * objects without a value at one end.
  */
 function* partsOf({ orders, sort }: Ordering, walk: CountedWalk, first: SortKey): Steps<Parts> {
@@ -189,7 +187,7 @@ function isGrouped(sort: readonly SortKey[]): boolean {
 
 function* groupedSlice(ordering: Ordering, walk: CountedWalk, { skip, take }: Slice): Steps<readonly number[]> {
   const descending = ordering.sort[0]?.direction === 'desc';
-  // Both directions have the same groups. So in descending order, the place is counted from the other end.
+  // Groups are ascending in both directions, so a descending query counts `skip` from the other end.
   const ascendingPlace = descending ? walk.total - 1 - skip : skip;
   const rank = yield* rankOfHit(walk, ascendingPlace);
   const group = groupOf(walk, walk.sequence.keyAt(rank));

@@ -3,33 +3,27 @@ import type { KeyColumn } from './index-columns.ts';
 import type { IndexRows, Tie } from './index-rows.ts';
 
 /**
- * A chunk of one order of a type's objects. The order is ascending by key, then by the tie-break. The rank of a posting
- * is its place in the order, so the size of a range of keys is the difference of two ranks.
- *
- * A posting is the entry of an object in an order. An object has one posting in the default order and in the order of a
- * single-valued index. In the order of labels, it has one posting for each label. In the order of a multi-valued index,
- * it has one posting for each key. There, the postings of its least and its greatest key are marked, so that a walk in
- * either direction finds each object once.
+ * A chunk of one order of a type's objects: ascending by key, then by the tie-break (`compareTie`). The rank of a
+ * posting is its place in the order.
+ * A posting is the entry of an object in an order. An object has one posting for each label in the order of labels, and
+ * one for each key in the order of a multi-valued index. In every other order, each object has one posting.
  */
 export type Chunk = {
   /** The postings in order; only the first `length` elements are used. */
   readonly ordinals: Uint32Array;
-  /**
-   * The keys of the postings, if an object may have several postings. Otherwise undefined, because the keys are in a
-   * column or are all equal.
-   */
+  /** The keys of the postings in an order with several postings for an object; undefined in other orders. */
   readonly keys: IndexKey[] | undefined;
   length: number;
-  /** The key of the last posting. A search over chunks reads no other key. */
+  /** The key of the last posting. */
   last: IndexKey;
-  /**
-   * The number of views that were opened before the chunk was created. Only later views may read this chunk, so a write
-   * copies the chunk only if a later view is open.
-   */
+  /** The number of views that were opened before the chunk was created. Only later views may read the chunk. */
   readonly made: number;
 };
 
-/** A posting is an ordinal, combined with none, one or both of these marks. */
+/**
+ * In a multi-valued index, the postings of an object's least and greatest key are marked. A walk counts only one mark,
+ * so that each object is found once.
+ */
 export const leastMark = 0x40000000;
 export const greatestMark = 0x20000000;
 export const ordinalMask = 0x1fffffff;
@@ -62,16 +56,13 @@ type PlaceInChunk = {
   readonly offset: number;
 };
 
-/** Reads an order. While a view of the index is open, writes do not change the data that this object reads. */
+/** Reads an order. While a view of the index is open, writes do not change the data that this `OrderView` reads. */
 export class OrderView {
   readonly #rows: IndexRows;
   readonly #column: KeyColumn | undefined;
   readonly #state: OrderState;
 
-  /**
-   * `column`: the keys, if they are not stored with the postings. Undefined if the keys are stored with the postings,
-   * or are all equal.
-   */
+  /** `column` contains the keys. Undefined if the postings contain the keys, or all keys are equal. */
   constructor(rows: IndexRows, column: KeyColumn | undefined, state: OrderState) {
     this.#rows = rows;
     this.#column = column;
@@ -82,17 +73,17 @@ export class OrderView {
     return this.#state.size;
   }
 
-  /** The first rank with a key equal to `key` or after it. */
+  /** The first rank with a key that is equal to or greater than `key`. */
   lower(key: IndexKey): number {
     return this.#rank(this.find((at) => at < key));
   }
 
-  /** The first rank with a key after `key`. */
+  /** The first rank with a key that is greater than `key`. */
   upper(key: IndexKey): number {
     return this.#rank(this.find((at) => at <= key));
   }
 
-  /** The first rank with a key that is after `prefix` and does not start with it. */
+  /** The first rank with a key that is greater than `prefix` and does not start with `prefix`. */
   beyondPrefix(prefix: string): number {
     return this.#rank(this.find((key) => key < prefix || String(key).startsWith(prefix)));
   }
@@ -103,7 +94,7 @@ export class OrderView {
     return this.#rank(this.find((at, chunk, offset) => this.compare(at, { chunk, offset }, probe) <= 0));
   }
 
-  /** The ordinal of the first posting with `key`; undefined if there is none. */
+  /** The ordinal of the first posting with `key`; undefined if no posting has `key`. */
   first(key: IndexKey): number | undefined {
     const { chunk: place, offset } = this.find((at) => at < key);
     const chunk = this.#state.chunks[place];
@@ -138,7 +129,7 @@ export class OrderView {
     }
   }
 
-  /** The same spans as those of `spans`, in reverse order. */
+  /** The spans of `spans`, in reverse order. */
   *spansBackward(low: number, high: number): Generator<Span, undefined> {
     let rest = high - low;
     if (rest <= 0) return;
@@ -159,7 +150,10 @@ export class OrderView {
     return this.#rows.compareTie((chunk.ordinals[offset] ?? 0) & ordinalMask, probe);
   }
 
-  /** The place of the first posting for which `isBefore` is false. If there is none, the end of the last chunk. */
+  /**
+   * The place of the first posting for which `isBefore` is false; the end of the last chunk if there is no such
+   * posting.
+   */
   find(isBefore: IsBefore): Spot {
     const { chunks } = this.#state;
     let low = 0;

@@ -6,19 +6,16 @@ import { ordinalMask, OrderView, type Chunk, type IsBefore, type OrderState, typ
 
 export const chunkPostingsMax = 512;
 /**
- * The maximum number of postings in a chunk after a load. The chunk has some space left, so that the first writes after
- * a load do not split every chunk.
+ * The maximum number of postings in a chunk after a load. The free space prevents that the first writes split every
+ * chunk.
  */
 const loadedPostings = 448;
 
-/**
- * The source of the keys: none (the default order), a column (one key for each row), or the postings (one key for each
- * posting).
- */
+/** The source of the keys: none (all keys are equal), a column with one key for each row, or the postings. */
 export type KeySource =
   { readonly kind: 'none' } | { readonly kind: 'column'; readonly column: KeyColumn } | { readonly kind: 'posting' };
 
-/** A writable order. Data that an open view reads is copied on write: the list of chunks and each changed chunk. */
+/** A writable order. Chunks that an open view reads are copied on write. */
 export class OrderedSequence {
   readonly #rows: IndexRows;
   readonly #column: KeyColumn | undefined;
@@ -36,7 +33,7 @@ export class OrderedSequence {
     this.#view = new OrderView(rows, this.#column, this.#state);
   }
 
-  /** The current contents, valid in this turn. To read them in a later turn, open a view of the index. */
+  /** The current contents. A reader that needs several turns must open a view of the index (`IndexViews`). */
   get view(): OrderView {
     return this.#view;
   }
@@ -56,7 +53,7 @@ export class OrderedSequence {
     this.#become({ chunks, size: postings.length, starts: undefined });
   }
 
-  /** Inserts a posting. Call this method after the keys of the posting's row were set. */
+  /** Inserts a posting. Call `insert` after the keys of the posting's row were set. */
   insert(posting: number, key: IndexKey): void {
     const state = this.#written();
     const { at, offset } = this.#roomAt(this.#view.find(this.#beforeProbe(posting, key)));
@@ -68,7 +65,7 @@ export class OrderedSequence {
     state.size += 1;
   }
 
-  /** Removes a posting. Call this method before the keys of the posting's row are changed. */
+  /** Removes a posting. Call `remove` before the keys of the posting's row are changed. */
   remove(posting: number, key: IndexKey): void {
     const { chunk: place, offset } = this.#view.find(this.#beforeProbe(posting, key));
     if (this.#state.chunks[place]?.ordinals[offset] !== posting)
@@ -91,7 +88,7 @@ export class OrderedSequence {
     return (at, chunk, offset) => this.#view.compare(at, { chunk, offset }, probe) < 0;
   }
 
-  /** Returns the state for writing. If an open view reads the state, replaces it by a copy first. */
+  /** Returns the state for writing: a copy if an open view reads the state. */
   #written(): OrderState {
     if (this.#rows.views.see(this.#made)) this.#become({ ...this.#state, chunks: [...this.#state.chunks] });
     this.#state.starts = undefined;
@@ -104,7 +101,7 @@ export class OrderedSequence {
     this.#made = this.#rows.views.opened;
   }
 
-  /** Returns the chunk at this place for writing. If an open view reads the chunk, replaces it by a copy first. */
+  /** Returns the chunk at `place` for writing: a copy if an open view reads the chunk. */
   #own(place: number): Chunk {
     const chunk = this.#state.chunks[place];
     if (chunk === undefined) throw new RangeError(`an order has no chunk at ${String(place)}`);
@@ -123,7 +120,7 @@ export class OrderedSequence {
 
   /**
    * Makes space for a posting at the spot, by splitting a full chunk if necessary. Returns the chunk and the posting's
-   * offset in it.
+   * offset in the chunk.
    */
   #roomAt({ chunk: place, offset }: Spot): { readonly at: Chunk; readonly offset: number } {
     const { chunks } = this.#state;
@@ -135,8 +132,7 @@ export class OrderedSequence {
     const chunk = this.#own(place);
     if (chunk.length < chunkPostingsMax) return { at: chunk, offset };
     const right = this.#newChunk();
-    // Most insertions are at an end of the chunk. Then the postings of the full chunk stay together, and the new
-    // posting is stored in the other chunk.
+    // Most insertions are at an end of the chunk. The full chunk then stays whole, and the posting gets a new chunk.
     const kept = offset === chunk.length ? chunk.length : offset === 0 ? 0 : chunk.length >>> 1;
     right.ordinals.set(chunk.ordinals.subarray(kept));
     right.keys?.push(...(chunk.keys?.splice(kept) ?? []));
@@ -182,7 +178,9 @@ export class OrderedSequence {
   }
 }
 
-/** Returns the key of a neighbour if this key equals `key`; otherwise `key`. Equal postings thus share one string. */
+/**
+ * Returns an equal key of a neighbour, so that equal postings share one string. Returns `key` if no neighbour is equal.
+ */
 function sharedKey(keys: readonly IndexKey[], offset: number, key: IndexKey): IndexKey {
   const left = keys[offset - 1];
   if (left === key) return left;

@@ -1,13 +1,10 @@
-/**
- * The number of keys in the first map, and the number of maps for further keys. With a million keys, doubling one of
- * the further maps takes 1/64 of a slice.
- */
+/** The number of keys in the first map, and the number of maps for further keys. */
 const firstMax = 4_096;
 const parts = 256;
 
 /**
  * A map that never copies all of its contents in one step. A `Map` with a million keys takes some hundred milliseconds
- * to double, so this class distributes further keys over many maps. A value must not be `undefined`.
+ * to double, so `SteadyMap` distributes the keys over many maps.
  */
 export class SteadyMap<Value extends object | number> {
   readonly #first = new Map<string | number, Value>();
@@ -42,7 +39,7 @@ function numberHash(number: number): number {
   return Math.imul(Math.imul(words[0] ?? 0, 0x9e3779b1) ^ (words[1] ?? 0), 0x85ebca6b);
 }
 
-/** The number of characters that are hashed at each end of a long text, since texts usually differ at their ends. */
+/** The number of characters that are hashed at each end of a text, since long texts usually differ at their ends. */
 const hashedCharacters = 32;
 
 function textHash(text: string): number {

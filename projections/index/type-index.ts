@@ -8,15 +8,14 @@ import { Choice, chosen, type QueryResult } from './index-choice.ts';
 import { loadOrders } from './index-load.ts';
 import { labelTerm, markedPosting, newOrders, viewOf, type Orders, type OrdersView } from './index-orders.ts';
 
-/** The orders in one state. Until `release` is called, writes copy the chunks that they change. */
+/** The orders in one state, which does not change until `release` is called. */
 export type HeldOrders = {
   readonly orders: OrdersView;
   readonly release: () => void;
 };
 
 /**
- * All indexes of one type, in memory, for lists. All orders contain the same objects, and each change is complete
- * within one turn, so that readers see a consistent state.
+ * All indexes of one type, in memory. Each change is complete within one turn, so that readers see a consistent state.
  */
 export class TypeIndex {
   readonly #orders: Orders;
@@ -56,7 +55,7 @@ export class TypeIndex {
     this.#orders.rows.remove(ordinal);
   }
 
-  /** The name of an object with `key` in the index at position `index`; undefined if there is none. */
+  /** The name of an object with `key` in the index at position `index`; undefined if no object has `key`. */
   has(index: number, key: IndexKey): string | undefined {
     const sequence = this.#orders.byIndex[index];
     if (sequence === undefined) throw new RangeError(`the type has no index ${String(index)}`);
@@ -64,12 +63,12 @@ export class TypeIndex {
     return ordinal === undefined ? undefined : this.#orders.rows.name(ordinal);
   }
 
-  /** Runs a query within this turn. Use it for short windows and selections. */
+  /** Runs a query within this turn. Use `query` only for short windows and selections. */
   query(query: ListQuery): QueryResult {
     return atOnce(chosen(viewOf(this.#orders), query));
   }
 
-  /** Starts a query that may run over several turns, and that reads the present state of the index. */
+  /** Starts a query over several turns, which reads the present state of the index. */
   begin(query: ListQuery): Choice {
     const { views } = this.#orders.rows;
     const view = views.open();
@@ -78,7 +77,7 @@ export class TypeIndex {
     });
   }
 
-  /** Returns all orders in their current state, which does not change until `release`. */
+  /** Returns all orders in their current state, which does not change until `release` is called. */
   hold(): HeldOrders {
     const { views } = this.#orders.rows;
     const view = views.open();
@@ -152,8 +151,8 @@ export class TypeIndex {
 }
 
 /**
- * Builds the index of one type. Each order is sorted once, which is faster than a million insertions. Other work runs
- * between slices. `batches` may reuse one array for all batches.
+ * Builds the index of one type in slices. Sorting each order once is faster than a million insertions. `batches` may
+ * reuse one array for all batches.
  */
 export async function buildTypeIndex(
   definitions: readonly IndexDefinition[],
