@@ -9,7 +9,7 @@ import type { Fold } from '../runner.ts';
 import type { AuditPart } from './audit-part.ts';
 import type { AuditTables } from './audit-tables.ts';
 
-/** All categories of streams except `lease`. The log truncates the streams of leases, so no history contains leases. */
+/** All categories of streams except `lease`. The log truncates the streams of leases. */
 export const auditedCategories = [
   'access',
   'claim',
@@ -37,8 +37,8 @@ type FoldProgress = {
 };
 
 /**
- * The indexes over the whole log that audit requests read. They are folded separately from the object read model and
- * have their own checkpoint, so that no write waits for them. All indexes have the same position.
+ * The indexes over the whole log that audit requests read. They have their own checkpoint, so that no write waits for
+ * them.
  */
 export class AuditModels implements Fold, AuditProgress {
   readonly categories = auditedCategories;
@@ -105,15 +105,14 @@ export class AuditModels implements Fold, AuditProgress {
     this.#readAgain();
   }
 
-  /** Sets the function that `overdue` calls. The function reads the log again, from the last folded event. */
+  /** Sets the function that `overdue` calls to read the log again, from the last folded event. */
   onOverdue(readAgain: () => void): void {
     this.#readAgain = readAgain;
   }
 
   /**
-   * Waits for `auditRestMs` before the next batch, so that events accumulate: one commit of many events costs less than
-   * many commits of few events. While a request waits for a position, this method does not wait. It also stops waiting
-   * when such a request arrives or when `signal` aborts.
+   * Waits for `auditRestMs`, because one commit of many events costs less than many commits of few events. Resolves at
+   * once while a request waits for a position, and when `signal` aborts.
    */
   async rest(signal: AbortSignal): Promise<void> {
     if (signal.aborted || this.#waiters.size > 0) return;
@@ -130,7 +129,7 @@ export class AuditModels implements Fold, AuditProgress {
     });
   }
 
-  /** Calls `listener` with each batch after `apply` has committed it, in the same turn. `listener` must not throw. */
+  /** Calls `listener` with each batch in the turn in which `apply` commits the batch. `listener` must not throw. */
   subscribe(listener: (batch: readonly RecordedEvent[]) => void): () => void {
     this.#listeners.add(listener);
     return () => {
@@ -151,7 +150,7 @@ export class AuditModels implements Fold, AuditProgress {
   }
 
   /**
-   * Adds an event to the open batch. When `commit` is called, the open batch must consist of whole appends. Returns the
+   * Adds an event to the open batch. When `commit` is called, the batch must consist of whole appends. Returns the
    * estimated bytes of the open batch in memory. An exception discards the open batch.
    */
   add(recorded: RecordedEvent): number {
@@ -176,8 +175,8 @@ export class AuditModels implements Fold, AuditProgress {
   }
 
   /**
-   * Writes the open batch and its checkpoint in one transaction. Does nothing if no batch is open. An exception rolls
-   * the transaction back and discards the batch.
+   * Writes the open batch and its checkpoint in one transaction. An exception rolls back the transaction and discards
+   * the batch.
    */
   commit(): void {
     if (this.#open === undefined) return;
@@ -209,7 +208,8 @@ type OpenBatch = {
   /** The estimated bytes in memory. */
   bytes: number;
   events: number;
-  /** The position and id of the last event. */
+  /** The position of the last event. */
+  /** The id of the last event. */
   position: LogPosition;
   eventId: string;
 };

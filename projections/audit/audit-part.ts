@@ -2,7 +2,7 @@ import type { Database } from 'lmdb';
 
 import type { RecordedEvent } from '../../src/log/log.ts';
 
-/** A table of a part. Only the part itself writes entries: in its `write` method, or in transactions of its own. */
+/** A table that only one part of the audit models writes. */
 export type Table<Value, Key extends string | number | Uint8Array> = Database<Value, Key>;
 
 /** Opens named databases of the audit models' LMDB environment. */
@@ -19,37 +19,33 @@ export type AuditEnvironment = {
 export type TableOptions = { readonly encoding: 'binary' | 'string' | 'ordered-binary' };
 
 /**
- * One index over the events of the log. Events are added to an open batch of whole appends, and one transaction writes
- * the batch. The index may store positions within the epoch (`position - epochShift(epoch)`), because a new epoch
- * rebuilds all tables.
+ * One index over the events of the log. Events are added to an open batch of whole appends, which one transaction
+ * writes. Positions may be stored within the epoch (`position - epochShift(epoch)`), because a new epoch rebuilds all
+ * tables.
  */
 export type AuditPart = {
   /** The prefix of the names of the part's tables; unique among the parts. */
   readonly name: string;
-  /**
-   * The format of the part's tables. If it differs from the stored format, the next start rebuilds the tables of all
-   * parts.
-   */
+  /** The format of the part's tables. After a change of the format, the next start rebuilds the tables of all parts. */
   readonly format: number;
-  /** Opens the part's tables. Call this method exactly once, before any other method. */
+  /** Opens the part's tables. Call `open` exactly once, before any other method. */
   open(environment: AuditEnvironment): void;
   /**
-   * Adds an event to the open batch, in memory only. Returns the estimated bytes that the event takes in memory until
-   * `write`. `within`: the position of the event within the epoch. An exception discards the open batch of all parts.
-   *
-   * The event may be in a buffer that the next read of a table overwrites. This method therefore reads no table and
-   * retains no bytes of the event.
+   * Adds an event to the open batch, in memory. `within`: the position of the event within the epoch. Returns the
+   * estimated bytes that the event takes in memory. An exception discards the open batch of all parts.
+   * The event may be in a buffer that the next read of a table overwrites. So `add` must read no table and retain no
+   * bytes of the event.
    */
   add(recorded: RecordedEvent, within: number): number;
-  /** Writes the open batch, inside the one transaction of all parts. An exception rolls all parts back. */
+  /** Writes the open batch, inside the transaction of all parts. An exception rolls back the transaction. */
   write(): void;
-  /** Completes the batch's changes to the part's memory. Call this method after the commit, in the same turn. */
+  /** Completes the batch's changes to the part's memory. Called after the commit, in the same turn. */
   committed(): void;
   /**
-   * Discards the open batch and its changes to the part's memory. Call this method after `add` or `write` of any part,
-   * or the commit, has failed.
+   * Discards the open batch and its changes to the part's memory. Called after `add` or `write` of any part, or the
+   * commit, has failed.
    */
   rolledBack(): void;
-  /** Discards the part's memory. Call this method after all tables were cleared. */
+  /** Discards the part's memory. Called after all tables were cleared. */
   cleared(): void;
 };

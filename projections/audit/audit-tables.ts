@@ -22,8 +22,8 @@ export class AuditTables {
   readonly #meta: Database<string, string>;
 
   /**
-   * Clears all tables if the stored formats differ from those of the parts. The fold then begins at the start of the
-   * log.
+   * Clears all tables if the stored formats differ from the formats of `parts`. The fold then begins at the start of
+   * the log.
    */
   constructor(dir: string, parts: readonly AuditPart[], prepare?: PrepareTables) {
     this.#parts = parts;
@@ -35,7 +35,6 @@ export class AuditTables {
     this.#environment.opened();
   }
 
-  /** The tables of all parts, in the order of the parts. */
   names(): readonly AuditTableName[] {
     return this.#names;
   }

@@ -17,10 +17,7 @@ export type AuditSnapshot = {
   checkpoint(): Checkpoint | undefined;
   /** The stored format number of each part of the audit models, by the part's name. */
   formats(): ReadonlyMap<string, number>;
-  /**
-   * The keys of the types with stored columns, which serve lists at past positions. Empty if the view was opened
-   * without `columnsTable`.
-   */
+  /** The keys of the types with stored columns. Empty if the view was opened without `columnsTable`. */
   columnTypes(): readonly string[];
   /** The entries of a table, in the order of the keys. Each value is a copy of the stored bytes. */
   entries(name: string): Iterable<AuditEntry>;
@@ -32,7 +29,7 @@ type Readable = Database<Buffer, AuditKey> & {
   get(key: AuditKey, options: { readonly transaction: Transaction }): Buffer | undefined;
 };
 
-/** A second handle on audit tables that another thread may write. It reads the stored bytes. */
+/** A read-only handle on audit tables that another thread may write. */
 export class AuditView {
   readonly #root: RootDatabase;
   readonly #meta: Readable;
@@ -60,7 +57,7 @@ export class AuditView {
     };
   }
 
-  /** The current number of entries in the tables that the constructor got as `names`. */
+  /** The current number of entries in the tables of `names`. */
   size(): number {
     let sum = 0;
     for (const table of this.#tables.values()) {

@@ -11,9 +11,8 @@ import { ObjectCursor } from './object-cursor.ts';
 import { Postings } from './postings.ts';
 
 /**
- * The first characters of terms. A term is a key of this index. It consists of a character that stands for a field, and
- * a value of the field. Types of objects and categories have different characters, so that the types of objects can be
- * enumerated.
+ * The first characters of terms. A term is a key of this index: a character for a field, then a value of the field.
+ * Types of objects and categories of streams have different characters, so that the types of objects can be enumerated.
  */
 const objectType = 't';
 const category = 'c';
@@ -21,7 +20,7 @@ const name = 'n';
 const actor = 'a';
 const onBehalfOf = 'o';
 
-/** The maximum number of objects that a condition on names looks up. */
+/** The maximum number of objects (pairs of type and name) that a condition on names looks up. */
 const objectsSoughtMax = 256;
 
 type Walk = {
@@ -31,15 +30,14 @@ type Walk = {
 };
 
 type EventPartOptions = {
-  /** The version index. It must belong to the same audit models, so that it is at the same position as this index. */
+  /** The version index, at the same position as this index. */
   readonly versions: VersionReader;
   readonly identity: () => Pick<LogIdentity, 'epoch'>;
 };
 
 /**
  * The index of the audit stream: the positions of events by type, name, actor and `onBehalfOf`. The positions of an
- * object's events come from the version index, because an entry in this index for each object's name would cost more
- * than all other entries.
+ * object's events come from the version index, because a term for each object would need too much space.
  */
 export class EventPart implements AuditPart, EventIndex {
   readonly name = 'events';
@@ -144,8 +142,8 @@ export class EventPart implements AuditPart, EventIndex {
   }
 
   /**
-   * Returns the position of the first event, in the given order, at `within` or after it. Searches the positions of all
-   * types and categories, because each event has a type or a category, and these are few.
+   * Returns the position of the first event, in the given order, at `within` or after it. Each event has a type or a
+   * category, and there are few types and categories.
    */
   #nearest(within: number, order: PositionOrder): LogPosition | undefined {
     const postings = this.#opened();
@@ -175,8 +173,8 @@ export class EventPart implements AuditPart, EventIndex {
   }
 
   /**
-   * The types of objects that the condition on `type` allows, or all types if there is no such condition. Types without
-   * events are left out.
+   * The types of objects with events that the conditions on `type` allow. Without a condition on `type`, all types with
+   * events.
    */
   #typesIn(clauses: readonly EventClause[]): readonly TypeKey[] {
     const known = this.#knownTypes();
@@ -185,8 +183,8 @@ export class EventPart implements AuditPart, EventIndex {
   }
 
   /**
-   * The position within the epoch; 0 for a position of an earlier epoch. The number is exact, because even a position
-   * of EventStoreDB, which is an offset in its files, is far less than 2^53.
+   * The position within the epoch; 0 for a position of an earlier epoch. A position within an epoch is far less than
+   * 2^53.
    */
   #within(position: LogPosition): number {
     const shift = this.#shift();

@@ -1,6 +1,6 @@
 /**
- * The greatest number for which `holds` is true; undefined if it is false for 0. `holds` must be true for all smaller
- * numbers and false for all greater ones. The number of calls grows with the logarithm of the result.
+ * The greatest number for which `holds` is true; undefined if `holds(0)` is false. `holds` must be true for all smaller
+ * numbers and false for all greater numbers. Calls `holds` a logarithmic number of times.
  */
 export function lastThat(holds: (number: number) => boolean): number | undefined {
   if (!holds(0)) return undefined;

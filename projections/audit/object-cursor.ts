@@ -14,8 +14,8 @@ type ObjectPlace = {
 };
 
 /**
- * The positions of an object's events. For a name that never had an object, the positions may be those of another
- * object, because the version index stores no names.
+ * The positions of an object's events. For a name without an object, the positions may belong to another object,
+ * because the version index stores digests instead of names.
  */
 export class ObjectCursor implements PositionCursor {
   readonly size: number;
@@ -41,7 +41,7 @@ export class ObjectCursor implements PositionCursor {
     return logPosition(this.#place.shift + BigInt(within));
   }
 
-  /** The number of the object's events at or before a position: the last of these revisions plus one. */
+  /** The number of the object's events at or before a position. */
   #countUpTo(position: LogPosition): number {
     const last = this.#versions.lastAt(this.#place.type, this.#place.name, position);
     return last === undefined ? 0 : last + 1;

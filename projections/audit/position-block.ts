@@ -2,10 +2,10 @@ import { VarintReader, varintBytesMax, writeVarint } from './varint.ts';
 
 /**
  * A block: ascending numbers below 2^53 as bytes. The bytes encode the first number, then the difference of each number
- * to the previous number. A position of an event usually takes one to five bytes.
+ * to the previous number.
  */
 
-/** The end of a block: the count of its numbers, and the last number, which is the greatest. */
+/** The end of a block: the count of its numbers, and the last number. */
 type BlockEnd = {
   readonly count: number;
   readonly last: number;
@@ -18,7 +18,10 @@ export function endOf(block: Uint8Array): BlockEnd {
   return { count, last };
 }
 
-/** The block with `numbers` appended. @throws RangeError unless each number is greater than the previous number. */
+/**
+ * The block with `numbers` appended.
+ * @throws RangeError unless each number is greater than the previous number.
+ */
 export function extended(block: Uint8Array, end: BlockEnd, numbers: readonly number[]): Buffer {
   const bytes = Buffer.allocUnsafe(block.length + numbers.length * varintBytesMax);
   bytes.set(block);
@@ -32,7 +35,7 @@ export function extended(block: Uint8Array, end: BlockEnd, numbers: readonly num
   return bytes.subarray(0, at);
 }
 
-/** The first number of the block. @throws RangeError for an empty block. */
+/** @throws RangeError for an empty block. */
 export function firstIn(block: Uint8Array): number {
   return new VarintReader(block).next();
 }

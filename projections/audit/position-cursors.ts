@@ -3,13 +3,13 @@ export type PositionOrder = 'oldest' | 'newest';
 
 /** A sequence of positions in one order. Each position is a whole number, within the epoch. */
 export type PositionCursor = {
-  /** An upper bound of the number of positions. An intersection seeks first in the cursor with the lowest size. */
+  /** An upper bound of the number of positions. */
   readonly size: number;
-  /** The first position at `from` or after it, in the cursor's order; undefined if there is none. */
+  /** The first position at `from` or after it, in the cursor's order; undefined if no position follows. */
   seek(from: number): number | undefined;
 };
 
-/** Merges cursors into one with the positions of all of them. */
+/** Merges cursors into one with the positions of all cursors. */
 export function unionOf(cursors: readonly PositionCursor[], order: PositionOrder): PositionCursor {
   const [only] = cursors;
   if (cursors.length === 1 && only !== undefined) return only;
@@ -26,15 +26,15 @@ export function unionOf(cursors: readonly PositionCursor[], order: PositionOrder
 }
 
 /**
- * The result of a step of an intersection. `at` is the next common position if `found`; otherwise the position from
- * which the next step continues.
+ * The result of a step of an intersection. `at` is the next common position if `found` is true; otherwise the position
+ * from which the next step continues.
  */
 export type Step = {
   readonly found: boolean;
   readonly at: number;
 };
 
-/** The positions that all cursors have. Needs at least one cursor; seeks first in the cursor with the lowest `size`. */
+/** The positions that all cursors have. At least one cursor is needed. */
 export class Intersection {
   readonly #cursors: readonly PositionCursor[];
 
@@ -42,16 +42,13 @@ export class Intersection {
     this.#cursors = cursors.toSorted((one, other) => one.size - other.size);
   }
 
-  /**
-   * Makes one round over the cursors. A caller makes as many rounds as its turn has time for. Returns undefined after
-   * the last position.
-   */
+  /** Seeks once in each cursor, so that the caller can limit the time. Returns undefined after the last position. */
   step(from: number): Step | undefined {
     let at = from;
     for (const [index, cursor] of this.#cursors.entries()) {
       const next = cursor.seek(at);
       if (next === undefined) return undefined;
-      // This cursor lacks position `at`: the next step seeks in all cursors from position `next`.
+      // The cursor lacks position `at`, so the next step seeks in all cursors from position `next`.
       if (index > 0 && next !== at) return { found: false, at: next };
       at = next;
     }

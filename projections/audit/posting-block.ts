@@ -2,14 +2,13 @@ import { VarintReader, varintBytesMax, writeVarint } from './varint.ts';
 
 /**
  * A block: ascending positions as bytes. The bytes encode the first position, then the difference of each position to
- * the previous position. In a log without large gaps, a position usually takes one byte. A position of EventStoreDB
- * usually takes two or three.
+ * the previous position.
  */
 
-/** The number of positions in a full block. Decoding a block takes about a microsecond. */
+/** The number of positions in a full block. */
 const blockEntriesMax = 256;
 
-/** The last positions of a term, which are not in a full block yet, and the number of the positions before them. */
+/** The last positions of a term, which are not in a full block yet. */
 export class Tail {
   /** The number of positions in full blocks. */
   readonly #sealed: number;
@@ -38,8 +37,8 @@ export class Tail {
   }
 
   /**
-   * Adds a position after the last position. Returns false if the positions are equal. @throws RangeError for a smaller
-   * one.
+   * Adds a position after the last position. Returns false if both positions are equal.
+   * @throws RangeError for a smaller position.
    */
   add(position: number): boolean {
     if (this.#count > 0 && position === this.#last) return false;
@@ -53,7 +52,7 @@ export class Tail {
     return true;
   }
 
-  /** Returns the empty tail that replaces this tail after the positions of this tail were stored as a full block. */
+  /** Returns the empty tail that follows when this tail was stored as a full block. */
   next(): Tail {
     return new Tail(this.total);
   }
@@ -63,7 +62,7 @@ export class Tail {
     return Buffer.from(this.#bytes.subarray(0, this.#length));
   }
 
-  /** The encoded row of the tail: the number of positions in blocks, then the positions of the tail. */
+  /** The encoded row of the tail: the number of positions in full blocks, then the positions of the tail. */
   encode(): Buffer {
     const head = Buffer.allocUnsafe(varintBytesMax);
     const length = writeVarint(head, 0, this.#sealed);
@@ -77,7 +76,6 @@ export class Tail {
   }
 }
 
-/** Decodes the row of a tail. */
 export function decodeTail(row: Uint8Array): Tail {
   const { total, positions } = decodeTailRow(row);
   const tail = new Tail(total - positions.length, Buffer.allocUnsafe(row.length + varintBytesMax));

@@ -4,9 +4,8 @@ import { decodeBlock, decodeTail, decodeTailRow, Tail } from './posting-block.ts
 import type { Table } from './audit-part.ts';
 import type { PositionCursor, PositionOrder } from './position-cursors.ts';
 
-/** The tables that hold postings. */
 type PostingTables = {
-  /** Term → tail: the last positions of the term, at most a block, and the number of the positions before them. */
+  /** Term → tail: the positions after the last full block. */
   readonly tails: Table<Buffer, string>;
   /** `blockKey` → a full block. */
   readonly blocks: Table<Buffer, Uint8Array>;
@@ -16,23 +15,20 @@ type PostingTables = {
 const tailsKeptMax = 4_096;
 const termLengthMax = 300;
 
-/** The estimated bytes in memory of a term in the open batch with its first position, without the text of the term. */
+/** The estimated bytes of a new term in the open batch, without the text of the term. */
 const addedTermBytes = 256;
-/** The estimated bytes in memory of each further position of a term. */
+/** The estimated bytes of each further position of a term. */
 const addedPositionBytes = 8;
 
 /**
- * Ascending positions by term, for example by the type of an event's object. A term consists of a character that names
- * a field, and a value of the field. Call `flush` in a transaction. `cursor` reads the last commit.
+ * Ascending positions by term, for example by the type of an event's object. A term consists of a character for a
+ * field, then a value of the field.
  */
 export class Postings {
   readonly #tables: PostingTables;
   /** The most recently written tails by key, in the order of their writes. */
   readonly #kept = new Map<string, Tail>();
-  /**
-   * The positions of the open batch, by field and then by value. A second look-up costs less than joining the two
-   * texts.
-   */
+  /** The positions of the open batch, by field and then by value. Two look-ups cost less than joining two texts. */
   readonly #added = new Map<string, Map<string, number[]>>();
 
   constructor(tables: PostingTables) {
@@ -40,8 +36,8 @@ export class Postings {
   }
 
   /**
-   * Adds a position to a term, in memory, and returns the estimated bytes of the position in memory. Positions of a
-   * term must ascend; a repeated position counts once.
+   * Adds a position to a term, in memory. Positions of a term must ascend; a repeated position counts once. Returns the
+   * estimated bytes in memory.
    */
   add(field: string, value: string, position: number): number {
     let values = this.#added.get(field);
@@ -55,7 +51,7 @@ export class Postings {
     return addedPositionBytes;
   }
 
-  /** Writes the added positions. Each changed tail is written once. */
+  /** Writes the added positions. Call `flush` in a transaction. */
   flush(): void {
     for (const [field, values] of this.#added)
       for (const [value, positions] of values) this.#write(keyOf(field + value), positions);
@@ -66,9 +62,7 @@ export class Postings {
     }
   }
 
-  /**
-   * Discards all positions in memory. Call this method after the open batch was discarded or the tables were cleared.
-   */
+  /** Discards all positions in memory. Call `forget` after the open batch was discarded or the tables were cleared. */
   forget(): void {
     this.#kept.clear();
     this.#added.clear();
@@ -81,10 +75,7 @@ export class Postings {
     return new TermCursor({ blocks: this.#tables.blocks, key, order }, row);
   }
 
-  /**
-   * The keys (`keyOf`) of the terms with a prefix, sorted. If a term has more than 300 characters or a NUL, its key has
-   * a hash instead of the value.
-   */
+  /** The keys (`keyOf`) of the terms with a prefix, sorted. */
   terms(prefix: string): readonly string[] {
     return [...this.#tables.tails.getKeys({ start: prefix, end: `${prefix}\uffff` })];
   }
@@ -112,15 +103,15 @@ export class Postings {
 }
 
 /**
- * The key of a term. A hash replaces a term that is too long for a key of LMDB, or that contains NUL. In the keys of
- * blocks, NUL separates the term from the position.
+ * The key of a term. A hash replaces a term that is too long for a key of LMDB. NUL is a separator in `blockKey`, so a
+ * hash also replaces a term with NUL.
  */
 function keyOf(term: string): string {
   if (term.length <= termLengthMax && !term.includes('\0')) return term;
   return `${term.slice(0, 1)}\u0001${createHash('sha256').update(term).digest('hex')}`;
 }
 
-/** Returns the key of a block. The keys of a term's blocks sort in the order of the blocks' first positions. */
+/** The keys of a term's blocks sort in the order of the blocks' first positions. */
 function blockKey(key: string, first: number): Buffer {
   const length = Buffer.byteLength(key);
   const bytes = Buffer.alloc(length + 9);
@@ -137,8 +128,8 @@ type Place = {
 };
 
 /**
- * The positions of one term at the creation of the cursor. Later commits do not affect the cursor, because it copies
- * the tail, blocks never change, and later blocks begin at the first position of this tail or after it.
+ * The positions of one term when the cursor was created. Later commits do not affect the cursor, because the cursor has
+ * a copy of the tail, and full blocks never change.
  */
 class TermCursor implements PositionCursor {
   readonly size: number;
@@ -164,8 +155,7 @@ class TermCursor implements PositionCursor {
   }
 
   /**
-   * Returns and caches the positions of the last block that begins at or before `from`; empty if there is no such
-   * block.
+   * Returns the positions of the last block that begins at or before `from`; empty if there is no block before `from`.
    */
   #blockAt(from: number, end: number): readonly number[] {
     const [first, last] = [this.#block[0] ?? Infinity, this.#block.at(-1) ?? -Infinity];

@@ -11,7 +11,7 @@ import { VarintReader, varintBytesMax, writeVarint } from './varint.ts';
 /** The number of entries in a full block. */
 const blockLength = 256;
 
-/** Ascending times, in milliseconds, and the positions of their events within the epoch. */
+/** Ascending times in milliseconds, and the positions of the times' events within the epoch. */
 type Entries = {
   readonly times: number[];
   readonly positions: number[];
@@ -22,10 +22,9 @@ type OpenBlock = Entries & { readonly number: number };
 const addedBytes = 32;
 
 /**
- * The time index: ascending times of events, with their positions. An event of a folded category gets an entry if its
- * time is later than that of the last entry. If the time of an entry is more than a minute after the time of a
- * subsequent event, it comes from a wrong clock, and the index removes the entry (consistency protocol, 8).
- * `replay/log-times.ts` finds the position at one time by the same rule, without an index.
+ * The time index: ascending times of events, with the events' positions. An entry whose time is over a minute later
+ * than a subsequent event comes from a wrong clock, and is removed (consistency protocol, 8). `replay/log-times.ts` has
+ * the same rule.
  */
 export class TimePart implements AuditPart, LogTimes {
   readonly name = 'times';
@@ -37,12 +36,10 @@ export class TimePart implements AuditPart, LogTimes {
   #firsts!: Table<Buffer, number>;
   /** The last block; undefined until `#opened` reads the block from the table. */
   #open: OpenBlock | undefined;
-  /** The times and positions of the open batch. Of consecutive events with the same time, only the first is added. */
+  /** The open batch. Of consecutive events with the same time, only the first is added. */
   #added: Entries = { times: [], positions: [] };
   #lastStamp = '';
-  /**
-   * The minute of the last parsed time. It is cached, because most events are of the same minute as the previous event.
-   */
+  /** The minute of the last parsed time, cached because most events have the minute of the previous event. */
   #minute = { text: noMinute, ms: NaN };
 
   constructor(identity: () => Pick<LogIdentity, 'epoch'>) {
@@ -73,7 +70,7 @@ export class TimePart implements AuditPart, LogTimes {
   }
 
   committed(): void {
-    // `write` has changed the memory of this part already.
+    // `write` has already changed the memory of this part.
   }
 
   rolledBack(): void {
@@ -174,7 +171,7 @@ export class TimePart implements AuditPart, LogTimes {
 
 /** The length of a stamp before the digits of the seconds. */
 const minuteLength = '2026-01-01T00:00:'.length;
-/** No stamp begins with this text. */
+/** No stamp begins with `noMinute`. */
 const noMinute = '-';
 const zero = 0x30;
 
@@ -201,7 +198,7 @@ function encoded({ times, positions }: Entries): Buffer {
   return bytes.subarray(0, at);
 }
 
-/** The first time in a block, without decoding the other entries; Infinity for an empty block. */
+/** The first time in a block; Infinity for an empty block. */
 function firstTime(block: Uint8Array): number {
   return block.length === 0 ? Infinity : new VarintReader(block).next();
 }

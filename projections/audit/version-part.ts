@@ -14,7 +14,7 @@ import type { AuditEnvironment, AuditPart, Table } from './audit-part.ts';
 import { lastThat } from './last-that.ts';
 import { countUpTo, endOf, extended, firstIn, numberAt } from './position-block.ts';
 
-/** The number of revisions in a full block. A new event rewrites only the last block of its stream. */
+/** The number of revisions in a full block. */
 const blockLength = 256;
 const shortKeyBytes = 8;
 const prefix = 'object:';
@@ -29,9 +29,9 @@ type Run = {
   readonly positions: number[];
 };
 
-/** The estimated bytes in memory of a stream in the open batch with its first position, without the stream's name. */
+/** The estimated bytes of a stream's first position in the open batch, without the stream's name. */
 const runBytes = 256;
-/** The estimated bytes in memory of each further position of a stream. */
+/** The estimated bytes of each further position of a stream. */
 const runPositionBytes = 16;
 
 type VersionPartOptions = {
@@ -41,9 +41,8 @@ type VersionPartOptions = {
 };
 
 /**
- * The version index: the positions of each object's events, in blocks of 256 revisions (`position-block.ts`). The key
- * of a stream's first block is the first eight bytes of the stream's digest, because they are shorter than the stream's
- * name. The keys of later blocks also contain the number of the block. If two streams have the same first eight bytes,
+ * The version index: the positions of each object's events, in blocks of 256 revisions (`position-block.ts`). The keys
+ * of a stream's blocks begin with the first eight bytes of the stream's digest. If two streams have equal first bytes,
  * the later stream has its whole digest instead.
  */
 export class VersionPart implements AuditPart, VersionReader {
@@ -52,7 +51,7 @@ export class VersionPart implements AuditPart, VersionReader {
   readonly #identity: VersionPartOptions['identity'];
   readonly #digest: (stream: string) => Buffer;
   #blocks!: Blocks;
-  /** The blocks of the streams that have their whole digest as the key. */
+  /** The blocks of the streams with a whole digest as the key. */
   #clashing!: Blocks;
   /** The first eight bytes of the digests in `#clashing`, in hexadecimal digits. */
   readonly #clashes = new Set<string>();
@@ -161,7 +160,6 @@ export class VersionPart implements AuditPart, VersionReader {
   }
 }
 
-/** The blocks of one stream. */
 class BlockKey {
   readonly #table: Blocks;
   readonly #stream: Uint8Array;
@@ -171,9 +169,7 @@ class BlockKey {
     this.#stream = stream;
   }
 
-  /**
-   * The bytes of a block; undefined if the block does not exist. The bytes are valid until the next read of a table.
-   */
+  /** The bytes of a block, valid until the next read of a table; undefined if the block does not exist. */
   block(number: number): Uint8Array | undefined {
     const bytes = this.#table.getBinaryFast(this.#of(number));
     // lmdb returns a larger buffer, and sets the buffer's `length` to the length of the value.

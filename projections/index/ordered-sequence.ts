@@ -5,10 +5,7 @@ import type { IndexRows } from './index-rows.ts';
 import { ordinalMask, OrderView, type Chunk, type IsBefore, type OrderState, type Spot } from './order-view.ts';
 
 export const chunkPostingsMax = 512;
-/**
- * The maximum number of postings in a chunk after a load. The free space prevents that the first writes split every
- * chunk.
- */
+/** The maximum number of postings in a chunk after a load. With free space, the first writes split few chunks. */
 const loadedPostings = 448;
 
 /** The source of the keys: none (all keys are equal), a column with one key for each row, or the postings. */

@@ -1,14 +1,8 @@
 import type { Hash, Node, NodeReader } from '../../../src/audit/proof/merkle.ts';
 
-/**
- * The lowest level of the nodes in memory. Nodes of this level and above are few, and most proofs need them. Without
- * the copies in memory, a proof would read up to 8 stored hashes for each node.
- */
+/** The lowest level of the nodes in memory. There are few nodes of this level and above, and most proofs need them. */
 const levelMin = 9;
-/**
- * The maximum number of nodes in memory, about 400 kB. A tree of one million leaves has fewer nodes of level `levelMin`
- * and above.
- */
+/** The maximum number of nodes in memory, about 400 kB. */
 const nodesMax = 4_096;
 const levelStride = 2 ** 40;
 
@@ -33,7 +27,7 @@ export class KeptNodes {
     return hash;
   }
 
-  /** Discards all nodes in memory. Call this method after leaves of the tree were removed. */
+  /** Discards all nodes in memory. Call `clear` after leaves of the tree were removed. */
   clear(): void {
     this.#nodes.clear();
   }

@@ -17,9 +17,8 @@ import { KeptNodes } from './kept-nodes.ts';
 import { rowHeight, TreeRows } from './tree-rows.ts';
 
 /**
- * The Merkle tree over the events of the log (docs/spec/tree.md). It stores the hashes of every fourth level
- * (`rowHeight`), so that it has all hashes of the tiles of tlog-tiles. If an event states the size and the root of a
- * tree, the fold compares them with this tree, and fails if they differ.
+ * The Merkle tree over the events of the log (docs/spec/tree.md). The fold fails if an event states a size and a root
+ * that differ from this tree.
  */
 export class TreePart implements AuditPart, FoldedTree {
   readonly name = 'tree';
@@ -139,8 +138,8 @@ export class TreePart implements AuditPart, FoldedTree {
   }
 
   /**
-   * If an event states a size and a root, keeps them in memory until `write` compares them with the tree. Before
-   * `write`, the table lacks hashes that the root of an earlier size needs. Returns the estimated bytes in memory.
+   * Keeps the size and root that an event states until `write`, because the table lacks hashes of the open batch before
+   * `write`. Returns the estimated bytes in memory.
    */
   #note(recorded: RecordedEvent): number {
     const { event } = decodeEvent(recorded);
@@ -186,9 +185,9 @@ const statedBytes = 512;
 
 type Tables = {
   readonly rows: TreeRows;
-  /** Has one entry: the number of leaves, and the hashes of the nodes that cover them. */
+  /** One entry: the number of leaves, and the hashes of the nodes that cover all leaves. */
   readonly range: Table<Buffer, string>;
-  /** Has one entry: the latest `TreeHead`. */
+  /** One entry: the latest `TreeHead`. */
   readonly heads: Table<string, string>;
 };
 

@@ -3,11 +3,11 @@ import { must } from '../../../src/base/unreachable.ts';
 import type { Table } from '../audit-part.ts';
 
 /**
- * Every fourth level of the tree is stored: the levels of the tiles (0, 8, 16, …), and the levels halfway between them
- * (4, 12, …). Without the levels halfway between, a proof within a tile would need all 256 hashes of the tile.
+ * Every fourth level of the tree is stored: the levels of the tiles (0, 8, 16, …), and the levels halfway between.
+ * Without the levels halfway between, a proof within a tile would need all 256 hashes of the tile.
  */
 export const rowHeight = 4;
-/** The number of hashes in a row. An append of one event rewrites at most 640 bytes of each stored level. */
+/** The number of hashes in a row. */
 export const rowEntries = 2 ** rowHeight;
 const positionBytes = 8;
 /** The maximum number of rows of leaves. A tree therefore has at most 2^33 leaves. */
@@ -15,9 +15,7 @@ const leafRowsMax = 2 ** 29;
 /** The maximum number of rows of each other stored level. The keys of all rows fit into 32 bits. */
 const nodeRowsMax = leafRowsMax / rowEntries;
 
-/**
- * A row in memory. `from`: the table has the bytes before this offset, and `bytes` lacks them until the row is written.
- */
+/** A row in memory. `from`: the offset in `bytes` before which only the table has the bytes. */
 type Draft = {
   readonly key: number;
   readonly bytes: Buffer;
@@ -27,8 +25,8 @@ type Draft = {
 };
 
 /**
- * The stored nodes of a tree. Their levels in the tree are multiples of `rowHeight`. Level 0 has the leaves, each with
- * the position of its event. The key of a row contains its level and its number.
+ * The stored nodes of a tree: the levels that are multiples of `rowHeight`. Level 0 has the leaves, each with the
+ * position of its event.
  */
 export class TreeRows {
   readonly #table: Table<Buffer, number>;
@@ -43,7 +41,7 @@ export class TreeRows {
 
   /**
    * Adds a hash to a level, in memory, and returns the number of added bytes. `index` must be the next index of the
-   * level, and `position` the position of a leaf's event within the epoch.
+   * level. `position`: the position of a leaf's event within the epoch.
    */
   append(level: number, index: number, hash: Hash, position: number): number {
     const width = widthOf(level);
@@ -60,13 +58,13 @@ export class TreeRows {
     return width;
   }
 
-  /** Writes the changed rows, within the caller's transaction. The next append continues the rows that are not full. */
+  /** Writes the changed rows. Call `flush` in a transaction. */
   flush(): void {
     for (const draft of this.#full.splice(0)) this.#write(draft);
     for (const draft of this.#drafts) if (draft !== undefined) this.#write(draft);
   }
 
-  /** Discards the rows in memory. Call this method after the open batch was discarded or the table was cleared. */
+  /** Discards the rows in memory. Call `forget` after the open batch was discarded or the table was cleared. */
   forget(): void {
     this.#full.length = 0;
     this.#drafts.length = 0;
@@ -131,7 +129,7 @@ type RowPlace = {
   readonly width: number;
 };
 
-/** Returns the level and the number of the row with a key, and the number of bytes of each entry of the row. */
+/** Returns the level and the number of the row with `key`, and the number of bytes of each entry of the row. */
 export function rowPlace(key: number): RowPlace {
   if (key < leafRowsMax) return { level: 0, row: key, width: widthOf(0) };
   const place = key - leafRowsMax;
