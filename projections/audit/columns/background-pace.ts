@@ -1,10 +1,10 @@
 import type { Clock } from '../../../src/base/clock.ts';
 import { backgroundSliceMs, type Slices } from '../../../src/base/slices.ts';
 
-/** Thrown to end background work after the tables were cleared, or when the server stops. */
+/** Ends background work after the tables were cleared, or when the server stops. */
 export class StaleWorkError extends Error {}
 
-/** Divides background work into short slices. `end` makes waiting work throw StaleWorkError. */
+/** Divides background work into short slices. */
 export class BackgroundPace implements Pick<Slices, 'isOver' | 'next'> {
   readonly #clock: Clock;
   #begunMs: number;
@@ -19,7 +19,10 @@ export class BackgroundPace implements Pick<Slices, 'isOver' | 'next'> {
     return this.#clock.monotonic() - this.#begunMs >= backgroundSliceMs;
   }
 
-  /** Resolves when the next slice begins. @throws StaleWorkError if `end` is called during the wait. */
+  /**
+   * Resolves when the next slice begins.
+   * @throws StaleWorkError if `end` is called during the wait.
+   */
   async next(): Promise<void> {
     const era = this.#era;
     await new Promise((resolve) => {
@@ -29,7 +32,7 @@ export class BackgroundPace implements Pick<Slices, 'isOver' | 'next'> {
     this.#begunMs = this.#clock.monotonic();
   }
 
-  /** Ends all work that waits for its next slice. */
+  /** Ends all work that waits for its next slice, with StaleWorkError. */
   end(): void {
     this.#era += 1;
   }

@@ -8,8 +8,8 @@ import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
 import type { ChangedValues } from './type-columns.ts';
 
 /**
- * Returns the values of an object after a change; undefined if the change modifies no value that the columns store.
- * After a deletion, `entry` is undefined.
+ * Returns the values of an object after a change; undefined if the change modifies no stored value. `entry` is
+ * undefined after a deletion.
  */
 export function changedValues(change: Change, position: number): ChangedValues | undefined {
   const { name, kind, before, after } = change;
@@ -23,8 +23,8 @@ export function changedValues(change: Change, position: number): ChangedValues |
 }
 
 /**
- * Returns the values of an object after an event of the log; undefined for an event without an object. After a
- * deletion, `entry` is undefined.
+ * Returns the values of an object after an event of the log; undefined for an event without an object. `entry` is
+ * undefined after a deletion.
  */
 export function valuesOfEvent(event: RecordedEvent, type: ResourceType, position: number): ChangedValues | undefined {
   const decoded = decodeEvent(event).event;
@@ -38,7 +38,6 @@ export function valuesOfEvent(event: RecordedEvent, type: ResourceType, position
   };
 }
 
-/** Whether two entries of one type have equal values. */
 export function isEqual(a: IndexEntry, b: IndexEntry): boolean {
   if (a.created !== b.created || a.keys.length !== b.keys.length) return false;
   for (let index = 0; index < a.keys.length; index++)

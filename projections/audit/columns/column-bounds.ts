@@ -6,11 +6,11 @@ import {
   columnSegmentRowsMax,
 } from '../../../src/limits/columns.ts';
 
-/** The limits of a type's columns. Tests use lower limits. */
+/** The limits of a type's columns. */
 export type ColumnBounds = {
   readonly segmentRows: number;
   readonly segmentBytes: number;
-  /** The maximum number of changes after a snapshot for which no new snapshot is written. */
+  /** A new snapshot is written only after more changes than `changesMin`. */
   readonly changesMin: number;
   /** The maximum number of new changes in memory while the worker reads earlier changes from the log. */
   readonly laterRows: number;

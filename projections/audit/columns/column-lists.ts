@@ -22,7 +22,7 @@ type Page = {
   readonly options: ListAtOptions;
 };
 
-/** Serves lists at past positions: selects the objects by columns, and reads the objects of the page from the log. */
+/** Serves lists at past positions. Selects the objects by columns, and reads the objects of the page from the log. */
 export class ColumnLists implements ListsAt {
   readonly #columns: ColumnListsDependencies['columns'];
   readonly #objects: ObjectsAt;
@@ -41,10 +41,7 @@ export class ColumnLists implements ListsAt {
     return result === undefined ? undefined : this.#page(result, { type, names: result.names, options });
   }
 
-  /**
-   * Runs the query on the state of the columns in the turn in which the query begins. Resolves with undefined while the
-   * columns are incomplete.
-   */
+  /** Resolves with undefined while the columns are incomplete. */
   async #chosen(type: ResourceType, query: ListQuery, options: ListAtOptions): Promise<QueryResult | undefined> {
     const columns = this.#columns;
     return this.#turns.run(options, function* () {
@@ -73,7 +70,7 @@ export class ColumnLists implements ListsAt {
     return { ...listed, items: () => continued(joined(read), slices) };
   }
 
-  /** Yields the JSON of the page's objects in slices. Each slice has one or more objects, joined with commas. */
+  /** Yields the JSON of the page's objects in slices of one or more objects, joined with commas. */
   async *#slices({ type, names, options }: Page): AsyncGenerator<Buffer, undefined, undefined> {
     let slice: Buffer[] = [];
     let bytes = 0;

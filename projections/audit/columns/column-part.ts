@@ -25,7 +25,7 @@ import { ColumnWorker } from './column-worker.ts';
 import { KeptTypes } from './kept-types.ts';
 
 type ColumnSources = {
-  /** The object read model. If the type of an object is registered, each change has the object's index entries. */
+  /** The object read model, which computes the index entries of each change. */
   readonly feed: ChangeFeed & { position(): LogPosition };
   readonly log: Pick<EventLog, 'readAll' | 'scan'>;
   /** The position of the audit models at the start. */
@@ -41,12 +41,9 @@ type ColumnDependencies = {
 
 /**
  * The columns: the indexed values of objects at every position, for lists at past positions. A type gets columns with
- * the first such list.
- *
- * The object read model computes the values of each new event. This part keeps these values in memory. It writes them
- * in the background after the audit models have folded the same events. If values are missing, the part reads them from
- * the log, for example for a type without columns, after a change of its indexes, after a crash, or after the plugin of
- * a type was stopped.
+ * the first request for a list at a past position.
+ * The object read model computes the values of new events. The worker writes the values in the background, and reads
+ * missing values from the log.
  */
 export class ColumnPart implements AuditPart {
   readonly name = 'columns';
@@ -57,11 +54,9 @@ export class ColumnPart implements AuditPart {
   readonly #bounds: ColumnBounds;
   #opened: { readonly tables: ColumnTables; readonly types: KeptTypes } | undefined;
   #following: { readonly worker: ColumnWorker; readonly feed: ColumnSources['feed']; leave(): void } | undefined;
-  /**
-   * Positions within the epoch: of the last event in the open batch, and of the last event that the audit models
-   * committed.
-   */
+  /** The position, within the epoch, of the last event in the open batch. */
   #written = 0;
+  /** The position, within the epoch, of the last event that the audit models committed. */
   #folded = 0;
   readonly #waiting = new Set<() => void>();
   readonly #pages = new NumberPages();
@@ -139,10 +134,7 @@ export class ColumnPart implements AuditPart {
     worker.start();
   }
 
-  /**
-   * Stops following the object read model. Writes the rows in memory to the tables, except the rows of events that the
-   * audit models have not folded.
-   */
+  /** Stops following the object read model, and writes the rows in memory whose events the audit models have folded. */
   async close(): Promise<void> {
     this.#following?.leave();
     await this.#following?.worker.stop();
@@ -150,8 +142,8 @@ export class ColumnPart implements AuditPart {
 
   /**
    * Returns the steps that compute a list at a folded position, from the state of the columns in this turn. Returns
-   * undefined while the columns of the type are incomplete. The steps throw NotServedError if the columns are dropped
-   * before the last step.
+   * undefined while the columns of the type are incomplete.
+   * The steps throw NotServedError if the columns are dropped before the last step.
    */
   query(type: ResourceType, position: LogPosition, query: ListQuery): Steps<QueryResult> | undefined {
     const within = this.#within(position);
@@ -163,15 +155,15 @@ export class ColumnPart implements AuditPart {
     })();
   }
 
-  /** The state of all columns in this turn, for a comparison with the log. Before `start`, the result is empty. */
+  /** The state of all columns in this turn, for a comparison with the log. Empty before `start`. */
   hold(): ComparedTypes {
     const feed = this.#following?.feed;
     return feed === undefined ? { columns: [], others: [] } : this.#types.hold(this.#within(feed.position()));
   }
 
   /**
-   * Resolves when the columns of a type are complete, after `timeoutMs`, or when `signal` aborts. If no list of the
-   * type was requested before, the call makes the worker read the values from the log.
+   * Resolves when the columns of a type are complete, after `timeoutMs`, or when `signal` aborts. The first call for a
+   * type makes the worker read the values from the log.
    */
   async ready(type: ResourceType, timeoutMs: number, signal: AbortSignal): Promise<void> {
     if (this.#types.live(type) !== undefined) return;

@@ -5,22 +5,20 @@ import type { AuditTableName } from '../audit-tables.ts';
 
 /** The stored state of one type's columns under one declaration of its indexes. Positions are within the epoch. */
 export type ColumnsRecord = {
-  /** The number that identifies these columns in the keys of their segments and snapshots. It is never reused. */
+  /** The number of the columns in the keys of segments and snapshots. A number is never reused. */
   readonly id: number;
   readonly fingerprint: string;
   /** The position up to which the segments have all changes. */
   readonly through: number;
-  /** The number of full segments of changes. If `open` is not 0, one more segment has the later rows. */
+  /** The number of full segments of changes. */
   readonly sealed: number;
   /** The number of rows in the segment after the full segments; 0 if this segment is not stored. */
   readonly open: number;
   /** The number of objects at `through`. */
   readonly objects: number;
-  /**
-   * The number of rows in full segments since the last snapshot. `sealedThrough`: the position of the last row in a
-   * full segment.
-   */
+  /** The number of rows in full segments since the last snapshot. */
   readonly changed: number;
+  /** The position of the last row in a full segment. */
   readonly sealedThrough: number;
 };
 
@@ -34,11 +32,11 @@ export type SnapshotRecord = {
 const changeKind = 0;
 const chunkKind = 1;
 
-/** Names, segments and snapshots of all types, in the tables of the part. */
+/** Names, segments and snapshots of the columns of all types. */
 export class ColumnTables {
   /**
-   * A type's number and an object's name → the ordinal, the number of the name in the rows of segments. Entries are
-   * never removed, because a new object may have the name of a deleted one.
+   * A type's number and an object's name → the ordinal of the name. Entries are never removed, because a new object may
+   * have the name of a deleted object.
    */
   readonly #names: Table<Buffer, Uint8Array>;
   readonly #segments: Table<Buffer, Uint8Array>;
@@ -52,13 +50,12 @@ export class ColumnTables {
     this.#meta = environment.openTable('meta', { encoding: 'string' });
   }
 
-  /** Runs `write` in one transaction. Every later read sees the changes. An exception rolls back the transaction. */
+  /** Runs `write` in one transaction. An exception rolls back the transaction. */
   commit(write: () => void): void {
     this.#meta.transactionSync(write);
     this.#meta.resetReadTxn();
   }
 
-  /** The types that have columns. */
   types(): readonly TypeKey[] {
     return typesIn(this.#meta.getKeys({ start: typePrefix, end: `${typePrefix}\uffff` }));
   }
@@ -89,8 +86,7 @@ export class ColumnTables {
   }
 
   /**
-   * Removes up to `limit` segments and up to `limit` snapshots of dropped columns. Returns true if none are left, or
-   * false if some may be left.
+   * Removes up to `limit` segments and up to `limit` snapshots of dropped columns. Returns false if some may be left.
    */
   drop(id: number, limit: number): boolean {
     const range = { start: keyOf(id), end: keyOf(id + 1), limit };
@@ -105,7 +101,7 @@ export class ColumnTables {
     return isDone;
   }
 
-  /** Returns a new number, which no type and no columns had before. Call this method inside `commit`. */
+  /** Returns a new number, which no type and no columns had before. Call `nextId` inside `commit`. */
   nextId(): number {
     const id = Number(this.#meta.get('next') ?? '1');
     this.#meta.putSync('next', String(id + 1));
@@ -113,7 +109,7 @@ export class ColumnTables {
   }
 
   /**
-   * Returns the ordinals of names, and assigns the next ordinals of the type to new names. Call this method inside
+   * Returns the ordinals of names, and assigns the next ordinals of the type to new names. Call `ordinals` inside
    * `commit`.
    */
   ordinals(type: TypeKey, names: readonly string[]): readonly number[] {
@@ -132,7 +128,7 @@ export class ColumnTables {
     return ordinals;
   }
 
-  /** The ordinal of a name; undefined if the name has none. */
+  /** The ordinal of a name; undefined for a name without an ordinal. */
   ordinal(type: TypeKey, name: string): number | undefined {
     const [id] = numbersIn(this.#meta.get(`names:${type}`));
     return id === undefined ? undefined : this.#names.get(nameKey(id, name))?.readUInt32LE(0);
@@ -144,8 +140,8 @@ export class ColumnTables {
   }
 
   /**
-   * Up to `limit` names of a type with their ordinals, in the order of the bytes of the names. The result begins after
-   * the name `after`; if `after` is undefined, with the first name.
+   * Up to `limit` names of a type with their ordinals, in the byte order of the names, beginning after the name
+   * `after`.
    */
   numberedNames(type: TypeKey, after: string | undefined, limit: number): readonly NumberedName[] {
     const [id] = numbersIn(this.#meta.get(`names:${type}`));
@@ -162,8 +158,7 @@ export class ColumnTables {
   }
 
   /**
-   * Returns a segment of changes. The bytes are valid only in this turn, and only until the next read of a table.
-   *
+   * Returns a segment of changes. The bytes are valid until the next read of a table.
    * @throws NotServedError if the columns were dropped.
    */
   changes(type: TypeKey, id: number, number: number): Buffer {
@@ -201,8 +196,7 @@ export class ColumnTables {
   }
 
   /**
-   * Returns a segment of a snapshot. The bytes are valid only in this turn, and only until the next read of a table.
-   *
+   * Returns a segment of a snapshot. The bytes are valid until the next read of a table.
    * @throws NotServedError if the columns were dropped.
    */
   chunk(type: TypeKey, id: number, [position, chunk]: readonly [position: number, chunk: number]): Buffer {
@@ -210,9 +204,8 @@ export class ColumnTables {
   }
 
   /**
-   * Returns a segment without copying it. A list reads hundreds of segments; copies of them would be garbage, and the
-   * collection of much garbage delays all requests.
-   *
+   * Returns a segment without copying the bytes. A list reads hundreds of segments, and collecting hundreds of copies
+   * as garbage would delay all requests.
    * @throws NotServedError if the columns were dropped.
    */
   #segment(type: TypeKey, key: Buffer): Buffer {
@@ -223,7 +216,7 @@ export class ColumnTables {
   }
 }
 
-/** A name in the table of names; without an ordinal if the entry is damaged. */
+/** A name in the table of names. `ordinal` is undefined if the entry is damaged. */
 type NumberedName = {
   readonly name: string;
   readonly ordinal: number | undefined;
@@ -244,14 +237,14 @@ function nameKey(id: number, name: string): Buffer {
   return Buffer.concat([keyOf(id), Buffer.from(name, 'latin1')]);
 }
 
-/** The numbers in a text in which spaces separate them. Without a text, the result is empty. */
+/** The numbers in a text, separated by spaces; empty without a text. */
 function numbersIn(text: string | undefined): readonly number[] {
   return text === undefined ? [] : text.split(' ').map(Number);
 }
 
 /**
- * The key of a segment. Without `kind`, the prefix of all keys of `id`. Numbers are big-endian, so that keys have the
- * order of the numbers.
+ * The key of a segment; without `kind`, the prefix of all keys of `id`. Big-endian keys sort in the order of the
+ * numbers.
  */
 function keyOf(id: number, kind?: number, number?: number): Buffer {
   const key = Buffer.allocUnsafe(kind === undefined ? 4 : 9);

@@ -13,12 +13,11 @@ type ColumnWork = {
   readonly log: Pick<EventLog, 'readAll' | 'scan'>;
   readonly clock: Clock;
   readonly pace: BackgroundPace;
-  /**
-   * The position of the object read model. `within` converts a position of the log to a position within the epoch;
-   * `inLog` converts back.
-   */
+  /** The position of the object read model. */
   readonly position: () => LogPosition;
+  /** Converts a position of the log to a position within the epoch. */
   readonly within: (position: LogPosition) => number;
+  /** Converts a position within the epoch to a position of the log. */
   readonly inLog: (within: number) => LogPosition;
   /** The position within the epoch up to which the audit models are folded. Later rows are not written. */
   readonly durable: () => number;
@@ -49,7 +48,7 @@ export class ColumnWorker {
   #isWoken = false;
   #flushing: Timer | undefined;
   #isFlushDue = false;
-  /** Whether a full segment waits for the audit models to fold its events. */
+  /** Whether a full segment waits until the audit models have folded its events. */
   #isHeldUp = false;
 
   constructor(work: ColumnWork) {
@@ -67,15 +66,12 @@ export class ColumnWorker {
     this.#wake();
   }
 
-  /** Resumes work that waits for the audit models. Call this method after each commit of the audit models. */
+  /** Resumes work that waits for the audit models. Called after each commit of the audit models. */
   folded(): void {
     if (this.#isHeldUp) this.wake();
   }
 
-  /**
-   * Ends the worker. Writes the rows in memory to the tables, except the rows of events that the audit models have not
-   * folded.
-   */
+  /** Ends the worker. Writes the rows in memory whose events the audit models have folded. */
   async stop(): Promise<void> {
     const { pace, onError } = this.#work;
     this.#stopping.abort();
@@ -103,10 +99,7 @@ export class ColumnWorker {
     }
   }
 
-  /**
-   * Performs one task. Returns whether there may be more tasks. If the task fails, reports the error and waits, unless
-   * the worker is stopping or the error is a StaleWorkError.
-   */
+  /** Performs one task. Returns whether there may be more tasks. Most errors are reported, followed by a delay. */
   async #attempt(): Promise<boolean> {
     const { onError, clock } = this.#work;
     const { signal } = this.#stopping;
@@ -190,8 +183,8 @@ export class ColumnWorker {
     for (const kept of types) {
       const { columns, later } = kept;
       columns.cover(within(until));
-      // Skips a type that was removed during the read. If too many changes of a type were folded during the read, the
-      // worker reads the log again for this type; the next read is shorter.
+      // `later` is undefined after too many changes during the read. The worker then reads the log again for the type.
+      // A type that was removed during the read is skipped.
       if (later === undefined || this.#work.types.get(columns.type.key) !== kept) continue;
       for (const values of later) if (values.position > columns.through) columns.add(values);
       [kept.isLive, kept.later] = [true, undefined];
@@ -232,17 +225,13 @@ export class ColumnWorker {
     const { pace, durable } = this.#work;
     for (const { columns } of types) {
       while (columns.isFull() && !(await inSlices(columns.seal(durable()), pace))) await this.#untilFolded();
-      // Snapshots are written during the read too. A later list at any of these positions then reads only the changes
-      // after the nearest earlier snapshot.
+      // Snapshots during the read make later lists at past positions fast.
       if (columns.needsSnapshot()) await inSlices(columns.snapshot(), pace);
     }
     if (pace.isOver()) await pace.next();
   }
 
-  /**
-   * Waits for the next commit of the audit models, or for another reason to check for work. The caller must then check
-   * again whether the audit models have folded the events of the full segment.
-   */
+  /** Waits for the next commit of the audit models, or for another reason to check for work. */
   async #untilFolded(): Promise<void> {
     [this.#isWoken, this.#isHeldUp] = [false, true];
     await this.#woken();

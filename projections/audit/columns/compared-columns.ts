@@ -28,11 +28,11 @@ export type ComparedColumns = {
   readonly layout: readonly ColumnLayout[];
   /** The position up to which no change is missing. */
   readonly through: number;
-  /** The full segments of changes. They are never modified. */
+  /** The full segments of changes, which are never modified. */
   readonly sealed: Segments;
-  /** The stored segment that is not full; undefined if there is none. Its rows are also the first rows of `latest`. */
+  /** The stored segment that is not full; undefined if there is none. `latest` contains its rows too. */
   readonly open: { readonly rows: number; readonly bytes: Buffer } | undefined;
-  /** The rows in memory. These are all rows after the full segments. */
+  /** The rows in memory: all rows after the full segments. */
   readonly latest: readonly LatestRow[];
   readonly snapshots: readonly {
     readonly position: number;
@@ -40,19 +40,20 @@ export type ComparedColumns = {
     readonly from: number;
     readonly stored: Segments;
     /**
-     * Computes the segments of a correct snapshot from the previous snapshot and the changes since then. Yields these
-     * segments, and undefined for a pause.
+     * Yields the segments of a correct snapshot, computed from the previous snapshot and the later changes. Yields
+     * undefined for a pause.
      */
     readonly expected: () => Generator<Buffer | undefined, undefined, undefined>;
   }[];
   /** The number of objects at `through`. */
   readonly objects: number;
-  /** The number of rows in full segments since the last snapshot, and the position of the last row in full segments. */
+  /** The number of rows in full segments since the last snapshot. */
   readonly changed: number;
+  /** The position of the last row in full segments. */
   readonly sealedThrough: number;
-  /** Whether these are still the columns of the type. Other columns may have replaced them. */
+  /** Whether the type still has these columns, which new columns may replace. */
   readonly isCurrent: () => boolean;
-  /** The number of ordinals. The ordinals are the whole numbers from 0 to this number (exclusive). */
+  /** The number of ordinals. The ordinals begin with 0 and have no gaps. */
   readonly ordinals: number;
   readonly ordinal: (name: string) => number | undefined;
   /** Up to `limit` names after a name, with their ordinals. An ordinal is undefined in a damaged entry. */

@@ -7,14 +7,15 @@ import type { ColumnTables } from './column-tables.ts';
 import type { ComparedColumns, ComparedTypes } from './compared-columns.ts';
 import { TypeColumns, type ChangedValues } from './type-columns.ts';
 
-/**
- * The columns of a registered type. `isLive`: the columns are complete, and get each change when it is folded. `later`:
- * the changes since the worker began to read the log for the type. It is undefined if the worker does not read for the
- * type, or after too many changes.
- */
+/** The columns of a registered type. */
 export type KeptType = {
   columns: TypeColumns;
+  /** Whether the columns are complete and get each change when the change is folded. */
   isLive: boolean;
+  /**
+   * The changes since the worker began to read the log for the type. Undefined while the worker does not read, or after
+   * too many changes.
+   */
   later: ChangedValues[] | undefined;
 };
 
@@ -24,8 +25,8 @@ type NotCompared = {
 };
 
 /**
- * The columns of registered types. A type gets columns with the first request for a list at a past position, and keeps
- * them over restarts. Columns of all types would make each write slower.
+ * The columns of registered types. A type gets columns with the first request for a list at a past position, because
+ * columns make each write slower. The columns remain after a restart.
  */
 export class KeptTypes {
   readonly #tables: ColumnTables;
@@ -33,9 +34,9 @@ export class KeptTypes {
   readonly #byKey = new Map<TypeKey, KeptType>();
   /** The registered types for which no list at a past position was requested yet. */
   readonly #unused = new Map<TypeKey, ResourceType>();
-  /** The registered types that need columns. The worker has not opened these columns yet. */
+  /** The registered types with columns that the worker must open. */
   readonly #opening = new Map<TypeKey, ResourceType>();
-  /** The columns of types that are no longer registered, until the worker writes their rows. */
+  /** The columns of types that are no longer registered, until the worker writes the rows. */
   readonly #retired: TypeColumns[] = [];
 
   constructor(tables: ColumnTables, bounds: ColumnBounds) {
@@ -61,7 +62,7 @@ export class KeptTypes {
     (isUsed ? this.#opening : this.#unused).set(type.key, type);
   }
 
-  /** Requests the columns of a type, for a list. Returns whether the worker must open the columns now. */
+  /** Requests the columns of a type. Returns whether the worker must open the columns now. */
   request(key: TypeKey): boolean {
     const type = this.#unused.get(key);
     if (type === undefined) return false;
@@ -101,8 +102,8 @@ export class KeptTypes {
   }
 
   /**
-   * Removes and returns the columns of a type that is no longer registered; undefined if there are none. Write the rows
-   * of these columns before calling `openNext`, because the type may be registered again.
+   * Removes and returns the columns of a type that is no longer registered. Write the rows of these columns before
+   * calling `openNext`, because the type may be registered again.
    */
   retired(): TypeColumns | undefined {
     return this.#retired.shift();
@@ -121,7 +122,7 @@ export class KeptTypes {
     return true;
   }
 
-  /** Discards all columns, so that the worker opens them again. Call this method after the tables were cleared. */
+  /** Discards all columns, so that the worker opens all columns again. Call `reopen` after the tables were cleared. */
   reopen(): void {
     for (const { columns } of this.#byKey.values()) this.#opening.set(columns.type.key, columns.type);
     this.#byKey.clear();
@@ -129,8 +130,8 @@ export class KeptTypes {
   }
 
   /**
-   * Adds a change to the columns of its type, if they are live, or to `later` while the worker reads the log. Returns
-   * whether the worker has work now.
+   * Adds a change to live columns, or to `later` while the worker reads the log. Returns whether the worker has work
+   * now.
    */
   take(change: Change, position: number): boolean {
     const kept = this.#byKey.get(change.type);
@@ -143,7 +144,7 @@ export class KeptTypes {
       return false;
     }
     kept.columns.add(values);
-    // The worker could not write these rows in time. They are dropped, because they can be read from the log again.
+    // The worker could not write the rows in time. The rows are dropped, because they can be read from the log again.
     if (kept.columns.bytes > this.#bounds.heldBytes) {
       this.#byKey.delete(change.type);
       this.register(kept.columns.type);

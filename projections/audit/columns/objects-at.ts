@@ -10,10 +10,7 @@ type ObjectsAtDependencies = {
   readonly versions: Pick<VersionReader, 'lastAt'>;
 };
 
-/**
- * Reads objects in their state at a past position, from their streams in the log. The caller selects the names by
- * columns.
- */
+/** Reads objects in their state at a past position, from their streams in the log. */
 export class ObjectsAt {
   readonly #log: ObjectsAtDependencies['log'];
   readonly #versions: ObjectsAtDependencies['versions'];
@@ -24,11 +21,10 @@ export class ObjectsAt {
   }
 
   /**
-   * Returns the JSON of an object that existed at the position. The state and the `resourceVersion` are those of the
-   * position, and the version of the type is the one that is preferred now.
-   *
+   * Returns the JSON of an object that existed at the position. The state is that of the position. The version is the
+   * version of the type that is preferred now.
    * @throws UnreadableLogError if the log cannot be read now, or if the version index or the log lacks the object's
-   * event. An error that a retry cannot resolve is thrown as it is.
+   * event. Permanent read errors are thrown unchanged.
    */
   async read(type: ResourceType, name: string, position: LogPosition): Promise<Buffer> {
     const revision = this.#versions.lastAt(type.key, name, position);

@@ -15,7 +15,7 @@ export type SnapshotSource = {
 
 const rowsPerStep = 64;
 
-/** Yields the encoded segments of a snapshot, in order, and undefined where other work may run. */
+/** Yields the encoded segments of a snapshot, in order. Yields undefined where other work may run. */
 export function* snapshotChunks(
   source: SnapshotSource,
   bounds: ColumnBounds,
@@ -32,8 +32,7 @@ export function* snapshotChunks(
 
 /**
  * Yields one row for each object that exists after the changes, and undefined where other work may run. The rows have
- * no particular order. This way, each segment is read at most twice, even if consecutive changes affect distant
- * objects.
+ * no particular order, so that each segment is read at most twice.
  */
 export function* snapshotRows({ layout, before, changes }: SnapshotSource): Generator<ValueRow | undefined, undefined> {
   const latest = new LatestRows();
@@ -55,7 +54,7 @@ export function* snapshotRows({ layout, before, changes }: SnapshotSource): Gene
   }
 }
 
-/** Returns a copy of a segment, so that the segment stays valid while other work runs. */
+/** Returns a copy of a segment, which stays valid while other work runs. */
 function copyOf(segments: Segments, number: number, layout: readonly ColumnLayout[]): Segment {
   return new Segment(Buffer.from(segments.read(number)), layout);
 }

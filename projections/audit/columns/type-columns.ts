@@ -12,14 +12,12 @@ import { bytesOf } from './row-chunk.ts';
 import { entryAt, Segment } from './segment/segment.ts';
 import { snapshotChunks, type SnapshotSource } from './snapshot-builder.ts';
 
-/**
- * The values of an object after a change; `entry` is undefined after a deletion. `objects`: the change of the number of
- * objects. Positions are within the epoch.
- */
+/** The values of an object after a change; `entry` is undefined after a deletion. Positions are within the epoch. */
 export type ChangedValues = {
   readonly position: number;
   readonly name: string;
   readonly entry: IndexEntry | undefined;
+  /** The change of the number of objects. */
   readonly objects: -1 | 0 | 1;
 };
 
@@ -69,7 +67,7 @@ export class TypeColumns {
     return this.#bytes;
   }
 
-  /** Adds the row of a change. Call this method in the order of the log. */
+  /** Adds the row of a change. Changes must be added in the order of the log. */
   add({ position, name, entry, objects }: ChangedValues): void {
     this.#push({ position, name, entry, objects, bytes: bytesOf(entry), ordinal: undefined });
     this.#objects += objects;
@@ -84,9 +82,7 @@ export class TypeColumns {
     return this.#rows.length >= this.#bounds.segmentRows || this.#bytes >= this.#bounds.segmentBytes;
   }
 
-  /**
-   * Writes the first rows as a full segment. Writes nothing and returns false if one of these rows is after `durable`.
-   */
+  /** Writes the first rows as a full segment. Returns false, without a write, if one of the rows is after `durable`. */
   *seal(durable: number): Steps<boolean> {
     const rows = this.#rows.slice(0, this.#segmentRows());
     const last = rows.at(-1);
@@ -108,8 +104,8 @@ export class TypeColumns {
   }
 
   /**
-   * Writes the rows up to `durable` as a segment that is not full, and the position up to which the tables then have
-   * all changes. Writes nothing if this position does not increase.
+   * Writes the rows up to `durable` as an incomplete segment, and the position up to which the tables then have all
+   * changes. Writes nothing if this position does not increase.
    */
   *flush(durable: number): Steps<undefined> {
     const rows = this.#rowsUpTo(durable);
@@ -141,7 +137,7 @@ export class TypeColumns {
     });
   }
 
-  /** The source of the snapshot after `before`. Its changes are in full segments with numbers below `until`. */
+  /** The source of the snapshot after `before`: the full segments of changes with numbers below `until`. */
   #snapshotSource(before: SnapshotRecord | undefined, until: number): SnapshotSource {
     const { id } = this.#record;
     const { key } = this.type;
@@ -179,8 +175,8 @@ export class TypeColumns {
   }
 
   /**
-   * The state of the columns in this turn, for a comparison with the log. It stays readable until the columns are
-   * dropped.
+   * The state of the columns in this turn, for a comparison with the log. The state stays readable until the columns
+   * are dropped.
    */
   hold(): ComparedColumns {
     const { id, sealed, open, changed, sealedThrough } = this.#record;
@@ -244,7 +240,7 @@ export class TypeColumns {
     this.#record = record;
   }
 
-  /** The number of rows in the next full segment. Rows and bytes of a segment are limited. */
+  /** The number of rows in the next full segment, which is limited in rows and bytes. */
   #segmentRows(): number {
     let bytes = 0;
     const full = this.#rows.findIndex((row, index) => {
@@ -283,7 +279,7 @@ export class TypeColumns {
   }
 }
 
-/** Begins new columns of a type. If there are columns of another declaration, marks them for removal. */
+/** Begins new columns of a type, and marks columns of another declaration for removal. */
 function begun(
   { key, fingerprint }: ResourceType,
   tables: ColumnTables,

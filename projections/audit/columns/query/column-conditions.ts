@@ -7,8 +7,8 @@ import type { Segment, SegmentColumn } from '../segment/segment.ts';
 type IdRange = readonly [low: number, high: number];
 
 /**
- * A requirement of a selection, as ranges of ids in the dictionary of a column's keys. A row meets the condition if it
- * has an id in one of the ranges. If `negated`, a row meets the condition if it has no such id.
+ * A requirement of a selection, as ranges of ids in the dictionary of a column's keys. A row meets the condition if the
+ * row has an id in one of the ranges; if `negated`, a row without such an id meets the condition.
  */
 type ColumnCondition = {
   readonly column: number;
@@ -80,10 +80,7 @@ function after(keys: KeyDictionary, key: IndexKey): number {
   return low < keys.size && keys.key(low) === key ? low + 1 : low;
 }
 
-/**
- * Returns the id of the first key that is after `prefix` and after all keys that start with `prefix`; `keys.size` if
- * there is no such key.
- */
+/** Returns the id of the first key after `prefix` and after all keys that start with `prefix`. */
 function beyondPrefix(keys: KeyDictionary, prefix: string): number {
   let low = keys.lower(prefix);
   let high = keys.size;
@@ -122,10 +119,7 @@ function keepWanted(holding: Uint8Array, { starts, ids }: SegmentColumn, { isWan
   }
 }
 
-/**
- * The maximum number of ranges for which a comparison with each range is faster than an array with an entry for each
- * id.
- */
+/** The maximum number of ranges for which comparing with each range is faster than a look-up in an array. */
 const rangesComparedMax = 2;
 
 /** Returns a function that tests whether an id is in one of the ranges. `size`: the number of ids. */

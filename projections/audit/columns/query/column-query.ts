@@ -13,13 +13,12 @@ import { sortWindow } from './sorted-window.ts';
 /** The part of a type's columns that a query at a position needs, as encoded segments. */
 export type HeldColumns = {
   readonly layout: readonly ColumnLayout[];
-  /** The last snapshot at or before the position. It has each object once. Empty if there is no such snapshot. */
+  /** The last snapshot at or before the position; empty if there is no snapshot. A snapshot has each object once. */
   readonly snapshot: Segments;
   /** The changes after the snapshot, in the order of the log. May include changes after the position. */
   readonly changes: Segments;
 };
 
-/** Returns the result of a query on the objects at a position within the epoch. */
 export function* queryColumns(
   held: HeldColumns,
   position: number,
@@ -70,9 +69,8 @@ function* windowOf(order: MatchOrder, window: Window): Steps<SelectedPage> {
 }
 
 /**
- * Adds the latest row of each object up to the position, if this row meets all conditions. Reads the changes from
- * the last one up to the position backwards, and then the snapshot. The first row that it reads of an object is
- * therefore the latest one, and each segment is read only once.
+ * Adds the latest row of each object up to the position, if this row meets all conditions. Reads the changes
+ * backwards and then the snapshot, so the first row of an object is the latest row.
  */
 function* addMatches(
   matches: Matches,

@@ -1,10 +1,7 @@
 /** The number of ordinals in a page. */
 const pageSize = 4_096;
 
-/**
- * The last row of each ordinal, which is the number of an object's name in the columns. A page takes memory only if one
- * of its ordinals has a row.
- */
+/** The last row of each ordinal. A page takes memory only if an ordinal of the page has a row. */
 export class LatestRows {
   readonly #pages = new Map<number, Uint32Array>();
   #page: Uint32Array | undefined;
@@ -26,7 +23,7 @@ export class LatestRows {
     return this.#at(Math.floor(ordinal / pageSize))?.[ordinal % pageSize] ?? 0;
   }
 
-  /** The page with this number. Caches the last page, since consecutive calls mostly need the same page. */
+  /** Caches the last page, since consecutive calls mostly need the same page. */
   #at(number: number): Uint32Array | undefined {
     if (number === this.#number) return this.#page;
     this.#number = number;

@@ -12,7 +12,7 @@ import { Numbers, type NumberPages } from './numbers.ts';
 const nameColumn = 0;
 const createdColumn = 1;
 
-/** One sort key of the query. `keys`: the value of each match. `missing`: the value of a match that has no value. */
+/** A sort key of the query. `keys`: the value of each match. `missing`: the value of a match without a value. */
 type KeyOrder = SortKey & {
   readonly keys: Numbers | string[];
   readonly missing: IndexKey;
@@ -20,22 +20,19 @@ type KeyOrder = SortKey & {
 
 type SelectedRows = {
   readonly segment: Segment;
-  /**
-   * For each of the first rows of the segment: 1 if the query selects the row, otherwise 0. The query selects no later
-   * row.
-   */
+  /** 1 for each row that the query selects, otherwise 0. May be shorter than the segment: no later row is selected. */
   readonly holding: Uint8Array;
 };
 
 /**
- * The rows that a query selects, over several segments. A match is the number of a selected row. The sort keys and the
- * creation times are in memory. The names are read from the segments when they are needed.
+ * The rows that a query selects, over several segments. A match is the number of a selected row. Names are read from
+ * the segments only when needed.
  */
 export class Matches {
   readonly sort: readonly KeyOrder[];
   readonly created: Numbers;
   readonly #layout: readonly ColumnLayout[];
-  /** The segments with matches, in the order of their matches. */
+  /** The segments with matches, in the order of the matches. */
   readonly #parts: Part[] = [];
   readonly #rowOf: Numbers;
 
@@ -107,7 +104,7 @@ function keyAt({ keys, starts, ids }: SegmentColumn, row: number, end: 'least' |
   return from === to ? undefined : keys.key(ids.at(end === 'least' ? from : to - 1));
 }
 
-/** Orders matches by the sort keys, then by creation time (the newest first), then by name, as in a live list. */
+/** Orders matches by the sort keys, then by creation time (newest first), then by name, as in a live list. */
 export class MatchOrder {
   readonly #matches: Matches;
   readonly #names: string[] = [];

@@ -20,7 +20,7 @@ export class NumberPages {
   }
 }
 
-/** A growing list of numbers outside of the JavaScript heap. It grows by pages, because copies would become garbage. */
+/** A list of numbers outside of the JavaScript heap. Grows by pages, because copying the list would leave garbage. */
 export class Numbers {
   readonly #source: NumberPages;
   readonly #pages: Float64Array[] = [];

@@ -12,8 +12,8 @@ export type Asker = {
 };
 
 /**
- * Limits the number of concurrent queries, and so their memory. Together, the running queries use about `listTurnMs` of
- * each turn.
+ * Limits the number of concurrent queries, and so their memory. All running queries together use about `listTurnMs` of
+ * each turn of the event loop.
  */
 export class QueryTurns {
   readonly #clock: Clock;
@@ -26,17 +26,15 @@ export class QueryTurns {
     this.#turns = new EventLoopTurns(clock, listTurnMs);
   }
 
-  /**
-   * Resolves when the asker may run its next slice. Rejects with the error of `signal` if `signal` has aborted by then.
-   */
+  /** Resolves when the asker may run its next slice. Rejects with the error of `signal` if `signal` has aborted. */
   async next({ account, signal }: Asker): Promise<void> {
     await this.#turns.next(account);
     signal.throwIfAborted();
   }
 
   /**
-   * Runs a query. If too many queries run, the query first waits in a queue. Rejects with the error of `signal` if
-   * `signal` aborts before the end.
+   * Runs a query. The query waits in a queue while `columnQueriesMax` queries run. Rejects with the error of `signal`
+   * if `signal` aborts before the end.
    */
   async run<T>(asker: Asker, steps: () => Steps<T>): Promise<T> {
     await this.#begin(asker);

@@ -7,7 +7,7 @@ export class SeenOrdinals {
   #page: Uint8Array | undefined;
   #number = -1;
 
-  /** Adds an ordinal. Returns false if the set already contains it. */
+  /** Adds an ordinal. Returns false if the set already contains the ordinal. */
   add(ordinal: number): boolean {
     const number = Math.floor(ordinal / pageSize);
     let page = this.#at(number);
@@ -27,7 +27,7 @@ export class SeenOrdinals {
     return page !== undefined && ((page[(ordinal % pageSize) >>> 3] ?? 0) & (1 << (ordinal & 7))) !== 0;
   }
 
-  /** The page with this number. Caches the last page, since consecutive calls mostly need the same page. */
+  /** Caches the last page, since consecutive calls mostly need the same page. */
   #at(number: number): Uint8Array | undefined {
     if (number === this.#number) return this.#page;
     this.#number = number;

@@ -1,9 +1,9 @@
 import { strideMax, type Steps } from '../../../../src/base/steps.ts';
 
-/** Returns a negative number if `a` is before `b`. Never returns 0 for two different numbers. */
+/** Returns a negative number if `a` is before `b`. Must not return 0 for two different numbers. */
 type Compare = (a: number, b: number) => number;
 
-/** The maximum size of a part that the `sort` method of `Uint32Array` sorts, without a pause. */
+/** The maximum size of a part that is sorted in one step. */
 const sortedAtOnce = 256;
 
 /** Sorts `order` until its places from `from` to `to` (exclusive) are final. */
@@ -27,8 +27,8 @@ export function* sortWindow(order: Uint32Array, from: number, to: number, compar
 }
 
 /**
- * Partitions a part at the returned place: no number before this place sorts after the pivot, and no number from this
- * place on sorts before the pivot. Neither side is empty.
+ * Returns a place so that no number before the place sorts after the pivot, and no number from the place on sorts
+ * before the pivot. Neither side is empty.
  */
 function* partition(order: Uint32Array, low: number, high: number, compare: Compare): Steps<number> {
   const pivot = order[low + (mixed(low + high) % (high - 1 - low))] ?? 0;
@@ -49,8 +49,7 @@ function* partition(order: Uint32Array, low: number, high: number, compare: Comp
 }
 
 /**
- * A pseudorandom number from a seed. The caller uses it to choose a pivot: with pivots at fixed places, some usual
- * orders of objects would repeatedly give uneven parts.
+ * A pseudorandom number from a seed, to choose a pivot. Pivots at fixed places would split some usual orders unevenly.
  */
 function mixed(seed: number): number {
   const scattered = Math.imul(seed ^ (seed >>> 15), 0x2c1b3c6d);

@@ -5,7 +5,7 @@ import { labelTerm } from '../../../index/index-orders.ts';
 
 /**
  * The layout of a column. `valuesOf` returns the values of an object without duplicates. The values of an index are
- * ascending; the labels have no order.
+ * ascending; labels have no order.
  */
 export type ColumnLayout = {
   readonly isText: boolean;
@@ -14,10 +14,10 @@ export type ColumnLayout = {
   readonly valuesOf: (entry: IndexEntry) => readonly IndexKey[];
 };
 
-/** The layouts of a type's columns: a column for each index at its place, then a column of the labels (`labelTerm`). */
+/** The layouts of a type's columns: one column for each index, then a column of the labels (`labelTerm`). */
 export function layoutOf(definitions: readonly IndexDefinition[]): readonly ColumnLayout[] {
   const columns = definitions.map(({ name, type, multi }, index): ColumnLayout => {
-    // These two columns use the object's own name and creation time, as the live indexes and the default order do.
+    // The live indexes also take the name and the creation time from the object itself.
     if (name === nameIndex) return { isText: true, multi: false, valuesOf: (entry) => [entry.name] };
     if (name === creationIndex) return { isText: false, multi: false, valuesOf: (entry) => [entry.created] };
     return {

@@ -2,17 +2,17 @@ import type { Steps } from '../../../../src/base/steps.ts';
 import type { IndexKey } from '../../../../src/resource/type/index-entry.ts';
 
 /**
- * The distinct keys of a column, in ascending order. The id of a key is its place in this order. The keys of one index
- * are texts or numbers, never both.
+ * The distinct keys of a column, in ascending order. The id of a key is its place in this order. The keys are all texts
+ * or all numbers.
  *
- * Encoding: the count (`u32`), then the keys. A number is encoded as `f64`. Texts are encoded in three parts: the end
- * offset of each text, relative to the first text (`u32`, little endian); the encoding of each text (`u8`: 0 for
- * Latin-1, 1 for UTF-16); the texts. UTF-8 is not used, because index keys may be ill-formed Unicode.
+ * Encoding, little-endian: the count (`u32`), then the keys. A number is encoded as `f64`. Texts have three parts: the
+ * end offset of each text, relative to the first text (`u32`); the encoding of each text (`u8`: 0 for Latin-1, 1 for
+ * UTF-16); the texts. UTF-8 cannot encode all keys, because keys may be ill-formed Unicode.
  */
 export type KeyDictionary = {
   readonly size: number;
   key(id: number): IndexKey;
-  /** The id of the first key that is not before `key`; `size` if there is no such key. */
+  /** The id of the first key that is not before `key`; `size` if all keys are before `key`. */
   lower(key: IndexKey): number;
 };
 
@@ -50,10 +50,7 @@ type DecodedDictionary = {
   readonly end: number;
 };
 
-/**
- * The keys at offset `at`, and the offset after them. The dictionary keeps `bytes`, and decodes a key only when the key
- * is read.
- */
+/** The keys at offset `at`, and the offset after the keys. A key is decoded from `bytes` only when the key is read. */
 export function decodeKeys(bytes: Buffer, at: number, isText: boolean): DecodedDictionary {
   const size = bytes.readUInt32LE(at);
   const start = at + 4;

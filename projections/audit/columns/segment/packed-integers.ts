@@ -5,7 +5,7 @@ const constantWidth = 0;
 
 /**
  * Encodes numbers as their width in bytes (`u8`), their count (`u32`) and the values, little-endian. If all numbers are
- * equal, the width is 0, and the number is stored only once, as `f64`.
+ * equal, the width is 0, and the number is stored once, as `f64`.
  */
 export function packIntegers(values: ArrayLike<number>): Buffer {
   const count = values.length;
@@ -31,21 +31,23 @@ function narrowest(values: ArrayLike<number>, greatest: number): Integers {
 }
 
 /**
- * Packed numbers that are read from the bytes of a segment without a copy. They are valid as long as these bytes. A
- * list reads hundreds of segments; with copies of their numbers, the garbage collector would visit the whole heap each
- * second.
+ * Packed numbers that are read from the bytes of a segment without a copy, so that lists leave little garbage. The
+ * numbers are valid as long as the bytes.
  */
 export class PackedIntegers {
   readonly length: number;
   /** The offset after the numbers. */
   readonly end: number;
-  /** The value of all numbers; undefined if they differ. */
+  /** The value of all numbers; undefined if the numbers differ. */
   readonly constant: number | undefined;
   readonly #bytes: Buffer;
   readonly #start: number;
   readonly #width: number;
 
-  /** Reads the numbers at offset `at`. @throws RangeError if the bytes are truncated. */
+  /**
+   * Reads the numbers at offset `at`.
+   * @throws RangeError if the bytes are truncated.
+   */
   constructor(bytes: Buffer, at: number) {
     this.#bytes = bytes;
     this.#width = bytes.readUInt8(at);

@@ -8,19 +8,22 @@ import { packIntegers } from './packed-integers.ts';
 export type ValueRow = {
   /** The position within the epoch; 0 in a snapshot. */
   readonly position: number;
-  /** The number of the object's name among the names of its type. */
+  /** The number of the object's name among the names of the type. */
   readonly ordinal: number;
   readonly entry: IndexEntry | undefined;
 };
 
 /**
  * Encodes rows by column, little-endian: the number of blocks (`u32`), the end of each block (`u32`), and the blocks.
- * The blocks are: the ordinals; the positions (`f64` of the first, then the distances to it); for each row 1 if it has
- * an object, 0 for a deletion; one block for each column.
+ * The blocks, in order:
  *
- * The block of a column starts with its dictionary. In a single-valued column, the id of each row follows; a row
- * without a value has the dictionary's size as its id. In a multi-valued column, the number of values of each row
- * follows, then all their ids.
+ * - the ordinals
+ * - the positions: the first as `f64`, then the distance of each row to the first
+ * - for each row, 1 if the row has an object, or 0 for a deletion
+ * - one block for each column, which starts with the dictionary of the column's keys
+ *
+ * In a single-valued column, the id of each row follows. A row without a value has the dictionary's size as its id. In
+ * a multi-valued column, the number of values of each row follows, then the ids of all values.
  */
 export function* encodeSegment(rows: readonly ValueRow[], layout: readonly ColumnLayout[]): Steps<Buffer> {
   const first = rows[0]?.position ?? 0;
@@ -67,8 +70,8 @@ function* encodeColumn(rows: readonly ValueRow[], { isText, multi, valuesOf }: C
 }
 
 /**
- * The keys in the order of `<`. Texts are sorted without a comparator: the engine then uses this order, and is several
- * times as fast.
+ * The keys in the order of `<`. Texts are sorted without a comparator, because the engine's own order is the same and
+ * several times as fast.
  */
 function sorted(keys: readonly IndexKey[]): readonly IndexKey[] {
   return typeof keys[0] === 'string' ? keys.toSorted() : [...Float64Array.from(keys, Number).sort()];

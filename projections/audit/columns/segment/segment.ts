@@ -12,29 +12,23 @@ export type SegmentColumn = {
    * Undefined if each row has exactly one id.
    */
   readonly starts: RowStarts | undefined;
-  /**
-   * The ids of the rows' values. Within a row, the ids of an index are ascending; those of labels have no order. In a
-   * single-valued column, a row without a value has the id `keys.size`.
-   */
+  /** The ids of the rows' values. In a single-valued column, a row without a value has the id `keys.size`. */
   readonly ids: PackedIntegers;
 };
 
 /**
- * `at(row)` returns the place of the row's first value among the values of all rows. After the last row, `at` returns
- * the number of all values.
+ * `at(row)` is the place of the row's first value among the values of all rows. After the last row, `at` returns the
+ * number of all values.
  */
 type RowStarts = { at(row: number): number | undefined };
 
-/**
- * Encoded segments, numbered from 0. The bytes that `read` returns are valid only in the same turn, and only until the
- * next read of a table.
- */
+/** Encoded segments, numbered from 0. The bytes that `read` returns are valid until the next read of a table. */
 export type Segments = {
   readonly count: number;
   readonly read: (number: number) => Buffer;
 };
 
-/** A segment. It reads its texts and numbers from `bytes`, which must not change while the segment is used. */
+/** A segment in encoded form. `bytes` must not change while the segment is used. */
 export class Segment {
   readonly ordinals: PackedIntegers;
   readonly #bytes: Buffer;
@@ -80,7 +74,7 @@ export class Segment {
     return column;
   }
 
-  /** A copy of a column, which stays valid after the bytes of the segment have changed. */
+  /** A copy of a column, which stays valid when the bytes of the segment change. */
   copyOf(place: number): SegmentColumn {
     const block = Buffer.from(this.#bytes.subarray(blockAt(this.#bytes, 3 + place), blockAt(this.#bytes, 4 + place)));
     return columnOf(block, 0, must(this.#layout[place], 'the type has the column'));
