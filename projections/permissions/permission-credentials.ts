@@ -3,7 +3,7 @@ import { deepEqual } from '../../src/base/json.ts';
 import type { TableContents } from './table-contents.ts';
 
 /**
- * The users, tokens and sessions. If a `put` method changes or removes an existing record, it returns the name of the
+ * The users, tokens and sessions. A `put` method that changes or removes an existing record returns the name of the
  * record's user; otherwise undefined.
  */
 export class Credentials {

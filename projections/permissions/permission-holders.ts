@@ -11,11 +11,11 @@ type RoleSetDependencies = {
 };
 
 /**
- * A set of roles, for example the roles of one or more users. Its rights are computed on first use, and again after one
- * of its roles changed.
+ * A set of roles, for example the roles of a user. The rights of the set are computed on first use, and again after a
+ * role of the set changed.
  */
 export class RoleSet {
-  /** The roles in addition to those that every user or every visitor has. In the set of a user, they are sorted. */
+  /** The roles of the set, without the roles that every user or every visitor has. */
   readonly bound: readonly string[];
   readonly #names: ReadonlySet<string>;
   readonly #roles: KnownRoles;
@@ -23,7 +23,7 @@ export class RoleSet {
   #rights: HeldRights | undefined;
   /** The version of the roles for which `#rights` was computed. */
   #version = 0;
-  /** The rights of tokens that are limited to some of these roles. The key is the array in the token's record. */
+  /** The rights of tokens that are limited to some of these roles, by the `roles` array in the token's record. */
   #restricted = new WeakMap<readonly string[], RoleSet>();
 
   constructor(bound: readonly string[], standing: readonly string[], { roles, remembered }: RoleSetDependencies) {
@@ -49,8 +49,8 @@ export class RoleSet {
   }
 
   /**
-   * Returns the rights of a token that is limited to `roles`, and caches them. Roles outside this set have no effect,
-   * unless this set makes its user a super administrator, because a super administrator has every role.
+   * Returns the rights of a token that is limited to `roles`. Roles outside this set have no effect. In the set of a
+   * super administrator, all roles have effect.
    */
   restrictedTo(roles: readonly string[]): Rights {
     const whole = this.rights();
@@ -66,7 +66,7 @@ export class RoleSet {
 
 const loggedIn = [authenticatedRole, anonymousRole];
 
-/** The role bindings of users. Users with the same roles share one set. */
+/** The role bindings of users. Users with equal roles share one set. */
 export class Holders {
   readonly visitor: RoleSet;
   /** The set of a user without bindings. */
@@ -90,7 +90,7 @@ export class Holders {
     return this.#setOf.get(user) ?? this.#unbound;
   }
 
-  /** The bindings to a role. `only`: the name of the only binding to return. */
+  /** The bindings to a role. With `only`, at most the binding of this name. */
   *bindingsTo(role: string, only?: string): Generator<BindingRecord, undefined> {
     const names = this.#bindingsTo.get(role);
     if (names === undefined || (only !== undefined && !names.has(only))) return;
@@ -184,10 +184,7 @@ function without(one: BindingRecord, other: BindingRecord | undefined): readonly
   return one.users.filter((user) => !kept.has(user));
 }
 
-/**
- * A key for a list of names. The encoding must be unambiguous, since names come from events and may contain any
- * characters.
- */
+/** Encodes a list of names unambiguously, since names from events may contain any characters. */
 function keyOf(names: readonly string[]): string {
   return JSON.stringify(names);
 }

@@ -10,8 +10,8 @@ import type { ResourceObject } from '../../src/resource/object/object.ts';
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Decodes an object; undefined if it has no name or uid. Also undefined if the object is marked for deletion, since it
- * then grants no rights.
+ * Decodes an object. Returns undefined if the object has no name or uid, or is marked for deletion and so grants no
+ * rights.
  */
 export function liveObject(bytes: Uint8Array): ResourceObject | undefined {
   const value: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
@@ -70,8 +70,8 @@ export function tokenOf(object: ResourceObject): TokenRecord | undefined {
   const { owner, roles } = spec;
   const expiresAt = timeOf(spec['expiresAt']);
   if (typeof owner !== 'string' || typeof ownerUid !== 'string' || Number.isNaN(expiresAt)) return undefined;
-  // The roles to which the token is limited. Invalid entries of the list are dropped. A value that is not a list is
-  // read as an empty list, so that the token never has all roles of its owner.
+  // A value of `roles` that is not a list is read as an empty list, so that the token never gets all roles of its
+  // owner.
   const restricted =
     roles === undefined || roles === null
       ? undefined
@@ -116,7 +116,8 @@ function membersAt(object: Members, member: string): Members {
 }
 
 /**
- * Reads `disabled` and `revoked`. Any value except `false` and null is read as true. A missing value is read as false.
+ * Any value except `false`, null and undefined counts as true, so that a malformed `disabled` or `revoked` takes
+ * effect.
  */
 function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false;

@@ -22,7 +22,7 @@ export type PluginOf = (request: ApiRequest) => string | undefined;
 /** Limits the caches of all rights together. When the caches are too large, all of them are cleared. */
 export class Remembered {
   #count = 0;
-  /** The rights with cached candidates. Weak references, so that unused rights can be garbage-collected. */
+  /** The rights with cached candidates. Weak references let unused rights be garbage-collected. */
   #holders: WeakRef<HeldRights>[] = [];
 
   note(holder: HeldRights, isFirst: boolean): void {
@@ -102,7 +102,6 @@ export class HeldRights implements Rights {
     return undefined;
   }
 
-  /** Returns the candidate rules of all roles for a request, and caches them. */
   #remembering(request: ResourceRequest): readonly Candidate[] {
     const { group, resource, subresource = '' } = request;
     const known = this.#candidates.get(group)?.get(resource)?.get(subresource);

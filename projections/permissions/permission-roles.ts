@@ -23,9 +23,8 @@ class KnownRole {
 }
 
 /**
- * All roles, their aggregation, and the version of the last change of each role. A cached closure is valid if none of
- * its roles has changed since it was cached. So after a change, only the changed role is prepared again, and no search
- * for the closures that contain this role is necessary.
+ * All roles, their aggregation, and the version of the last change of each role. A cached closure is valid if no role
+ * of the closure has changed since the closure was cached.
  */
 export class KnownRoles implements Roles<KnownRole> {
   readonly #roles = new Map<string, KnownRole>();
@@ -54,10 +53,7 @@ export class KnownRoles implements Roles<KnownRole> {
     return Array.from(this.#roles.values(), ({ role }) => role);
   }
 
-  /**
-   * Replaces a role. Returns whether rights of a subject may have changed. A change of members that are only displayed
-   * changes no rights.
-   */
+  /** Replaces a role. Returns whether rights of a subject may have changed. */
   put(name: string, after: Role | undefined): boolean {
     const before = this.role(name)?.role;
     if (isSameGrant(before, after)) {
@@ -88,7 +84,10 @@ export class KnownRoles implements Roles<KnownRole> {
     );
   }
 
-  /** Whether all roles with these names are unchanged since `version`. Returns false if this is no longer known. */
+  /**
+   * Whether all roles with these names are unchanged since `version`. Returns false if the changes since then are
+   * unknown.
+   */
   areUnchanged(names: ReadonlySet<string>, version: number): boolean {
     if (version < this.#voidBefore) return false;
     if (version === this.#version - 1) return !this.#lastChanged.some((name) => names.has(name));

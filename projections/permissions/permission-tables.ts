@@ -44,9 +44,8 @@ type TakeLive = (name: string, object: ResourceObject | undefined) => void;
 const all: Pick<ListQuery, 'selection' | 'sort'> = { selection: { labels: [], fields: [] }, sort: [] };
 
 /**
- * Roles, bindings, users, tokens and sessions in memory, prepared for decisions. The tables are loaded from the object
- * read model. While they are loaded and afterwards, the change feed of the object read model updates them in the turn
- * of each commit, so that no request is authorized by an earlier state.
+ * Roles, bindings, users, tokens and sessions in memory, prepared for decisions. The tables change in the turn in which
+ * an event is folded, so that no request is authorized by an earlier state.
  */
 export class PermissionTables implements PermissionReader {
   readonly #reader: ObjectReader;
@@ -83,7 +82,9 @@ export class PermissionTables implements PermissionReader {
     await inSlices(this.#loading(), slices);
   }
 
-  /** Loads one object at a time, in its current state. The feed updates objects that change after they were loaded. */
+  /**
+   * Loads the current state of one object in each step. The feed updates objects that change after they were loaded.
+   */
   *#loading(): Steps<undefined> {
     this.#state = 'loading';
     for (const table of [this.#roles, this.#holders, this.#credentials]) table.clear();
@@ -252,7 +253,7 @@ function noChanges(): TableChanges {
   return { credentials: new Map(), rights: false, cause: undefined };
 }
 
-/** Whether the user can log in. The user must exist, must have a password and must not be disabled. */
+/** Whether the user exists, has a password and is not disabled. */
 function canLogIn(user: UserRecord | undefined): boolean {
   return user?.isDisabled === false && user.passwordRevision !== undefined;
 }

@@ -1,15 +1,14 @@
 import type { IntentEvent } from '../../src/command/event.ts';
 import { LogCorruptError, type LogPosition, type RecordedEvent } from '../../src/log/log.ts';
 
-/**
- * An announced write or deletion to which strict references apply (consistency protocol, 9), from an event of the log.
- */
+/** An announced write or deletion of an object, to which strict references apply (consistency protocol, 9). */
 export type Intent = {
-  /** The stream of the intent, and the intent's revision in this stream. */
+  /** The stream of the intent. */
+  /** The revision of the intent in `stream`. */
   readonly stream: string;
   readonly revision: number;
   readonly position: LogPosition;
-  /** An event of the object after this revision ends the intent. */
+  /** The object's revision after which a further event of the object ends the intent. */
   readonly through: number;
   /** The objects (`<type>/<name>`) that the write will name; empty for a deletion. */
   readonly targets: readonly string[];

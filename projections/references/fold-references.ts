@@ -19,10 +19,7 @@ type Folded = {
   readonly previous: Buffer | undefined;
 };
 
-/**
- * Writes the references of an object after an event, and drops the intents that the event ends. If the object has no
- * references before the event and none after it, the table of references is not accessed.
- */
+/** Writes the references of an object after an event, and drops the intents that the event ends. */
 export function foldReferences(
   event: ObjectEvent,
   { type, name, revision, previous }: Folded,

@@ -68,7 +68,7 @@ export class FoldedReferences implements ReferenceReader {
     return row === undefined ? undefined : isMarkedIn(row);
   }
 
-  /** Whether the object has no revision after `through`. If it has one, the announced append can no longer succeed. */
+  /** Whether the announced append can still succeed, because the object has no revision after `through`. */
   #isPossible({ object, through }: PendingIntent): boolean {
     const [type, name] = splitTargetKey(object);
     const row = this.#tables.rowFast(type, name);
@@ -78,8 +78,8 @@ export class FoldedReferences implements ReferenceReader {
 }
 
 /**
- * Returns the uid of a stored object without parsing the object. In the JSON, the uid precedes all texts of clients
- * except the name, which cannot contain quotes.
+ * Returns the uid of a stored object without parsing the JSON. The uid precedes all texts of clients except the name,
+ * which cannot contain quotes.
  */
 function uidIn(row: Buffer): string {
   const { bytes } = storedOf(row);

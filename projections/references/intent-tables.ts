@@ -3,10 +3,7 @@ import { logPosition } from '../../src/log/log.ts';
 import type { Intent, IntentWriter } from './fold-intent.ts';
 import { range, type TextTable } from './reference-tables.ts';
 
-/**
- * The streams of an object's intents (`<type>/<name>`): the intents to name other objects, and those to delete the
- * object.
- */
+/** The streams of the intents of an object (`<type>/<name>`): to name other objects, and to delete the object. */
 export function intentStreams(object: string): readonly [string, string] {
   return [`ref:${object}`, `closing:${object}`];
 }
@@ -22,12 +19,9 @@ export function intentStreams(object: string): readonly [string, string] {
  */
 export class IntentTables implements IntentWriter {
   readonly #table: TextTable;
-  /**
-   * The streams that may have intents in the table, so that events of other objects need no access to the table. After
-   * a rollback, the set may contain streams without intents.
-   */
+  /** The streams that may have intents in the table, so that events of other objects need no access to the table. */
   readonly #streams = new Set<string>();
-  /** The streams from which the open transaction drops the last intent. The transaction may be rolled back. */
+  /** The streams from which the open transaction drops the last intent. */
   readonly #emptied = new Set<string>();
 
   constructor(table: TextTable) {
@@ -40,17 +34,16 @@ export class IntentTables implements IntentWriter {
     return this.#streams.size;
   }
 
-  /** Call this method after the table was cleared. */
+  /** Call `clear` after the table was cleared. */
   clear(): void {
     this.#streams.clear();
   }
 
-  /** Begins a transaction. */
   begin(): void {
     this.#emptied.clear();
   }
 
-  /** Ends a transaction that was committed. */
+  /** Must be called after the commit of the transaction. */
   keep(): void {
     for (const stream of this.#emptied) this.#streams.delete(stream);
   }

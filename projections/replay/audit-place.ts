@@ -7,7 +7,7 @@ import { VarintReader } from '../audit/varint.ts';
 import type { DifferentEntry } from './compare-audit.ts';
 import { firstDifferentByte } from './differing-bytes.ts';
 
-/** Returns the event at a position within the epoch; undefined if there is none. */
+/** Returns the event at a position within the epoch; undefined without an event at the position. */
 type EventAt = (within: number) => Promise<RecordedEvent | undefined>;
 
 type Place = Pick<Difference, 'table' | 'key'>;
@@ -66,8 +66,8 @@ function eventText({ type, stream, revision, position }: RecordedEvent): string 
 }
 
 /**
- * Names the object of a block. The key of the block has only a digest of the name of the object's stream, so the name
- * is read from the event at the first position of the block.
+ * Names the object of a block. The key of the block has only a digest of the object's stream, so the name is read from
+ * the event at the first position of the block.
  */
 async function versionPlace(entry: DifferentEntry, eventAt: EventAt): Promise<string> {
   const { table } = entry;

@@ -13,8 +13,9 @@ import { StoredRows } from './stored-rows.ts';
 type CheckPorts = {
   readonly log: Pick<EventLog, 'readAll' | 'readStream'>;
   readonly slices: Pick<Slices, 'isOver' | 'next'>;
-  /** Converts a position of the log to a position within the epoch. `inLog` converts back. */
+  /** Converts a position of the log to a position within the epoch. */
   readonly within: (position: LogPosition) => number;
+  /** Converts a position within the epoch to a position of the log. */
   readonly inLog: (within: number) => LogPosition;
   /** Called with the percentage of the log that has been compared. */
   readonly onProgress: (percent: number) => void;
@@ -29,8 +30,7 @@ export type CheckedColumns = {
 
 /**
  * Compares the columns with the log. The values of each event are computed again by the functions that the fold uses.
- * The stored segments must equal the encoded values. If an event has no row, it must not have changed the values of its
- * object. A snapshot must have the bytes that follow from the segments before it.
+ * The stored segments must equal the encoded values.
  */
 export async function checkColumns({ columns, others }: ComparedTypes, ports: CheckPorts): Promise<CheckedColumns> {
   const notCompared = others.map(({ type, reason }) => ({ table: `columns of ${type}`, reason }));
@@ -70,7 +70,6 @@ export async function checkColumns({ columns, others }: ComparedTypes, ports: Ch
   return checked(undefined);
 }
 
-/** The comparison of the columns of one type. */
 class ColumnCheck {
   readonly #columns: ComparedColumns;
   readonly #ports: CheckPorts;
@@ -105,7 +104,7 @@ class ColumnCheck {
     return this.#unlessDropped(async () => this.#compare(event, position));
   }
 
-  /** Returns the first difference in the rest of the columns. Call this method after the last event. */
+  /** Returns the first difference in the rest of the columns. Call `end` after the last event. */
   async end(): Promise<Difference | undefined> {
     return this.#unlessDropped(async () => inSlices(this.#endSteps(), this.#ports.slices));
   }
@@ -141,7 +140,7 @@ class ColumnCheck {
     };
   }
 
-  /** Whether the values of the event's object are the same as after the previous event of this object. */
+  /** Whether the event's object has the same values after the event as after the object's previous event. */
   async #isUnchanged(event: RecordedEvent, { entry, position }: ChangedValues): Promise<boolean> {
     if (entry === undefined || event.revision === 0) return false;
     const from = streamRevision(event.revision - 1);
@@ -181,7 +180,7 @@ class ColumnCheck {
 
   /**
    * Returns a difference if two names have the same ordinal, or if an ordinal cannot be read. Ordinals from `ordinals`
-   * on belong to names that were added after the comparison began, and are not compared.
+   * on were added after the comparison began, and are not compared.
    */
   *#namesProblem(): Steps<Difference | undefined> {
     const { ordinals, names } = this.#columns;

@@ -13,7 +13,7 @@ import { decodeRow, entryOfRow, sourceOfRow } from '../row.ts';
 
 export type CheckedIndex = {
   readonly type: ResourceType;
-  /** The orders to check. They do not change during the check. */
+  /** The orders to check, which do not change during the check. */
   readonly orders: OrdersView;
   /** Returns the row of an object at the log position of the orders. The row is valid until the next call. */
   readonly row: (name: string) => Buffer | undefined;
@@ -22,9 +22,9 @@ export type CheckedIndex = {
 type Found = Steps<Difference | undefined>;
 
 /**
- * Returns the first difference between the indexes of a type and the rows of its objects. Computes the entry of each
- * object again, with the functions that the fold uses. An order is correct if it meets three conditions: the number of
- * postings is the number that the objects require, each posting belongs to its object, and the postings are sorted.
+ * Returns the first difference between the indexes of a type and the rows of its objects. The entry of each object is
+ * computed again by the functions that the fold uses. Each order must be sorted and must have exactly the postings that
+ * the objects require.
  */
 export function* checkIndex(checked: CheckedIndex): Found {
   const { type, orders } = checked;
@@ -59,7 +59,7 @@ export function* checkIndex(checked: CheckedIndex): Found {
 }
 
 /**
- * The number of steps of `checkIndex` if there is no difference: one for each object, and one for each posting of each
+ * The number of steps of `checkIndex` without a difference: one for each object, and one for each posting of each
  * order.
  */
 export function stepsOfCheck({ orders: { byDefault, byIndex, byLabel } }: CheckedIndex): number {
@@ -93,7 +93,7 @@ function differenceOfEntry(checked: CheckedIndex, ordinal: number, wanted: Posti
   wanted.labels += Object.keys(entry.labels).length;
   for (const [index, keys] of entry.keys.entries()) {
     const column = rows.columns[index];
-    // The row was found by its name, and the creation times are compared above.
+    // The row was found by its name, and the creation times were compared above.
     if (column !== undefined && !rows.isOfRow(column) && !deepEqual(column.keys(ordinal), keys))
       return { table: tableOf(type, index), key: name, detail: 'the values in the index are not those of the object' };
     const postings = orders.multi[index] === true ? Math.max(1, keys.length) : 1;
@@ -109,9 +109,9 @@ type EntryAgain = {
 };
 
 /**
- * Computes the index entry of an object again. `isKept`: whether the entry stored in the row equals the computed one.
- * `isShown`: whether the response stored in the row equals the computed one. Both are true without a comparison if the
- * row was stored under another declaration.
+ * Computes the index entry of an object again. `isKept`: whether the stored entry equals the computed entry. `isShown`:
+ * whether the stored response equals the computed response. Both are true if the row was stored under another
+ * declaration.
  */
 function entryAgain(type: ResourceType, row: Buffer): EntryAgain {
   let failures = 0;

@@ -15,7 +15,7 @@ type CheckedPermissions = {
 
 /**
  * Returns the first difference between the live permission tables and fresh tables, which are loaded from the objects.
- * Both follow the same feed and change in the same turn, so both have the same position at each step.
+ * Both follow one feed, so both always have the same position.
  */
 export async function checkPermissions(
   { live, reader, feed, domain }: CheckedPermissions,
@@ -59,7 +59,7 @@ function* differenceOf(live: Entries, fresh: Entries): Steps<Omit<Difference, 't
       return { key, detail: 'the table in memory differs from the objects' };
     yield;
   }
-  // Each live entry has been found in the fresh table. So if the sizes differ, the fresh table has additional entries.
+  // Each live entry has been found in the fresh table, so only additional entries of the fresh table can remain.
   if (live.size === fresh.size) return undefined;
   for (const key of fresh.keys()) {
     if (live.get(key) === undefined) return { key, detail: 'the table in memory lacks entries of the objects' };

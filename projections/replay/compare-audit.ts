@@ -7,10 +7,7 @@ import { mergedBy } from './merge-entries.ts';
 /** By part of the audit models: the number of compared entries. */
 export type CountedParts = Record<string, number>;
 
-/**
- * The first entry that differs, with the table and key that store it. `audit-place.ts` describes the entry for
- * operators.
- */
+/** The first entry that differs, with the table and key that store the entry. */
 export type DifferentEntry = Sides & {
   /** The name of the table's database. */
   readonly table: string;
@@ -20,7 +17,7 @@ export type DifferentEntry = Sides & {
 
 const entriesPerStep = 256;
 
-/** The first difference between the live audit tables and those of a replay, both at one position. */
+/** Returns the first difference between the live audit tables and the tables of a replay, both at one position. */
 export function* compareAudit(
   [live, replayed]: readonly [live: AuditSnapshot, replayed: AuditSnapshot],
   tables: readonly AuditTableName[],

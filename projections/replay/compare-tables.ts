@@ -22,9 +22,9 @@ export function noTables(): CountedTables {
 }
 
 /**
- * Returns the first difference between the live tables and the tables of a replay, both at one position. Two parts are
- * not compared. The first is the index entry and the converted response of a row, which a plugin's code computes;
- * `check-index.ts` compares them. The second is the latest time of events, which depends on the clock of the node.
+ * Returns the first difference between the live tables and the tables of a replay, both at one position. Ignores the
+ * index entry and the converted response of a row, which `check-index.ts` compares. Ignores the latest time of events,
+ * which depends on the clock of the node.
  */
 export function* compareTables(
   live: TablesSnapshot,
@@ -75,10 +75,7 @@ function differenceOfRows(live: Buffer, replayed: Buffer): string | undefined {
   return `${placeOf(found, expected)} of the row${member}; ${hashesOf(found, expected)}`;
 }
 
-/**
- * Returns the row in the form that a fold without types writes: without index entry, with the event's object as
- * response.
- */
+/** Returns the row as a fold without types writes rows: without an index entry, with the event's object as response. */
 function withoutEntry(row: Buffer): Buffer {
   const none = new Uint8Array(0);
   return encodeRow({

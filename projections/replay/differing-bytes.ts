@@ -6,16 +6,13 @@ export type Sides = {
   readonly replayed: Buffer | undefined;
 };
 
-/** Describes the difference if only one side has the entry; undefined if both sides have it. */
+/** Describes the difference if only one side has the entry; undefined if both sides have the entry. */
 export function differenceOfPresence({ live, replayed }: Sides): string | undefined {
   if (live === undefined) return 'the entry follows from the log, but is missing in the live read model';
   return replayed === undefined ? 'the entry is in the live read model, but does not follow from the log' : undefined;
 }
 
-/**
- * Describes the difference by the offset of the first different byte and the hashes of both sides; undefined if the
- * bytes are equal.
- */
+/** Describes the difference by the first different offset and the hashes of both sides; undefined for equal bytes. */
 export function differenceOfBytes(live: Buffer, replayed: Buffer): string | undefined {
   return live.equals(replayed) ? undefined : `${placeOf(live, replayed)}; ${hashesOf(live, replayed)}`;
 }

@@ -30,7 +30,7 @@ import { endOfAppends, type ScannedLog } from './scanned-log.ts';
 import { PendingIntents } from './pending-intents.ts';
 import { writeLasts, type Last } from './write-lasts.ts';
 
-/** The estimated bytes in memory of a name or a secret, in addition to its text. */
+/** The estimated bytes in memory of a name or a secret, without the text. */
 const nameBytes = 256;
 
 /** The methods of `Writer` that this fold does not call for single events. */
@@ -38,10 +38,9 @@ type LastWrites = 'putRow' | 'putDeleted' | 'putReferences' | 'dropIntents' | 'd
 type Tables = Pick<LmdbTables, 'row' | 'deletedAt' | 'head' | 'commit'>;
 
 /**
- * A fold with the same results as `ObjectModels` without types, for a log that reads an event by its position quickly.
- * The row of an object depends on its last event only. So this fold checks each event, but applies only its effects on
- * other tables than the rows. For each object, the fold remembers the position of the last event. At the end, or
- * earlier if the remembered names reach `bytesMax`, the fold writes one row for each object.
+ * A fold with the same results as `ObjectModels` without types. The log must read an event by its position quickly.
+ * An object's row depends only on the object's last event. So the fold remembers the position of each object's last
+ * event, and writes one row for each object at the end, or when the names reach `bytesMax`.
  */
 export class LastEvents {
   readonly #tables: Tables;
@@ -63,7 +62,7 @@ export class LastEvents {
   #bytes = 0;
   #position: LogPosition = logStart;
   #events = 0;
-  /** Whether the fold has written to the tables, so a name may have a row there. */
+  /** Whether the fold has written to the tables, so that a name may have a row in the tables. */
   #hasSettled = false;
 
   /** `tables` must be empty. */
@@ -112,7 +111,7 @@ export class LastEvents {
   }
 
   #take(recorded: RecordedEvent): void {
-    // `stampOf` comes first, because it refuses events of later versions, which this version would misread.
+    // `stampOf` runs first, because it throws for events of later versions, which this version would misread.
     stampOf(recorded);
     const known = must(this.#known, 'the fold has begun');
     this.#position = recorded.position;
@@ -153,8 +152,7 @@ export class LastEvents {
     const { values, hasObject } = outlineOf(recorded);
     const declared = declaredIn(recorded);
     if (recorded.type === 'ObjectDeleted') this.#dropSecrets(recorded);
-    // `#lastOf` comes after all reads of the bytes of the event. It may read a table, after which the bytes are not
-    // valid.
+    // Runs after all reads of the event's bytes, because `#lastOf` may read a table, which invalidates the bytes.
     const last = this.#lastOf(recorded);
     const { type, name, isLive: wasLive } = last;
     assertFollows(recorded, last.revision);

@@ -14,9 +14,10 @@ type TimeSearch = {
 };
 
 /**
- * Returns the last position of the log at a time: up to this position, no counted event is later than the time. Returns
- * `logStart` if there is no such position. An event that is more than a minute ahead of a later event does not count,
- * since a wrong clock stamped it (consistency protocol, 8). So the function reads all events up to `until`.
+ * Returns the last position of the log at a time: no counted event up to this position is later than the time. Returns
+ * `logStart` if the first counted event is later.
+ * An event that is more than a minute ahead of a later event comes from a wrong clock and is not counted (consistency
+ * protocol, 8). So all events up to `until` are read.
  */
 export async function positionAt(
   log: Pick<EventLog, 'readAll'>,
@@ -37,8 +38,8 @@ export async function positionAt(
 }
 
 /**
- * Finds the first counted event with a later time. An event does not count if the time of a later event is more than
- * `clockDifferenceMsMax` earlier, because the clock of its node was wrong. `audit/time-part.ts` has the same rule.
+ * Finds the first counted event with a later time. An event that is more than `clockDifferenceMsMax` ahead of a later
+ * event comes from a wrong clock and is not counted. `audit/time-part.ts` has the same rule.
  */
 class LaterEvents {
   readonly #timeMs: number;
@@ -53,7 +54,7 @@ class LaterEvents {
     if (stampedMs > this.#timeMs) this.#first ??= { timeMs: stampedMs, before };
   }
 
-  /** The position before the first counted event after the time; undefined if there is no such event. */
+  /** The position before the first counted event after the time; undefined without a counted event after the time. */
   before(): LogPosition | undefined {
     return this.#first?.before;
   }

@@ -1,10 +1,7 @@
 import type { Intent, IntentWriter } from '../references/fold-intent.ts';
 import { intentStreams } from '../references/intent-tables.ts';
 
-/**
- * The intents with appends that may be pending, in memory. Contains the same intents as `IntentTables` after each
- * event.
- */
+/** The intents with appends that may be pending, in memory. Has the same intents as `IntentTables` after each event. */
 export class PendingIntents implements IntentWriter {
   readonly #byStream = new Map<string, Map<number, Intent>>();
   #written: readonly Intent[] = [];
@@ -31,7 +28,7 @@ export class PendingIntents implements IntentWriter {
     }
   }
 
-  /** Writes the present intents. They replace the intents that an earlier call has written. */
+  /** Writes the present intents. They replace the intents of the previous call. */
   write(writer: IntentWriter): void {
     for (const intent of this.#written) writer.withdrawIntent(intent);
     this.#written = [...this.#byStream.values()].flatMap((intents) => [...intents.values()]);

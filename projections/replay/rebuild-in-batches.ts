@@ -3,7 +3,7 @@ import { FoldError } from '../runner.ts';
 import { wholeAppends, type RebuildOptions } from './rebuild.ts';
 import { endOfAppends, scannedLog } from './scanned-log.ts';
 
-/** A fold that takes events into memory, and writes many of them in one transaction. */
+/** A fold that takes events into memory, and writes many events in one transaction. */
 export type BatchFold = {
   position(): LogPosition;
   /** Takes an event, and returns the estimated bytes in memory of all events since the last commit. */
@@ -15,14 +15,13 @@ type BatchOptions = RebuildOptions & {
   readonly categories: readonly string[];
   /** The size in bytes at which the open batch is written. */
   readonly bytesMax: number;
-  /** Another reader checks the log's index of streams for the events up to this position (`ScanOptions`). */
+  /** Up to this position, another reader checks the log's index of streams (`ScanOptions`). */
   readonly indexedUntil: LogPosition;
 };
 
 /**
- * Folds the log's events after the fold's position, in batches that are as large as `bytesMax` allows. Uses `scan` if
- * the log has this method, which does not copy events. A commit before the last one may split an append, so the tables
- * must not be read before the end.
+ * Folds the log's events after the fold's position, in batches of about `bytesMax`. A commit before the last one may
+ * split an append, so the tables must not be read before the end.
  */
 export async function rebuildInBatches(
   log: Pick<EventLog, 'readAll' | 'readAt' | 'scan'>,

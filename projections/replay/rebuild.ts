@@ -10,8 +10,8 @@ export type Share = {
 
 export type RebuildOptions = {
   /**
-   * The last position that may be folded. An append that extends beyond it is left out, since no reader has seen a part
-   * of an append.
+   * The last position that may be folded. An append that extends beyond `until` is left out, since no reader may see a
+   * part of an append.
    */
   readonly until: LogPosition;
   /**

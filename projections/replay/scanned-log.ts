@@ -16,8 +16,8 @@ type ScanRange = {
 };
 
 /**
- * Returns the last position after `after` and up to `until` at which an append ends; `after` if there is none. A reader
- * must not see a part of an append.
+ * Returns the last position after `after` and up to `until` at which an append ends; `after` if no append ends there. A
+ * reader must not see a part of an append.
  */
 export async function endOfAppends(log: Pick<EventLog, 'readAt'>, { after, until }: ScanRange): Promise<LogPosition> {
   let position = until;

@@ -7,7 +7,10 @@ import { Segment, valuesAt } from '../audit/columns/segment/segment.ts';
 import type { ChangedValues } from '../audit/columns/type-columns.ts';
 import { differenceOfBytes } from './differing-bytes.ts';
 
-/** The rows of a full segment, or the rows in memory, which follow all full segments and have no `bytes`. */
+/**
+ * The rows of a full segment, or the rows in memory, which follow all full segments. The rows in memory have no
+ * `bytes`.
+ */
 type Part = {
   readonly label: string;
   readonly positions: ArrayLike<number>;
@@ -41,12 +44,12 @@ export class StoredRows {
   /** The number of the next part to load. */
   #next = 0;
   #part: Part | undefined;
-  /** The rows that follow from the log. They correspond to the first rows of the part. */
+  /** The rows that follow from the log, for the first rows of the part. */
   #expected: ExpectedRow[] = [];
   #rows = 0;
   #sealed = { changed: 0, through: 0 };
 
-  /** `inLog` converts a position within the epoch to one of the log. */
+  /** `inLog` converts a position within the epoch to a position of the log. */
   constructor(columns: ComparedColumns, inLog: (within: number) => bigint) {
     this.#columns = columns;
     this.#inLog = inLog;
@@ -64,7 +67,7 @@ export class StoredRows {
 
   /**
    * Returns a difference if a stored row before `position` follows from no event of the log, or if the next segment
-   * cannot be read; otherwise undefined.
+   * cannot be read.
    */
   before(position: number): Difference | undefined {
     const unreadable = this.#part === undefined ? this.#load() : undefined;
@@ -80,7 +83,7 @@ export class StoredRows {
     return this.#part?.positions[this.#expected.length] === position;
   }
 
-  /** Adds the row of an event. Call this method only if `isNext` is true for the position of the event. */
+  /** Adds the row of an event. `isNext` must be true for the position of the event. */
   expect({ position, name, entry }: ChangedValues): void {
     this.#expected.push({ position, name, entry, ordinal: this.#columns.ordinal(name) });
   }
@@ -218,7 +221,7 @@ function areEqual(one: readonly IndexKey[], other: readonly IndexKey[]): boolean
   return one.length === other.length && one.every((value, index) => value === other[index]);
 }
 
-/** Returns the result of reading a segment; undefined if its bytes are not those of a segment. */
+/** Returns the result of reading a segment; undefined if the bytes are damaged. */
 function readable<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -23,7 +23,7 @@ export type Last = {
   isLive: boolean;
   /** Whether the table of deleted names has the name. */
   readonly isGone: boolean;
-  /** Whether the table of references contains references from the object to others. */
+  /** Whether the table of references contains references of the object. */
   readonly hadReferences: boolean;
 };
 
