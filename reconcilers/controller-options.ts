@@ -6,18 +6,13 @@ import type { Sample } from '../src/read/operation/reconciler-report.ts';
 import type { TypeKey } from '../src/resource/type/index-entry.ts';
 import type { Outcome } from './outcome.ts';
 
-/**
- * Keys that are read incrementally, so that other work may run in between. An `undefined` element is not a key, but a
- * point at which other work may run.
- */
+/** Keys that are read incrementally. At an `undefined` element, other work may run. */
 export type Keys = Iterable<string | undefined>;
 
 export type Step = {
   /** Aborts when this node is no longer the leader, when the controller stops, or at the time limit of the step. */
   readonly signal: AbortSignal;
-  /**
-   * The last event that enqueued the key of this step; undefined if no event did, for example after a list of all keys.
-   */
+  /** The last event that enqueued the key of this step; undefined if no event enqueued the key. */
   readonly cause: CausingEvent | undefined;
 };
 
@@ -27,7 +22,7 @@ export type ControllerOptions = {
   /** The name in metrics. */
   readonly name: string;
   readonly bound: ReconcileSlots;
-  /** The plugin of the controller, which uses its share of the slots; undefined for a controller of the platform. */
+  /** The plugin whose share of the slots the controller uses; undefined for a controller of the platform. */
   readonly plugin?: string;
   /** The maximum number of concurrent steps, without stuck steps. */
   readonly concurrency: number;
@@ -47,12 +42,12 @@ export type ControllerOptions = {
    */
   readonly describe?: (error: unknown, attempts: number) => string;
   /**
-   * Called when a step has failed, before the controller retries. `attempts` is the number of consecutive failures. If
-   * `keys` itself has failed, `key` is empty.
+   * Called when a step has failed, before the controller retries. `attempts` is the number of consecutive failures.
+   * `key` is empty if `keys` itself has failed.
    */
   readonly onError: (error: unknown, key: string, attempts: number) => void;
   /**
-   * Called when a step still runs at its time limit, or when a stop no longer waits for the step. No other step of its
+   * Called when a step still runs at its time limit, or when a stop no longer waits for the step. No other step of the
    * key starts until the step ends.
    */
   readonly onStuck?: (key: string) => void;

@@ -16,9 +16,8 @@ import { ReconcileStep, type Term } from './reconcile-step.ts';
 import { WorkQueue } from './work-queue.ts';
 
 /**
- * Runs a step for each enqueued key while this node is the leader. Steps of one key run one at a time, and steps of
- * several keys run concurrently. Failed keys are retried later. Other work of the process runs between short slices of
- * steps.
+ * Runs a step for each enqueued key while this node is the leader. Steps of one key run one at a time. Failed keys are
+ * retried later. Other work of the process runs between short slices of steps.
  */
 export class Controller implements Measured {
   readonly name: string;
@@ -62,7 +61,6 @@ export class Controller implements Measured {
     ];
   }
 
-  /** Whether an enqueued key leads to a step at present. */
   get isActive(): boolean {
     return this.#isOpen && !this.#isStopped && this.#options.leadership.isLeader();
   }
@@ -94,7 +92,7 @@ export class Controller implements Measured {
     });
   }
 
-  /** The number of consecutive failures, by key. Keys with a successful last step are absent. */
+  /** The number of consecutive failures by key. Keys with a successful last step are absent. */
   get failing(): ReadonlyMap<string, number> {
     return this.#term.attempts;
   }
@@ -105,8 +103,8 @@ export class Controller implements Measured {
   }
 
   /**
-   * Enqueues all keys if this node is the leader, and whenever it becomes the leader. Before this call, no key is
-   * enqueued. Call this method after `keys` has become readable.
+   * Enqueues all keys whenever this node is or becomes the leader. Before `open`, no key is enqueued. Call `open` after
+   * `keys` has become readable.
    */
   open(): void {
     if (this.#isOpen) return;
@@ -115,9 +113,8 @@ export class Controller implements Measured {
   }
 
   /**
-   * Enqueues the key, so that a step of the key starts after this call. While the controller is not active, drops the
-   * key, because all keys are enqueued when it becomes active. The step receives the last `cause` of the calls since
-   * the previous step.
+   * Enqueues the key, so that a step of the key starts after this call. Ignored while the controller is not active,
+   * because all keys are enqueued when the controller becomes active.
    */
   enqueue(key: string, cause?: CausingEvent): void {
     if (!this.isActive) return;
@@ -126,18 +123,21 @@ export class Controller implements Measured {
     this.#employ();
   }
 
-  /** Enqueues the key after a delay. If the key is delayed already, the earlier of the two times applies. */
+  /** Enqueues the key after a delay. If the key is delayed already, the earlier time applies. */
   enqueueAfter(key: string, delayMs: number, cause?: CausingEvent): void {
     if (this.isActive) this.#delayed.add(key, delayMs, cause);
   }
 
-  /** Enqueues a list of keys, by default all keys, over several turns of the event loop. */
+  /** Enqueues a list of keys over several turns of the event loop. */
   enqueueAll(keys: () => Keys = this.#options.keys, cause?: CausingEvent): void {
     const term = this.#term;
     if (this.isActive) void this.#lists.read({ keys, cause, isOver: () => term !== this.#term });
   }
 
-  /** Resolves on a stop, or when no key waits, no list is being read and only stuck steps run. Ignores delayed keys. */
+  /**
+   * Resolves when no key waits, no list is being read and only stuck steps run. Ignores delayed keys. Also resolves on
+   * a stop.
+   */
   async idle(): Promise<void> {
     await Promise.resolve();
     if (this.#isIdle()) return;
@@ -146,7 +146,9 @@ export class Controller implements Measured {
     });
   }
 
-  /** Drops waiting keys, aborts running steps, and waits briefly for their end. No further step starts. */
+  /**
+   * Drops waiting keys, aborts running steps, and waits up to `reconcileStopMs` for their end. No further step starts.
+   */
   async stop(): Promise<void> {
     const { clock, onStuck } = this.#options;
     if (!this.#isStopped) {
@@ -257,7 +259,7 @@ export class Controller implements Measured {
       this.#stuck -= 1;
       this.#options.onRecovered?.(key);
     }
-    // A step of an earlier term has no follow-up, since the current leader enqueues all keys.
+    // A step of an earlier term has no follow-up, since the next leader enqueues all keys.
     const last = this.#queue.nextCauseOf(key) ?? this.#delayed.causeOf(key) ?? cause;
     if (term === this.#term) this.#follow(key, outcome, last);
     this.#employ();

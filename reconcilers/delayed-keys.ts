@@ -15,7 +15,7 @@ type HeapChild = {
   readonly entry: Due;
 };
 
-/** Delayed keys that share one timer. Each key costs one entry in a heap. */
+/** Delayed keys that share one timer. */
 export class DelayedKeys {
   readonly #clock: Clock;
   readonly #onDue: (key: string, cause: CausingEvent | undefined) => void;
@@ -89,7 +89,7 @@ export class DelayedKeys {
     this.#timer = undefined;
     const now = this.#clock.monotonic();
     const slices = new Slices(this.#clock);
-    // Very many keys may be due at the same time. When the slice is over, the remaining keys wait for another turn.
+    // Very many keys may be due at the same time, so the keys after the slice wait for another turn.
     for (let first = this.#heap[0]; first !== undefined && first.dueMs <= now; first = this.#heap[0]) {
       if (slices.isOver()) break;
       this.#pop();

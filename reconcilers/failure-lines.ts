@@ -9,20 +9,19 @@ type FailedStep = {
 };
 
 /**
- * Limits the log lines about one reconciler, since a hundred thousand keys may fail at the same time, and one key may
- * fail repeatedly. Metrics include all failures.
+ * Limits the log lines about one reconciler, since many keys may fail at the same time, and one key may fail
+ * repeatedly.
  */
 export class FailureLines {
   readonly #clock: Clock;
   readonly #write: (message: string, fields: Fields) => void;
   /**
    * `lines`: the number of lines written in the second that began at `sinceMs`. `leftOut`: the number of lines
-   * suppressed after the last written line.
+   * suppressed since the last written line.
    */
   #currentSecond = { sinceMs: -Infinity, lines: 0, leftOut: 0 };
   /**
-   * By key: the time of the last line, and the number of consecutive failures at that time. Contains the keys with the
-   * latest lines, the latest last.
+   * By key: the time of the last line, and the number of consecutive failures at that time. The latest line is last.
    */
   readonly #keys = new Map<string, { readonly atMs: number; readonly attempts: number }>();
 
@@ -33,7 +32,7 @@ export class FailureLines {
 
   /**
    * Logs the first failure of a key, then the second, fourth, eighth … consecutive failure. A key that recovers and
-   * fails again is logged at most once a minute.
+   * fails again is logged at most once in `reconcileFailureReportMs`.
    */
   failed(message: string, { key, attempts }: FailedStep, fields: () => Fields): void {
     const [now, last] = [this.#clock.monotonic(), this.#keys.get(key)];
@@ -50,7 +49,10 @@ export class FailureLines {
     this.log(message, fields());
   }
 
-  /** Writes at most a few lines per second. The next line contains the number of suppressed lines. */
+  /**
+   * Writes at most `reconcileLinesPerSecondMax` lines per second. The next line contains the number of suppressed
+   * lines.
+   */
   log(message: string, fields: Fields): void {
     const now = this.#clock.monotonic();
     if (now - this.#currentSecond.sinceMs >= 1_000)

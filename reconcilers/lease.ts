@@ -34,10 +34,7 @@ export type LeaseDependencies = {
   readonly uuid: () => string;
   /** A random name. After a restart, a node has another name. */
   readonly node: string;
-  /**
-   * Called when an event of the lease stream is invalid. An unavailable log is not reported here, but by the log
-   * itself.
-   */
+  /** Called when an event of the lease stream is invalid. */
   readonly onError: (error: unknown) => void;
 };
 
@@ -45,7 +42,7 @@ const stream = streamName('lease:reconcilers');
 const subject: Subject = { kind: 'platform', part: 'lease' };
 
 /**
- * The last event of the lease stream, and the time on this node's monotonic clock at which this node first read this
+ * The last event of the lease stream, and the time on this node's monotonic clock at which this node first read the
  * event.
  */
 type Seen = {
@@ -55,10 +52,10 @@ type Seen = {
 
 /**
  * The leader lease (consistency protocol, 6). A candidate acquires the lease after its release, or if the lease has not
- * changed for a whole lease time on the candidate's clock. The holder renews the lease, and stops being the leader one
- * lease time after it sent the last acknowledged renewal. Two nodes can both believe to be the leader only if their
- * clocks run at different speeds, for example after a suspension. So the lease is an optimization: all work of a leader
- * must be harmless if a deposed leader performs it.
+ * changed for a whole lease time on the candidate's clock. The holder stops leading one lease time after sending the
+ * last acknowledged renewal.
+ * Two nodes can be the leader at once if their clocks run at different speeds, for example after a suspension. So all
+ * work of a leader must be harmless if a deposed leader performs it.
  */
 export class LeaseElector implements Elector {
   readonly #dependencies: LeaseDependencies;
@@ -96,8 +93,8 @@ export class LeaseElector implements Elector {
   }
 
   /**
-   * Releases the lease if this node holds it, so that another node can become the leader immediately. Waits only
-   * briefly for an unavailable log.
+   * Releases the lease if this node holds it, so that another node can become the leader immediately. Waits up to
+   * `leaseReleaseMs` for an unavailable log.
    */
   async stop(): Promise<void> {
     this.#leadUntil(-Infinity);
@@ -116,8 +113,8 @@ export class LeaseElector implements Elector {
   }
 
   /**
-   * Waits until the lease is free, then acquires it. Returns the revision of the append; undefined if the node stops
-   * first.
+   * Waits until the lease is free, then acquires the lease. Returns the revision of the append; undefined if the node
+   * stops first.
    */
   async #acquireLease(): Promise<StreamRevision | undefined> {
     const { clock } = this.#dependencies;
@@ -136,7 +133,7 @@ export class LeaseElector implements Elector {
     return undefined;
   }
 
-  /** Renews the lease until it is lost. Releases the lease when this node stops. */
+  /** Renews the lease until the lease is lost. Releases the lease when this node stops. */
   async #renewLease(acquired: StreamRevision): Promise<void> {
     const { clock, node } = this.#dependencies;
     let held: StreamRevision | undefined = acquired;
@@ -149,9 +146,8 @@ export class LeaseElector implements Elector {
   }
 
   /**
-   * Appends an event that acquires or renews the lease. This node then holds the lease for one lease time after the
-   * append was sent. Returns the revision of the event; undefined if another node has appended first, or if `stop`
-   * ended the retries.
+   * Appends an event that acquires or renews the lease. The lease lasts one lease time after the append was sent.
+   * Returns the revision of the event; undefined if another node has appended first, or if `stop` ended the retries.
    */
   async #appendHeld(expected: ExpectedRevision): Promise<StreamRevision | undefined> {
     const sentMs = this.#dependencies.clock.monotonic();

@@ -26,7 +26,7 @@ export class OwnerGraph {
   readonly #reader: ObjectReader;
   readonly #types: OwnerGraphDependencies['types'];
   readonly #typeOfKind: OwnerGraphDependencies['typeOfKind'];
-  /** The owner that was read last. It is cached because dependents of one owner are usually processed consecutively. */
+  /** The owner that was read last, cached because dependents of one owner are usually processed consecutively. */
   #lastOwner: { readonly key: string; readonly revision: number; readonly object: ResourceObject } | undefined;
 
   constructor(owned: Referrers, { reader, types, typeOfKind }: OwnerGraphDependencies) {
@@ -65,8 +65,7 @@ export class OwnerGraph {
 
   /**
    * The dependents of an owner. A dependent of an unregistered type does not block the owner, because nothing can
-   * release the dependent while the plugin of its type is stopped. A reference with the uid of the owner and another
-   * name is ignored.
+   * release the dependent. A reference with the uid of the owner and another name is ignored.
    */
   *dependentsOf(owner: ResourceObject): Generator<Dependent | undefined, void, undefined> {
     const { uid } = owner.metadata;
@@ -80,8 +79,8 @@ export class OwnerGraph {
   }
 
   /**
-   * Whether the object waits, directly or through other waiting objects, for the object with this uid. An object waits
-   * for its blocking dependents while it is marked for deletion in the foreground. The search ends after
+   * Whether the object waits, directly or through other waiting objects, for the object with `uid`. An object waits for
+   * its blocking dependents while the object is marked for foreground deletion. The search ends after
    * `ownerCycleObjectsMax` objects.
    */
   *#waitsFor(start: string, object: ResourceObject, uid: string): Steps<boolean> {

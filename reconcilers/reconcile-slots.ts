@@ -19,18 +19,17 @@ export type Measured = {
   readonly spinning: number;
   /** The number of ended steps by result. `stuck`: the number of steps that exceeded their time limit. */
   readonly counts: Readonly<Record<'settled' | 'again' | 'failed' | 'stuck', number>>;
-  /** The number of consecutive failures, by key. Keys with a successful last step are absent. */
+  /** The number of consecutive failures by key. Keys with a successful last step are absent. */
   readonly failing: ReadonlyMap<string, number>;
-  /** Returns the state of the controller. Its size is bounded. */
+  /** Returns the state of the controller, with a bounded size. */
   report(): ReconcilerReport;
-  /** Resolves when no key waits for a step, and no step runs except stuck ones. */
+  /** Resolves when no key waits for a step and no step runs except stuck steps. */
   idle(): Promise<void>;
 };
 
 /**
  * The limits that all controllers share: the number of concurrent steps, and their time in one turn of the event loop.
- * Further limits apply to the steps of each plugin, and to the steps of all plugins together. So a plugin blocks
- * neither the controllers of the platform nor those of another plugin.
+ * Plugins have lower limits, so that no plugin blocks the platform or another plugin.
  */
 export class ReconcileSlots implements ReconcilerReports {
   readonly #clock: Clock;

@@ -1,21 +1,18 @@
 import type { CausingEvent } from '../src/command/event.ts';
 import type { Failures } from './failures.ts';
 
-/**
- * A term of this node as the leader, identified by its failures. At its end, the waiting keys are dropped, and the
- * running steps are aborted.
- */
+/** A term of this node as the leader, with the failures of the term's steps. */
 export type Term = Failures;
 
 /** A running step. No other step of the same key starts until this step ends. */
 export class ReconcileStep {
   readonly key: string;
   readonly term: Term;
-  /** The last event that enqueued the key; undefined if no event enqueued it. */
+  /** The last event that enqueued the key; undefined if no event enqueued the key. */
   readonly cause: CausingEvent | undefined;
   /** Whether the step has exceeded its time limit. */
   isStuck = false;
-  /** Created on first use. Creating it costs more than a short step, and most steps do not use it. */
+  /** Created on first use, since creating a controller costs more than a short step. */
   #controller: AbortController | undefined;
   #isAborted = false;
 

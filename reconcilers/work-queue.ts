@@ -2,13 +2,14 @@ import type { CausingEvent } from '../src/command/event.ts';
 
 /**
  * A queue of keys to process, as in client-go's `util/workqueue`. A key that is enqueued repeatedly while it waits is
- * processed once. A key that is enqueued while its step runs is processed again after this step. The queue does not
- * depend on time or leadership. It records the last event that enqueued each key, if any.
+ * processed once. A key that is enqueued while its step runs is processed again after the step.
  */
 export class WorkQueue {
   /** The keys of `#dirty` that are not in `#processing`, each once, first in, first out. */
   readonly #ready = new Fifo();
-  /** The keys that were enqueued after their last step started, with the cause. Another step follows for each key. */
+  /**
+   * The keys that were enqueued after their last step started, with the last cause. Another step follows for each key.
+   */
   readonly #dirty = new Map<string, CausingEvent | undefined>();
   /** The keys with a running step, with the cause of the step. No second step of such a key starts. */
   readonly #processing = new Map<string, CausingEvent | undefined>();
@@ -66,8 +67,7 @@ export class WorkQueue {
 }
 
 /**
- * A first-in-first-out array. The consumed front is removed only occasionally, so that removing the first element is
- * cheap at any length.
+ * A first-in-first-out array. The consumed front is removed only occasionally, so that `shift` is cheap at any length.
  */
 class Fifo {
   /** The waiting keys from `#head` on. The keys before `#head` were taken. */

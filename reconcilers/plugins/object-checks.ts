@@ -19,7 +19,7 @@ export type ObjectChecksDependencies = {
   readonly registry: Pick<TypeRegistry, 'all' | 'byKey' | 'subscribe'>;
   readonly leadership: Leadership;
   readonly clock: Clock;
-  /** Returns whether objects of the type may break its schema. They cannot if the schema has accepted every object. */
+  /** Returns false if the type's schema has already accepted every object. */
   readonly mayBreak: (type: ResourceType) => boolean;
   /**
    * Returns whether the check of a type must wait for the migrations of its plugin. Call `retry` when the result
@@ -45,9 +45,9 @@ type TypeCheck = {
 };
 
 /**
- * Checks the stored objects of plugins' types against the schemas, on the leader: all objects when a type is served,
- * and then each invalid object when it is written. A write under the present schema makes no valid object invalid, so
- * other writes need no check. Other work runs between objects. No progress is stored, so the next leader checks again.
+ * Checks the stored objects of plugins' types against the schemas, on the leader. Checks all objects when a type is
+ * served, and then each invalid object when it is written. Other writes need no check, because a write under the
+ * present schema makes no valid object invalid.
  */
 export class ObjectChecks implements ObjectCheckResults {
   readonly #dependencies: ObjectChecksDependencies;
@@ -79,7 +79,7 @@ export class ObjectChecks implements ObjectCheckResults {
     ];
   }
 
-  /** Starts the checks. Call this method after the read models have caught up. */
+  /** Starts the checks. Call `open` after the read models have caught up. */
   open(): void {
     this.#isOpen = true;
     this.#begin();

@@ -21,8 +21,8 @@ function invalidOutcome(): Outcome {
 }
 
 /**
- * Decodes the result of the function `names` of a watch. Throws if the result is not an array of at most `countMax`
- * strings. Drops names that no object can have, since content of users may contain such names.
+ * Decodes the result of the function `names` of a watch. Drops names that no object can have.
+ * @throws TypeError if the result is not an array of at most `countMax` strings.
  */
 export function decodeNames(answered: unknown, countMax: number): readonly string[] {
   if (!Array.isArray(answered) || answered.length > countMax)
@@ -53,7 +53,7 @@ export function describeError(error: unknown): DescribedError {
   }
 }
 
-/** Whether another writer was faster than the step. The retry then reads the new state. */
+/** Whether another writer was faster than the step. */
 export function isConflict(error: unknown): boolean {
   try {
     return error instanceof ClientError && error.reason === 'Conflict';

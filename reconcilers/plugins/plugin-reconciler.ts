@@ -40,21 +40,21 @@ export type PluginReconcilerDependencies = {
   readonly leadership: Leadership;
   readonly clock: Clock;
   readonly loggerOf: (plugin: string) => PluginLogger;
-  /** Returns an in-process client of the generated API, with the plugin's own rights, for one step. */
+  /** Returns an in-process client of the generated API for one step, with the plugin's own rights. */
   readonly clientOf: (plugin: string, step: PluginStep) => Client;
   /** Returns a new object for each call, so that a plugin may modify the object without affecting other code. */
   readonly parse: (bytes: Uint8Array) => PluginObject;
   /**
-   * Returns the position in the plugin's files at which a stack trace starts; empty if the trace names no such file.
+   * Returns the position in the plugin's files at which a stack trace starts; empty if the trace names no file of the
+   * plugin.
    */
   readonly placeOf: (plugin: string, stack: string) => string;
-  /** Attributes changes to the steps that wrote them. All reconcilers share this object. */
+  /** Attributes changes to the steps that wrote them. All reconcilers share one `TracedSteps`. */
   readonly traced: TracedSteps;
   /** Called when the result of `health` may have changed. */
   readonly onHealth: () => void;
 };
 
-/** Runs one reconciler of a plugin. */
 export class PluginReconciler {
   readonly #plugin: string;
   readonly #reconciler: MountedReconciler;
@@ -136,7 +136,7 @@ export class PluginReconciler {
 
   /**
    * Enqueues the names that the changes affect: the names of changed objects, and the names that the functions `names`
-   * of the watches return for the states before and after a change.
+   * of the watches return.
    */
   notice(changes: readonly Change[]): void {
     if (!this.#controller.isActive) return;
@@ -229,9 +229,7 @@ export class PluginReconciler {
     }
   }
 
-  /**
-   * Schedules a reconciliation of all names, so that no change is lost. One reconciliation covers all earlier changes.
-   */
+  /** Schedules a reconciliation of all names, so that no change is lost. */
   #concernAll(): void {
     this.#all ??= this.#dependencies.clock.after(reconcileAllAfterMs, () => {
       this.#all = undefined;

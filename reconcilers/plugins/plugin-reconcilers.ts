@@ -17,13 +17,12 @@ type Shown = {
 };
 
 /**
- * The reconcilers of plugins, with one controller each. A failure affects only the reconciler that has failed. The
- * failure is logged with the plugin's name and shown in the plugin's conditions.
+ * The reconcilers of plugins, with one controller each, so that a failure affects only the reconciler that has failed.
  */
 export class PluginReconcilers implements ReconcilerMounts {
   readonly #dependencies: PluginReconcilersDependencies;
   readonly #mounted = new Map<string, readonly PluginReconciler[]>();
-  /** By plugin: resolves when the unmounted reconcilers have stopped. Then the entry is removed. */
+  /** By plugin: resolves when the unmounted reconcilers have stopped. */
   readonly #ending = new Map<string, Promise<void>>();
   /** The reported health of the plugins in `#mounted`. */
   readonly #shown = new Map<string, Shown>();
@@ -57,8 +56,7 @@ export class PluginReconcilers implements ReconcilerMounts {
     );
     this.#mounted.set(plugin, mounted);
     this.#shown.set(plugin, { text: '[]', timer: undefined });
-    // Waits for the stop of the earlier mount. So no name has two concurrent steps, even of two versions of the plugin,
-    // unless the stop timed out.
+    // Waits for the stop of the earlier mount, so that no name has two concurrent steps.
     void ended.then(() => {
       for (const reconciler of mounted) reconciler.open();
     });

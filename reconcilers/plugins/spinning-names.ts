@@ -14,7 +14,7 @@ import {
 } from '../reconcile-limits.ts';
 import type { TracedStep } from './traced-step.ts';
 
-/** `between`: the reconcilers that rewrite the object in turn with this one. */
+/** `between`: the reconcilers that rewrite the object in turn with the reconciler of the spinning name. */
 type Spin =
   | { readonly kind: 'rewrites'; readonly object: string; readonly between: readonly string[] }
   | { readonly kind: 'again' };
@@ -34,17 +34,14 @@ type Ports = {
 };
 
 /**
- * The spinning names of one reconciler. The steps for such a name rewrite an object again and again because of their
- * own writes, or request another step again and again without a delay.
+ * The spinning names of one reconciler. The steps for a spinning name repeatedly rewrite an object because of their own
+ * writes, or repeatedly request another step without a delay.
  */
 export class SpinningNames {
   readonly #ports: Ports;
   /** Some of the spinning names, the longest spinning first. */
   readonly #names = new Map<string, Spin>();
-  /**
-   * The number of consecutive immediate outcomes `again` of each name. Steps with a new cause are not counted. The
-   * entry of a name is removed when a step of the name ends with another outcome that is not a failure.
-   */
+  /** The number of consecutive immediate outcomes `again` of each name, for steps with the same cause. */
   readonly #immediate = new Map<string, { readonly count: number; readonly cause: CausingEvent | undefined }>();
   /** The states before and after the last rewrite of the first name, until its differing fields are computed. */
   #states: States | undefined;
@@ -63,8 +60,7 @@ export class SpinningNames {
     const { name } = step.visit;
     const object = `${change.type}/${change.name}`;
     const isRewrite = step.record(object);
-    // A name that spins because of rewrites continues to spin, even if a user's write caused this step. The steps that
-    // the recorded write causes are delayed too.
+    // A name that spins because of rewrites stays slowed down, even if a user's write caused this step.
     if (this.#names.get(name)?.kind === 'rewrites') step.slowDown();
     if (!isRewrite || !step.isSlowed) return;
     const { between } = step;
@@ -74,7 +70,7 @@ export class SpinningNames {
     if (before !== undefined) this.#states = { name, before, after: change.bytes };
   }
 
-  /** Records the end of a step. Returns its outcome, with a longer delay if the name spins. */
+  /** Records the end of a step. Returns the step's outcome, with a longer delay if the name spins. */
   end(step: TracedStep, outcome: Outcome): Outcome {
     if (outcome.type === 'failed') return outcome;
     const { name, written } = step.visit;
@@ -106,8 +102,8 @@ export class SpinningNames {
     step.answer();
     const { name } = step.visit;
     const spin = this.#names.get(name);
-    // If the reconciler rewrites the object in turn with others, it has nothing to write after its own write. So a step
-    // after its own write does not end the cycle.
+    // A reconciler that rewrites an object in turn with others writes nothing after its own write. So a step after its
+    // own write does not end the cycle.
     if (spin?.kind === 'rewrites' && (spin.between.length === 0 || !step.isOwnCause)) this.#delete(name);
   }
 
@@ -141,9 +137,7 @@ export class SpinningNames {
     this.#ports.onChange();
   }
 
-  /**
-   * Returns the differing fields as text. Computes them at the first call, since comparing large objects takes long.
-   */
+  /** Returns the differing fields as text, computed at the first call, since comparing large objects takes long. */
   #fieldsOf(name: string): string {
     const states = this.#states;
     this.#states = undefined;
@@ -174,7 +168,7 @@ function messageOf(name: string, spin: Spin, fields: string): string {
   return `the step for ${name} rewrites ${spin.object} ${how}${differing}: ${slowed}`;
 }
 
-/** The fields that change as a consequence of a write. They do not explain why the object was rewritten. */
+/** The fields that every write changes. */
 const everyWrite = new Set(['/metadata/version', '/metadata/resourceVersion', '/metadata/generation']);
 
 function differingFields(before: unknown, after: unknown): string {

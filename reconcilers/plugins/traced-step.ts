@@ -8,8 +8,8 @@ export type Visit = {
   /** The objects that the step wrote, as type and name. */
   readonly written: Set<string>;
   /**
-   * The number of consecutive rewrites up to this step: in a rewrite, a step writes an object again because an earlier
-   * step of the same reconciler and name wrote it. At least `reconcileRewritesMax` if the cycle is slowed down.
+   * The number of consecutive rewrites up to this step. In a rewrite, a step writes an object again because an earlier
+   * step of the same reconciler and name wrote the object. At least `reconcileRewritesMax` if the cycle is slowed down.
    */
   rewrites: number;
 };
@@ -20,10 +20,7 @@ export class StepEvent implements CausingEvent {
   readonly correlationId: string;
   /** The step that wrote the event, and the steps before it in the chain of events, the latest first. */
   readonly path: readonly Visit[];
-  /**
-   * Whether a step with this cause ended without a write. Later steps with this cause follow a delay, so they do not
-   * continue a cycle.
-   */
+  /** Whether a step with this cause ended without a write. Later steps with this cause then continue no cycle. */
   isAnswered = false;
 
   constructor({ id, correlationId }: CausingEvent, path: readonly Visit[]) {
@@ -42,11 +39,9 @@ export class StepEvent implements CausingEvent {
 export class TracedStep {
   readonly cause: CausingEvent | undefined;
   readonly visit: Visit;
-  /** The steps that led to this one, without earlier steps of the same reconciler and name. */
+  /** The steps that led to this step, without the previous step of the same reconciler and name. */
   readonly #path: readonly Visit[];
-  /**
-   * The previous step of the same reconciler and name, if its write caused this step, directly or through other steps.
-   */
+  /** The previous step of the same reconciler and name, if a write of that step led to this step. */
   readonly #previous: Visit | undefined;
   /** Whether a step of the same reconciler and name wrote the cause of this step. */
   readonly isOwnCause: boolean;
@@ -69,7 +64,7 @@ export class TracedStep {
     return this.visit.rewrites >= reconcileRewritesMax;
   }
 
-  /** Records a write of the step. Returns whether the step rewrites an object because it wrote the object before. */
+  /** Records a write of the step. Returns whether the step rewrites an object because of its own earlier write. */
   record(object: string): boolean {
     const { visit } = this;
     if (visit.written.size < reconcileWrittenObjectsMax) visit.written.add(object);
@@ -80,7 +75,7 @@ export class TracedStep {
     return previous?.written.has(object) === true;
   }
 
-  /** Records that the step ended without a write. Later steps with its cause then do not continue a cycle. */
+  /** Records that the step ended without a write, so that later steps with its cause continue no cycle. */
   answer(): void {
     if (this.cause instanceof StepEvent) this.cause.isAnswered = true;
   }

@@ -8,7 +8,7 @@ export type Tracing = {
   readonly onWrite: (change: Change) => void;
 };
 
-/** Attributes changes to the steps that wrote them, by the id that a step's writes have as their request id. */
+/** Attributes changes to the steps that wrote them, by the request id of a step's writes. */
 export class TracedSteps {
   readonly #uuid: () => string;
   /** The last steps that wrote, the latest last. A write may complete after its step has ended. */
@@ -18,7 +18,9 @@ export class TracedSteps {
     this.#uuid = uuid;
   }
 
-  /** Returns the request id of the step's writes. It is created at the first write, since most steps write nothing. */
+  /**
+   * Returns the request id of the step's writes. The id is created at the first write, since most steps write nothing.
+   */
   requestIdOf(tracing: Tracing): () => string {
     let requestId: string | undefined;
     return () => {
@@ -32,12 +34,12 @@ export class TracedSteps {
     };
   }
 
-  /** Returns the step that wrote the change, if a recent step of this server did. */
+  /** Returns the step that wrote the change; undefined if no recent step of this server wrote the change. */
   stepOf({ requestId }: Change): TracedStep | undefined {
     return requestId === undefined ? undefined : this.#steps.get(requestId)?.step;
   }
 
-  /** Records the changes that steps wrote. Call this method before the changes enqueue names. */
+  /** Reports changes to the steps that wrote them. Call `notice` before the changes enqueue names. */
   notice(changes: readonly Change[]): void {
     if (this.#steps.size === 0) return;
     for (const change of changes)

@@ -11,9 +11,8 @@ export type EndedReference = HeldReference & { readonly onDelete: OnDelete };
 
 /**
  * Returns the references of an object that a reconciler must process, because their targets are deleted or marked for
- * deletion. The uid decides whether a target is deleted, because another object may have the target's name now. A
- * reference without a uid was made while the target did not exist, so it ends only when an object of this name is
- * marked. References of the object to itself are ignored.
+ * deletion. The uid decides whether a target is deleted, because a new object may have the target's name. References of
+ * the object to itself are ignored.
  */
 export function endedReferences(references: ReferenceReader, type: TypeKey, name: string): readonly EndedReference[] {
   const declared = references.declaredBy(type).filter(isReconciled);

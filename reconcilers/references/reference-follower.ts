@@ -24,25 +24,19 @@ export type ReferenceFollowerDependencies = PlatformDependencies & {
 const referrersPerPage = 256;
 
 /**
- * Processes the objects that name a deleted object: deletes them, or removes the name from them, as their type
- * declares. A marked object waits, with a finalizer, until no unmarked object names it. An object that is written later
- * and names a deleted object is processed too, because its reference contains the uid. The keys are `<type>/<name>`; a
- * step reads one object as a referring object and as a target.
- *
+ * Processes the objects that name a deleted object: deletes the objects, or removes the name from the objects, as their
+ * type declares. A marked object waits, with a finalizer, until no unmarked object names the marked object. The keys
+ * are `<type>/<name>`.
  * The deletion of a cycle of references ends, because each step marks one more object, and a target does not wait for
  * marked objects.
- *
- * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). A referring object is
- * changed at the revision that was read, and the change relies on permanent facts. The writer of the reference has read
- * the uid of the target in an earlier event, so a target with a missing uid was deleted. A mark is permanent. The
- * removal of the finalizer relies on the absence of referring objects. An object that is written meanwhile is processed
- * later, because of the uid in its reference.
+ * A last step of a deposed leader is harmless (consistency protocol, 6). Objects are changed at the revision that was
+ * read, and marks and deleted uids are permanent.
  */
 export class ReferenceFollower extends PlatformReconciler {
   readonly #dependencies: ReferenceFollowerDependencies;
   readonly #writes: PlatformWrites;
   readonly #finalizer: string;
-  /** The keys of marked objects that wait for referring objects. A change of a referring object enqueues them. */
+  /** The keys of marked objects that wait for referring objects. */
   readonly #waiting = new Set<string>();
 
   constructor(dependencies: ReferenceFollowerDependencies) {
@@ -52,7 +46,7 @@ export class ReferenceFollower extends PlatformReconciler {
     this.#finalizer = referencesFinalizer(dependencies.domain);
   }
 
-  /** Enqueues the objects of a type that may need a step. Call this method after the indexes of the type are ready. */
+  /** Enqueues the objects of a type that may need a step. Call `serve` after the indexes of the type are ready. */
   serve(type: ResourceType): void {
     this.enqueueKeys(() => this.#keysOf(type));
   }
@@ -132,7 +126,7 @@ export class ReferenceFollower extends PlatformReconciler {
       : this.#release(key, read, { writes, cause });
   }
 
-  /** Deletes an object that names deleted objects, or removes their names from it. */
+  /** Deletes an object that names deleted objects, or removes the names of the deleted objects from the object. */
   async #followTargets(read: Read, writes: PlatformWrites): Promise<Outcome> {
     const { type, object } = read;
     const ended = endedReferences(this.#dependencies.references, type.key, object.metadata.name);
@@ -142,7 +136,7 @@ export class ReferenceFollower extends PlatformReconciler {
       : writes.patch(read, clearingPatch(object, ended));
   }
 
-  /** Removes the finalizer of a marked object that no unmarked object names; otherwise enqueues these objects. */
+  /** Removes the finalizer of a marked object, unless an unmarked object names the marked object. */
   async #release(
     key: string,
     read: Read,
@@ -154,7 +148,8 @@ export class ReferenceFollower extends PlatformReconciler {
       return settled;
     }
     const isKnown = this.#waiting.has(key);
-    // Added before the referring objects are read, so that a concurrent change of one enqueues the target again.
+    // Added before the referring objects are read, so that a concurrent change of a referring object enqueues the
+    // target.
     this.#waiting.add(key);
     if (!this.#isNamed(key)) {
       this.#waiting.delete(key);
@@ -178,7 +173,7 @@ type Page = {
   readonly limit: number;
 };
 
-/** Reads a list page by page. Each page is read when it is needed. */
+/** Reads a list page by page. Each page is read when the page is needed. */
 function* pages<Item>(read: (page: Page) => readonly Item[], nameOf: (item: Item) => string): Iterable<Item> {
   let after: string | undefined;
   for (;;) {
