@@ -28,16 +28,11 @@ export type BindingsDependencies = PlatformDependencies & {
 
 /**
  * Removes deleted users from the bindings that name them. The keys are the names of users.
- *
- * A binding refers to a user only by name, so a later user of this name would get the roles. A finalizer therefore
- * keeps a marked user until no binding names it; only then can the name be reused. If somebody removed the finalizer,
- * the bindings that were last written before the deletion are corrected too, even if a new user of the name exists. A
- * binding that was written for a name without a user remains, since it may be intended for a future user. A name
- * `oidc:…` remains too, since it has no User object.
- *
- * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6): the write requires the
- * state of the binding that the step read, and a mark is permanent. The finalizer is removed when no binding is found.
- * If another node writes a binding at the same time, the binding is treated as if it was written after the removal.
+ * A binding names its users, so a later user of the same name would get the roles. A finalizer therefore keeps a marked
+ * user until no binding names the user. If somebody removes the finalizer, the bindings from before the deletion are
+ * still corrected. A binding that was written for a name without a user remains, since a future user may be meant.
+ * A last step of a deposed leader is harmless (consistency protocol, 6): the write requires the state of the binding
+ * that the step read, and a mark is permanent.
  */
 export class Bindings extends PlatformReconciler {
   readonly #dependencies: BindingsDependencies;
@@ -88,8 +83,8 @@ export class Bindings extends PlatformReconciler {
   }
 
   /**
-   * Whether the user was created at the same time as the binding, or later. If so, the binding may refer to an earlier
-   * user of the name. Times never decrease within the folded events.
+   * Whether the user was created at the same time as the binding, or later. The binding may then refer to an earlier
+   * user of the name.
    */
   #isYounger(user: string, { metadata }: ResourceObject): boolean {
     const made =
@@ -123,10 +118,7 @@ export class Bindings extends PlatformReconciler {
     return bound.length > 0 ? again(0) : settled;
   }
 
-  /**
-   * The bindings that were last written while an earlier user of the name existed. Bindings that were written later
-   * belong to the next user.
-   */
+  /** The bindings that were last written while an earlier user of the name existed. */
   async #leftBy(user: string): Promise<readonly Read[]> {
     const head = this.#dependencies.reader.head(this.#dependencies.users.key, user);
     if (head.kind === 'absent') return [];
@@ -138,7 +130,7 @@ export class Bindings extends PlatformReconciler {
     return this.#bindingsOf(user, (read) => isSuspect(read) && BigInt(read.resourceVersion) < deletedAt);
   }
 
-  /** The position of the last deletion of a user with this name, up to this revision of the stream. */
+  /** The position of the last deletion of a user with this name, up to `revision` of the stream. */
   async #lastDeletion(user: string, revision: number): Promise<LogPosition | undefined> {
     const { log, users } = this.#dependencies;
     for (let end = revision; end >= 0; end -= userEventsPerRead) {
@@ -150,7 +142,7 @@ export class Bindings extends PlatformReconciler {
     return undefined;
   }
 
-  /** The bindings that name the user, satisfy `counts` and are not marked, but at most as many as one step handles. */
+  /** The bindings that name the user, satisfy `counts` and are not marked; at most `bindingsPerStepMax`. */
   async #bindingsOf(user: string, counts: (binding: Read) => boolean): Promise<readonly Read[]> {
     return inSlices(this.#someOf(user, counts), new Slices(this.#dependencies.clock));
   }

@@ -19,15 +19,10 @@ export type CollectorDependencies = PlatformDependencies & {
 
 /**
  * Removes objects that are marked for deletion and have no finalizers (decision 3.1). The keys are `<type>/<name>`.
- *
- * Writes usually remove such objects directly. The collector handles two other cases: objects that are too large for
- * both events in one append, and objects that an earlier version of the program marked. A step reads the current state
- * of its object, so a repeated step is harmless; a failed step is retried.
- *
- * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). The step is decided on
- * one stream and appended at the revision that it read. A mark is permanent, a marked object gets no new finalizer, and
- * the uid protects a later object of the same name. If two nodes act as the leader, one removes the object, and the
- * other finds that the object is deleted.
+ * Writes usually remove such objects directly. Two cases are left: objects that are too large for both events in one
+ * append, and objects that an earlier version of the program marked.
+ * A last step of a deposed leader is harmless (consistency protocol, 6): a mark is permanent, a marked object gets no
+ * new finalizer, and the uid protects a later object of the same name.
  */
 export class Collector extends PlatformReconciler {
   readonly #dependencies: CollectorDependencies;
@@ -37,7 +32,7 @@ export class Collector extends PlatformReconciler {
     this.#dependencies = dependencies;
   }
 
-  /** Enqueues the objects that are marked already. Call this method after the indexes of the type are ready. */
+  /** Enqueues the objects that are marked already. Call `enqueueAll` after the indexes of the type are ready. */
   enqueueAll(type: ResourceType): void {
     this.enqueueKeys(() => this.#marked([type]));
   }
@@ -52,7 +47,7 @@ export class Collector extends PlatformReconciler {
 
   /**
    * The keys of the marked objects of these types. The iteration skips a type that is stopped meanwhile, since its
-   * objects cannot be read. The type is scanned when it is served again.
+   * objects cannot be read.
    */
   *#marked(types: readonly ResourceType[]): Iterable<string> {
     const { reader, serving } = this.#dependencies;
@@ -80,8 +75,7 @@ export class Collector extends PlatformReconciler {
       platformContext(subject, { verb: 'delete', requestId: uuid() }, cause),
     );
     if (outcome.ok) return settled;
-    // The object was deleted or replaced, or can no longer be removed. A later change enqueues the key again if
-    // necessary.
+    // The object was deleted or replaced, or can no longer be removed.
     return outcome.rejection.reason === 'not-found' || outcome.rejection.reason === 'precondition-failed'
       ? settled
       : refused(outcome.rejection);

@@ -37,16 +37,16 @@ export type DeclarerDependencies = {
   readonly clock: Clock;
   readonly uuid: () => string;
   readonly metadata: () => EventMetadata;
-  /** Called when the declaration of another node is in force, so this node writes no objects of the type. */
+  /** Called when the declaration of another node is in force, so that this node writes no objects of the type. */
   readonly onOther: (type: ResourceType, declared: Declaration) => void;
   readonly onError: (error: unknown, type: string) => void;
 };
 
 /**
- * Records declarations of types in the log (consistency protocol, 7). The leader records its own types. The append
- * requires the revision that was read, so if two nodes believe to be the leader, one of them must read again. An append
- * by any node is harmless, because a node writes no object of a type if the last declaration differs from its own.
- * Nothing is declared before the log has the required level.
+ * Records declarations of types in the log (consistency protocol, 7). The leader records its own types. Nothing is
+ * declared before the log has the required level.
+ * An append by a deposed leader is harmless, because a node writes no object of a type if the last declaration differs
+ * from its own.
  */
 export class Declarer {
   readonly #dependencies: DeclarerDependencies;
@@ -78,8 +78,8 @@ export class Declarer {
   }
 
   /**
-   * Declares the types. Resolves when this node has folded each declaration, or when a wait for the fold has timed out.
-   * Does not wait for a type that this node does not declare now, for example because it is not the leader.
+   * Declares the types. Resolves when this node has folded each declaration, or when the wait for the fold has timed
+   * out. Does not wait for a type that this node cannot declare now, for example because another node is the leader.
    */
   async declare(types: readonly ResourceType[]): Promise<void> {
     for (const type of types) this.#asked.set(type.key, type);
@@ -91,7 +91,7 @@ export class Declarer {
     return this.#otherOf(type) !== undefined;
   }
 
-  /** Resolves when this node no longer rejects writes of the type (`isOther`), which may be immediately. */
+  /** Resolves when this node no longer rejects writes of the type (`isOther`). */
   async waitUntilOwn(type: ResourceType): Promise<void> {
     if (!this.isOther(type)) return;
     await new Promise<void>((resolve) => {
@@ -109,7 +109,7 @@ export class Declarer {
     for (const timer of this.#timers.values()) timer.cancel();
   }
 
-  /** Declares the served types, and those that could not be declared when they were registered. */
+  /** Declares the served types, and the types that could not be declared when they were registered. */
   async #declareKnown(): Promise<void> {
     const types = new Set([...this.#dependencies.served(), ...this.#asked.values()]);
     for (const [key, type] of this.#asked) if (!this.#isWanted(type)) this.#asked.delete(key);
@@ -122,9 +122,8 @@ export class Declarer {
   }
 
   /**
-   * Schedules another attempt when another node's declaration is in force. If this node believes to be the leader, one
-   * of the two nodes is a deposed leader. After one lease time, this node knows which one, and the leader declares the
-   * type again.
+   * Schedules another attempt when another node's declaration is in force. Two nodes may believe to be the leader for
+   * one lease time, after which the actual leader declares the type again.
    */
   #onDeclared(key: TypeKey): void {
     const { typeOf, clock } = this.#dependencies;
@@ -152,8 +151,7 @@ export class Declarer {
           onError(error, type.key);
           break;
         }
-        // The log is unavailable, which `follow-log.ts` reports. During the delay, a deposed leader notices that
-        // another node is the leader.
+        // The log is unavailable, which `follow-log.ts` reports.
         await delay(clock, declareRetryMs, signal);
       }
     }
@@ -194,8 +192,8 @@ export class Declarer {
   }
 
   /**
-   * Whether this node may replace the declaration in force. It may not if other nodes write to the log and this node's
-   * plugin folder has an older version of the same plugin.
+   * Whether this node may replace the declaration in force. If other nodes write to the log, a plugin folder with an
+   * older version of the same plugin may not replace the declaration.
    */
   #mayReplace({ declaration, source }: ResourceType, standing: Declaration): boolean {
     if (source !== 'folder' || this.#dependencies.isAlone || standing.plugin !== declaration?.plugin) return true;

@@ -2,9 +2,7 @@ import type { Steps } from '../../src/base/steps.ts';
 import { foregroundFinalizer, orphanFinalizer, type Propagation } from '../../src/command/propagation.ts';
 import type { OwnerReference, ResourceObject } from '../../src/resource/object/object.ts';
 
-/**
- * The state of an owner. The uid identifies the owner: an object of the same name with another uid is not the owner.
- */
+/** The state of an owner. An object with the owner's name and another uid is not the owner. */
 export type OwnerState =
   | 'living'
   | 'missing'
@@ -19,10 +17,7 @@ export type OwnerState =
 export type Dependent = {
   /** Whether the dependent blocks the deletion of its owner. */
   readonly blocks: boolean;
-  /**
-   * Whether the dependent waits, directly or indirectly, for the deletion of its own owner, so that both are in a
-   * cycle.
-   */
+  /** Whether the dependent waits, directly or indirectly, for the deletion of its own owner, in a cycle. */
   readonly isCaught: boolean;
 };
 
@@ -30,8 +25,8 @@ export type World = {
   readonly object: ResourceObject;
   readonly stateOf: (owner: OwnerReference) => OwnerState;
   /**
-   * Returns the dependents, read incrementally, since an owner may have very many. An `undefined` element is not a
-   * dependent, but a point at which other work may run.
+   * Returns the dependents, read incrementally, since an owner may have very many. At an `undefined` element, other
+   * work may run.
    */
   readonly dependents: () => Iterable<Dependent | undefined>;
 };
@@ -52,8 +47,9 @@ const nothing: CollectionStep = { type: 'nothing' };
 
 /**
  * Decides the next step for one object with regard to its owners and dependents (decision 3.5), like the garbage
- * collector of Kubernetes. Two cases differ. References to a deleted owner are removed even if the type of another
- * owner is unknown. Owners that wait for each other in a cycle are released, while Kubernetes lets them wait.
+ * collector of Kubernetes. Two cases differ:
+ * - References to a deleted owner are removed even if the type of another owner is unknown.
+ * - Owners that wait for each other in a cycle are released, while Kubernetes lets them wait.
  */
 export function* decideDependent(world: World): Steps<CollectionStep> {
   const { metadata } = world.object;
@@ -79,8 +75,8 @@ type OwnerWithState = {
 };
 
 /**
- * The owners with their states, each uid once. If two references have the same uid and only one has the right name,
- * this one determines the state.
+ * The owners with their states, each uid once. If references with one uid have different names, the state of the
+ * existing owner is used.
  */
 function ownersOf({ object, stateOf }: World): readonly OwnerWithState[] {
   const states = new Map<string, OwnerState>();

@@ -33,8 +33,7 @@ export function nodeOf(stream: StreamName): string | undefined {
 
 /**
  * Appends a heartbeat to this node's stream at the interval of lease renewals. A heartbeat states that the node runs,
- * can read logs up to the level `reads`, and is drained up to the position `drained`. A later heartbeat replaces the
- * earlier ones.
+ * can read logs up to the level `reads`, and is drained up to the position `drained`.
  */
 export class Heartbeat {
   readonly #dependencies: HeartbeatDependencies;
@@ -53,7 +52,8 @@ export class Heartbeat {
   }
 
   /**
-   * Ends the heartbeats, so that other nodes no longer wait for this node. Waits only briefly for an unavailable log.
+   * Ends the heartbeats, so that other nodes no longer wait for this node. Waits up to `leaseReleaseMs` for an
+   * unavailable log.
    */
   async stop(): Promise<void> {
     const { clock } = this.#dependencies;
@@ -80,8 +80,8 @@ export class Heartbeat {
   }
 
   /**
-   * Appends one event. Returns `again` if an earlier append with unknown outcome succeeded, so that this event needs
-   * another revision. Returns `lost` if the append failed or its outcome is unknown.
+   * Appends one event. Returns `again` if the stream has another revision, because an earlier append with unknown
+   * outcome succeeded. Returns `lost` if the append failed or its outcome is unknown.
    */
   async #appendEvent(event: NodeEvent): Promise<'appended' | 'again' | 'lost'> {
     const { log, uuid, metadata } = this.#dependencies;

@@ -32,10 +32,8 @@ export type LevelsDependencies = {
 const stream = streamName('platform:level');
 
 /**
- * Raises the level of the log to the highest level that every live node can read (consistency protocol, 7). A node is
- * live if its last heartbeat arrived within one lease time. The leader first listens for one lease time and one
- * heartbeat interval. It relies on heartbeats only while it receives its own, because then the earlier heartbeats of
- * other nodes have arrived too.
+ * Raises the level of the log to the highest level that every live node can read (consistency protocol, 7). `LiveNodes`
+ * determines the live nodes.
  */
 export class Levels {
   readonly #dependencies: LevelsDependencies;
@@ -90,7 +88,7 @@ export class Levels {
   }
 
   /**
-   * Raises the level if all live nodes can read a higher one. Returns whether the log has the highest level that this
+   * Raises the level if all live nodes can read a higher level. Returns whether the log has the highest level that this
    * node can read.
    */
   async #raiseIfCommon(nodes: LiveNodes): Promise<boolean> {

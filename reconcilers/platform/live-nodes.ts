@@ -16,16 +16,16 @@ export type LiveNode = {
   /** The highest level that the node can read. */
   readonly reads: number;
   /**
-   * The position up to which the node is drained: the node has no pending append that was decided under a declaration
-   * that was replaced at or before this position. Undefined if the version of the node does not report the position.
+   * The position up to which the node is drained. No pending append of the node was decided under a declaration that
+   * was replaced at or before this position. Undefined if the node's version does not report the position.
    */
   readonly drained: LogPosition | undefined;
 };
 
 /**
  * The heartbeats of nodes, as this node receives them (consistency protocol, 7). A node is live if its last heartbeat
- * arrived within one lease time. The set is known after this node has listened for one lease time and one heartbeat
- * interval, as long as it receives its own heartbeats. The earlier heartbeats of other nodes have then arrived too.
+ * arrived within one lease time. The set of live nodes is known after one lease time and one heartbeat interval, while
+ * this node receives its own heartbeats.
  */
 export class LiveNodes {
   readonly #dependencies: LiveNodesDependencies;
@@ -37,9 +37,7 @@ export class LiveNodes {
     this.#sinceMs = dependencies.clock.monotonic();
   }
 
-  /**
-   * Returns all live nodes, and drops the records of the others. Undefined while the set of live nodes is not known.
-   */
+  /** Returns all live nodes; undefined while the set of live nodes is not known. */
   all(): readonly LiveNode[] | undefined {
     const { clock, node } = this.#dependencies;
     const now = clock.monotonic();
@@ -52,7 +50,7 @@ export class LiveNodes {
 
   /**
    * Records heartbeats until the signal aborts. Throws when the log cannot be read. The recorded heartbeats are then no
-   * longer valid, because newer ones may be missing.
+   * longer valid, because newer heartbeats may be missing.
    */
   async recordHeartbeats(signal: AbortSignal): Promise<void> {
     const { log, clock } = this.#dependencies;
@@ -83,8 +81,8 @@ function positionIn(text: unknown): LogPosition | undefined {
 }
 
 /**
- * Calls `isReady` once in each heartbeat interval, until it returns true or the signal aborts. Throws the errors of
- * `recordHeartbeats` and of `isReady`.
+ * Calls `isReady` once in each heartbeat interval, until `isReady` returns true or the signal aborts. Throws the errors
+ * of `recordHeartbeats` and of `isReady`.
  */
 export async function whileListening(
   dependencies: LiveNodesDependencies,

@@ -26,8 +26,8 @@ export type OwnerReferencesDependencies = PlatformDependencies &
   };
 
 /**
- * The key of the member in the JSON of an object. Stored JSON spells this key in only one way. An occurrence in another
- * part of an object has no effect except for an unnecessary check.
+ * The key of the member in the stored JSON of an object. A match in another part of an object only causes an
+ * unnecessary check.
  */
 const mention = Buffer.from('"ownerReferences":');
 
@@ -37,17 +37,12 @@ type PlannedStep = {
 };
 
 /**
- * An owner has ended if it was deleted, or if it is marked and waits for the deletion of its dependents. An object with
- * only ended owners is deleted. From an object with other owners, the references to ended owners are removed. The
- * dependents of an owner that orphans them are released. The deletion of an owner is delayed while dependents block it
- * (decision 3.5). A step reads one object with its owners and dependents.
- *
- * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). Each step is appended
- * at the revision of the object on which it was decided, and relies on permanent facts. First, the writer of an owner
- * reference has read the uid in an earlier event. If the owner does not exist when the dependent is folded, the owner
- * was deleted, and its uid is never used again. Second, a mark is permanent, and a marked object gets no new finalizer.
- * Only one decision relies on an absence: that a marked owner has no dependents left. If another node has just created
- * a dependent, a later step finds that the owner is deleted, as for a dependent that is created after the deletion.
+ * Applies the deletion of owners to their dependents (decision 3.5). An owner has ended if it was deleted, or if it is
+ * marked and waits for the deletion of its dependents. An object with only ended owners is deleted. From an object with
+ * other owners, the references to ended owners are removed.
+ * A last step of a deposed leader is harmless (consistency protocol, 6): each step is appended at the revision of the
+ * object on which it was decided, and relies on permanent facts. An owner that does not exist was deleted, because its
+ * uid was written to the log before the reference. A mark is permanent.
  */
 export class OwnerReferences extends PlatformReconciler {
   readonly #dependencies: OwnerReferencesDependencies;
@@ -55,7 +50,7 @@ export class OwnerReferences extends PlatformReconciler {
   /** The references of objects to their owners, in the state that the reader returns. */
   readonly #owned = new Referrers();
   readonly #graph: OwnerGraph;
-  /** The marked owners that wait for dependents, by uid. Each change of a dependent enqueues its owner. */
+  /** The marked owners that wait for dependents: uid → key. Each change of a dependent enqueues its owner. */
   readonly #waiting = new Map<string, string>();
   /** The keys of objects with an owner of a type that was not registered at the last check. */
   #undecided = new Set<string>();
@@ -75,9 +70,7 @@ export class OwnerReferences extends PlatformReconciler {
     return this.#owned.size;
   }
 
-  /**
-   * Scans the objects of all served types and enqueues all keys. Call this method after the read models have caught up.
-   */
+  /** Scans the objects of all served types and enqueues all keys. Call `open` after the read models have caught up. */
   override open(): void {
     this.#isOpen = true;
     super.open();
@@ -93,7 +86,7 @@ export class OwnerReferences extends PlatformReconciler {
     for (const type of this.#dependencies.serving()) await this.#scan(type);
   }
 
-  /** Scans the objects of a type with ready indexes, and enqueues the objects that wait for the type. */
+  /** Scans the objects of a type with ready indexes, and enqueues the objects that wait for an unregistered type. */
   async serve(type: ResourceType): Promise<void> {
     if (!this.#isOpen) return;
     const undecided = this.#undecided;
@@ -118,12 +111,12 @@ export class OwnerReferences extends PlatformReconciler {
           this.enqueue(`${type.key}/${name}`);
         if (!bound.isTurnOver()) continue;
         await nextTurn();
-        // A type that is reloaded is scanned again. So this scan ends, since it would only delay the start of the type.
+        // A type that is reloaded is scanned again, so this scan would only delay the start of the type.
         if (this.#isStopped || !this.#isServed(type)) return;
       }
       this.enqueueKeys(() => this.#marked(type));
     } catch (error) {
-      // A type that was stopped during the scan is scanned when it is served again.
+      // A type that was stopped during the scan is scanned when the type is served again.
       if (this.#isServed(type)) this.report(error, type.key);
     }
   }
@@ -135,7 +128,7 @@ export class OwnerReferences extends PlatformReconciler {
 
   /**
    * The keys of the marked objects of a type. The iteration ends if the type is stopped, since its objects cannot be
-   * read. The type is scanned when it is served again.
+   * read.
    */
   *#marked(type: ResourceType): Iterable<string> {
     if (!this.#isServed(type)) return;

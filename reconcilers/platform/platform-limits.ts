@@ -1,7 +1,4 @@
-/**
- * The maximum number of dependents and owners that are processed concurrently. The log commits their concurrent writes
- * together.
- */
+/** The maximum number of dependents and owners that are processed concurrently. */
 export const ownerConcurrencyMax = 32;
 /** The delay before a failed declaration is retried. */
 export const declareRetryMs = 1_000;
@@ -14,16 +11,11 @@ export const levelRetryMs = 1_000;
 export const ownerCycleObjectsMax = 1_000;
 /** The delay before a forbidden step is retried. The delay is long, since rights change rarely. */
 export const forbiddenRetryMs = 60_000;
-/**
- * The maximum number of claims that are processed concurrently, and the maximum number that a sweep reads per second.
- * Each claim takes one or two reads of the log. Both limits are low, since the cleanup is not urgent.
- */
+/** The maximum number of claims that are processed concurrently. Low, since the cleanup is not urgent. */
 export const claimConcurrencyMax = 16;
+/** The maximum number of claims that a sweep reads per second. */
 export const claimSweepPerSecondMax = 1_000;
-/**
- * The interval of sweeps through new claims. Sweeps are necessary because no change enqueues the claim of a failed
- * write.
- */
+/** The interval of sweeps through new claims, since no change enqueues the claim of a failed write. */
 export const claimSweepMs = 600_000;
 /** The maximum number of tokens, roles and users processed concurrently. */
 export const accountConcurrencyMax = 8;
@@ -35,18 +27,14 @@ export const missingRolesShownMax = 8;
 export const bindingsPerStepMax = 32;
 /** The number of events read at once during the search for an earlier user of a name. */
 export const userEventsPerRead = 32;
-/**
- * The maximum number of objects that are rewritten concurrently while an index becomes unique, and the shortest and
- * longest delay before a retry after a failure.
- */
+/** The maximum number of objects that are rewritten concurrently while an index becomes unique. */
 export const uniquenessConcurrencyMax = 8;
+/** The base of the delay before a retry, which doubles with each failure up to `uniquenessRetryMsMax`. */
 export const uniquenessRetryMs = 1_000;
 export const uniquenessRetryMsMax = 60_000;
-/**
- * The interval at which all duplicates are checked again, and the maximum number of recorded duplicates. A recorded
- * duplicate is also checked when it or the holder of its value changes.
- */
+/** The interval at which all duplicates are checked again. */
 export const uniquenessRecheckMs = 600_000;
+/** The maximum number of recorded duplicates. */
 export const duplicatesKnownMax = 256;
-/** The duration after which a step of an index is reported. Most steps end earlier. */
+/** The duration after which a step of an index is reported. */
 export const uniquenessReportMs = 1_000;

@@ -34,15 +34,12 @@ export function readObject(reader: ObjectReader, type: ResourceType, name: strin
 
 type Fields = Selection['fields'];
 
-/**
- * The names of all objects of a served type, or of the selected ones. The names are read page by page, so that other
- * work may run between two names.
- */
+/** The names of the objects of a served type, read page by page. `fields` selects objects; all by default. */
 export function* namesOf(reader: ObjectReader, { key }: ResourceType, fields: Fields = []): Iterable<string> {
   for (const page of reader.pages(key, { selection: { labels: [], fields }, sort: [] })) yield* page;
 }
 
-/** The names of the objects of a served type that are marked for deletion, in the order of the times of their marks. */
+/** The names of the objects of a served type that are marked for deletion, in the order of their marks. */
 export function* markedOf(reader: ObjectReader, { key, indexes }: ResourceType): Iterable<string> {
   const index = indexOf(indexes, 'metadata.deletionTimestamp');
   if (index === undefined) return;

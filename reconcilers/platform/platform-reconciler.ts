@@ -13,9 +13,8 @@ export type PlatformReconcilerOptions = {
 };
 
 /**
- * The base class of platform reconcilers. A reconciler has a name, its keys and a step for one key. A change of an
- * object enqueues the keys that it affects, and a new leader enqueues all keys. Steps that fail or exceed their time
- * limit are reported.
+ * The base class of platform reconcilers. A change of an object enqueues the keys that the change affects, and a new
+ * leader enqueues all keys.
  */
 export abstract class PlatformReconciler {
   readonly #controller: Controller;
@@ -47,40 +46,33 @@ export abstract class PlatformReconciler {
     ];
   }
 
-  /**
-   * Enqueues all keys if this node is the leader, and whenever it becomes the leader. Call this method after the keys
-   * can be read.
-   */
+  /** Enqueues all keys whenever this node is or becomes the leader. Call `open` after the keys can be read. */
   open(): void {
     this.#controller.open();
   }
 
-  /**
-   * Resolves when no key waits for a step, and no step runs that is within its time limit. Delayed keys are ignored.
-   */
+  /** Resolves when no key waits for a step and only stuck steps run. Ignores delayed keys. */
   async idle(): Promise<void> {
     return this.#controller.idle();
   }
 
-  /** Aborts running steps, waits briefly for their end, and drops waiting keys. The next start enqueues all keys. */
+  /** Drops waiting keys, aborts running steps, and waits up to `reconcileStopMs` for their end. */
   async stop(): Promise<void> {
     for (const unsubscribe of this.#subscriptions) unsubscribe();
     await this.#controller.stop();
   }
 
-  /** All keys that may need a step. */
   protected abstract keys(): Keys;
 
   /**
-   * Reads the current state of a key and performs one step, so that a repeated step is harmless. Events that the step
-   * writes name `cause`, the last event that enqueued the key.
+   * Reads the current state of a key and performs one step, so that a repeated step is harmless. `cause`: the last
+   * event that enqueued the key, which the events of the step name as their cause.
    */
   protected abstract reconcile(key: string, cause: CausingEvent | undefined): Outcome | Promise<Outcome>;
 
-  /** Enqueues the keys that a change affects, with its cause. */
+  /** Enqueues the keys that a change affects, with the change's cause. */
   protected abstract onChange(change: Change): void;
 
-  /** Reports a failure. */
   protected report(error: unknown, key: string): void {
     this.#report(error, key);
   }
@@ -94,7 +86,7 @@ export abstract class PlatformReconciler {
     this.#controller.enqueueAll(keys, cause);
   }
 
-  /** Registers an unsubscribe function, which is called when the reconciler stops. */
+  /** Registers a function that is called when the reconciler stops. */
   protected addSubscription(unsubscribe: () => void): void {
     this.#subscriptions.push(unsubscribe);
   }

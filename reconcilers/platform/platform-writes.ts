@@ -9,7 +9,7 @@ import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { again, failed, settled, type Outcome } from '../outcome.ts';
 import { forbiddenRetryMs } from './platform-limits.ts';
 
-/** An object as a step has read it. A decision that is based on it is valid only while the object is unchanged. */
+/** An object as a step has read it. A decision from the object is valid only while the object is unchanged. */
 export type Read = {
   readonly type: ResourceType;
   readonly object: ResourceObject;
@@ -33,7 +33,7 @@ export class PlatformWrites {
     this.#cause = cause;
   }
 
-  /** Returns the writes of one step. Their events name `cause`. */
+  /** Returns the writes of one step, with `cause` as the cause of their events. */
   because(cause: CausingEvent | undefined): PlatformWrites {
     return cause === undefined ? this : new PlatformWrites(this.#subject.part, this.#dependencies, cause);
   }

@@ -28,7 +28,9 @@ export class Referrers {
     return this.#targets.has(id);
   }
 
-  /** The referrers of a target. The iteration includes referrers that are added meanwhile, and omits removed ones. */
+  /**
+   * The referrers of a target. The iteration includes referrers that are added meanwhile, and omits removed referrers.
+   */
   referrersOf(id: string): Iterable<string> {
     return this.#targets.get(id)?.referrers ?? [];
   }

@@ -16,7 +16,6 @@ import { PlatformWrites } from './platform-writes.ts';
 import { Referrers } from './reference-index.ts';
 
 export type RoleHealthDependencies = PlatformDependencies & {
-  /** The type Role. */
   readonly roles: ResourceType;
   readonly domain: string;
 };
@@ -24,11 +23,9 @@ export type RoleHealthDependencies = PlatformDependencies & {
 /**
  * Reports in the status of a role which of its referenced roles do not exist. A role references its dependencies and
  * the roles to which it is aggregated. A role that never lacked a referenced role has no such condition, so that
- * creating a role takes only one event. Writes of a role set another condition, `Valid`, for errors within the role.
- *
- * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). The step is appended
- * at the revision on which it was decided. A status grants nothing, and the current leader checks every role and
- * corrects its status.
+ * creating a role takes only one event.
+ * A last step of a deposed leader is harmless (consistency protocol, 6): a status grants nothing, and the current
+ * leader corrects the status.
  */
 export class RoleHealth extends PlatformReconciler {
   readonly #dependencies: RoleHealthDependencies;
@@ -36,8 +33,8 @@ export class RoleHealth extends PlatformReconciler {
   /** The references of the checked roles. */
   readonly #named = new Referrers();
   /**
-   * By role: the time on the monotonic clock at which a missing reference was found. Contains only the roles with a
-   * status that does not report the missing reference yet.
+   * By role: the time on the monotonic clock at which a missing reference was found that the status does not report
+   * yet.
    */
   readonly #missingSince = new Map<string, number>();
 
@@ -141,7 +138,7 @@ export function completeness({ dependencies, aggregatesTo }: Role, exists: (role
 type ConditionStep =
   { readonly type: 'nothing' } | { readonly type: 'wait' | 'report'; readonly since: string | undefined };
 
-/** Compares the found condition with the reported one. A missing condition means healthy. */
+/** Compares the found condition with the reported condition. A missing condition means healthy. */
 export function compareCondition(
   found: Completeness,
   reported: Readonly<Record<string, unknown>> = { status: 'True', message: found.message },

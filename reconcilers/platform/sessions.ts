@@ -15,21 +15,17 @@ const subject: PlatformSubject = { kind: 'platform', part: 'sessions' };
 
 export type SessionKeeperDependencies = PlatformDependencies & {
   readonly permissions: Pick<PermissionReader, 'isReady' | 'user' | 'sessionsOf' | 'subscribe'>;
-  /** The type Session. */
   readonly sessions: ResourceType;
 };
 
 /**
- * Deletes sessions that have ended: expired ones, and those of a user that was deleted, replaced or disabled, or that
- * got a new password. Such a session is invalid already, so the deletion only frees space. A step reads the current
- * state of a session, so a repeated step is harmless.
+ * Deletes sessions that have ended: expired sessions, and sessions of a user that was deleted, replaced or disabled, or
+ * that got a new password. An ended session is already invalid, so the deletion only frees space. A session of a user
+ * of the identity provider ends only at its expiry, since the user has no User object.
  *
- * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). The deletion requires
- * the uid of the session. An ended session stays ended, since uid, password revision and `timesDisabled` never return
- * to earlier values. There is one exception: a session that was created while its user was disabled becomes valid when
- * the user is enabled. If the session was deleted before, the user must log in again. A fast clock ends sessions early,
- * with or without a lease. A session of a user of the identity provider ends only by its expiry, since the user has no
- * User object.
+ * A last step of a deposed leader is harmless (consistency protocol, 6): uid, password revision and `timesDisabled`
+ * never return to earlier values. The exception is a session that was created while its user was disabled. After the
+ * deletion of such a session, the user must log in again.
  */
 export class SessionKeeper extends PlatformReconciler {
   readonly #dependencies: SessionKeeperDependencies;
@@ -50,10 +46,7 @@ export class SessionKeeper extends PlatformReconciler {
     return namesOf(this.#dependencies.reader, this.#dependencies.sessions);
   }
 
-  /**
-   * Enqueues the changed session, since its user may have been deleted before or its expiry may have changed. Without
-   * this, a new session would not be checked before the next change of its user's credentials or of the leader.
-   */
+  /** Enqueues a changed session, since its user may have been deleted before or its expiry may have changed. */
   protected onChange({ type, name, kind, cause }: Change): void {
     if (type === this.#dependencies.sessions.key && kind !== 'deleted') this.enqueue(name, cause);
   }
@@ -61,7 +54,7 @@ export class SessionKeeper extends PlatformReconciler {
   protected reconcile(name: string, cause: CausingEvent | undefined): Outcome | Promise<Outcome> {
     const { reader, permissions, sessions, clock } = this.#dependencies;
     const session = readObject(reader, sessions, name)?.object;
-    // Permission tables that have not loaded the log contain no users. This must not end a session.
+    // Permission tables that have not loaded the log contain no users. The missing users must not end a session.
     if (session === undefined || session.metadata.deletionTimestamp !== undefined || !permissions.isReady())
       return settled;
     const leftMs = expiryOf(session) - clock.now();
@@ -78,7 +71,7 @@ export class SessionKeeper extends PlatformReconciler {
       { type: 'delete', name, preconditions: { uid } },
       platformContext(subject, { verb: 'delete', requestId: uuid() }, cause),
     );
-    // The session was deleted, or replaced by one of the same name. A later change enqueues the key again if necessary.
+    // The session was deleted or replaced by a session of the same name.
     return outcome.ok || outcome.rejection.reason === 'not-found' || outcome.rejection.reason === 'stale-version'
       ? settled
       : refused(outcome.rejection);
@@ -101,7 +94,7 @@ function hasEnded(session: ResourceObject, permissions: Pick<PermissionReader, '
   );
 }
 
-/** The expiry in epoch milliseconds. An invalid time is treated as expired. */
+/** The expiry in epoch milliseconds; 0 for an invalid time, so that the session counts as expired. */
 function expiryOf({ status }: ResourceObject): number {
   const expiry = isObject(status) && typeof status['expiresAt'] === 'string' ? Date.parse(status['expiresAt']) : NaN;
   return Number.isNaN(expiry) ? 0 : expiry;

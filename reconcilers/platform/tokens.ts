@@ -13,18 +13,14 @@ import { PlatformWrites } from './platform-writes.ts';
 
 export type TokensDependencies = PlatformDependencies & {
   readonly permissions: Pick<PermissionReader, 'isReady' | 'user' | 'subscribe'>;
-  /** The type PersonalAccessToken. */
   readonly tokens: ResourceType;
 };
 
 /**
- * Marks expired personal access tokens in their status, and deletes the tokens of deleted users. Such tokens are
- * invalid already, because of their expiry or their owner's uid. The status only reports the expiry, and the deletion
- * only frees space.
- *
- * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). The step is appended
- * at the revision on which it was decided. The expiry of a token is fixed at its creation, and the uid of a deleted
- * owner is never used again. A fast clock may mark a valid token as expired, which is wrong but has no effect.
+ * Marks expired personal access tokens in their status, and deletes the tokens of deleted users. An expired token and a
+ * token of a deleted user are already invalid: the status only reports the expiry, and the deletion only frees space.
+ * A last step of a deposed leader is harmless (consistency protocol, 6): the expiry of a token is fixed at its
+ * creation, and the uid of a deleted owner is never used again.
  */
 export class Tokens extends PlatformReconciler {
   readonly #dependencies: TokensDependencies;
@@ -45,10 +41,7 @@ export class Tokens extends PlatformReconciler {
     return namesOf(this.#dependencies.reader, this.#dependencies.tokens);
   }
 
-  /**
-   * Enqueues changed tokens too. So a step runs again if another write of the token, for example of its last use, was
-   * faster.
-   */
+  /** Enqueues changed tokens, so that a step runs again if another write of the token was faster. */
   protected onChange({ type, name, kind, cause }: Change): void {
     if (type === this.#dependencies.tokens.key && kind !== 'deleted') this.enqueue(name, cause);
   }
@@ -63,7 +56,7 @@ export class Tokens extends PlatformReconciler {
   protected async reconcile(name: string, cause: CausingEvent | undefined): Promise<Outcome> {
     const { reader, permissions, tokens, clock } = this.#dependencies;
     const read = readObject(reader, tokens, name);
-    // Permission tables that have not loaded the log contain no users. This must not delete a token.
+    // Permission tables that have not loaded the log contain no users. The missing users must not delete a token.
     if (read === undefined || !permissions.isReady()) return settled;
     const step = decideToken(read.object, { uidOf: (user) => permissions.user(user)?.uid, now: clock.now() });
     switch (step.type) {
@@ -87,7 +80,7 @@ type TokenFacts = {
   readonly now: number;
 };
 
-/** `uidOf`: returns the uid of the user with this name; undefined if the user does not exist or is marked. */
+/** `uidOf` returns the uid of the user with this name; undefined if the user does not exist or is marked. */
 export function decideToken({ metadata, spec, status }: ResourceObject, { uidOf, now }: TokenFacts): TokenStep {
   if (metadata.deletionTimestamp !== undefined) return { type: 'nothing' };
   const { owner, expiresAt } = isObject(spec) ? spec : {};

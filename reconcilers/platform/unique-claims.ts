@@ -34,8 +34,8 @@ export type ClaimsDependencies = {
   readonly types: (key: TypeKey) => ResourceType | undefined;
   readonly streamOf: (type: TypeKey, value: HeldValue) => StreamName;
   /**
-   * Checks one claim and performs one step. `fenceOf`: the revision of the claim, if the claim's pending append has
-   * exceeded its time; the step then fences this append. `cause`: the event that led to this step, if any.
+   * Checks one claim and performs one step. `fenceOf`: the revision of a claim with an overdue pending append, which
+   * the step must fence. `cause`: the event that led to the step.
    */
   readonly settle: (stream: StreamName, step: ClaimStep) => Promise<Settling>;
   readonly leadership: Leadership;
@@ -55,22 +55,20 @@ type SweptRange = {
 };
 
 /**
- * Releases claims of unique values if the object that the claim names does not have the value. This is the case after a
- * change or deletion of the object, or after a failed write (consistency protocol, 1). A release only frees space,
- * because a writer that needs such a value releases the claim itself.
- *
- * A deposed leader may still perform one last step, which is harmless (consistency protocol, 6). A release requires the
- * revision of the claim, and happens only when no append under the claim can succeed any more. A fence takes a revision
- * that only an abandoned append could use, and repeats the current contents.
+ * Releases claims of unique values if the object that the claim names does not have the value, for example after a
+ * failed write (consistency protocol, 1). A release only frees space, because a writer that needs such a value releases
+ * the claim itself.
+ * A last step of a deposed leader is harmless (consistency protocol, 6). A release requires the revision of the claim,
+ * and a fence takes a revision that only an abandoned append could use.
  */
 export class Claims {
   readonly #dependencies: ClaimsDependencies;
-  /** The controller. Its keys are claim streams. */
+  /** The keys of the controller are claim streams. */
   readonly #controller: Controller;
   readonly #unsubscribe: readonly (() => void)[];
   /**
-   * The claims with an append that may still succeed: the revision of each claim, and the time at which the wait for
-   * the append began.
+   * The claims with an append that may still succeed: the revision of each claim, and the start of the wait for the
+   * append on the monotonic clock.
    */
   readonly #pending = new Map<string, { readonly claim: StreamRevision; readonly sinceMs: number }>();
   /** Aborts the sweep through all claims. */
@@ -103,8 +101,7 @@ export class Claims {
   }
 
   /**
-   * Sweeps through all claims if this node is the leader, and whenever it becomes the leader. Call this method after
-   * the tables have caught up.
+   * Sweeps through all claims whenever this node is or becomes the leader. Call `open` after the tables have caught up.
    */
   open(): void {
     this.#isOpen = true;
@@ -159,7 +156,7 @@ export class Claims {
   }
 
   /**
-   * Sweeps through all claims once, and then repeatedly through new ones, since no change of an object enqueues the
+   * Sweeps through all claims once, and then repeatedly through new claims, since no change of an object enqueues the
    * claim of a failed write.
    */
   async #sweepAgain(signal: AbortSignal): Promise<void> {
@@ -167,9 +164,9 @@ export class Claims {
     const isOver = (): boolean => signal.aborted;
     let after = logStart;
     while (!isOver()) {
-      // All folded events are in the log, even if a deposed leader of EventStoreDB returns an earlier end. So the sweep
-      // reads all claims up to the folded position, and then the claims after this position. The next sweep does not
-      // begin at the end of the log, since its last event could still be lost.
+      // All folded events are in the log, even if a deposed leader of EventStoreDB returns an earlier end. The events
+      // after the folded position are read too, but may still be lost. So the next sweep begins at the last claim that
+      // was read.
       const folded = reader.position();
       try {
         for await (const position of this.#lookThrough({ after, until: folded }, signal)) after = position;

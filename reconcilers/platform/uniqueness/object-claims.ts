@@ -35,8 +35,8 @@ export type ObjectClaimsDependencies = {
 };
 
 /**
- * The indexes that became unique after the declaration `declared` and are not enforced yet. An object that was decided
- * under `declared` may have unclaimed values in these indexes.
+ * The indexes in which an object that was decided under `declared` may have unclaimed values. The indexes became unique
+ * later and are not enforced yet.
  */
 function unclaimedIndexes(standing: Declared, declared: number | undefined): readonly string[] {
   return Object.entries(standing.since)
@@ -46,7 +46,7 @@ function unclaimedIndexes(standing: Declared, declared: number | undefined): rea
 
 /**
  * Brings objects under the current declaration, one at a time. Claims the values of the object and appends a fence, so
- * no pending write that an older declaration decided can succeed afterwards.
+ * that no pending write under an older declaration can succeed afterwards.
  */
 export class ObjectClaims {
   readonly #dependencies: ObjectClaimsDependencies;
@@ -76,16 +76,15 @@ export class ObjectClaims {
       const { reason } = outcome.rejection;
       if (reason === 'unique-value-taken')
         return (await this.#duplicateOf(type, object)) ?? Promise.reject(new WriteRefusedError(outcome.rejection));
-      // The object was changed or removed before this write. The next attempt reads its current state.
+      // The object was changed or removed before this write. The next attempt reads the current state.
       if (reason !== 'stale-version') throw new WriteRefusedError(outcome.rejection);
     }
     throw new Error(`could not claim the values of ${type.key}/${name}: the object changed during every attempt`);
   }
 
   /**
-   * Whether the object has the claims of all its values already. This is possible only for indexes that were unique
-   * already, with any function, when the last event of the object was decided. This event then claimed its values. The
-   * current values must equal those values, and the claims must name this object.
+   * Whether the object's last event already claimed all current values. This requires that the indexes were unique when
+   * the event was decided.
    */
   async #isClaimed(type: ResourceType, { row, object, standing, indexes }: Looked): Promise<boolean> {
     const { log, claimantOf } = this.#dependencies;

@@ -16,20 +16,20 @@ export type UniquenessDependencies = ObjectClaimsDependencies & {
   readonly leadership: Leadership;
   /** Whether no other node writes to this log. */
   readonly isAlone: boolean;
-  /** The name of this node, by which it recognizes its own heartbeats. */
+  /** The name of this node, which identifies its own heartbeats. */
   readonly node: string;
   /**
-   * Resolves pending appends as far as possible. Returns the position up to which this node is drained: the node has no
-   * pending append that was decided under a declaration that was replaced at or before this position.
+   * Resolves pending appends as far as possible. Returns the position up to which this node is drained. No pending
+   * append was decided under a declaration that was replaced at or before this position.
    */
   readonly drain: () => Promise<LogPosition>;
-  /** Returns the types that this node serves. Only their indexes are enforced. */
+  /** Returns the types that this node serves. Only the indexes of these types are enforced. */
   readonly served: () => readonly ResourceType[];
   readonly clock: Clock;
   readonly metadata: () => EventMetadata;
   /**
-   * Called when the `UniqueStep` of the type begins, changes or ends: first `pending` until all nodes are drained, then
-   * `claiming` until no duplicates are left.
+   * Called when the `UniqueStep` of the type begins, changes or ends. The step is `pending` until all nodes are
+   * drained, then `claiming` until no duplicates are left.
    */
   readonly onStep: (type: ResourceType) => void;
   /** Called when this node has folded the event that enforces the indexes of the type. */

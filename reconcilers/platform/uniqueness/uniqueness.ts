@@ -25,14 +25,11 @@ import { unenforced, uniqueTask, type UniqueTask } from './unique-task.ts';
 import { Wake } from '../../wake.ts';
 
 /**
- * Enforces indexes that have become unique (consistency protocol, 1). Runs on the leader. When all live nodes are
- * drained, a fence claims the values of each object that was written under an older declaration. When no such object is
- * left, the enforcement is recorded in the log. No progress is stored, since the next leader finds the remaining
- * objects by their rows.
- *
- * A deposed leader may still perform a last step, which is harmless. A fence is appended at the revision on which it
- * was decided, and claims values like every write. The event of an enforcement names the declaration and the number of
- * late writes on which it is based.
+ * Enforces indexes that have become unique (consistency protocol, 1). Runs on the leader when all live nodes are
+ * drained. A fence claims the values of each object that was written under an older declaration. When no such object is
+ * left, the enforcement is recorded in the log.
+ * A last step of a deposed leader is harmless. A fence requires the revision on which it was decided. The event of an
+ * enforcement names the declaration and the number of late writes on which the enforcement is based.
  */
 export class Uniqueness {
   readonly #dependencies: UniquenessDependencies;
@@ -61,7 +58,7 @@ export class Uniqueness {
     ];
   }
 
-  /** Starts the work. Call this method after the read models have caught up. */
+  /** Starts the work. Call `open` after the read models have caught up. */
   open(): void {
     this.#isOpen = true;
     this.#begin();
@@ -85,8 +82,8 @@ export class Uniqueness {
   }
 
   /**
-   * Updates the tasks, which write objects of their types. Call this method after a type is served, since nothing may
-   * write its objects before.
+   * Updates the tasks, which write objects of their types. Call `scan` after a type is served, since nothing may write
+   * the type's objects before.
    */
   scan(): void {
     if (!this.#isOpen || this.#term.signal.aborted || !this.#dependencies.leadership.isLeader()) return;
@@ -113,7 +110,9 @@ export class Uniqueness {
     this.#dependencies.onStep(task.type);
   }
 
-  /** The declaration in force, if it equals that of this node and has unique indexes that are not enforced. */
+  /**
+   * The declaration in force, if it equals the declaration of this node and has unique indexes that are not enforced.
+   */
   #standing({ key, declaration }: ResourceType): Declared | undefined {
     const standing = this.#dependencies.declarations.declared(key);
     if (standing === undefined || declaration === undefined || !isSameDeclaration(standing.declaration, declaration))
@@ -204,7 +203,7 @@ export class Uniqueness {
     }
   }
 
-  /** Claims the values of each object that was written under an older declaration, one page of names after another. */
+  /** Claims the values of each object that was written under an older declaration. */
   async #pass(task: UniqueTask, signal: AbortSignal): Promise<void> {
     const { rows, clock } = this.#dependencies;
     const standing = this.#standing(task.type);
@@ -281,8 +280,8 @@ export class Uniqueness {
   }
 
   /**
-   * Records the enforcement. It is based on `standing`, which was read before the first object was checked. The event
-   * has no effect if a newer declaration or a write under an older one was folded after this read.
+   * Records the enforcement. The event has no effect if a newer declaration or a write under an older declaration was
+   * folded after `standing` was read.
    */
   async #enforce({ type }: UniqueTask, standing: Declared): Promise<void> {
     const { log, uuid, metadata, reader } = this.#dependencies;

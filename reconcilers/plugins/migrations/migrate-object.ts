@@ -10,7 +10,7 @@ import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
 import type { Execute } from '../../../src/write/execute.ts';
 import { WriteRefusedError } from '../../outcome.ts';
 
-/** The result for one object. `unchanged`: the object has the new form already, or does not exist any more. */
+/** The result for one object. `unchanged`: the object already has the new form, or no longer exists. */
 export type ObjectMigrated =
   | { readonly kind: 'changed' | 'unchanged' }
   | { readonly kind: 'failed'; readonly problem: string; readonly thrown?: unknown };
@@ -21,15 +21,15 @@ export type ObjectMigration = {
   readonly rows: StoredRows;
   readonly execute: Execute;
   readonly context: WriteContext;
-  /** Runs a step, and measures it. */
+  /** Runs a step and measures its duration. */
   readonly watch: (run: () => Migrated) => Migrated;
   /** Resolves when the next write may begin. */
   readonly mayWrite: () => Promise<void>;
 };
 
 /**
- * Migrates one object. The write requires the version of the object that the step received, so the step runs again
- * after a concurrent write. Throws if the write may succeed later.
+ * Migrates one object. After a concurrent write, the step runs again with the new state. Throws if the write may
+ * succeed later.
  */
 export async function migrateObject(name: string, migration: ObjectMigration): Promise<ObjectMigrated> {
   const { type, up, rows, watch, mayWrite } = migration;
@@ -58,7 +58,7 @@ type Written = {
   readonly next: JsonObject;
 };
 
-/** Writes the object, and then its status if the type has a status subresource and the step changed the status. */
+/** Writes the object. Also writes the status if the type has a status subresource and the step changed the status. */
 async function writeParts({ object, next }: Written, migration: ObjectMigration): Promise<'written' | Rejection> {
   const { type, execute, context } = migration;
   const { name, uid, version } = object.metadata;

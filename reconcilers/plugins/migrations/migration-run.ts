@@ -48,12 +48,10 @@ export type RunOptions = {
 };
 
 /**
- * The migrations of a plugin during one term of the leader. They run in the order of their declaration. A migration
- * waits until all earlier ones of the same type are done, so that no step receives an object that an earlier migration
- * has not processed. The progress is recorded at intervals; after a crash, the objects since the last record are
- * visited again.
- *
- * A deposed leader may still write an object, which is harmless: the write requires the version that the step received.
+ * The migrations of a plugin during one term of the leader. A migration waits until all earlier migrations of the same
+ * type are done. The progress is recorded at intervals; after a crash, the objects since the last record are visited
+ * again.
+ * A write of a deposed leader is harmless, because the write requires the version that the step received.
  */
 export class MigrationRun {
   readonly #dependencies: MigrationRunDependencies;
@@ -131,7 +129,7 @@ export class MigrationRun {
       });
   }
 
-  /** Resolves when the writes in progress have ended, or after a time limit if the log is unavailable. */
+  /** Resolves when the writes in progress have ended, or after `migrationStopMs`. */
   async stop(): Promise<void> {
     this.#ending.abort();
     const { clock } = this.#dependencies;
@@ -144,7 +142,7 @@ export class MigrationRun {
     );
   }
 
-  /** Lets only the first unfinished migration of each type run. The later ones wait. */
+  /** Lets only the first unfinished migration of each type run. */
   #order(): void {
     const begun = new Set<string>();
     for (const task of this.#tasks) {
@@ -212,7 +210,9 @@ export class MigrationRun {
     if (!signal.aborted) await this.#conclude(task, signal);
   }
 
-  /** Ends a pass. With failing objects, all objects are visited again later, in case another change resolves them. */
+  /**
+   * Ends a pass. With failing objects, all objects are visited again later, since another change may resolve a failure.
+   */
   async #conclude(task: MigrationTask, signal: AbortSignal): Promise<void> {
     const { clock } = this.#dependencies;
     if (task.failed > 0) {

@@ -34,7 +34,7 @@ export class MigrationTask {
   readonly again = new Set<string>();
 
   /**
-   * Continues after the recorded name. If objects had failed, begins again, because the record does not name these
+   * Continues after the recorded name. Begins again if objects had failed, because the record does not name the failed
    * objects.
    */
   constructor(migration: MountedMigration, record: MigrationRecord | undefined) {

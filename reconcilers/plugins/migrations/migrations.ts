@@ -20,11 +20,11 @@ type Mounted = {
   run: MigrationRun | undefined;
 };
 
-/** The migrations of plugins, which run on the leader. A failure of one plugin affects no other. */
+/** The migrations of plugins, which run on the leader. A failure of one plugin affects no other plugin. */
 export class Migrations implements MigrationMounts {
   readonly #dependencies: MigrationsDependencies;
   readonly #mounted = new Map<string, Mounted>();
-  /** By plugin: resolves when the last run has stopped. Then the entry is removed. */
+  /** By plugin: resolves when the last run has stopped. */
   readonly #ending = new Map<string, Promise<void>>();
   readonly #listeners = new Set<(plugin: string) => void>();
   readonly #unsubscribe: readonly (() => void)[];
@@ -93,7 +93,7 @@ export class Migrations implements MigrationMounts {
     await Promise.all(plugins.map(async (plugin) => this.unmount(plugin)));
   }
 
-  /** Begins after the stop of the previous run. So no object has two concurrent steps, unless the stop timed out. */
+  /** Begins after the stop of the previous run, so that no object has two concurrent steps. */
   #begin(plugin: string): void {
     const mounted = this.#mounted.get(plugin);
     if (mounted === undefined) return;

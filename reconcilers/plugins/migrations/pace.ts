@@ -3,9 +3,7 @@ import { delay, type Clock } from '../../../src/base/clock.ts';
 /** Actions may begin this much earlier than the rate permits. A shorter wait is useless, since timers are not exact. */
 const aheadMsMax = 20;
 
-/**
- * Limits the rate of actions: `next` delays an action so that on average at most `perSecond` actions begin in a second.
- */
+/** Limits the rate of actions. On average, at most `perSecond` actions begin in a second. */
 export class Pace {
   readonly #clock: Clock;
   readonly #intervalMs: number;

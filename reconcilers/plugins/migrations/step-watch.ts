@@ -19,9 +19,7 @@ export type SlowSteps = {
   readonly slow: number;
 };
 
-/**
- * Measures the steps of migrations, and logs the first failure of a migration. Later failures are counted.
- */
+/** Measures the steps of migrations, and logs the first failure of each migration. */
 export class StepWatch {
   readonly #dependencies: SlowCallsDependencies;
   readonly #slow: SlowCalls<Omit<SlowSteps, 'slow'> & { readonly type: string }>;
