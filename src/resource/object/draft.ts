@@ -12,9 +12,9 @@ import type { Violation } from '../type/resource-type.ts';
 import { escapeToken } from '../../base/reference-token.ts';
 
 /**
- * An object as the client sent it, decoded once. Metadata that only the server sets is dropped, and the form of the
- * other metadata is checked. The type's schema validates the other members. All violations are collected, so that one
- * response lists all of them.
+ * An object as the client sent it, decoded once. Metadata that only the server sets is dropped. All violations of the
+ * metadata's form are collected, so that one response lists all violations. The type's schema validates the other
+ * members.
  */
 export type Draft = {
   readonly apiVersion: string | undefined;
@@ -41,8 +41,8 @@ export type Draft = {
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Members of the metadata that are ignored and are not reported as unknown. Either only the server sets them, or they
- * have no meaning outside of Kubernetes.
+ * Members of the metadata that are ignored without a warning. Some are set only by the server, and the others have no
+ * meaning outside of Kubernetes.
  */
 const dropped = new Set([
   'creationTimestamp',
@@ -101,10 +101,7 @@ export function draftOf(body: Members): Draft {
   };
 }
 
-/**
- * Returns the members that determine the name of a new object. They equal those of `draftOf`, but no other member is
- * decoded.
- */
+/** Returns the members that determine the name of a new object, equal to the members of `draftOf`. */
 export function namesOf({ metadata }: Members): Pick<Draft, 'name' | 'generateName'> {
   if (!isObject(metadata)) return { name: undefined, generateName: undefined };
   const ignored: Broken = () => undefined;

@@ -1,8 +1,4 @@
-/**
- * Functions for lists of finalizers: additions, removals, and the check that a marked object gets no new finalizers.
- * Finalizers are an ordered set; if the set is empty, the member `finalizers` is absent. `command/propagation.ts` adds
- * the finalizers of a deletion; `command/emit.ts` deletes a marked object when its last finalizer is removed.
- */
+/** Finalizers are an ordered set. If the set is empty, the member `finalizers` is absent. */
 import { isList, isObject } from '../../base/guards.ts';
 import type { Violation } from '../type/resource-type.ts';
 import type { JsonObject, JsonValue, ResourceObject } from './object.ts';
@@ -36,8 +32,7 @@ export function finalizerViolations(current: ResourceObject, next: Finalizers): 
 }
 
 /**
- * Returns a merge patch for the metadata of an object. `finalizers` are the object's finalizers; the patch removes the
- * finalizer `removed` from them.
+ * Returns a merge patch for the metadata of an object with these finalizers. The patch removes the finalizer `removed`.
  */
 export function finalizerRemoval(
   finalizers: readonly JsonValue[] | undefined,

@@ -3,16 +3,16 @@ import { hookValuesMax } from '../../limits/rules.ts';
 import { escapeToken } from '../../base/reference-token.ts';
 
 /**
- * Thrown for a result of plugin code that is invalid, such as a value that JSON cannot represent. The message describes
- * the problem and its place in the result.
+ * The result of plugin code is invalid, for example a value that JSON cannot represent. The message describes the
+ * problem and its place in the result.
  */
 export class ForeignValueError extends Error {}
 
 /**
  * Returns a copy of a value that plugin code returned, as plain JSON. `given` is the frozen argument of the plugin
- * code. Parts of `given` that the value contains at the same place are not copied. Members with the value undefined are
- * omitted. Throws `ForeignValueError` if the value is not JSON, is too large or nests too deeply. Plugin code that runs
- * during the copy, such as a getter, may throw any value.
+ * code. Parts of `given` at the same place in the value are not copied. Members with the value undefined are omitted.
+ * @throws ForeignValueError if the value is not JSON, is too large or nests too deeply. Plugin code that runs during
+ * the copy, such as a getter, may throw any value.
  */
 export function plainJson(value: unknown, given: unknown): unknown {
   const budget = { left: hookValuesMax };

@@ -7,21 +7,20 @@ export type Operation =
   | { readonly op: 'remove'; readonly path: string };
 
 /**
- * If a change within an object or array has at most this number of operations, they are kept, even if a single
- * operation for the whole object or array would be shorter.
+ * At most this number of operations within an object or array is kept, even if one operation for the whole object or
+ * array would be shorter.
  */
 const keptOperations = 16;
-/** The most characters of the operations that are kept in this case. Their values are not counted. */
+/** The maximum number of characters of operations that are kept in this case, without their values. */
 const keptCharacters = 4_096;
 /** The characters of an operation without its path and value. */
 const operationCharacters = 30;
 
 /**
- * Computes the change between two JSON values as a JSON Patch, in steps. The time of each step and the size of the
- * patch are bounded. Many operations within an object or array are replaced by one operation for the whole object or
- * array if they have more characters than the compared values. Elements of arrays are compared by index, so the work is
- * linear in the size of the values. If the lengths differ, equal elements at both ends are skipped first. Undefined
- * members are treated as absent.
+ * Computes the change between two JSON values as a JSON Patch, in steps. Many operations within an object or array
+ * become one operation for the whole object or array if this is shorter.
+ * The work is linear in the size of the values, because elements of arrays are compared by index. If the lengths
+ * differ, equal elements at both ends are skipped first. Undefined members are treated as absent.
  */
 export function* jsonDiff(before: unknown, after: unknown): Steps<readonly Operation[]> {
   const patch: Operation[] = [];
@@ -126,10 +125,7 @@ class Difference {
     return { start, end, characters };
   }
 
-  /**
-   * Returns the approximate number of characters if the values are equal; undefined otherwise. Uses a stack of pairs
-   * instead of recursion.
-   */
+  /** Returns the approximate number of characters if the values are equal; undefined otherwise. Does not recurse. */
   *#equal(before: unknown, after: unknown): Steps<number | undefined> {
     const stack: unknown[] = [before, after];
     let characters = 0;
@@ -148,8 +144,8 @@ class Difference {
   }
 
   /**
-   * Replaces the operations within an object or array by one operation if this is shorter. A few short operations are
-   * kept. The operations start at the index `first` of the patch.
+   * Replaces the operations from the index `first` on by one operation if this is shorter. Keeps a few short
+   * operations.
    */
   #shorten(first: number, compared: number, whole: ReplacedValue): void {
     const count = this.#patch.length - first;

@@ -1,7 +1,7 @@
 import { isList, isObject } from '../../base/guards.ts';
 import { unescapeToken } from '../../base/reference-token.ts';
 
-/** Returns the value at a JSON pointer; undefined if there is no such value. */
+/** Returns the value at a JSON pointer; undefined if there is no value. */
 export function valueAt(root: unknown, pointer: string): unknown {
   let value = root;
   for (const segment of pointer.split('/').slice(1)) {

@@ -1,4 +1,3 @@
-/** A JSON value. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 export type JsonObject = { readonly [member: string]: JsonValue };
 
@@ -12,15 +11,14 @@ export type OwnerReference = {
 };
 
 /**
- * The metadata of an object. `resourceVersion` is not a member. It is the position of the object's last event, and the
- * position is known only after the append. When the event is folded, the position is inserted into the bytes of the
- * response.
+ * The metadata of an object. `resourceVersion` is not a member, because the position of the object's last event is
+ * known only after the append. The fold inserts the position into the bytes of the response.
  */
 export type Metadata = {
   readonly name: string;
   readonly generateName?: string;
   readonly uid: string;
-  /** The revision of the object's stream: the optimistic lock (seed 2.2). */
+  /** The revision of the object's stream, used for optimistic locking (seed 2.2). */
   readonly version: number;
   /**
    * Starts at 1. Increases when a member other than the metadata and the status changes, and when the object is marked.

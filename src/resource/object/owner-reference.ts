@@ -7,8 +7,8 @@ export function groupOf(apiVersion: string): string {
 }
 
 /**
- * Whether the reference names exactly this object. Group, kind, name and uid are compared. The uid alone is not enough,
- * because any writer can set any uid in a reference.
+ * Whether the reference names exactly this object. The uid alone is not enough, because any writer can set any uid in a
+ * reference.
  */
 export function isReferenceTo({ apiVersion, kind, name, uid }: OwnerReference, owner: ResourceObject): boolean {
   const { metadata } = owner;

@@ -5,10 +5,7 @@ import { jsonDepthMax } from '../../limits/requests.ts';
 import type { JsonValue } from './object.ts';
 import { unescapeToken, escapeToken } from '../../base/reference-token.ts';
 
-/**
- * The result of a JSON Patch (RFC 6902). The functions for JSON Patch and for JSON Merge Patch (RFC 7396) do not modify
- * their input. They read only an object's own members, not the members that every JavaScript object inherits.
- */
+/** The result of a JSON Patch (RFC 6902). */
 export type Patched =
   | { readonly ok: true; readonly document: JsonValue }
   /**
@@ -42,8 +39,8 @@ type Operation =
   | { readonly op: 'move' | 'copy'; readonly path: Path; readonly from: Path };
 
 /**
- * Applies a JSON Patch. All operations modify one copy of the document in place, so that a patch with a thousand
- * operations does not copy the document a thousand times.
+ * Applies a JSON Patch. All operations modify one copy of the document, so that a patch with a thousand operations does
+ * not copy the document a thousand times.
  */
 export function applyJsonPatch(document: JsonValue, operations: readonly JsonValue[]): Patched {
   if (operations.length > jsonPatchOperationsMax)
@@ -75,13 +72,13 @@ type Mutable = string | number | boolean | null | Mutable[] | { [member: string]
 type Root = {
   readonly document: { [member: string]: Mutable };
   /**
-   * The bytes of all values that the `copy` operations have copied. They are limited, because each operation may double
-   * the document.
+   * The bytes of all values that the `copy` operations have copied. Limited, because each operation may double the
+   * document.
    */
   copiedBytes: number;
 };
 
-/** Applies the operation. Returns the reason if it cannot be applied; undefined after success. */
+/** Applies the operation. Returns the reason if the operation cannot be applied; undefined after success. */
 function apply(root: Root, operation: Operation): string | undefined {
   switch (operation.op) {
     case 'add':
@@ -213,10 +210,7 @@ function missing(path: Path): string {
   return `${shown(path)} does not exist`;
 }
 
-/**
- * The most characters of a pointer in a message. A pointer may be as long as a request body, but its beginning is
- * enough to recognize it.
- */
+/** The maximum number of characters of a pointer in a message. A pointer may be as long as a request body. */
 const shownLengthMax = 128;
 
 function shown(path: Path): string {
@@ -228,7 +222,6 @@ function refused(detail: string): Patched {
   return { ok: false, problem: 'refused', detail };
 }
 
-/** Whether arrays and objects nest deeper than `levels`. Does not descend further than `levels`. */
 function isDeeper(value: JsonValue, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values<JsonValue>(value).some((inner) => isDeeper(inner, levels - 1));

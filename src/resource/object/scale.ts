@@ -5,9 +5,8 @@ import { unescapeToken } from '../../base/reference-token.ts';
 import type { JsonObject, JsonValue } from './object.ts';
 
 /**
- * Returns an object as `autoscaling/v1 Scale`. The metadata of the Scale has only the name, the uid, the two versions
- * and the creationTimestamp of the object. A number of replicas that is absent, negative or not a whole number becomes
- * 0.
+ * Returns an object as `autoscaling/v1 Scale`. A number of replicas that is absent, negative or not a whole number
+ * becomes 0.
  */
 export function scaleOf(shown: JsonObject, pointers: ScalePointers): JsonObject {
   const selector = pointers.labelSelector === undefined ? undefined : valueAt(shown, pointers.labelSelector);
@@ -31,14 +30,14 @@ export function scaleBytes(answer: Uint8Array, pointers: ScalePointers): Buffer 
 
 /**
  * Returns the number of replicas that a Scale requests; 0 if the number is absent, because Go clients omit the number
- * if it is 0.
+ * 0.
  */
 export function wantedReplicas(members: Readonly<Record<string, unknown>>): number {
   return replicasAt(members, '/spec/replicas');
 }
 
 /**
- * Returns a copy of the object with this value at the pointer. Missing objects on the path are created. Returns
+ * Returns a copy of the object with the value `set` at the pointer. Missing objects on the path are created. Returns
  * undefined if the path contains a value that is not an object or array, or a missing array element.
  */
 export function withValueAt(value: JsonValue | undefined, pointer: string, set: JsonValue): JsonValue | undefined {

@@ -16,10 +16,10 @@ export type FieldRequirement =
 
 /**
  * A condition of a fieldSelector that is bound to an index of a type. The operands are index keys. An operand that
- * cannot be converted to a key is not equal to, less than or greater than the value of any object.
+ * cannot be converted to a key is not equal to, less than or greater than any value.
  */
 export type IndexRequirement =
-  /** `index` is the position in the type's `indexes`. */
+  /** `index`: the position in the type's `indexes`. */
   | { readonly index: number; readonly operator: 'in' | 'notIn'; readonly keys: readonly (string | number)[] }
   | { readonly index: number; readonly operator: 'exists' | 'absent' }
   | { readonly index: number; readonly operator: '<' | '<=' | '>' | '>='; readonly key: string | number }
@@ -35,17 +35,16 @@ export type SortKey = {
   readonly index: number;
   readonly direction: 'asc' | 'desc';
   /**
-   * The place of objects without a value. If undefined, these objects are last in ascending order and first in
-   * descending order.
+   * The place of objects without a value. By default, these objects are last in ascending and first in descending
+   * order.
    */
   readonly nulls?: 'first' | 'last';
 };
 
-/**
- * The place of an object in an order: for each sort key, the object's index key (undefined if the object has no value),
- * then the members that break ties. `created`: the creationTimestamp in epoch milliseconds.
- */
+/** The place of an object in an order: the object's index key for each sort key, then the members that break ties. */
+/** For each sort key: the object's index key; undefined if the object has no value. */
 export type OrderPlace = {
+  /** The creationTimestamp in epoch milliseconds. */
   readonly keys: readonly (string | number | undefined)[];
   readonly created: number;
   readonly name: string;
@@ -55,14 +54,14 @@ export type Window =
   | { readonly kind: 'all' }
   /** `page` starts at 1. */
   | { readonly kind: 'page'; readonly page: number; readonly size: number }
-  /** The first `limit` objects after the place `after`; if `after` is undefined, the first `limit` objects. */
+  /** The first `limit` objects after the place `after`, or from the beginning. */
   | { readonly kind: 'after'; readonly limit: number; readonly after: OrderPlace | undefined };
 
 export type ListQuery = {
   readonly selection: Selection;
   /**
-   * If empty, objects are ordered by descending creationTimestamp, then by ascending name. This order also breaks every
-   * tie (decision 4.3).
+   * Without sort keys, objects are ordered by descending creationTimestamp, then by ascending name. This order also
+   * breaks every tie (decision 4.3).
    */
   readonly sort: readonly SortKey[];
   readonly window: Window;

@@ -11,8 +11,8 @@ export type ResourceRequest = ResourceLocation & {
   readonly kind: 'resource';
   readonly verb: string;
   /**
-   * For a list or watch: the name, if the field selector selects a single name. Authorization treats this name like the
-   * name in a path (decision 6.5); routing ignores it.
+   * The name, if the field selector of a list or watch selects a single name. Authorization treats this name like the
+   * name in a path (decision 6.5). Routing ignores this name.
    */
   readonly selectedName?: string;
   /** A `/` and the decoded segments joined by `/`. No segment contains a `/`. */
@@ -35,8 +35,8 @@ export type MalformedRequest = {
 };
 
 /**
- * A path of the form `/api/<v>/<resource>[/<name>[/<subresource>]]`, or of this form with `/apis/<g>` instead of
- * `/api`.
+ * The parts of a path `/api/<v>/<resource>[/<name>[/<subresource>]]` or
+ * `/apis/<g>/<v>/<resource>[/<name>[/<subresource>]]`.
  */
 export type ResourceLocation = {
   /** `''` is the core group. */
@@ -83,10 +83,7 @@ export function requestInfo(method: string, target: string, wanted: 'watch' | 'n
   };
 }
 
-/**
- * Returns a request for a resource without parsing an HTTP path: for a plugin's call, an access review, or a repeated
- * authorization of a watch.
- */
+/** Returns a request for a resource without an HTTP path, for example for an access review. */
 export function resourceRequest(verb: string, place: ResourceLocation, selectedName?: string): ResourceRequest {
   const { group, version, resource, name, subresource } = place;
   // If a subresource is requested without an object's name, the path contains `-` as the name.
@@ -121,8 +118,8 @@ export function nonResourceRequest(verb: string, path: string): NonResourceReque
 }
 
 /**
- * Returns the request with this verb or method to this path. The result is a resource request if the path has the form
- * of a resource path (decision 6.1).
+ * Returns the request with this verb or method to this path: a resource request if the path has the form of a resource
+ * path (decision 6.1).
  */
 export function requestTo(verb: string, path: string): ResourceRequest | NonResourceRequest {
   const plain = nonResourceRequest(verb, path);
@@ -143,7 +140,7 @@ function isWatchable(method: string, { subresource }: ResourceLocation): boolean
   return (method === 'GET' || method === 'HEAD') && subresource === undefined;
 }
 
-/** Returns the single name that a list or a watch of a collection selects, if any. */
+/** Returns the single name that a list or a watch of a collection selects; empty if several names may match. */
 function selectedBy(verb: string, target: string): Pick<ResourceRequest, 'selectedName'> {
   const start = target.indexOf('?');
   if ((verb !== 'list' && verb !== 'watch') || start === -1 || !target.includes('fieldSelector', start)) return {};
@@ -181,7 +178,7 @@ export function queryOf(target: string): URLSearchParams | string {
 
 /**
  * Returns the verb of a method (decisions 6.2 and 6.4). For a method without a verb of its own, returns the method in
- * lower case, which a rule allows only with `*` or with the method.
+ * lower case.
  */
 function verbOf(method: string, level: 'collection' | 'item'): string {
   switch (method) {
@@ -202,7 +199,7 @@ function verbOf(method: string, level: 'collection' | 'item'): string {
 }
 
 /**
- * Returns the target without the query and, for a target in absolute form, without scheme and authority (RFC 9112,
+ * Returns the target without the query. Also removes scheme and authority from a target in absolute form (RFC 9112,
  * 3.2.2).
  */
 function rawPath(target: string): string {

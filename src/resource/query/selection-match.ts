@@ -1,10 +1,7 @@
 import type { IndexEntry, IndexKey } from '../type/index-entry.ts';
 import type { IndexRequirement, LabelRequirement, Selection } from './list-query.ts';
 
-/**
- * Whether the selection matches an object. Watches call this function for every change. Lists use the indexes, which
- * must select the same objects.
- */
+/** Whether the selection matches an object. Lists use the indexes instead, which must select the same objects. */
 export function matches(selection: Selection, entry: IndexEntry): boolean {
   return (
     selection.labels.every((requirement) => matchesLabels(requirement, entry.labels)) &&
@@ -28,8 +25,8 @@ export function matchesLabels(requirement: LabelRequirement, labels: Readonly<Re
 }
 
 /**
- * Whether the keys of an object satisfy the requirement. If an object has several keys, `notIn` is satisfied if no key
- * is in the set, and every other comparison if at least one key satisfies it.
+ * Whether the keys of an object satisfy the requirement. With several keys, `notIn` requires that no key is in the set,
+ * and `absent` that there is no key. Every other operator requires one matching key.
  */
 export function matchesKeys(requirement: IndexRequirement, keys: readonly IndexKey[]): boolean {
   switch (requirement.operator) {

@@ -3,8 +3,8 @@ import type { FieldRequirement, LabelRequirement } from './list-query.ts';
 import { keyProblem, labelValueProblem } from '../type/names.ts';
 
 /**
- * The result of parsing a selector. The grammar of decision 4.2 is a superset of Kubernetes' selectors. The text is
- * parsed once from left to right, so the time is linear even for an invalid text.
+ * The result of parsing a selector. The grammar of decision 4.2 is a superset of Kubernetes' selectors. The time is
+ * linear, even for an invalid text.
  */
 export type ParsedSelector<R> =
   { readonly ok: true; readonly requirements: readonly R[] } | { readonly ok: false; readonly problem: string };
@@ -153,7 +153,7 @@ const equalities = [
 const blanks = ' \t\r\n';
 const subjectEnds = `=!<>^(),${blanks}`;
 const valueEnds = '=(),';
-/** Characters that can be escaped. Blanks are included, so that a value can start or end with a blank. */
+/** Characters that can be escaped. An escaped blank may start or end a value. */
 const escapable = `,=\\()${blanks}`;
 
 /** The number of characters that a message shows before and after the offset of a problem. */
@@ -161,7 +161,7 @@ const excerptLength = 24;
 
 class Cursor {
   readonly #text: string;
-  /** The offset of the next character. The offset never decreases. */
+  /** The offset of the next character, which never decreases. */
   at = 0;
   /** The first problem, with its offset and an excerpt of the text. */
   problem = '';

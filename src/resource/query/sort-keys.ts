@@ -7,7 +7,7 @@ export type ParsedSort =
   { readonly ok: true; readonly sort: readonly SortKey[] } | { readonly ok: false; readonly problem: string };
 
 /**
- * Parses the sort parameters. Each text has the form `<field>[,asc|desc][,nulls=first|last]`; the first text has the
+ * Parses the sort parameters. Each text has the form `<field>[,asc|desc][,nulls=first|last]`. The first text has the
  * highest precedence.
  */
 export function parseSort(texts: readonly string[], indexes: readonly IndexDefinition[]): ParsedSort {
@@ -15,7 +15,7 @@ export function parseSort(texts: readonly string[], indexes: readonly IndexDefin
   if (given.length > sortKeysMax) return { ok: false, problem: `sort: at most ${String(sortKeysMax)} fields` };
   const sort: SortKey[] = [];
   for (const text of given) {
-    // Splits the text into at most one part more than allowed. This is enough to detect too many parts in a long text.
+    // Splits into at most one part more than allowed, since the text may be long.
     const [field = '', ...parts] = text.split(',', 4).map((part) => part.trim());
     const place = indexOf(indexes, field);
     const order = place === undefined ? undefined : indexes[place]?.order;
