@@ -47,7 +47,7 @@ export function decodeReferences(
 }
 
 type Referring = FieldSchema & {
-  /** Whether objects of the declaring type may refuse deletions of objects of the type `to`, or be changed by them. */
+  /** Whether a reference to objects of the type `to` may have effects other than `orphan`. */
   readonly mayFollow: (to: string) => boolean;
 };
 

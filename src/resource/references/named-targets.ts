@@ -19,10 +19,7 @@ export type NamedTarget = {
   readonly target: string | undefined;
 };
 
-/**
- * Returns the names in the declared fields of an object. A name that occurs several times in one field is returned
- * once.
- */
+/** Returns the names in the declared fields of an object, each name once per field. */
 export function namedTargets(declarations: readonly ReferenceDeclaration[], object: object): NamedTarget[] {
   return declarations.flatMap((declared) => {
     const path = declared.field.split('.');
@@ -44,7 +41,6 @@ function namedTarget(declared: ReferenceDeclaration, name: string, pointer: stri
   return { declared, name, pointer, target };
 }
 
-/** Returns the key by which references identify an object: `<type>/<name>`. */
 export function targetKey(type: string, name: string): string {
   return `${type}/${name}`;
 }

@@ -5,10 +5,9 @@ import type { ReferenceDeclaration } from './reference-declaration.ts';
 type Referring = Pick<ResourceType, 'key' | 'references'>;
 
 /**
- * Returns a problem for each circle of references in which a deletion could never complete, if one of `types` belongs
- * to the circle. The deletion of an object A also deletes each object B that names A with `cascade`, and A is removed
- * after B. If A itself names B with `refuse`, the deletion of B is refused while A exists, so neither object can be
- * removed. Circles of only `cascade`, or of only `refuse`, have no such problem.
+ * Returns a problem for each circle of references with a type of `types` in which a deletion could never complete.
+ * With `cascade`, the deletion of an object A also deletes each object B that names A, and A is removed after B. If A
+ * itself names B with `refuse`, the deletion of B is refused while A exists, so neither object can be removed.
  */
 export function circleProblems(types: readonly Referring[], others: readonly Referring[]): readonly string[] {
   const all = [...types, ...others];
@@ -27,7 +26,7 @@ export function circleProblems(types: readonly Referring[], others: readonly Ref
 
 type Step = { readonly from: TypeKey; readonly reference: ReferenceDeclaration };
 
-/** Returns a path of references with `cascade` from one type to another; undefined if there is no such path. */
+/** Returns a path of references with `cascade` from one type to another; undefined if there is no path. */
 function cascadePath(start: TypeKey, end: TypeKey, types: readonly Referring[]): readonly Step[] | undefined {
   const paths: (readonly Step[])[] = [[]];
   const seen = new Set<TypeKey>();

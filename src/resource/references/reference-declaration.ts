@@ -3,7 +3,7 @@ import type { TypeKey } from '../type/index-entry.ts';
 /** What happens to a write that names an object which does not exist or is being deleted. */
 export type OnMissing = 'refuse' | 'allow';
 
-/** What happens when a named object is deleted: to the deletion, and to the objects with references to it. */
+/** What happens when a named object is deleted. */
 export type OnDelete =
   /** The deletion is refused. */
   | 'refuse'
@@ -25,8 +25,7 @@ export type ReferenceDeclaration = {
 };
 
 /**
- * Whether the reference is guaranteed on all nodes, even for concurrent writes: a write that names a missing or marked
- * object is refused, and so is the deletion of an object that another object names. Other references are checked only
+ * Whether the reference is guaranteed on all nodes, even for concurrent writes. Other references are checked only
  * against the read models of one node.
  */
 export function isStrict({ onMissing, onDelete }: ReferenceDeclaration): boolean {
@@ -40,7 +39,7 @@ export function isReconciled({ onDelete }: ReferenceDeclaration): boolean {
 
 /**
  * Returns the finalizer of a marked object that other objects name with `cascade` or `clear`. The finalizer blocks the
- * removal of the marked object until the referring objects are deleted or no longer name it.
+ * removal of the object until no unmarked object names it.
  */
 export function referencesFinalizer(domain: string): string {
   return `${domain}/references`;

@@ -9,7 +9,7 @@ export type FieldSchema = {
 
 type Field = FieldSchema & { readonly isCleared: boolean };
 
-/** Returns the reason why a field of a type cannot be declared as a reference; undefined if it can. */
+/** Returns the reason why a field of a type cannot be declared as a reference; undefined if the field is suitable. */
 export function fieldProblem(field: string, { schema, statusSubresource, isCleared }: Field): string | undefined {
   const path = field.split('.');
   if (path[0] === 'metadata') return 'must not be a field of metadata';
@@ -78,7 +78,7 @@ function isOfStrings(schema: unknown): boolean {
   return isObject(schema) && hasType(schema, 'string');
 }
 
-/** Whether the schema allows values of this type and no other values except null. */
+/** Whether the schema allows values of the type `wanted` and no other values except null. */
 function hasType({ type }: Readonly<Record<string, unknown>>, wanted: string): boolean {
   const types: readonly unknown[] = isList(type) ? type : [type];
   return types.includes(wanted) && types.every((each) => each === wanted || each === 'null');

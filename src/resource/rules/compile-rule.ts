@@ -14,13 +14,13 @@ export type CompiledRule = {
   readonly declaration: RuleDeclaration;
   /** Whether the rule or its messageExpression reads the old value. */
   readonly isTransition: boolean;
-  /** The most steps of one evaluation of the rule and its messageExpression. */
+  /** The maximum number of steps of one evaluation of the rule and its messageExpression. */
   readonly steps: number;
   /** The JSON pointer of a violation, relative to the value at the place of the rule. */
   readonly pointer: string;
   /**
-   * Returns the detail of the violation if `self` violates the rule or the rule cannot be evaluated, and undefined
-   * otherwise. Both arguments are JSON values other than null; `oldSelf` is undefined if there is no old value.
+   * Returns the detail of the violation if `self` violates the rule or the rule cannot be evaluated; otherwise
+   * undefined. Both arguments are JSON values other than null; `oldSelf` is undefined if there is no old value.
    */
   readonly evaluate: (self: unknown, oldSelf: unknown) => string | undefined;
 };

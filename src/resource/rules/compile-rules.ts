@@ -15,7 +15,7 @@ import { RuleTypes, type RuleType } from './rule-types.ts';
 import type { SchemaRules } from '../type/resource-type.ts';
 
 export type RulesResult =
-  /** `rules`: undefined for a schema without rules. */
+  /** `rules` is undefined for a schema without rules. */
   | { readonly ok: true; readonly rules: SchemaRules | undefined }
   | { readonly ok: false; readonly problems: readonly string[] };
 
@@ -53,7 +53,7 @@ function hasRules(schema: Schema): boolean {
 type Way = {
   /** The maximum number of values at the place in one object. */
   readonly count: number;
-  /** Whether at most one old value corresponds to each value at the place. Only then can rules read `oldSelf`. */
+  /** Whether at most one old value corresponds to each value at the place. Otherwise, rules cannot read `oldSelf`. */
   readonly isCorrelated: boolean;
   /** The schemas from the root to the place, to detect a schema that contains itself. */
   readonly schemas: readonly Schema[];

@@ -9,9 +9,8 @@ import type { RuleNode, RulePart } from './rule-tree.ts';
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the violations of rules that a write adds. For a value that the write does not change, only violations of
- * rules that read the old value are returned. Stops after the value with which the violations reach
- * `validationErrorsMax`.
+ * Returns the violations of rules that a write adds. For a value that the write does not change, only rules that read
+ * the old value are checked. Stops after the value with which the violations reach `validationErrorsMax`.
  */
 export function ruleViolations(root: RuleNode, change: RuledChange): readonly Violation[] {
   const violations: Violation[] = [];
@@ -24,8 +23,8 @@ type Visited = {
   readonly value: unknown;
   readonly pointer: string;
   /**
-   * The old value that corresponds to the value, for rules that read `oldSelf`. Its `value` is undefined if no old
-   * value corresponds.
+   * The old value that corresponds to the value, for rules that read `oldSelf`. `value` is undefined without an old
+   * value.
    */
   readonly old: { readonly value: unknown; readonly pointer: string };
   /** The old value at the same pointer. */
@@ -170,7 +169,7 @@ function isUnsound(violations: readonly SchemaViolation[], pointer: string): boo
   );
 }
 
-/** Whether a pointer is equal to `above` or below it. */
+/** Whether a pointer is equal to `above` or below `above`. */
 function isWithin(pointer: string, above: string): boolean {
   return pointer === above || pointer.startsWith(`${above}/`);
 }

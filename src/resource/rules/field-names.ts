@@ -1,4 +1,4 @@
-/** The reserved words of CEL, the language of rules. They cannot be names of fields in rules. */
+/** The reserved words of CEL, the language of rules. */
 const reserved: ReadonlySet<string> = new Set([
   'true',
   'false',
@@ -31,9 +31,8 @@ const escapes: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Returns the name by which rules read a member, as in Kubernetes. `__underscores__`, `__dot__`, `__dash__` and
- * `__slash__` stand for `__`, `.`, `-` and `/`; a reserved word gets `__` before and after it. Returns undefined for a
- * member that rules cannot read.
+ * Returns the name by which rules read a member, as in Kubernetes: with `__underscores__`, `__dot__`, `__dash__` and
+ * `__slash__`, or with `__` before and after a reserved word. Returns undefined for a member that rules cannot read.
  */
 export function escapedFieldName(member: string): string | undefined {
   if (reserved.has(member)) return `__${member}__`;

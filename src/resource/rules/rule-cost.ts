@@ -21,7 +21,7 @@ type Scope = ReadonlyMap<string, Shape>;
 type Simple = 'value' | 'id' | '.' | '.?' | '[]' | '[?]' | 'call' | 'rcall';
 type Composed = Exclude<ASTNode, { readonly op: Simple }>;
 
-/** Thrown for a rule that cannot be accepted. The message gives the reason. */
+/** The rule cannot be accepted. The message gives the reason. */
 class RefusedRuleError extends Error {}
 
 /**
@@ -43,18 +43,13 @@ export function costOf(tree: ASTNode, variables: Scope, patterns: RulePatterns):
 }
 
 const quantifiers: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one']);
-/** Macros over lists and maps. */
 const macros: readonly string[] = [...quantifiers, 'map', 'filter'];
-/**
- * The steps of a macro for each item, without the steps of the macro's body. Most of these steps convert the item. The
- * call of the macro itself takes the same number of steps.
- */
+/** The steps of a macro for each item, without the macro's body. Most of these steps convert the item. */
 const itemSteps = 15;
 
 /**
- * The steps of an error during an evaluation. Most errors end the evaluation, but a macro continues with the next item,
- * and `||` with its other side. For each error, the CEL library also formats the rule with a mark at the place of the
- * error, which takes longer for a long rule.
+ * The steps of an error during an evaluation. A macro continues with the next item after an error, and `||` with its
+ * other side. The CEL library also formats the rule's text for each error.
  */
 const failureSteps = 80;
 const charactersDrawnInStep = 4;

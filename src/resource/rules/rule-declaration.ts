@@ -14,8 +14,7 @@ export type RuleDeclaration = {
   readonly reason?: string;
   readonly fieldPath?: string;
   /**
-   * Whether a rule that reads `oldSelf` also runs if there is no old value. `oldSelf` is an optional value in such a
-   * rule.
+   * Whether a rule that reads `oldSelf` also runs without an old value. `oldSelf` is an optional value in such a rule.
    */
   readonly optionalOldSelf?: boolean;
 };

@@ -6,22 +6,18 @@ import { ruleProgramInstructionsMax } from '../../limits/rules.ts';
 
 /**
  * The name by which parsed rules call `RulePatterns.isMatch`. The CEL library's own `matches` uses the regular
- * expressions of JavaScript, which may take exponential time. A rule is refused if its own text calls a function of
- * this name.
+ * expressions of JavaScript, which may take exponential time.
  */
 export const linearMatch = 'matchesInLinearTime';
 
 export type MatchCost =
   { readonly ok: true; readonly steps: number } | { readonly ok: false; readonly problem: string };
 
-/**
- * A match takes this number of steps for each code unit of the text, plus one step for each instruction of the program.
- */
+/** The steps of a match for each code unit of the text, plus one step for each instruction of the program. */
 const stepsOfUnit = 20;
 
 /**
- * The regular expressions of a schema's rules. They are patterns of RE2, so the time of a match is linear in the length
- * of the text.
+ * The regular expressions of a schema's rules. RE2 patterns make the time of a match linear in the length of the text.
  */
 export class RulePatterns {
   /** The compiled expressions by pattern. Patterns are literals in rules, so their number is limited. */

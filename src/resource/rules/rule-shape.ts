@@ -15,8 +15,8 @@ export type Shape =
   | { readonly kind: 'any' };
 
 /**
- * A field's shape is computed when needed, because a schema may refer to itself. `isCertain`: whether each valid object
- * has the field, with a value other than null.
+ * `shape` is computed when needed, because a schema may refer to itself. `isCertain`: whether each valid object has the
+ * field, with a value other than null.
  */
 export type FieldShape = {
   readonly shape: () => Shape;

@@ -20,10 +20,7 @@ import {
   type ObjectView,
 } from './rule-values.ts';
 
-/**
- * The type of a value in rules: its name in the CEL library, its shape, and the conversion of JSON values to the values
- * that rules see.
- */
+/** The type of a value in rules: its name in the CEL library, its shape, and the conversion of JSON values. */
 export type RuleType = {
   readonly name: string;
   readonly convert: Convert;
@@ -193,9 +190,8 @@ export class RuleTypes {
 }
 
 /**
- * Returns the first `type` that one of the schemas declares. If this `type` is a list, returns its only entry other
- * than `null`, or undefined if there is not exactly one such entry. If no schema declares a `type`, returns `object` if
- * a schema has properties, and undefined otherwise.
+ * Returns the first `type` that one of the schemas declares. From an array of types, returns the only entry other than
+ * `null`; undefined with several such entries. Without a declared `type`, returns `object` if a schema has properties.
  */
 function typeIn(schemas: readonly Schema[]): unknown {
   for (const { type } of schemas) {
@@ -228,7 +224,7 @@ function longest(values: readonly unknown[]): number {
 
 /**
  * Returns the first part of a type's name, which appears in messages: the name of the last member on the path to the
- * type. The caller appends a number.
+ * type.
  */
 function wordOf({ pointer }: Place): string {
   const words = pointer

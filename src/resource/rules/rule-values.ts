@@ -1,8 +1,8 @@
 import { isList, isObject } from '../../base/guards.ts';
 
 /**
- * Converts a JSON value to the value that rules see. If the schema declares a type for the value, null becomes
- * undefined, because rules then treat null as an absent value.
+ * Converts a JSON value to the value that rules see. Null becomes undefined if the schema declares a type for the
+ * value, because rules then treat null as an absent value.
  */
 export type Convert = (value: unknown) => unknown;
 
@@ -13,17 +13,15 @@ export type FieldSource = {
 };
 
 /**
- * The view of an object that rules read. The CEL library recognizes the type of the object by the constructor of the
- * view.
+ * The view of an object that rules read. The CEL library recognizes the type of the object by the view's constructor.
  */
 export type ObjectView = { readonly raw: Readonly<Record<string, unknown>> };
 
 export type ObjectViewClass = new (raw: Readonly<Record<string, unknown>>) => ObjectView;
 
 /**
- * Returns a class for views of objects of one schema. A field is converted when a rule reads it, so a rule takes time
- * only for the fields that it reads. The class extends `Map`, so that the library reads fields by `get`. Thus no field
- * name can collide with a method.
+ * Returns a class for views of objects of one schema. A field is converted when a rule reads the field. The class
+ * extends `Map`, so that the library reads fields by `get`, and no field name can collide with a method.
  */
 export function objectViewClass(fields: ReadonlyMap<string, FieldSource>): ObjectViewClass {
   return class extends Map<string, unknown> {
@@ -50,7 +48,7 @@ export const asInteger: Convert = (value) =>
 
 const [zero, nine] = [48, 57];
 
-/** Returns a view of a list. An item is converted when it is read. */
+/** Returns a view of a list. An item is converted when the item is read. */
 export function listView(raw: readonly unknown[], convert: Convert): readonly unknown[] {
   return new Proxy<readonly unknown[]>([], {
     get: (_target, name): unknown => {
@@ -65,7 +63,7 @@ export function listView(raw: readonly unknown[], convert: Convert): readonly un
   });
 }
 
-/** Returns a view of a map. A value is converted when it is read. The CEL library treats the view as a `Map`. */
+/** Returns a view of a map, which the CEL library treats as a `Map`. A value is converted when the value is read. */
 export function mapView(raw: Readonly<Record<string, unknown>>, convert: Convert): ReadonlyMap<string, unknown> {
   const read = (name: string): unknown => (Object.hasOwn(raw, name) ? convert(raw[name]) : undefined);
   function* entries(): Generator<[string, unknown]> {
@@ -84,7 +82,7 @@ export function mapView(raw: Readonly<Record<string, unknown>>, convert: Convert
   });
 }
 
-/** Converts a value without a declared type. Rules see its numbers as doubles. */
+/** Converts a value without a declared type. Rules see numbers in the value as doubles. */
 export const asAny: Convert = (value) => {
   if (isList(value)) return listView(value, asAny);
   return isObject(value) ? mapView(value, asAny) : value;
