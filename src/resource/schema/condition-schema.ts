@@ -1,4 +1,4 @@
-/** The schemas of a condition's members, as in Kubernetes. They are for types with conditions in the status. */
+/** The schemas of a condition's members, as in Kubernetes, for types with conditions in the status. */
 export const conditionMembers = {
   type: { type: 'string', description: 'The aspect that the condition describes.' },
   status: { enum: ['True', 'False', 'Unknown'], description: 'Whether the condition is true.' },

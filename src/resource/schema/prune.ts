@@ -5,8 +5,8 @@ import type { Explained } from './schema-violations.ts';
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * The most rounds in which unknown members are removed. In a very large object, each round finds at most one unknown
- * member. In other objects, a second round is needed only if another branch of a `oneOf` matches after the first round.
+ * The maximum number of rounds in which unknown members are removed. In a very large object, each round finds at most
+ * one unknown member.
  */
 const pruneRoundsMax = 64;
 

@@ -1,8 +1,6 @@
 /**
- * Refuses patterns that may take exponential time because a repetition contains another repetition, like `(a+)+`. Such
- * a pattern is accepted only if each alternative with an inner repetition starts or ends with a character that no other
- * part of the outer repetition matches, like `(-[a-z]+)*`. A string can then be split into repetitions in only one way.
- *
+ * Refuses patterns that may take exponential time because a repetition contains another repetition, like `(a+)+`. A
+ * pattern like `(-[a-z]+)*` is accepted, because no other part of the repetition matches the `-`.
  * Equal alternatives (`(a|a)*`) and polynomial time (`\s+$` on a very long string) are not detected. Plugins are
  * trusted code, so the check only needs to detect common mistakes.
  */
@@ -76,15 +74,12 @@ const escapeSequence =
 const characterClass = /\[(?:\\.|[^\]\\])*\]/suy;
 const groupStart = /\((?:\?(?::|=|!|<=|<!|<[^>]+>))?/uy;
 const any = '[^]';
-/**
- * A repetition that may repeat this many times or more is treated as unbounded, because `(a+){30}` is as expensive as
- * `(a+)+`.
- */
+/** A repetition of this many times or more is treated as unbounded, because `(a+){30}` is as expensive as `(a+)+`. */
 const repeatsMax = 10;
 
 class PatternParser {
   readonly #pattern: string;
-  /** UTF-16 offset of the next character to read. */
+  /** The UTF-16 offset of the next character to read. */
   #at = 0;
 
   constructor(pattern: string) {

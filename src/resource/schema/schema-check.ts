@@ -74,8 +74,8 @@ function check(input: unknown, more: (schema: Schema) => readonly string[]): Che
 }
 
 /**
- * Returns a JSON copy of the schema, or a problem as a text. A schema is stored and served as JSON, so values that JSON
- * cannot represent are refused instead of being dropped.
+ * Returns a JSON copy of the schema, or a problem as a text. Values that JSON cannot represent are refused instead of
+ * being dropped, because a schema is stored and served as JSON.
  */
 function plainCopy(input: unknown): Schema | string {
   if (!isObject(input)) return 'must be a JSON Schema object';
@@ -137,8 +137,8 @@ export function* subschemas(schema: unknown, at = '', pointer = ''): Generator<S
 }
 
 /**
- * Returns a copy of a schema in which `change` is applied to the schema and then to every schema within it. Schemas
- * that are nested more than `depthMax` levels deep become `true`.
+ * Returns a copy of a schema in which `change` is applied to the schema and then to every schema within the schema.
+ * Schemas that are nested more than `depthMax` levels deep become `true`.
  */
 export function mapSubschemas(schema: unknown, change: (schema: Schema) => Schema, depthMax: number): unknown {
   if (!isObject(schema)) return schema;

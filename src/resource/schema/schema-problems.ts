@@ -22,10 +22,7 @@ export function schemaProblems(ajv: Ajv2020, schema: Schema): readonly string[] 
   return [...problems, ...misplaced];
 }
 
-/**
- * Returns problems for unknown keywords and formats. The validator knows the keywords of JSON Schema and some
- * annotations of OpenAPI. Any keyword that begins with `x-` is accepted.
- */
+/** Returns problems for unknown keywords and formats. Any keyword that begins with `x-` is accepted. */
 function wordProblems(ajv: Ajv2020, schema: Schema, at: string): readonly string[] {
   const keywords: Readonly<Record<string, unknown>> = ajv.RULES.keywords;
   const unknown = Object.keys(schema).filter((keyword) => !keyword.startsWith('x-') && keywords[keyword] === undefined);
@@ -40,10 +37,7 @@ function wordProblems(ajv: Ajv2020, schema: Schema, at: string): readonly string
   return problems;
 }
 
-/**
- * Returns a problem if the `$ref` of a schema does not resolve. Only JSON pointers are checked here; the compiler
- * checks anchors.
- */
+/** Returns a problem if the `$ref` of a schema does not resolve. Anchors are left to the compiler. */
 function referenceProblems(root: Schema, { $ref }: Schema, at: string): readonly string[] {
   if (
     typeof $ref !== 'string' ||

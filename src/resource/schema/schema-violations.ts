@@ -7,8 +7,8 @@ import { escapeToken } from '../../base/reference-token.ts';
 import type { Violation } from '../type/resource-type.ts';
 
 /**
- * `unknown`: whether the violation is an unknown member, so that it disappears if this member is removed. `keyword`:
- * the keyword of the schema that the value violates.
+ * `unknown`: whether the violation is an unknown member, which can be removed. `keyword`: the keyword of the schema
+ * that the value violates.
  */
 export type Explained = Violation & {
   readonly unknown: boolean;
@@ -17,8 +17,8 @@ export type Explained = Violation & {
 
 /**
  * Converts a validator's errors into violations for people: one entry for each violation, at the member that must
- * change. Errors inside `anyOf` and `oneOf` are part of one entry for the whole choice, because the intended branch is
- * unknown. `schema` is the validated schema; it is used to suggest a similar name for an unknown member.
+ * change. A failed `anyOf` or `oneOf` gets one entry for the whole choice, because the intended branch is unknown.
+ * `schema`, the validated schema, gives similar names for an unknown member.
  */
 export function explain(errors: readonly ErrorObject[], schema?: unknown): readonly Explained[] {
   const kept: ErrorObject[] = [];
@@ -52,8 +52,8 @@ export function explain(errors: readonly ErrorObject[], schema?: unknown): reado
 }
 
 /**
- * Removes the errors of a choice's branches from `kept`, and returns them. They directly precede the error of the
- * choice.
+ * Removes the errors of a choice's branches from `kept`, and returns the removed errors. The branches' errors directly
+ * precede the error of the choice.
  */
 function takeInner(kept: ErrorObject[], choice: ErrorObject): readonly ErrorObject[] {
   const branches = `${choice.schemaPath}/`;
@@ -71,7 +71,7 @@ function isInner(error: ErrorObject | undefined, choice: ErrorObject, branches: 
   );
 }
 
-/** The most branches of a choice that a message lists. */
+/** The maximum number of branches of a choice that a message lists. */
 const reportedBranchesMax = 4;
 
 function choiceDetail(choice: ErrorObject, inner: readonly ErrorObject[]): string {
@@ -92,7 +92,7 @@ function choiceDetail(choice: ErrorObject, inner: readonly ErrorObject[]): strin
 }
 
 /**
- * Returns the pointer of an error. If the error concerns a missing, an unknown or a wrongly named member, the pointer
+ * Returns the pointer of an error. If the error concerns a missing, unknown or wrongly named member, the pointer
  * includes the member.
  */
 function pointerOf(error: ErrorObject): string {

@@ -16,24 +16,23 @@ import { prune } from './prune.ts';
 
 /**
  * The JSON Schema 2020-12 of a type, such as `{type: 'object', properties: {spec: …, status: …}}`. The schema describes
- * all members of the object except apiVersion, kind and metadata, which the platform adds. At the top level, unknown
- * members are refused unless the schema allows them. Below the top level, JSON Schema's rule applies: unknown members
- * are allowed unless `additionalProperties` is false. Values are never converted.
+ * all members of the object except apiVersion, kind and metadata.
+ * At the top level, unknown members are refused unless the schema allows them. Below the top level, unknown members are
+ * allowed unless `additionalProperties` is false, as in JSON Schema. Values are never converted.
  */
 export type CompiledSchema = {
   readonly ok: true;
   /** The schema as declared: a plain JSON copy. */
   readonly schema: Schema;
   /**
-   * Returns all violations, at most `validationErrorsMax`. For a very large object, returns only the first violation.
+   * Returns all violations, at most `validationErrorsMax`; for a very large object, only the first violation.
    * apiVersion, kind and metadata may be present or absent.
    */
   readonly violations: (object: Members) => readonly Violation[];
   readonly check: (object: Members) => SchemaCheck;
   /**
    * Checks an object for a write of its status. If the check of a very large object stops at the first violation, only
-   * the status is checked instead, by the schema of the status alone. A schema without `properties.status` always
-   * checks the whole object.
+   * the status is checked instead, provided that the schema has `properties.status`.
    */
   readonly checkStatus: (object: Members) => SchemaCheck;
   /**
@@ -131,10 +130,7 @@ export function compileValueSchema(input: unknown): CompiledValueSchema {
     : compiled;
 }
 
-/**
- * Compiles a schema. The result has the function `validate`, which returns the violations of a value (for a large
- * value, only the first violation). If the schema cannot be compiled, the result has the problems instead.
- */
+/** Compiles a schema. `validate` returns the violations of a value; for a large value, only the first violation. */
 function compileValidator(
   declared: Schema,
   extensions: ReadonlySet<string>,
@@ -206,21 +202,20 @@ function compileWith(ajv: Ajv2020, schema: Schema, extensions: ReadonlySet<strin
   try {
     return ajv.compile(schema);
   } finally {
-    // Removes the schema from the validator's cache. Without this, the cache would keep every schema that was ever
-    // compiled.
+    // Otherwise, the validator's cache would keep every schema that was ever compiled.
     ajv.removeSchema(schema);
   }
 }
 
 /**
- * Keywords at the top level of a schema through which the schema may declare further members. `additionalProperties:
- * false` would refuse these members. `unevaluatedProperties: false` accepts them, but takes longer to evaluate.
+ * Keywords through which a schema may declare further members. `additionalProperties: false` would refuse these
+ * members. `unevaluatedProperties: false` accepts the members, but takes longer to evaluate.
  */
 const applicators = ['$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'];
 
 /**
- * Returns the schema of whole objects: the declared schema with apiVersion, kind and metadata. It refuses unknown
- * members at the top level unless the declared schema allows them.
+ * Returns the schema of whole objects: the declared schema with apiVersion, kind and metadata. The returned schema
+ * refuses unknown members at the top level unless the declared schema allows them.
  */
 export function withPlatformMembers(schema: Schema): Schema {
   const properties = isObject(schema['properties']) ? schema['properties'] : {};

@@ -14,8 +14,8 @@ export type Place = {
 };
 
 /**
- * A schema that another schema contains or refers to. Kubernetes calls a part of a schema structural if it describes
- * the value itself, like `properties` and `items`. Other parts only test the value, like `anyOf`.
+ * A schema that another schema contains or refers to. As in Kubernetes, a structural part of a schema describes the
+ * value itself, like `properties` and `items`. Other parts only test the value, like `anyOf`.
  */
 export type Edge = Place & {
   readonly kind:
@@ -52,12 +52,12 @@ const testsWithSchemas = ['anyOf', 'oneOf'];
 const testsWithSchemasByName = ['dependentSchemas'];
 
 /**
- * Finds the schemas that a schema contains or refers to. A definition in `$defs` is found through the schemas that
- * refer to it, not through the schema with the `$defs`.
+ * Finds the schemas that a schema contains or refers to. A definition in `$defs` is found only through the schemas that
+ * refer to the definition.
  */
 export class SchemaGraph {
   readonly root: Schema;
-  /** The targets by the text of the reference; undefined if `target` finds none. */
+  /** By the text of the reference: the target, or undefined for a reference without a target. */
   readonly #targets = new Map<string, Place | undefined>();
 
   constructor(root: Schema) {
@@ -80,8 +80,8 @@ export class SchemaGraph {
   }
 
   /**
-   * Returns the schema in the value of a keyword. For example, `inner(place, 'properties', 'spec')` returns the schema
-   * of `spec`. Returns undefined if this schema is missing or a boolean.
+   * Returns the schema in the value of a keyword, for example the schema of `spec` for `inner(place, 'properties',
+   * 'spec')`. Returns undefined if this schema is missing or a boolean.
    */
   inner({ schema, at, pointer }: Place, keyword: string, key?: string | number): Place | undefined {
     const value = schema[keyword];
@@ -114,8 +114,8 @@ export class SchemaGraph {
   }
 
   /**
-   * Returns the target of a reference that is a JSON pointer within the schema; undefined for an anchor, and if there
-   * is no such target.
+   * Returns the target of a reference that is a JSON pointer within the schema. Returns undefined for an anchor, and
+   * for a reference without a target.
    */
   target(reference: unknown): Place | undefined {
     if (typeof reference !== 'string') return undefined;
@@ -170,10 +170,7 @@ function* inSchemas(value: unknown, at: string, pointer: string, isSchema: boole
   }
 }
 
-/**
- * Returns the root schema and all schemas to which structural keywords lead from there, each once, in the order of
- * discovery.
- */
+/** Returns the root schema and all schemas to which structural keywords lead from the root, each once. */
 export function structuralPlaces(graph: SchemaGraph): readonly Place[] {
   return reachable(graph, [rootPlace(graph)], ({ kind }) => kind !== 'test');
 }
@@ -197,8 +194,8 @@ export function leadingTo(graph: SchemaGraph, has: (schema: Schema) => boolean):
 }
 
 /**
- * Returns all schemas below a keyword that only tests a value, each with that keyword. Defaults and rules have no
- * effect in these schemas.
+ * Returns all schemas below a keyword that only tests a value, each with the keyword. Defaults and rules have no effect
+ * in these schemas.
  */
 export function testPlaces(graph: SchemaGraph): readonly (Place & { readonly keyword: string })[] {
   const entries = structuralPlaces(graph).flatMap((place) => graph.edges(place).filter(({ kind }) => kind === 'test'));

@@ -8,12 +8,12 @@ export function otherWords(word: string, known: readonly string[]): string {
   return known.length === 0 || known.length > listedMax ? '' : `; must be one of ${known.join(', ')}`;
 }
 
-/** The most known words that a hint lists. */
+/** The maximum number of known words that a hint lists. */
 const listedMax = 16;
 
 /**
- * Returns the most similar known word, regardless of case; undefined if no word is similar. The longer the word, the
- * more letters may differ.
+ * Returns the most similar known word, regardless of case; undefined if no word is similar. In a longer word, more
+ * letters may differ.
  */
 export function nearWord(word: string, known: readonly string[]): string | undefined {
   const far = word.length < 4 ? 1 : word.length < 12 ? 2 : 3;

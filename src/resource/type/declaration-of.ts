@@ -15,7 +15,7 @@ export type DeclaredParts = {
   readonly schema: Pick<CompiledSchema, 'schema' | 'fillDefaults'>;
   readonly statusSubresource: boolean;
   readonly specs: readonly IndexSpec[];
-  /** The fingerprint of the indexes, including the source of their functions. */
+  /** The fingerprint of the indexes, including the source texts of their functions. */
   readonly fingerprint: string;
   /** The source texts of the type's hooks; empty for a type without hooks. */
   readonly hooks: readonly string[];
@@ -23,10 +23,7 @@ export type DeclaredParts = {
   readonly versions: DeclaredVersions | undefined;
 };
 
-/**
- * Returns the declaration for the log, and the fingerprint of the type. Rows and index entries that were computed with
- * another fingerprint are computed again.
- */
+/** Returns the declaration for the log, and the fingerprint of the type. */
 export function declarationOf(
   parts: DeclaredParts,
   by: DeclaredBy,

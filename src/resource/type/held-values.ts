@@ -16,9 +16,9 @@ export type HeldValue = {
 };
 
 /**
- * Returns the unique values of `object` except `metadata.name`, in the order in which all writers take claims. The
- * values of the indexes in `onceUnique` are included; an earlier declaration declared these indexes unique. Throws
- * `IndexValueError` if one of the indexes cannot index the object.
+ * Returns the unique values of `object` except `metadata.name`, in the order in which all writers take claims. Includes
+ * the values of the indexes in `onceUnique`, which an earlier declaration declared unique.
+ * @throws IndexValueError if one of the indexes cannot index the object.
  */
 export function heldValues(
   indexes: readonly IndexDefinition[],
@@ -42,10 +42,7 @@ export function valuesOfFact(indexes: readonly IndexDefinition[], object: Resour
   );
 }
 
-/**
- * Returns the unique values in the entry `before` that are not in the entry `after`. Runs no index function, and thus
- * no code of a plugin.
- */
+/** Returns the unique values in the entry `before` that are not in the entry `after`. Runs no code of a plugin. */
 export function releasedValues(
   indexes: readonly IndexDefinition[],
   before: IndexEntry,
@@ -60,8 +57,8 @@ export function releasedValues(
 }
 
 /**
- * Returns the value of `key` in the form that identifies its claim. The hash is computed from the readable form of the
- * value, so that an operator can compute the hash and find the claim.
+ * Returns the value of `key` in the form that identifies its claim. The hash is computed from the readable form, so
+ * that an operator can compute the hash and find the claim.
  */
 export function heldValue(index: IndexDefinition, key: IndexKey): HeldValue {
   return { index: index.name, hash: createHash('sha256').update(textOfKey(index.type, key)).digest('hex') };

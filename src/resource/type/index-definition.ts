@@ -19,8 +19,8 @@ export type DefinedIndexes =
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /**
- * The version of the computation of index keys. Increase this version if a change of the code gives the same object
- * other keys under the same declaration.
+ * The version of the computation of index keys. Increase this version if a change of the code gives an object other
+ * keys under the same declaration.
  */
 export const keysGeneration = 1;
 
@@ -94,10 +94,7 @@ export function fingerprintOf(specs: readonly IndexSpec[]): string {
     .slice(0, 32);
 }
 
-/**
- * Returns the index entry of `object`. Throws `IndexValueError` if an index cannot index the object, or if the
- * creationTimestamp is invalid.
- */
+/** @throws IndexValueError if an index cannot index the object, or if the creationTimestamp is invalid. */
 export function entryOf(indexes: readonly IndexDefinition[], object: ResourceObject): IndexEntry {
   const { name, creationTimestamp, labels } = object.metadata;
   const created = timestampMs(creationTimestamp);
@@ -112,8 +109,8 @@ export function entryOf(indexes: readonly IndexDefinition[], object: ResourceObj
 }
 
 /**
- * Returns the index entry of a stored object. An event is a fact, so the fold must continue if a value of a stored
- * object cannot be indexed: the object then has no keys in this index, and `onError` is called.
+ * Returns the index entry of a stored object. An event is a fact, so an index that cannot index the object must not
+ * stop the fold. The object then has no keys in the index, and `onError` is called.
  */
 export function entryOfFact(
   indexes: readonly IndexDefinition[],

@@ -1,15 +1,13 @@
 import type { Brand } from '../../base/brand.ts';
 
 /**
- * An index entry contains the values of an object in the indexes of its type. The entry is computed when an event of
- * the object is decided or folded, and is stored with the object's row. Selectors, sorts and watches use only the
+ * An index entry contains the values of an object in the indexes of its type. Selectors, sorts and watches use only the
  * entry, so they need not parse the object.
  */
 
 /**
- * One index value, comparable with `<` within one index. The key is a number for the types `number`, `boolean` (0 or 1)
- * and `timestamp` (epoch milliseconds). For `string`, the key is a text whose UTF-16 order equals the code point order
- * of the value (`stringKey`), so that sorts and searches use the engine's comparison.
+ * One index value, comparable with `<` within one index. A number for the types `number`, `boolean` (0 or 1) and
+ * `timestamp` (epoch milliseconds). A text in code point order (`stringKey`) for `string`.
  */
 export type IndexKey = string | number;
 
@@ -22,8 +20,8 @@ export type IndexEntry = {
   readonly created: number;
   readonly labels: Readonly<Record<string, string>>;
   /**
-   * The keys of each index, by the position of the index in the type's `indexes` (default indexes first). The keys of
-   * an index are ascending and without duplicates. The list is empty if the object has no value in the index.
+   * The keys of each index, by the position of the index in the type's `indexes`. The keys are ascending and without
+   * duplicates. The list is empty if the object has no value in the index.
    */
   readonly keys: readonly (readonly IndexKey[])[];
 };
@@ -42,7 +40,7 @@ export function typeKey(text: string): TypeKey {
   return text as TypeKey;
 }
 
-/** Returns the group of a type's key. */
+/** Returns the group of a type's key; empty for the core group. */
 export function groupOfKey(key: string): string {
   const dot = key.indexOf('.');
   return dot === -1 ? '' : key.slice(dot + 1);

@@ -29,9 +29,9 @@ const metadataSchema: Schema = {
 };
 
 /**
- * Returns a problem for each index without a function if no object of the type can have a value at the path of the
- * index. `schema`: the schema of the preferred version, in which objects are indexed. A path is refused only if the
- * schema certainly excludes it: keywords that only test a value, such as `anyOf`, are assumed to exclude nothing.
+ * Returns a problem for each index without a function at a path where no object of the type can have a value. `schema`:
+ * the schema of the preferred version, in which objects are indexed. Keywords that only test a value, such as `anyOf`,
+ * are assumed to exclude nothing.
  */
 export function indexFieldProblems(specs: readonly IndexSpec[], schema: Schema): readonly string[] {
   const computed = specs.filter(({ indexFunc }) => indexFunc === undefined);
@@ -122,7 +122,7 @@ function presentPlaces(places: readonly (Place | undefined)[]): readonly Place[]
   return places.filter((place) => place !== undefined);
 }
 
-/** The keywords with schemas that apply to the same object. Each of these schemas may declare the member. */
+/** The keywords with schemas that apply to the same object, and that may declare the member. */
 const applied: ReadonlySet<string> = new Set([
   'allOf',
   'anyOf',

@@ -8,17 +8,17 @@ import type { IndexValueType } from './resource-type.ts';
  */
 
 /**
- * The first two patterns have no `u` flag, so they match UTF-16 code units. Below U+D800, UTF-16 order and code point
- * order are equal, and nearly every string contains only such code units.
+ * Without the `u` flag, the first two patterns match UTF-16 code units. Below U+D800, UTF-16 order and code point order
+ * are equal.
  */
 const movedUnit = /[\ud800-\uffff]/;
 const movedUnits = /[\ud800-\uffff]/g;
 const loneSurrogates = /\p{Surrogate}/gu;
 
 /**
- * Returns a text whose UTF-16 order equals the code point order of `text`: surrogates are moved behind U+E000..U+FFFF.
- * As in UTF-8, lone surrogates become U+FFFD, so every key starts below U+FC00. Different texts without lone surrogates
- * have different keys.
+ * Returns a text in which UTF-16 order equals the code point order of `text`: surrogates are moved behind
+ * U+E000..U+FFFF. Lone surrogates become U+FFFD, so every key starts below U+FC00. Different texts without lone
+ * surrogates have different keys.
  */
 export function stringKey(text: string): string {
   if (!movedUnit.test(text)) return text;
@@ -70,8 +70,8 @@ export type KeyOrProblem =
   { readonly ok: true; readonly key: IndexKey } | { readonly ok: false; readonly problem: string };
 
 /**
- * Returns the key of one value of an object, or a problem. A string is valid for an index of any type if it can be
- * parsed as this type, because an index function may return its values as strings (seed 2.6).
+ * Returns the key of one value of an object, or a problem. A string is valid for an index of any type if the string can
+ * be parsed, because an index function may return strings (seed 2.6).
  */
 export function keyOfValue(type: IndexValueType, value: unknown): KeyOrProblem {
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
@@ -107,8 +107,8 @@ function keyOfPlain(type: IndexValueType, value: number | boolean): IndexKey | u
 }
 
 /**
- * Returns the number as a key; undefined if it is not finite. Adding 0 converts -0 to 0, since both must be the same
- * key.
+ * Returns the number as a key; undefined for a number that is not finite. Adding 0 converts -0 to 0, since both must be
+ * the same key.
  */
 function finite(value: number): number | undefined {
   return Number.isFinite(value) ? value + 0 : undefined;

@@ -4,7 +4,7 @@ import type { ResourceObject } from '../object/object.ts';
 import type { IndexValueType } from './resource-type.ts';
 import { shortJson } from '../schema/schema-violations.ts';
 
-/** A declared index (seed 2.6). If `indexFunc` is absent, the name is the dotted path of the value. */
+/** A declared index (seed 2.6). Without `indexFunc`, the name is the dotted path of the value. */
 export type IndexSpec = {
   readonly name: string;
   readonly type?: IndexValueType | undefined;
@@ -37,8 +37,8 @@ const rules: Readonly<Record<string, { readonly valid: (value: unknown) => boole
 };
 
 /**
- * Decodes a declared index. Returns undefined if problems were added. `place`: the location of the declaration for
- * messages.
+ * Decodes a declared index. Returns undefined if the declaration has problems. `place`: the location of the declaration
+ * for messages.
  */
 export function decodeIndexSpec(raw: unknown, place: string, problems: string[]): IndexSpec | undefined {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {

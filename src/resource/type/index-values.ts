@@ -3,10 +3,7 @@ import type { IndexKey } from './index-entry.ts';
 import { keyOfValue, kindOf } from './index-key.ts';
 import type { IndexDefinition } from './resource-type.ts';
 
-/**
- * Thrown for an object that cannot be indexed, for example because a value is too long or invalid, because the object
- * has too many values, or because the index function failed.
- */
+/** The object cannot be indexed, for example because a value is invalid or the index function failed. */
 export class IndexValueError extends Error {
   readonly index: string;
   readonly reason: string;
@@ -25,15 +22,17 @@ export class IndexValueError extends Error {
     this.reason = reason;
   }
 
-  /** The stack trace of the index function's error; empty if it cannot be read. Reading the stack trace is slow. */
+  /**
+   * The stack trace of the index function's error; empty if the trace cannot be read. Reading the stack trace is slow.
+   */
   get trace(): string {
     return traceOf(this.cause);
   }
 }
 
 /**
- * Freezes a value and all values within it, and returns it. An index function gets the stored object itself, because a
- * copy would make each write slower. If the function could modify the object, the change would bypass the schema.
+ * Freezes and returns a value and all values within the value. An index function gets the stored object itself, because
+ * a copy would make each write slower. If the function could modify the object, the change would bypass the schema.
  */
 export function frozen<T>(value: T): T {
   // Values are frozen depth-first, so a frozen value is frozen completely, and a later call returns early.
@@ -57,8 +56,8 @@ type Keyed = Pick<IndexDefinition, 'name' | 'type' | 'multi'> & { readonly isCom
 const none: readonly IndexKey[] = Object.freeze([]);
 
 /**
- * Returns the keys of the result of `evaluate`, sorted and without duplicates. Throws `IndexValueError` if `evaluate`
- * throws, or if its result cannot be indexed.
+ * Returns the keys of the result of `evaluate`, sorted and without duplicates.
+ * @throws IndexValueError if `evaluate` throws, or if the result cannot be indexed.
  */
 export function keysOf(index: Keyed, evaluate: () => unknown): readonly IndexKey[] {
   try {

@@ -1,8 +1,8 @@
 import { labelNameLengthMax, labelValueLengthMax, nameLengthMax } from '../../limits/objects.ts';
 
 /**
- * The naming rules of seed 2.5 and decision 1.8. The functions with names that end in `Problem` return the problem of a
- * value, or undefined if the value is valid. Names, prefixes and groups follow Kubernetes' version of RFC 1123. A
+ * The naming rules of seed 2.5 and decision 1.8. A function with a name that ends in `Problem` returns the problem of a
+ * value, or undefined for a valid value. Names, prefixes and groups follow Kubernetes' version of RFC 1123. A
  * metadata.name has the characters of one DNS label, so it contains no dots.
  */
 
@@ -23,7 +23,7 @@ export function nameProblem(value: string): string | undefined {
   return undefined;
 }
 
-/** Checks a group, or the prefix of a key of a label, annotation or finalizer. Both must be DNS subdomains. */
+/** Checks a group, or the prefix of a key of a label, annotation or finalizer: a DNS subdomain. */
 export function subdomainProblem(value: string): string | undefined {
   if (value.length === 0) return 'must not be empty';
   if (value.length > nameLengthMax)
@@ -68,9 +68,7 @@ export function isReservedGroup(group: string, domain: string): boolean {
   return group === '' || isWithinDomain(group, domain);
 }
 
-/**
- * Whether the key is a documented label key of the platform (seed 2.7). A plugin's Role templates may have such labels.
- */
+/** Whether the key is a documented label key of the platform (seed 2.7), which a plugin's Role templates may have. */
 function isDocumentedLabel(key: string, domain: string): boolean {
   return (
     key === `${domain}/role-template` ||
@@ -80,9 +78,8 @@ function isDocumentedLabel(key: string, domain: string): boolean {
 }
 
 /**
- * Whether the label key is reserved for users and the platform: a key without a prefix, or with a prefix of the
- * platform, except for the documented label keys. A plugin must not set a label with a reserved key in an object that
- * it ships or writes.
+ * Whether the label key is reserved for users and the platform, so that a plugin must not set the label. Reserved are
+ * keys without a prefix, and keys with a prefix of the platform except for the documented label keys.
  */
 export function isReservedLabel(key: string, domain: string): boolean {
   const slash = key.indexOf('/');

@@ -3,12 +3,12 @@ import type { IndexKey, TypeKey } from './index-entry.ts';
 import type { ResourceObject } from '../object/object.ts';
 import type { ReferenceDeclaration } from '../references/reference-declaration.ts';
 
-/** The type of an index's values, which determines how they are compared (decision 4.4). */
+/** The type of an index's values, which determines the order of the values (decision 4.4). */
 export type IndexValueType = 'string' | 'number' | 'boolean' | 'timestamp';
 
 /**
- * A validated index. Every type has `metadata.name`, `metadata.creationTimestamp` and `metadata.deletionTimestamp` at
- * the positions of `defaultIndexes`; labels have a separate index (`metadata.labels`), which only a labelSelector uses.
+ * A validated index. Every type has the indexes `defaultIndexes` at the same positions. Labels have a separate index,
+ * which only a labelSelector uses.
  */
 export type IndexDefinition = {
   readonly name: string;
@@ -19,7 +19,8 @@ export type IndexDefinition = {
   /** A hash that changes if the declaration of the index or the source text of its function changes. */
   readonly fingerprint: string;
   /**
-   * Returns the object's keys, ascending and without duplicates. Throws `IndexValueError` if a value cannot be indexed.
+   * Returns the object's keys, ascending and without duplicates.
+   * @throws IndexValueError if a value cannot be indexed.
    */
   readonly keysOf: (object: ResourceObject) => readonly IndexKey[];
   /**
@@ -41,9 +42,8 @@ export type Violation = {
 export type SchemaViolation = Violation & { readonly keyword: string };
 
 /**
- * The violations of a schema by an object. If `isComplete`, these are all violations, so that they can be compared with
- * the violations of another object. For a very large object that is invalid, only the first violation is found, and
- * `isComplete` is false.
+ * The violations of a schema by an object. If `isComplete` is false, the object is very large, and only the first
+ * violation was found.
  */
 export type SchemaCheck = {
   readonly found: readonly SchemaViolation[];
@@ -54,7 +54,7 @@ type Members = Readonly<Record<string, unknown>>;
 
 /** A write as rules see it. */
 export type RuledChange = {
-  /** The whole object. Its `metadata` contains only `name` and, if present, `generateName`. */
+  /** The whole object. The member `metadata` contains only `name` and, if present, `generateName`. */
   readonly object: Members;
   /** The stored object in the same form; undefined for the creation of an object. */
   readonly old: Members | undefined;
@@ -63,8 +63,8 @@ export type RuledChange = {
    */
   readonly part: 'main' | 'status';
   /**
-   * The violations of the schema that the write may keep, because the stored object has the same violations. Rules rely
-   * on the types and bounds of the schema, so the rules of a value that violates the types or bounds do not run.
+   * The violations of the schema that the write may keep, because the stored object has the same violations. The rules
+   * of a value that violates the types or bounds of the schema do not run.
    */
   readonly tolerated: readonly SchemaViolation[];
   /** The violations of the schema by the stored object, if rules need them; otherwise the list may be empty. */
@@ -82,9 +82,9 @@ export const hookNames = ['default', 'validate', 'validateDelete'] as const;
 export type HookName = (typeof hookNames)[number];
 
 /**
- * Functions of a type's plugin that take part in decisions. Each function may throw any value and return any value. The
- * arguments of `default` and `validateDelete` are an object and a context; the arguments of `validate` are the new
- * object, the stored object and a context.
+ * Functions of a type's plugin that take part in decisions. Each function may throw any value and return any value.
+ * `default` and `validateDelete` get an object and a context; `validate` gets the new object, the stored object and a
+ * context.
  */
 export type TypeHooks = { readonly [Name in HookName]?: (...args: readonly unknown[]) => unknown };
 
@@ -106,19 +106,18 @@ export type ScalePointers = {
   readonly specReplicas: string;
   /** The observed number of replicas, below `/status`. */
   readonly statusReplicas: string;
-  /**
-   * A label selector, below `/spec` or `/status`. The value must be a string, because autoscalers read the selector as
-   * a string.
-   */
+  /** A label selector, below `/spec` or `/status`. The value must be a string, because autoscalers read a string. */
   readonly labelSelector?: string;
 };
 
 /**
- * The conversion functions between two neighbouring versions of a type: `up` converts to the newer version, `down` to
- * the older one. They are code of a plugin. If they are undefined, a conversion only changes `apiVersion`.
+ * A plugin's functions that convert between two neighbouring versions of a type. If a function is undefined, the
+ * conversion only changes `apiVersion`.
  */
 export type VersionStep = {
+  /** Converts an object to the newer version. */
   readonly up: ((object: unknown) => unknown) | undefined;
+  /** Converts an object to the older version. */
   readonly down: ((object: unknown) => unknown) | undefined;
 };
 
@@ -133,20 +132,20 @@ export type Unconverted = {
 export type TypeVersions = {
   /** The `apiVersion` of each version, oldest first. */
   readonly all: readonly string[];
-  /** The steps between neighbouring versions. The first step is between the first two versions. */
+  /** The steps between neighbouring versions. The first step is between the two oldest versions. */
   readonly steps: readonly VersionStep[];
   /** The type in each served version, oldest version first. */
   readonly served: readonly ResourceType[];
   /** Runs the conversion functions of the steps. `conversion` names the two versions, such as `v1alpha1 to v1`. */
   readonly calls: {
     run(conversion: string, call: () => unknown): unknown;
-    /** From now on, `watch` runs the calls. */
+    /** Makes `watch` run all later calls. */
     measure(watch: (conversion: string, call: () => unknown) => unknown): void;
   };
   /** Records the objects that could not be converted. */
   readonly faults: {
     record(fault: Omit<Unconverted, 'trace'> & { readonly thrown?: unknown }): void;
-    /** The first object; undefined if all were converted. */
+    /** The number of failed conversions, and the first failed object; undefined without a failed conversion. */
     found(): { readonly count: number; readonly first: Unconverted } | undefined;
     /** Calls the listener when the first fault is recorded. Returns a function that removes the listener. */
     subscribe(listener: () => void): () => void;
@@ -207,21 +206,21 @@ export type ResourceType = {
   /** The plugin that owns the type; `platform` for the platform's own types. */
   readonly plugin: string;
   /**
-   * Changes if the rows or index entries of the type may change: with its indexes, version, kind, defaults or
-   * conversions. Rows and index entries that were computed with another fingerprint are computed again.
+   * A digest of the type's indexes, version, kind, defaults and conversions. Rows and index entries that were computed
+   * with another fingerprint are computed again.
    */
   readonly fingerprint: string;
   /**
-   * The declaration for the log. Undefined for a type that is not recorded in the log: a placeholder for a missing
-   * type, with which its objects are removed, or a type of an uploaded package that is only tested.
+   * The declaration for the log. Undefined for a type that is not recorded in the log, for example a type of an
+   * uploaded package that is only tested.
    */
   readonly declaration: Declaration | undefined;
   readonly source: DeclarationSource;
   /** The versions of the type; undefined for a type with one version. */
   readonly versions?: TypeVersions | undefined;
   /**
-   * The type in the preferred version; undefined if this is the preferred version. Objects are stored, indexed and
-   * passed to hooks and reconcilers in the preferred version.
+   * The type in the preferred version; undefined if this type is in the preferred version. Objects are stored, indexed
+   * and passed to hooks and reconcilers in the preferred version.
    */
   readonly preferred?: ResourceType | undefined;
   /** The warning to clients that use this version; undefined if the version is not deprecated. */

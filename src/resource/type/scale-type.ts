@@ -3,8 +3,8 @@ import type { ResourceType } from './resource-type.ts';
 import { compileType } from './type-declaration.ts';
 
 /**
- * Kubernetes' `autoscaling/v1 Scale`, the kind of the subresource `scale`. The type is not registered, because no
- * objects of this type are stored.
+ * Kubernetes' `autoscaling/v1 Scale`, the kind of the subresource `scale`. The type is not registered, because no Scale
+ * is stored.
  */
 export const scaleType: ResourceType = compiled();
 

@@ -33,7 +33,10 @@ export type TypeChanges = {
     /** `unique`: the index existed before and becomes unique. */
     readonly change: 'added' | 'changed' | 'unique';
   }[];
-  /** The required members of the preferred version that were not required before: in this version, or when stored. */
+  /**
+   * The members that the preferred version requires now, but that were optional before, in this version or in stored
+   * objects.
+   */
   readonly required: readonly RequiredMember[];
 };
 

@@ -36,8 +36,8 @@ export type CompiledType =
     };
 
 /**
- * Returns the identity of a type in streams and rows, independent of the type's version. The identity of a type in the
- * core group contains no dot.
+ * Returns the identity of a type in streams and rows, independent of the type's version. A type in the core group has
+ * an identity without a dot.
  */
 export function typeKeyOf(group: string, plural: string): TypeKey {
   return (group === '' ? plural : `${plural}.${group}`) as TypeKey;
@@ -103,8 +103,8 @@ export function compileType(declaration: unknown, declarer: Declarer): CompiledT
 }
 
 /**
- * Merges equal problems of the schemas of several versions, which usually share a part. The versions after the first
- * one are named at the end of the text.
+ * Merges equal problems of the schemas of several versions. The versions after the first version are named at the end
+ * of the text.
  */
 function eachOnce(problems: readonly string[]): readonly string[] {
   const merged = new Map<string, { readonly text: string; readonly also: string[] }>();
@@ -147,7 +147,7 @@ type DecodedType = Pick<
   readonly versions: DeclaredVersions | undefined;
 };
 
-/** Returns the type that consists of the given parts, which are valid. */
+/** Assembles a type from valid parts. */
 function assembleType(
   { schema, indexes, hooked, versions, ...parts }: DecodedType,
   plugin: string,

@@ -11,14 +11,14 @@ import { defaultProblems, type CompilePart } from './default-problems.ts';
  */
 export type FillDefaults = (members: Members) => Members | undefined;
 
-/** The function for a schema without defaults: it returns its argument. */
+/** The function for a schema without defaults, which returns its argument. */
 export const noDefaults: FillDefaults = (members) => members;
 
 export type CompiledDefaults =
   | { readonly ok: true; readonly fillDefaults: FillDefaults }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Compiles the defaults of a schema to a function. For a schema without defaults, the function is `noDefaults`. */
+/** Compiles the defaults of a schema to a function: `noDefaults` for a schema without defaults. */
 export function compileDefaults(schema: Schema, compilePart: CompilePart): CompiledDefaults {
   const graph = new SchemaGraph(schema);
   const fills = new DefaultFills(graph);

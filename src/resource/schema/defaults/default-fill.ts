@@ -1,15 +1,12 @@
 import { isObject } from '../../../base/guards.ts';
 
-/**
- * The bytes of JSON that defaults may still add to one object. The number is negative if the defaults have added too
- * many bytes.
- */
+/** The bytes of JSON that defaults may still add to one object; negative if the defaults have added too many bytes. */
 export type DefaultBudget = { left: number };
 
 /** Returns the value with its missing members filled in; the same reference if nothing is missing. */
 export type Fill = (value: unknown, budget: DefaultBudget) => unknown;
 
-/** A default with the defaults of its own members, frozen, because all objects share it. */
+/** A default with the defaults of its own members, frozen, because all objects share the default. */
 export type Fallback = {
   readonly value: unknown;
   readonly bytes: number;
@@ -17,7 +14,7 @@ export type Fallback = {
 
 /** How defaults apply to one member or item. */
 export type Slot = {
-  /** Returns the default, and computes it at the first call. Undefined if the schema has no default. */
+  /** Returns the default, which is computed at the first call. Undefined if the schema has no default. */
   readonly fallback: (() => Fallback) | undefined;
   /** Whether null is kept as a value. Otherwise the default replaces null, as in Kubernetes. */
   readonly isNullable: boolean;
@@ -27,10 +24,10 @@ export type Slot = {
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** The slots of one schema's members. Members without a default at or below them have no slot. */
+/** The slots of one schema's members. Members without a default at or below the member have no slot. */
 export type ObjectSlots = {
   readonly named: readonly (readonly [string, Slot])[];
-  /** The names of all properties. `additional` applies neither to these members nor to members that match a pattern. */
+  /** The names of all properties, to which `additional` does not apply. */
   readonly declared: ReadonlySet<string>;
   readonly patterns: readonly (readonly [RegExp, Slot | undefined])[];
   readonly additional: Slot | undefined;

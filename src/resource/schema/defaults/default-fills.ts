@@ -14,7 +14,7 @@ import {
   type Slot,
 } from './default-fill.ts';
 
-/** Thrown for a default that contains itself: a member of the default has the same default. */
+/** A default contains itself: a member of the default has the same default. */
 export class EndlessDefaultError extends Error {}
 
 export function hasDefault(schema: Schema): boolean {
@@ -57,8 +57,8 @@ export class DefaultFills {
   }
 
   /**
-   * Returns the default at a place, with the defaults of its own members; undefined if there is none. Throws
-   * `EndlessDefaultError` if the default contains itself.
+   * Returns the default at a place, with the defaults of its own members; undefined without a default.
+   * @throws EndlessDefaultError if the default contains itself.
    */
   fallbackOf(place: Place): Fallback | undefined {
     const declaring = this.#graph.conjuncts(place).find(({ schema }) => hasDefault(schema));
@@ -78,8 +78,7 @@ export class DefaultFills {
   #ownFill(place: Place): Fill {
     const present = this.#fills.get(place.schema);
     if (present !== undefined) return present;
-    // The function is stored before the functions of the schema's members are created, because a schema may refer to
-    // itself.
+    // Stored before the functions of the schema's members are created, because a schema may refer to itself.
     let compiled: Fill | undefined;
     const fill: Fill = (value, budget) => (compiled ??= this.#compile(place))(value, budget);
     this.#fills.set(place.schema, fill);

@@ -12,9 +12,8 @@ export type Conversion =
   | { readonly ok: false; readonly problem: string; readonly thrown?: unknown };
 
 /**
- * Converts an object to the version of `type`, step by step between neighbouring versions. If the type declares no
- * conversion functions, only `apiVersion` and `kind` are changed, even if the type does not declare the version of the
- * object.
+ * Converts an object to the version of `type`, step by step between neighbouring versions. Without conversion
+ * functions, only `apiVersion` and `kind` change, even for a version that the type does not declare.
  */
 export function convert(object: ResourceObject, type: ResourceType): Conversion {
   if (object.apiVersion === type.apiVersion && object.kind === type.kind) return { ok: true, object };
@@ -106,7 +105,7 @@ function faultOf(error: unknown): { readonly fault: string; readonly thrown?: un
     const message = error instanceof Error ? error.message : `a value of type ${typeof error}`;
     return { fault: `threw: ${message.slice(0, hookDetailLengthMax)}`, thrown: error };
   } catch {
-    // An error of a plugin may throw when it is read.
+    // An error of a plugin may throw when the error is read.
     return { fault: 'threw an error that cannot be printed' };
   }
 }

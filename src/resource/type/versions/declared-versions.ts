@@ -9,7 +9,7 @@ import type { PrinterColumn, VersionStep } from '../resource-type.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** One version of a type, other than the preferred one. */
+/** One version of a type, other than the preferred version. */
 export type OtherVersion = {
   readonly name: string;
   readonly schema: CompiledSchema;
@@ -28,7 +28,7 @@ export type DeclaredVersions = {
   readonly written: readonly WrittenStep[];
   /** Members of sample objects, by the name of the version. */
   readonly examples: ReadonlyMap<string, readonly Members[]>;
-  /** The conversion functions. Their source texts identify them if there is no digest of the plugin's files. */
+  /** The conversion functions. Their source texts identify the functions without a digest of the plugin's files. */
   readonly functions: readonly unknown[];
 };
 
@@ -39,7 +39,7 @@ const preferredMembers = ['name', 'examples'];
 
 /**
  * Decodes `versions` and `convert`. Appends every problem to `problems`. Returns undefined if `versions` is absent, is
- * not an array or is too long. `preferred` is the member `version` of the declaration.
+ * not an array or is too long. `preferred`: the member `version` of the declaration.
  */
 export function decodeVersions(
   declaration: Members,

@@ -4,9 +4,9 @@ import type { ResourceType } from '../resource-type.ts';
 import { convert, type Conversion } from './convert.ts';
 
 /**
- * Returns a stored object as reads return it: in the preferred version, with the defaults of this version's schema.
- * Returns the same reference if nothing changes. If the object cannot be converted, records a fault and returns the
- * object unchanged.
+ * Returns a stored object as reads return it: in the preferred version, with the defaults of the schema. Returns the
+ * same reference if nothing changes. If the object cannot be converted, records a fault and returns the object
+ * unchanged.
  */
 export function currentObject(object: ResourceObject, type: ResourceType): ResourceObject {
   const current = currentConversion(object, type);
@@ -67,7 +67,7 @@ export function versionedItems(items: Uint8Array, type: ResourceType): Uint8Arra
   return Buffer.from(objects.map((object) => JSON.stringify(versionedObject(object, type))).join());
 }
 
-/** Whether the JSON has the version and kind of the type. They are always the first members. */
+/** Whether the JSON has the version and kind of the type, which are always the first members. */
 function isInVersion(answer: Uint8Array, type: ResourceType): boolean {
   let opening = openings.get(type);
   if (opening === undefined) {

@@ -1,9 +1,7 @@
 import { stackOf } from '../../../base/error-message.ts';
 import type { TypeVersions, Unconverted } from '../resource-type.ts';
 
-/**
- * Records the failed conversions of a type's objects: their number, and the first object that could not be converted.
- */
+/** Counts the failed conversions of a type's objects, and records the first object that could not be converted. */
 export class VersionFaults {
   #count = 0;
   #first: Unconverted | undefined;
@@ -20,7 +18,6 @@ export class VersionFaults {
     return this.#first === undefined ? undefined : { count: this.#count, first: this.#first };
   }
 
-  /** Calls the listener when the first fault is recorded. Returns a function that removes the listener. */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => {

@@ -27,7 +27,7 @@ export function withVersions(
   return preferred;
 }
 
-/** Returns the type in a version other than the preferred one. */
+/** Returns the type in a version other than the preferred version. */
 function inVersion(preferred: ResourceType, other: OtherVersion, place: Place): ResourceType {
   const { schema: compiled, name, printerColumns = preferred.printerColumns, deprecation } = other;
   const { schema, check, checkStatus, prune, fillDefaults, rules } = compiled;
@@ -54,17 +54,16 @@ const sampleMetadata = {
 /** A problem with an example of a version. */
 export type ConversionProblem = {
   readonly text: string;
-  /** The function that converts, as the plugin declares it; of several steps, the first one. */
+  /** The function that converts, as the plugin declares it; of several steps, the first step's function. */
   readonly run: unknown;
   /** The value that the function threw. */
   readonly thrown?: unknown;
 };
 
 /**
- * Converts the examples of each version to the preferred version and back, and the examples of the preferred version to
- * each other version and back. Returns a problem for each example that is invalid, that cannot be converted, or that
- * comes back changed, and for each version without examples. For a type without conversion functions, returns no
- * problems.
+ * Returns a problem for each example of a version that is invalid, cannot be converted, or changes when it is converted
+ * to another version and back. Also returns a problem for each version without examples. A type without conversion
+ * functions needs no examples.
  */
 export function roundTripProblems(
   preferred: ResourceType,
