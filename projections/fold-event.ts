@@ -139,7 +139,6 @@ function typeOfStream(recorded: RecordedEvent, category: string): TypeKey {
   return typeKey(nameIn(recorded, category));
 }
 
-/** Returns the part of the stream's name after the category. */
 function nameIn({ stream, type }: RecordedEvent, category: string): string {
   if (!stream.startsWith(category))
     throw new LogCorruptError(`${stream} contains a ${type} event, which does not belong to this stream`);

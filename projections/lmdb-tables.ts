@@ -26,7 +26,6 @@ export type Writer = IntentWriter & {
   putRow(type: TypeKey, name: string, row: Buffer, options: { readonly recreated: boolean }): void;
   /** Removes the row of the name. Records `revision`, after which a later object with the same name continues. */
   putDeleted(type: TypeKey, name: string, revision: StreamRevision): void;
-  /** Replaces the references of an object. */
   putReferences(type: TypeKey, name: string, refs: readonly HeldReference[]): void;
   /** Drops the object's intents (`fold-intent.ts`) that the event at `revision` ends. */
   dropIntents(type: TypeKey, name: string, revision: StreamRevision): void;

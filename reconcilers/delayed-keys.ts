@@ -112,7 +112,6 @@ export class DelayedKeys {
     this.#heap[place] = entry;
   }
 
-  /** Removes the first entry. */
   #pop(): void {
     const last = this.#heap.pop();
     if (last === undefined || this.#heap.length === 0) return;

@@ -209,8 +209,8 @@ type OpenBatch = {
   bytes: number;
   events: number;
   /** The position of the last event. */
-  /** The id of the last event. */
   position: LogPosition;
+  /** The id of the last event. */
   eventId: string;
 };
 

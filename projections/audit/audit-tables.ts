@@ -44,7 +44,6 @@ export class AuditTables {
     return text === undefined ? undefined : decodeCheckpoint(text);
   }
 
-  /** Runs `write` and stores the checkpoint, in one transaction. */
   commit(checkpoint: Checkpoint, write: () => void): void {
     this.#environment.commit(() => {
       write();

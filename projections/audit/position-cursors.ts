@@ -1,4 +1,4 @@
-/** The direction in which positions are read. */
+/** The order in which positions are read: `oldest` is ascending, `newest` is descending. */
 export type PositionOrder = 'oldest' | 'newest';
 
 /** A sequence of positions in one order. Each position is a whole number, within the epoch. */
@@ -9,7 +9,6 @@ export type PositionCursor = {
   seek(from: number): number | undefined;
 };
 
-/** Merges cursors into one with the positions of all cursors. */
 export function unionOf(cursors: readonly PositionCursor[], order: PositionOrder): PositionCursor {
   const [only] = cursors;
   if (cursors.length === 1 && only !== undefined) return only;

@@ -57,7 +57,6 @@ export class Tail {
     return new Tail(this.total);
   }
 
-  /** The encoded block with the positions of the tail. */
   block(): Buffer {
     return Buffer.from(this.#bytes.subarray(0, this.#length));
   }

@@ -26,7 +26,6 @@ export function writeVarint(bytes: Uint8Array, offset: number, value: number): n
   return at + 1;
 }
 
-/** Reads numbers one after another. */
 export class VarintReader {
   readonly #bytes: Uint8Array;
   #at = 0;

@@ -3,7 +3,6 @@ import { IndexRows } from './index-rows.ts';
 import { greatestMark, leastMark, type OrderView } from './order-view.ts';
 import { OrderedSequence } from './ordered-sequence.ts';
 
-/** The rows of one type, and all orders of these rows. */
 export type Orders = {
   readonly rows: IndexRows;
   /** The order by creation time, newest first, then by name. */

@@ -15,7 +15,6 @@ export type Selected =
    */
   | { readonly kind: 'range'; readonly sequence: OrderView; readonly low: number; readonly high: number }
   | { readonly kind: 'bits'; readonly bits: Bits; readonly total: number }
-  /** The ordinals of a few objects. */
   | { readonly kind: 'listed'; readonly ordinals: readonly number[] };
 
 type Range = {

@@ -253,7 +253,6 @@ function noChanges(): TableChanges {
   return { credentials: new Map(), rights: false, cause: undefined };
 }
 
-/** Whether the user exists, has a password and is not disabled. */
 function canLogIn(user: UserRecord | undefined): boolean {
   return user?.isDisabled === false && user.passwordRevision !== undefined;
 }

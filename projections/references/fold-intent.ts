@@ -4,8 +4,8 @@ import { LogCorruptError, type LogPosition, type RecordedEvent } from '../../src
 /** An announced write or deletion of an object, to which strict references apply (consistency protocol, 9). */
 export type Intent = {
   /** The stream of the intent. */
-  /** The revision of the intent in `stream`. */
   readonly stream: string;
+  /** The revision of the intent in `stream`. */
   readonly revision: number;
   readonly position: LogPosition;
   /** The object's revision after which a further event of the object ends the intent. */

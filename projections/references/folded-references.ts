@@ -18,7 +18,6 @@ import { isMarkedIn, revisionOf, storedOf } from '../row.ts';
 
 const uidMember = Buffer.from('"uid":"');
 
-/** The folded references, from the tables and the declarations. */
 export class FoldedReferences implements ReferenceReader {
   readonly #tables: LmdbTables;
   readonly #declarations: Pick<Declarations, 'referencesTo' | 'declared'>;

@@ -111,7 +111,6 @@ export class IntentTables implements IntentWriter {
 
 type Stored = Pick<Intent, 'through' | 'position' | 'targets'>;
 
-/** Returns the range of all keys with a prefix. */
 function prefixRange(prefix: string): ReturnType<typeof range> {
   return range(prefix, { limit: Number.MAX_SAFE_INTEGER });
 }

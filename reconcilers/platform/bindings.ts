@@ -162,7 +162,6 @@ export class Bindings extends PlatformReconciler {
   }
 }
 
-/** Whether the binding names the user and is not marked. */
 function binds(binding: ResourceObject, user: string): boolean {
   if (binding.metadata.deletionTimestamp !== undefined) return false;
   return subjectsOf(binding).some((subject) => isUser(subject, user));

@@ -30,7 +30,6 @@ export type DeclarerDependencies = {
   readonly leadership: Leadership;
   /** Returns the type as registered on this node. */
   readonly typeOf: (key: TypeKey) => ResourceType | undefined;
-  /** All types that this node serves. */
   readonly served: () => readonly ResourceType[];
   /** Whether no other node writes to this log. A single node may replace any declaration, even by an older one. */
   readonly isAlone: boolean;

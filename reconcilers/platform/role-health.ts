@@ -30,7 +30,6 @@ export type RoleHealthDependencies = PlatformDependencies & {
 export class RoleHealth extends PlatformReconciler {
   readonly #dependencies: RoleHealthDependencies;
   readonly #writes: PlatformWrites;
-  /** The references of the checked roles. */
   readonly #named = new Referrers();
   /**
    * By role: the time on the monotonic clock at which a missing reference was found that the status does not report
@@ -97,7 +96,6 @@ export class RoleHealth extends PlatformReconciler {
     return since + missingRoleGraceMs - now;
   }
 
-  /** Whether the role exists and is not marked. */
   #exists(name: string): boolean {
     const { reader, roles } = this.#dependencies;
     const stored = nameProblem(name) === undefined ? reader.get(roles.key, name) : undefined;

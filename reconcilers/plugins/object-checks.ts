@@ -29,7 +29,6 @@ export type ObjectChecksDependencies = {
   readonly onError: (error: unknown, type: string) => void;
 };
 
-/** The state of the check of one type. */
 type TypeCheck = {
   readonly type: ResourceType;
   /** Whether all objects must be checked. */

@@ -55,7 +55,6 @@ export class SpinningNames {
     return this.#names.size;
   }
 
-  /** Records a write of a step. */
   record(step: TracedStep, change: Change): void {
     const { name } = step.visit;
     const object = `${change.type}/${change.name}`;

@@ -6,7 +6,6 @@ import {
   columnSegmentRowsMax,
 } from '../../../src/limits/columns.ts';
 
-/** The limits of a type's columns. */
 export type ColumnBounds = {
   readonly segmentRows: number;
   readonly segmentBytes: number;

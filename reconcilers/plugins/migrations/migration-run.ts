@@ -31,7 +31,6 @@ export type MigrationRunDependencies = {
   /** Retries while the log is unavailable. */
   readonly execute: Execute;
   readonly records: MigrationRecords;
-  /** Returns the served type. */
   readonly typeOf: (type: MountedMigration['type']) => ResourceType | undefined;
   readonly steps: StepWatch;
   readonly clock: Clock;
@@ -43,7 +42,6 @@ export type RunOptions = {
   readonly plugin: string;
   readonly migrations: readonly MountedMigration[];
   readonly cause: CausingEvent | undefined;
-  /** Called when the state has changed. */
   readonly onChange: () => void;
 };
 

@@ -26,7 +26,6 @@ export class MigrationTask {
   after: string | undefined;
   /** Whether the objects after `after` must be visited. */
   isDue = true;
-  /** The failing objects by name. */
   readonly failing = new Map<string, ObjectFailure>();
   /** The number of failing objects that `failing` has no room for. */
   others = 0;

@@ -41,10 +41,8 @@ export function finalizerRemoval(
   return { finalizers: (finalizers ?? []).filter((finalizer) => finalizer !== removed) };
 }
 
-/** The merge patch that removes all finalizers. */
 export const allFinalizersRemoval: JsonObject = { metadata: { finalizers: null } };
 
-/** Returns the parsed object with the finalizer added. */
 export function withFinalizer(object: JsonObject, finalizer: string): JsonObject {
   const metadata = isObject(object['metadata']) ? object['metadata'] : {};
   const declared = metadata['finalizers'];
@@ -54,7 +52,6 @@ export function withFinalizer(object: JsonObject, finalizer: string): JsonObject
     : { ...object, metadata: { ...metadata, finalizers: [...finalizers, finalizer] } };
 }
 
-/** Returns the parsed object without finalizers. */
 export function withoutFinalizers(value: JsonValue): JsonValue {
   if (!isObject(value) || !isObject(value['metadata'])) return value;
   const { finalizers: _finalizers, ...metadata } = value['metadata'];

@@ -63,12 +63,10 @@ function notSupported(field: string, indexes: readonly IndexDefinition[]): strin
   return `field label not supported: ${label}; ${indexedFields(indexes)}`;
 }
 
-/** Returns a list of the indexed fields, for a message. */
 export function indexedFields(indexes: readonly IndexDefinition[]): string {
   return `the indexed fields are ${indexes.map(({ name }) => name).join(', ')}`;
 }
 
-/** Returns the field for a message. A long field is truncated. */
 export function truncatedField(field: string): string {
   return field.length > 128 ? `${field.slice(0, 128)}…` : field;
 }

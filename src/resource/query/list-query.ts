@@ -42,10 +42,10 @@ export type SortKey = {
 };
 
 /** The place of an object in an order: the object's index key for each sort key, then the members that break ties. */
-/** For each sort key: the object's index key; undefined if the object has no value. */
 export type OrderPlace = {
-  /** The creationTimestamp in epoch milliseconds. */
+  /** For each sort key: the object's index key; undefined if the object has no value. */
   readonly keys: readonly (string | number | undefined)[];
+  /** The creationTimestamp in epoch milliseconds. */
   readonly created: number;
   readonly name: string;
 };

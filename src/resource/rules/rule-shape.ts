@@ -11,7 +11,6 @@ export type Shape =
   /** `fields`: the fields by the names that rules use. */
   | { readonly kind: 'object'; readonly fields: ReadonlyMap<string, FieldShape> }
   | { readonly kind: 'optional'; readonly item: Shape }
-  /** Any value. */
   | { readonly kind: 'any' };
 
 /**

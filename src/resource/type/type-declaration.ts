@@ -140,14 +140,12 @@ type DecodedType = Pick<
   | 'hooks'
   | 'references'
 > & {
-  /** The source texts of the hooks. */
   readonly hooked: readonly string[];
   readonly schema: CompiledSchema;
   readonly indexes: Extract<DefinedIndexes, { readonly ok: true }>;
   readonly versions: DeclaredVersions | undefined;
 };
 
-/** Assembles a type from valid parts. */
 function assembleType(
   { schema, indexes, hooked, versions, ...parts }: DecodedType,
   plugin: string,
@@ -205,7 +203,6 @@ function schemaMembers({
 
 type TextReader = (member: string, problemOf: (value: string) => string | undefined) => string;
 
-/** Reads the group, the version and the names of a type from its declaration. */
 function readNames(
   text: TextReader,
   declarer: Declarer,

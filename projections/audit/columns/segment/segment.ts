@@ -47,12 +47,10 @@ export class Segment {
     return this.ordinals.length;
   }
 
-  /** The position of the first row. */
   get firstPosition(): number {
     return this.#bytes.readDoubleLE(blockAt(this.#bytes, 1));
   }
 
-  /** The position of each row. */
   positions(): Float64Array {
     const at = blockAt(this.#bytes, 1);
     const first = this.#bytes.readDoubleLE(at);
@@ -80,7 +78,6 @@ export class Segment {
     return columnOf(block, 0, must(this.#layout[place], 'the type has the column'));
   }
 
-  /** The number of rows up to a position. */
   rowsUpTo(position: number): number {
     const at = blockAt(this.#bytes, 1);
     const distance = position - this.#bytes.readDoubleLE(at);

@@ -27,7 +27,6 @@ export function withVersions(
   return preferred;
 }
 
-/** Returns the type in a version other than the preferred version. */
 function inVersion(preferred: ResourceType, other: OtherVersion, place: Place): ResourceType {
   const { schema: compiled, name, printerColumns = preferred.printerColumns, deprecation } = other;
   const { schema, check, checkStatus, prune, fillDefaults, rules } = compiled;
