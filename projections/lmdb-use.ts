@@ -8,7 +8,7 @@ export const tablesFile = 'tables.mdb';
 
 type Process = {
   readonly pid: number;
-  /** The start time of the process in kernel ticks since boot. Process ids alone are reused. */
+  /** The start time of the process in kernel ticks since boot. The operating system reuses process ids. */
   readonly started: string;
 };
 

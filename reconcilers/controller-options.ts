@@ -22,7 +22,7 @@ export type ControllerOptions = {
   /** The name in metrics. */
   readonly name: string;
   readonly bound: ReconcileSlots;
-  /** The plugin whose share of the slots the controller uses; undefined for a controller of the platform. */
+  /** The plugin of the controller, for its share of the slots; undefined for a controller of the platform. */
   readonly plugin?: string;
   /** The maximum number of concurrent steps, without stuck steps. */
   readonly concurrency: number;

@@ -103,8 +103,8 @@ export class Controller implements Measured {
   }
 
   /**
-   * Enqueues all keys whenever this node is or becomes the leader. Before `open`, no key is enqueued. Call `open` after
-   * `keys` has become readable.
+   * Enqueues all keys if this node is the leader, and again whenever this node becomes the leader. Before `open`, no
+   * key is enqueued. Call `open` after `keys` has become readable.
    */
   open(): void {
     if (this.#isOpen) return;
@@ -113,8 +113,8 @@ export class Controller implements Measured {
   }
 
   /**
-   * Enqueues the key, so that a step of the key starts after this call. Ignored while the controller is not active,
-   * because all keys are enqueued when the controller becomes active.
+   * Enqueues the key, so that a step of the key starts after this call. Does nothing while the controller is not
+   * active, because all keys are enqueued when the controller becomes active.
    */
   enqueue(key: string, cause?: CausingEvent): void {
     if (!this.isActive) return;
@@ -134,10 +134,7 @@ export class Controller implements Measured {
     if (this.isActive) void this.#lists.read({ keys, cause, isOver: () => term !== this.#term });
   }
 
-  /**
-   * Resolves when no key waits, no list is being read and only stuck steps run. Ignores delayed keys. Also resolves on
-   * a stop.
-   */
+  /** Resolves on a stop, or when no key waits, no list is read and no step runs except stuck steps. */
   async idle(): Promise<void> {
     await Promise.resolve();
     if (this.#isIdle()) return;
@@ -146,9 +143,7 @@ export class Controller implements Measured {
     });
   }
 
-  /**
-   * Drops waiting keys, aborts running steps, and waits up to `reconcileStopMs` for their end. No further step starts.
-   */
+  /** Drops waiting keys, aborts running steps, and waits up to `reconcileStopMs` for their end. */
   async stop(): Promise<void> {
     const { clock, onStuck } = this.#options;
     if (!this.#isStopped) {

@@ -37,8 +37,8 @@ type FoldProgress = {
 };
 
 /**
- * The indexes over the whole log that audit requests read. They have their own checkpoint, so that no write waits for
- * them.
+ * The indexes over the whole log that audit requests read. The indexes have their own checkpoint, so that no write
+ * waits for them.
  */
 export class AuditModels implements Fold, AuditProgress {
   readonly categories = auditedCategories;

@@ -37,8 +37,8 @@ export class Tail {
   }
 
   /**
-   * Adds a position after the last position. Returns false if both positions are equal.
-   * @throws RangeError for a smaller position.
+   * Adds a position. Returns false, without a change, if the position equals the last position.
+   * @throws RangeError if the position is smaller than the last position.
    */
   add(position: number): boolean {
     if (this.#count > 0 && position === this.#last) return false;

@@ -154,9 +154,7 @@ class TermCursor implements PositionCursor {
     return found(block, from, order) ?? this.#firstAfter(from, begin) ?? this.#tail[0];
   }
 
-  /**
-   * Returns the positions of the last block that begins at or before `from`; empty if there is no block before `from`.
-   */
+  /** Returns the positions of the last block that begins at or before `from`; empty if no block begins there. */
   #blockAt(from: number, end: number): readonly number[] {
     const [first, last] = [this.#block[0] ?? Infinity, this.#block.at(-1) ?? -Infinity];
     if (first <= from && from <= last) return this.#block;

@@ -56,7 +56,7 @@ type Stale = {
 export type Build = {
   readonly slices: Slices;
   readonly catchUp: IndexCatchUp;
-  /** The stored objects for which an index function fails. The build updates the count and the first failure. */
+  /** The number of stored objects for which an index function fails, and the details of the first failure. */
   readonly unindexed: { -readonly [Member in keyof Unindexed]: Unindexed[Member] };
   readonly onProgress?: BuildProgress | undefined;
   /** Returns the number of rows of the other types with ready indexes, to estimate this type's number of rows. */

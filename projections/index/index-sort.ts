@@ -42,7 +42,7 @@ export type Texts = {
 
 /**
  * Returns `ordinals` sorted by text in UTF-16 order, then by rank. The sort is fastest if `ordinals` is in the order in
- * which the texts were created, because of the cache.
+ * which the texts were created, because consecutive texts are then neighbours in memory.
  */
 export function* sortedByText(ordinals: Uint32Array, texts: Texts): Steps<Uint32Array> {
   if (yield* isSortedText(ordinals, texts)) return ordinals;

@@ -38,7 +38,7 @@ export class IndexViews {
     return this.#retired.length;
   }
 
-  /** Whether an open view may read data that was created when `opened` was `made`. */
+  /** Whether an open view may read data that was created when `opened` had the value `made`. */
   see(made: number): boolean {
     return this.#newest > made;
   }

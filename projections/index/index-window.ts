@@ -187,7 +187,7 @@ function isGrouped(sort: readonly SortKey[]): boolean {
 
 function* groupedSlice(ordering: Ordering, walk: CountedWalk, { skip, take }: Slice): Steps<readonly number[]> {
   const descending = ordering.sort[0]?.direction === 'desc';
-  // Groups are ascending in both directions, so a descending query counts `skip` from the other end.
+  // Both directions have the same groups, so a descending query counts `skip` from the other end.
   const ascendingPlace = descending ? walk.total - 1 - skip : skip;
   const rank = yield* rankOfHit(walk, ascendingPlace);
   const group = groupOf(walk, walk.sequence.keyAt(rank));

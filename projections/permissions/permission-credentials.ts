@@ -101,8 +101,8 @@ export class Credentials {
 }
 
 /**
- * Replaces a record. Returns the previous record if it changed or was deleted. An equal record is not replaced, since
- * rights are cached by the identity of the record.
+ * Replaces a record. Returns the previous record after a change or a deletion; otherwise undefined. An equal record is
+ * not replaced, since rights are cached by the identity of the record.
  */
 function replaced<T>(records: Map<string, T>, name: string, after: T | undefined): T | undefined {
   const before = records.get(name);

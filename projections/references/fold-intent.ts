@@ -8,7 +8,7 @@ export type Intent = {
   /** The revision of the intent in `stream`. */
   readonly revision: number;
   readonly position: LogPosition;
-  /** The object's revision after which a further event of the object ends the intent. */
+  /** An event of the object after the revision `through` ends the intent. */
   readonly through: number;
   /** The objects (`<type>/<name>`) that the write will name; empty for a deletion. */
   readonly targets: readonly string[];

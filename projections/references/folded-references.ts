@@ -67,7 +67,7 @@ export class FoldedReferences implements ReferenceReader {
     return row === undefined ? undefined : isMarkedIn(row);
   }
 
-  /** Whether the announced append can still succeed, because the object has no revision after `through`. */
+  /** Whether the object has no revision after `through`, so that the announced append may still succeed. */
   #isPossible({ object, through }: PendingIntent): boolean {
     const [type, name] = splitTargetKey(object);
     const row = this.#tables.rowFast(type, name);

@@ -28,7 +28,7 @@ export class PendingIntents implements IntentWriter {
     }
   }
 
-  /** Writes the present intents. They replace the intents of the previous call. */
+  /** Writes the present intents, which replace the intents of the previous call. */
   write(writer: IntentWriter): void {
     for (const intent of this.#written) writer.withdrawIntent(intent);
     this.#written = [...this.#byStream.values()].flatMap((intents) => [...intents.values()]);

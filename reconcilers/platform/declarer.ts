@@ -31,7 +31,9 @@ export type DeclarerDependencies = {
   /** Returns the type as registered on this node. */
   readonly typeOf: (key: TypeKey) => ResourceType | undefined;
   readonly served: () => readonly ResourceType[];
-  /** Whether no other node writes to this log. A single node may replace any declaration, even by an older one. */
+  /**
+   * Whether no other node writes to this log. A single node may replace any declaration, even by an older declaration.
+   */
   readonly isAlone: boolean;
   readonly clock: Clock;
   readonly uuid: () => string;
@@ -121,8 +123,8 @@ export class Declarer {
   }
 
   /**
-   * Schedules another attempt when another node's declaration is in force. Two nodes may believe to be the leader for
-   * one lease time, after which the actual leader declares the type again.
+   * Schedules another attempt when another node's declaration is in force. Two nodes may act as the leader for one
+   * lease time, after which the actual leader declares the type again.
    */
   #onDeclared(key: TypeKey): void {
     const { typeOf, clock } = this.#dependencies;
@@ -191,8 +193,8 @@ export class Declarer {
   }
 
   /**
-   * Whether this node may replace the declaration in force. If other nodes write to the log, a plugin folder with an
-   * older version of the same plugin may not replace the declaration.
+   * Whether this node may replace the declaration in force. If other nodes write to the log, an older plugin folder
+   * must not replace the declaration of a newer version of the plugin.
    */
   #mayReplace({ declaration, source }: ResourceType, standing: Declaration): boolean {
     if (source !== 'folder' || this.#dependencies.isAlone || standing.plugin !== declaration?.plugin) return true;

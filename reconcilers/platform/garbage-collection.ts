@@ -75,8 +75,8 @@ type OwnerWithState = {
 };
 
 /**
- * The owners with their states, each uid once. If references with one uid have different names, the state of the
- * existing owner is used.
+ * The owners with their states, each uid once. If references with one uid have several states, a state other than
+ * `missing` counts.
  */
 function ownersOf({ object, stateOf }: World): readonly OwnerWithState[] {
   const states = new Map<string, OwnerState>();

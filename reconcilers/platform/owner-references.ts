@@ -40,9 +40,9 @@ type PlannedStep = {
  * Applies the deletion of owners to their dependents (decision 3.5). An owner has ended if it was deleted, or if it is
  * marked and waits for the deletion of its dependents. An object with only ended owners is deleted. From an object with
  * other owners, the references to ended owners are removed.
- * A last step of a deposed leader is harmless (consistency protocol, 6): each step is appended at the revision of the
- * object on which it was decided, and relies on permanent facts. An owner that does not exist was deleted, because its
- * uid was written to the log before the reference. A mark is permanent.
+ * A last step of a deposed leader is harmless (consistency protocol, 6). Each write requires the revision of the object
+ * that the step read, and relies on permanent facts. An owner that does not exist was deleted, because its uid was in
+ * the log before the reference. A mark is permanent.
  */
 export class OwnerReferences extends PlatformReconciler {
   readonly #dependencies: OwnerReferencesDependencies;
@@ -86,7 +86,7 @@ export class OwnerReferences extends PlatformReconciler {
     for (const type of this.#dependencies.serving()) await this.#scan(type);
   }
 
-  /** Scans the objects of a type with ready indexes, and enqueues the objects that wait for an unregistered type. */
+  /** Scans the objects of a type with ready indexes. Also enqueues the objects that wait for an unregistered type. */
   async serve(type: ResourceType): Promise<void> {
     if (!this.#isOpen) return;
     const undecided = this.#undecided;

@@ -34,12 +34,12 @@ export function readObject(reader: ObjectReader, type: ResourceType, name: strin
 
 type Fields = Selection['fields'];
 
-/** The names of the objects of a served type, read page by page. `fields` selects objects; all by default. */
+/** The names of the objects of a served type, read page by page. Without `fields`, all objects are selected. */
 export function* namesOf(reader: ObjectReader, { key }: ResourceType, fields: Fields = []): Iterable<string> {
   for (const page of reader.pages(key, { selection: { labels: [], fields }, sort: [] })) yield* page;
 }
 
-/** The names of the objects of a served type that are marked for deletion, in the order of their marks. */
+/** The names of the objects of a served type that are marked for deletion, in the order of the deletion timestamps. */
 export function* markedOf(reader: ObjectReader, { key, indexes }: ResourceType): Iterable<string> {
   const index = indexOf(indexes, 'metadata.deletionTimestamp');
   if (index === undefined) return;

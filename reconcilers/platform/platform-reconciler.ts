@@ -46,12 +46,15 @@ export abstract class PlatformReconciler {
     ];
   }
 
-  /** Enqueues all keys whenever this node is or becomes the leader. Call `open` after the keys can be read. */
+  /**
+   * Enqueues all keys if this node is the leader, and again whenever this node becomes the leader. Call `open` after
+   * the keys can be read.
+   */
   open(): void {
     this.#controller.open();
   }
 
-  /** Resolves when no key waits for a step and only stuck steps run. Ignores delayed keys. */
+  /** Resolves when no key waits for a step and no step runs except stuck steps. Ignores delayed keys. */
   async idle(): Promise<void> {
     return this.#controller.idle();
   }

@@ -32,8 +32,8 @@ export class RoleHealth extends PlatformReconciler {
   readonly #writes: PlatformWrites;
   readonly #named = new Referrers();
   /**
-   * By role: the time on the monotonic clock at which a missing reference was found that the status does not report
-   * yet.
+   * By role: the time, on the monotonic clock, at which a missing reference was found. Contains only roles with a
+   * status that does not report the missing reference yet.
    */
   readonly #missingSince = new Map<string, number>();
 

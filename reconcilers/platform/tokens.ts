@@ -17,9 +17,9 @@ export type TokensDependencies = PlatformDependencies & {
 };
 
 /**
- * Marks expired personal access tokens in their status, and deletes the tokens of deleted users. An expired token and a
- * token of a deleted user are already invalid: the status only reports the expiry, and the deletion only frees space.
- * A last step of a deposed leader is harmless (consistency protocol, 6): the expiry of a token is fixed at its
+ * Marks expired personal access tokens in their status, and deletes the tokens of deleted users. Such tokens are
+ * already invalid, so the status only reports the expiry, and the deletion only frees space.
+ * A last step of a deposed leader is harmless (consistency protocol, 6). The expiry of a token is fixed at its
  * creation, and the uid of a deleted owner is never used again.
  */
 export class Tokens extends PlatformReconciler {

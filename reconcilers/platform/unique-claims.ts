@@ -101,7 +101,8 @@ export class Claims {
   }
 
   /**
-   * Sweeps through all claims whenever this node is or becomes the leader. Call `open` after the tables have caught up.
+   * Sweeps through all claims if this node is the leader, and again whenever this node becomes the leader. Call `open`
+   * after the tables have caught up.
    */
   open(): void {
     this.#isOpen = true;
@@ -164,9 +165,8 @@ export class Claims {
     const isOver = (): boolean => signal.aborted;
     let after = logStart;
     while (!isOver()) {
-      // All folded events are in the log, even if a deposed leader of EventStoreDB returns an earlier end. The events
-      // after the folded position are read too, but may still be lost. So the next sweep begins at the last claim that
-      // was read.
+      // All folded events are in the log, even if a deposed leader of EventStoreDB returns an earlier end. So the sweep
+      // first reads up to the folded position, and then the claims after this position.
       const folded = reader.position();
       try {
         for await (const position of this.#lookThrough({ after, until: folded }, signal)) after = position;

@@ -56,7 +56,7 @@ export class PluginReconcilers implements ReconcilerMounts {
     );
     this.#mounted.set(plugin, mounted);
     this.#shown.set(plugin, { text: '[]', timer: undefined });
-    // Waits for the stop of the earlier mount, so that no name has two concurrent steps.
+    // Waits for the stop of the earlier mount, so that no name has two concurrent steps, unless the stop timed out.
     void ended.then(() => {
       for (const reconciler of mounted) reconciler.open();
     });

@@ -41,7 +41,10 @@ export class TracedStep {
   readonly visit: Visit;
   /** The steps that led to this step, without the previous step of the same reconciler and name. */
   readonly #path: readonly Visit[];
-  /** The previous step of the same reconciler and name, if a write of that step led to this step. */
+  /**
+   * The previous step of the same reconciler and name in the chain of events that led to this step. Undefined if an
+   * earlier step with the same cause ended without a write.
+   */
   readonly #previous: Visit | undefined;
   /** Whether a step of the same reconciler and name wrote the cause of this step. */
   readonly isOwnCause: boolean;

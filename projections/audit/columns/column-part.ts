@@ -134,7 +134,10 @@ export class ColumnPart implements AuditPart {
     worker.start();
   }
 
-  /** Stops following the object read model, and writes the rows in memory whose events the audit models have folded. */
+  /**
+   * Stops following the object read model. Writes the rows in memory up to the last event that the audit models have
+   * folded.
+   */
   async close(): Promise<void> {
     this.#following?.leave();
     await this.#following?.worker.stop();

@@ -71,7 +71,7 @@ export class ColumnWorker {
     if (this.#isHeldUp) this.wake();
   }
 
-  /** Ends the worker. Writes the rows in memory whose events the audit models have folded. */
+  /** Ends the worker. Writes the rows in memory up to the last event that the audit models have folded. */
   async stop(): Promise<void> {
     const { pace, onError } = this.#work;
     this.#stopping.abort();
@@ -99,7 +99,10 @@ export class ColumnWorker {
     }
   }
 
-  /** Performs one task. Returns whether there may be more tasks. Most errors are reported, followed by a delay. */
+  /**
+   * Performs one task. Returns whether there may be more tasks. Reports an error and waits, unless the worker is
+   * stopping or the error is a StaleWorkError.
+   */
   async #attempt(): Promise<boolean> {
     const { onError, clock } = this.#work;
     const { signal } = this.#stopping;

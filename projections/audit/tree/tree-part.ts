@@ -138,8 +138,8 @@ export class TreePart implements AuditPart, FoldedTree {
   }
 
   /**
-   * Keeps the size and root that an event states until `write`, because the table lacks hashes of the open batch before
-   * `write`. Returns the estimated bytes in memory.
+   * Keeps the stated size and root of an event in memory for `write`, because the table lacks hashes of the open batch
+   * before `write`. Returns the estimated bytes in memory.
    */
   #note(recorded: RecordedEvent): number {
     const { event } = decodeEvent(recorded);

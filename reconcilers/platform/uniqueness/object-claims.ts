@@ -83,8 +83,8 @@ export class ObjectClaims {
   }
 
   /**
-   * Whether the object's last event already claimed all current values. This requires that the indexes were unique when
-   * the event was decided.
+   * Whether the object's last event already claimed all current values. The result can be true only if the indexes were
+   * already unique when the event was decided.
    */
   async #isClaimed(type: ResourceType, { row, object, standing, indexes }: Looked): Promise<boolean> {
     const { log, claimantOf } = this.#dependencies;

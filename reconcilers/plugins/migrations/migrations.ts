@@ -93,7 +93,9 @@ export class Migrations implements MigrationMounts {
     await Promise.all(plugins.map(async (plugin) => this.unmount(plugin)));
   }
 
-  /** Begins after the stop of the previous run, so that no object has two concurrent steps. */
+  /**
+   * Begins after the stop of the previous run, so that no object has two concurrent steps, unless the stop timed out.
+   */
   #begin(plugin: string): void {
     const mounted = this.#mounted.get(plugin);
     if (mounted === undefined) return;

@@ -7,11 +7,11 @@ export type Operation =
   | { readonly op: 'remove'; readonly path: string };
 
 /**
- * At most this number of operations within an object or array is kept, even if one operation for the whole object or
- * array would be shorter.
+ * A change keeps up to this number of operations within an object or array, even if one operation for the whole object
+ * or array would be shorter.
  */
 const keptOperations = 16;
-/** The maximum number of characters of operations that are kept in this case, without their values. */
+/** The operations are kept only if they have at most this number of characters, without their values. */
 const keptCharacters = 4_096;
 /** The characters of an operation without its path and value. */
 const operationCharacters = 30;

@@ -60,7 +60,7 @@ export function requestInfo(method: string, target: string, wanted: 'watch' | 'n
   const path = `/${segments.join('/')}`;
   const place = locationOf(segments);
   const named = place?.name !== undefined;
-  // A POST to a single object does not create an object. It is a request to a plugin's route, which rules allow by its
+  // A POST to a single object does not create an object. The POST goes to a plugin's route, which rules allow by its
   // path (decision 6.3).
   if (place === undefined || (method === 'POST' && named && place.subresource === undefined)) {
     return {
@@ -118,8 +118,8 @@ export function nonResourceRequest(verb: string, path: string): NonResourceReque
 }
 
 /**
- * Returns the request with this verb or method to this path: a resource request if the path has the form of a resource
- * path (decision 6.1).
+ * Returns the request with this verb or method to this path. The result is a resource request if the path has the form
+ * of a resource path (decision 6.1), except for a POST to a single object.
  */
 export function requestTo(verb: string, path: string): ResourceRequest | NonResourceRequest {
   const plain = nonResourceRequest(verb, path);

@@ -31,8 +31,9 @@ const escapes: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Returns the name by which rules read a member, as in Kubernetes: with `__underscores__`, `__dot__`, `__dash__` and
- * `__slash__`, or with `__` before and after a reserved word. Returns undefined for a member that rules cannot read.
+ * Returns the name by which rules read a member, as in Kubernetes. `__`, `.`, `-` and `/` become `__underscores__`,
+ * `__dot__`, `__dash__` and `__slash__`. A reserved word gets `__` on each side. Returns undefined for a member that
+ * rules cannot read.
  */
 export function escapedFieldName(member: string): string | undefined {
   if (reserved.has(member)) return `__${member}__`;

@@ -13,7 +13,7 @@ export const linearMatch = 'matchesInLinearTime';
 export type MatchCost =
   { readonly ok: true; readonly steps: number } | { readonly ok: false; readonly problem: string };
 
-/** The steps of a match for each code unit of the text, plus one step for each instruction of the program. */
+/** The steps of a match for each code unit of the text, in addition to one step for each instruction of the program. */
 const stepsOfUnit = 20;
 
 /**

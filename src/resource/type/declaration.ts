@@ -12,13 +12,13 @@ export type UniqueIndex = {
 /** The declaration of a type, as recorded in the log. */
 export type Declaration = {
   /**
-   * The SHA-256 (hex) of the declared parts without functions that determine whether an object is valid, for example
-   * the schemas and the indexes.
+   * The SHA-256 (hex) of the declared parts that determine whether an object is valid, for example the schemas and the
+   * indexes. Functions are not included.
    */
   readonly shape: string;
   /**
-   * Identifies the type's functions: a digest of the plugin's files, if available, because the source text of a
-   * function does not include the variables that the function captures.
+   * Identifies the type's functions by a digest of the plugin's files, if available. The source text of a function does
+   * not include the variables that the function captures.
    */
   readonly code: string;
   /** `platform` for the platform's own types. */

@@ -4,7 +4,8 @@ import { otherWords } from '../schema/suggestions.ts';
 import { hookNames, type HookName, type TypeHooks } from './resource-type.ts';
 
 /**
- * Decodes the hooks of a type. Appends every problem to `problems`. Returns undefined without hooks or with a problem.
+ * Decodes the hooks of a type. Appends every problem to `problems`. Returns undefined if there are no hooks or if there
+ * is a problem.
  */
 export function decodeHooks(input: unknown, problems: string[]): TypeHooks | undefined {
   if (input === undefined) return undefined;
@@ -27,7 +28,7 @@ export function decodeHooks(input: unknown, problems: string[]): TypeHooks | und
   return found.length > 0 || hooks.length === 0 ? undefined : Object.fromEntries(hooks);
 }
 
-/** Returns the source texts of the hooks, which identify the hooks without a digest of the plugin's files. */
+/** Returns the source texts of the hooks, which identify the hooks if there is no digest of the plugin's files. */
 export function sourceOfHooks(input: unknown): readonly string[] {
   if (!isObject(input)) return [];
   return hookNames.map((name) => {

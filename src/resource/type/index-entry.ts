@@ -6,8 +6,8 @@ import type { Brand } from '../../base/brand.ts';
  */
 
 /**
- * One index value, comparable with `<` within one index. A number for the types `number`, `boolean` (0 or 1) and
- * `timestamp` (epoch milliseconds). A text in code point order (`stringKey`) for `string`.
+ * One index value, comparable with `<` within one index. The key is a text in code point order (`stringKey`) for the
+ * type `string`, 0 or 1 for `boolean`, epoch milliseconds for `timestamp`, and the number itself for `number`.
  */
 export type IndexKey = string | number;
 

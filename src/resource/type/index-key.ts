@@ -16,8 +16,8 @@ const movedUnits = /[\ud800-\uffff]/g;
 const loneSurrogates = /\p{Surrogate}/gu;
 
 /**
- * Returns a text in which UTF-16 order equals the code point order of `text`: surrogates are moved behind
- * U+E000..U+FFFF. Lone surrogates become U+FFFD, so every key starts below U+FC00. Different texts without lone
+ * Returns the key of a text. Keys sort in UTF-16 order as their texts sort in code point order: surrogates are moved
+ * behind U+E000..U+FFFF. Lone surrogates become U+FFFD, so every key starts below U+FC00. Different texts without lone
  * surrogates have different keys.
  */
 export function stringKey(text: string): string {

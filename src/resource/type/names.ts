@@ -78,8 +78,8 @@ function isDocumentedLabel(key: string, domain: string): boolean {
 }
 
 /**
- * Whether the label key is reserved for users and the platform, so that a plugin must not set the label. Reserved are
- * keys without a prefix, and keys with a prefix of the platform except for the documented label keys.
+ * Whether the label key is reserved for users and the platform, so that a plugin must not set the label. Keys without a
+ * prefix are reserved. Keys with a prefix of the platform are reserved too, except for the documented label keys.
  */
 export function isReservedLabel(key: string, domain: string): boolean {
   const slash = key.indexOf('/');

@@ -20,7 +20,7 @@ type KeyOrder = SortKey & {
 
 type SelectedRows = {
   readonly segment: Segment;
-  /** 1 for each row that the query selects, otherwise 0. May be shorter than the segment: no later row is selected. */
+  /** For each row: 1 if the query selects the row, otherwise 0. Rows after the end of the array are not selected. */
   readonly holding: Uint8Array;
 };
 

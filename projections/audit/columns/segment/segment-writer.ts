@@ -70,7 +70,7 @@ function* encodeColumn(rows: readonly ValueRow[], { isText, multi, valuesOf }: C
 }
 
 /**
- * The keys in the order of `<`. Texts are sorted without a comparator, because the engine's own order is the same and
+ * The keys in the order of `<`. Texts are sorted without a comparator, because the engine's default order is equal and
  * several times as fast.
  */
 function sorted(keys: readonly IndexKey[]): readonly IndexKey[] {

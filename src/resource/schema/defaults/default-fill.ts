@@ -24,7 +24,7 @@ export type Slot = {
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** The slots of one schema's members. Members without a default at or below the member have no slot. */
+/** The slots of one schema's members. A member without a default at or below the member has no slot. */
 export type ObjectSlots = {
   readonly named: readonly (readonly [string, Slot])[];
   /** The names of all properties, to which `additional` does not apply. */

@@ -28,7 +28,9 @@ export type DeclaredVersions = {
   readonly written: readonly WrittenStep[];
   /** Members of sample objects, by the name of the version. */
   readonly examples: ReadonlyMap<string, readonly Members[]>;
-  /** The conversion functions. Their source texts identify the functions without a digest of the plugin's files. */
+  /**
+   * The conversion functions. Their source texts identify the functions if there is no digest of the plugin's files.
+   */
   readonly functions: readonly unknown[];
 };
 
