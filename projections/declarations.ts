@@ -152,6 +152,7 @@ export class DeclarationsBatch {
 
   /**
    * Whether the type has no declaration, or the event was decided under the latest declaration.
+   *
    * `declared`: the revision of the event's declaration; undefined if there was none.
    */
   isCurrent(type: TypeKey, declared: number | undefined): boolean {

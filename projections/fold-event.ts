@@ -56,7 +56,9 @@ const withoutEffect: ReadonlySet<DomainEvent['type']> = new Set([
 
 /**
  * Writes the effects of one event. Returns the change of an object, or undefined if no object changed.
+ *
  * @throws LogCorruptError if the event does not belong to its stream or does not have the stream's next revision.
+ *
  * @throws LogReplacedError if the event starts a newer epoch, or names another log.
  */
 export function foldEvent(recorded: RecordedEvent, writer: Writer, known: FoldContext): Change | undefined {
@@ -211,7 +213,8 @@ export function recordWrite(
   { type, ...stored }: Stored,
   declarations: DeclarationsBatch,
 ): void {
-  // A later event of the same append deletes the object, so the state in between is never visible.
+  // An event that does not end its append is followed by the deletion of the object in the same append. The state in
+  // between is never visible.
   if (!endsAppend || declarations.isCurrent(type, stored.declared)) return;
   declarations.recordWrite(type, { ...stored, isFence: event === 'NameFenced' });
 }

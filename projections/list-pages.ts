@@ -84,6 +84,7 @@ export class ListPages {
 
   /**
    * Returns the objects in batches, in their state at the time of the call.
+   *
    * @throws SnapshotsExhaustedError if `snapshotsMax` snapshots are in use.
    */
   async objects({ type, choice, position }: Listing, signal?: Wanted): Promise<ListedObjects> {
@@ -181,6 +182,7 @@ export class ListPages {
   /**
    * Takes one of `snapshotsMax` slots, and releases the snapshot after `snapshotHoldMsMax`, since the reader may stall.
    * Later reads from the snapshot fail. LMDB cannot reuse freed pages while a snapshot exists.
+   *
    * @throws SnapshotsExhaustedError if `snapshotsMax` snapshots are in use. `snapshot` is then released.
    */
   #hold(snapshot: Snapshot): Snapshot {

@@ -3,6 +3,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 /**
  * Whether the newest transaction in LMDB's data file is the last commit according to the lock file. The transactions
  * differ if an older copy was written over the data file. Returns false if a file cannot be read.
+ *
  * The offsets follow LMDB's structures on Linux (`mdb.c`: MDB_txbody and MDB_meta). The page header of the `lmdb`
  * package has 24 bytes.
  */

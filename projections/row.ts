@@ -67,6 +67,7 @@ export function encodeRow(row: Row): Buffer {
 
 /**
  * Decodes a row. The returned arrays share the memory of `bytes`.
+ *
  * @throws Error for a row of another format.
  */
 export function decodeRow(bytes: Buffer): Row {

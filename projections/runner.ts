@@ -81,6 +81,7 @@ export async function catchUp(
 /**
  * Folds each new event as it becomes durable. Resolves when `signal` aborts or the log closes. Rejects when the log or
  * a fold fails.
+ *
  * `rest` is awaited after each batch. With `rest`, each batch waits one turn, so that other folds of the events run
  * first.
  */
@@ -134,6 +135,7 @@ function percentOf(fold: Fold, head: LogPosition): number {
 /**
  * Verifies that the read models belong to this log (consistency protocol, 5). Clears the read models if a new epoch has
  * started.
+ *
  * @throws CheckpointMismatchError if the read models were folded from another log or a later epoch, or if the log lacks
  * the last folded event.
  */

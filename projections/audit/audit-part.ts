@@ -33,6 +33,7 @@ export type AuditPart = {
   /**
    * Adds an event to the open batch, in memory. `within`: the position of the event within the epoch. Returns the
    * estimated bytes that the event takes in memory. An exception discards the open batch of all parts.
+   *
    * The event may be in a buffer that the next read of a table overwrites. So `add` must read no table and retain no
    * bytes of the event.
    */

@@ -20,6 +20,7 @@ export function endOf(block: Uint8Array): BlockEnd {
 
 /**
  * The block with `numbers` appended.
+ *
  * @throws RangeError unless each number is greater than the previous number.
  */
 export function extended(block: Uint8Array, end: BlockEnd, numbers: readonly number[]): Buffer {

@@ -38,6 +38,7 @@ export class Tail {
 
   /**
    * Adds a position. Returns false, without a change, if the position equals the last position.
+   *
    * @throws RangeError if the position is smaller than the last position.
    */
   add(position: number): boolean {

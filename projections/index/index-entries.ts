@@ -36,6 +36,7 @@ export function presentOf(
 /**
  * Returns the index entry stored in a row, or computes the entry if the row was stored under another declaration.
  * `onError` is called for each index with a failing function.
+ *
  * With `onError`, an entry that lacks a value because of a failure is also computed again.
  */
 export function keptEntry(row: Buffer, type: ResourceType, onError?: (error: IndexValueError) => void): KeptEntry {

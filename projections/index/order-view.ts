@@ -5,6 +5,7 @@ import type { IndexRows, Tie } from './index-rows.ts';
 /**
  * A chunk of one order of a type's objects: ascending by key, then by the tie-break (`compareTie`). The rank of a
  * posting is its place in the order.
+ *
  * A posting is the entry of an object in an order. An object has one posting for each label in the order of labels, and
  * one for each key in the order of a multi-valued index. In every other order, each object has one posting.
  */

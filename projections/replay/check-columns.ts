@@ -179,8 +179,8 @@ class ColumnCheck {
   }
 
   /**
-   * Returns a difference if two names have the same ordinal, or if an ordinal cannot be read. Ordinals from `ordinals`
-   * on were added after the comparison began, and are not compared.
+   * Returns a difference if two names have the same ordinal, or if an ordinal cannot be read. Ordinals >= `ordinals`
+   * were assigned after the comparison began, and are not compared.
    */
   *#namesProblem(): Steps<Difference | undefined> {
     const { ordinals, names } = this.#columns;

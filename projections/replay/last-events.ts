@@ -39,6 +39,7 @@ type Tables = Pick<LmdbTables, 'row' | 'deletedAt' | 'head' | 'commit'>;
 
 /**
  * A fold with the same results as `ObjectModels` without types. The log must read an event by its position quickly.
+ *
  * An object's row depends only on the object's last event. So the fold remembers the position of each object's last
  * event, and writes one row for each object at the end, or when the names reach `bytesMax`.
  */

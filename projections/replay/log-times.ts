@@ -16,6 +16,7 @@ type TimeSearch = {
 /**
  * Returns the last position of the log at a time: no counted event up to this position is later than the time. Returns
  * `logStart` if the first counted event is later.
+ *
  * An event that is more than a minute ahead of a later event comes from a wrong clock and is not counted (consistency
  * protocol, 8). So all events up to `until` are read.
  */

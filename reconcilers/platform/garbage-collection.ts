@@ -48,6 +48,7 @@ const nothing: CollectionStep = { type: 'nothing' };
 /**
  * Decides the next step for one object with regard to its owners and dependents (decision 3.5), like the garbage
  * collector of Kubernetes. Two cases differ:
+ *
  * - References to a deleted owner are removed even if the type of another owner is unknown.
  * - Owners that wait for each other in a cycle are released, while Kubernetes lets them wait.
  */

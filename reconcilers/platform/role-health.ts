@@ -24,6 +24,7 @@ export type RoleHealthDependencies = PlatformDependencies & {
  * Reports in the status of a role which of its referenced roles do not exist. A role references its dependencies and
  * the roles to which it is aggregated. A role that never lacked a referenced role has no such condition, so that
  * creating a role takes only one event.
+ *
  * A last step of a deposed leader is harmless (consistency protocol, 6): a status grants nothing, and the current
  * leader corrects the status.
  */

@@ -22,6 +22,7 @@ function invalidOutcome(): Outcome {
 
 /**
  * Decodes the result of the function `names` of a watch. Drops names that no object can have.
+ *
  * @throws TypeError if the result is not an array of at most `countMax` strings.
  */
 export function decodeNames(answered: unknown, countMax: number): readonly string[] {

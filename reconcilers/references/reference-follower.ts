@@ -27,8 +27,10 @@ const referrersPerPage = 256;
  * Processes the objects that name a deleted object: deletes the referring object or removes the name, as the type
  * declares. A marked object waits, with a finalizer, until no unmarked object names the marked object. The keys are
  * `<type>/<name>`.
+ *
  * The deletion of a cycle of references ends, because each step marks one more object, and a target does not wait for
  * marked objects.
+ *
  * A last step of a deposed leader is harmless (consistency protocol, 6). Objects are changed at the revision that was
  * read. Marks are permanent, and a deleted uid is never used again.
  */

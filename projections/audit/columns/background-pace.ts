@@ -21,6 +21,7 @@ export class BackgroundPace implements Pick<Slices, 'isOver' | 'next'> {
 
   /**
    * Resolves when the next slice begins.
+   *
    * @throws StaleWorkError if `end` is called during the wait.
    */
   async next(): Promise<void> {

@@ -42,6 +42,7 @@ type ColumnDependencies = {
 /**
  * The columns: the indexed values of objects at every position, for lists at past positions. A type gets columns with
  * the first request for a list at a past position.
+ *
  * The object read model computes the values of new events. The worker writes the values in the background, and reads
  * missing values from the log.
  */
@@ -146,6 +147,7 @@ export class ColumnPart implements AuditPart {
   /**
    * Returns the steps that compute a list at a folded position, from the state of the columns in this turn. Returns
    * undefined while the columns of the type are incomplete.
+   *
    * The steps throw NotServedError if the columns are dropped before the last step.
    */
   query(type: ResourceType, position: LogPosition, query: ListQuery): Steps<QueryResult> | undefined {

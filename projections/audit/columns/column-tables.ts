@@ -159,6 +159,7 @@ export class ColumnTables {
 
   /**
    * Returns a segment of changes. The bytes are valid until the next read of a table.
+   *
    * @throws NotServedError if the columns were dropped.
    */
   changes(type: TypeKey, id: number, number: number): Buffer {
@@ -197,6 +198,7 @@ export class ColumnTables {
 
   /**
    * Returns a segment of a snapshot. The bytes are valid until the next read of a table.
+   *
    * @throws NotServedError if the columns were dropped.
    */
   chunk(type: TypeKey, id: number, [position, chunk]: readonly [position: number, chunk: number]): Buffer {
@@ -206,6 +208,7 @@ export class ColumnTables {
   /**
    * Returns a segment without copying the bytes. A list reads hundreds of segments, and collecting hundreds of copies
    * as garbage would delay all requests.
+   *
    * @throws NotServedError if the columns were dropped.
    */
   #segment(type: TypeKey, key: Buffer): Buffer {

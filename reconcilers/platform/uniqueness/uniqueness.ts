@@ -28,8 +28,9 @@ import { Wake } from '../../wake.ts';
  * Enforces indexes that have become unique (consistency protocol, 1). Runs on the leader when all live nodes are
  * drained. A fence claims the values of each object that was written under an older declaration. When no such object is
  * left, the enforcement is recorded in the log.
+ *
  * A last step of a deposed leader is harmless. A fence requires the revision on which it was decided. The event of an
- * enforcement names the declaration and the number of late writes on which the enforcement is based.
+ * enforcement has no effect after a newer declaration or a write under an older declaration.
  */
 export class Uniqueness {
   readonly #dependencies: UniquenessDependencies;

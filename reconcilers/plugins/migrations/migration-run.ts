@@ -49,6 +49,7 @@ export type RunOptions = {
  * The migrations of a plugin during one term of the leader. A migration waits until all earlier migrations of the same
  * type are done. The progress is recorded at intervals; after a crash, the objects since the last record are visited
  * again.
+ *
  * A write of a deposed leader is harmless, because the write requires the version that the step received.
  */
 export class MigrationRun {

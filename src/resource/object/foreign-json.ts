@@ -11,6 +11,7 @@ export class ForeignValueError extends Error {}
 /**
  * Returns a copy of a value that plugin code returned, as plain JSON. `given` is the frozen argument of the plugin
  * code. Parts of `given` at the same place in the value are not copied. Members with the value undefined are omitted.
+ *
  * @throws ForeignValueError if the value is not JSON, is too large or nests too deeply. Plugin code that runs during
  * the copy, such as a getter, may throw any value.
  */

@@ -19,6 +19,7 @@ const operationCharacters = 30;
 /**
  * Computes the change between two JSON values as a JSON Patch, in steps. Many operations within an object or array
  * become one operation for the whole object or array if this is shorter.
+ *
  * The work is linear in the size of the values, because elements of arrays are compared by index. If the lengths
  * differ, equal elements at both ends are skipped first. Undefined members are treated as absent.
  */

@@ -6,6 +6,7 @@ type Referring = Pick<ResourceType, 'key' | 'references'>;
 
 /**
  * Returns a problem for each circle of references with a type of `types` in which a deletion could never complete.
+ *
  * With `cascade`, the deletion of an object A also deletes each object B that names A, and A is removed after B. If A
  * itself names B with `refuse`, the deletion of B is refused while A exists, so neither object can be removed.
  */

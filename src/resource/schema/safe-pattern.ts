@@ -1,6 +1,7 @@
 /**
  * Refuses patterns that may take exponential time because a repetition contains another repetition, like `(a+)+`. A
  * pattern like `(-[a-z]+)*` is accepted, because no other part of the repetition matches the `-`.
+ *
  * Equal alternatives (`(a|a)*`) and polynomial time (`\s+$` on a very long string) are not detected. Plugins are
  * trusted code, so the check only needs to detect common mistakes.
  */

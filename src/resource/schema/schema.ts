@@ -17,6 +17,7 @@ import { prune } from './prune.ts';
 /**
  * The JSON Schema 2020-12 of a type, such as `{type: 'object', properties: {spec: …, status: …}}`. The schema describes
  * all members of the object except apiVersion, kind and metadata.
+ *
  * At the top level, unknown members are refused unless the schema allows them. Below the top level, unknown members are
  * allowed unless `additionalProperties` is false, as in JSON Schema. Values are never converted.
  */

@@ -18,6 +18,7 @@ export type HeldValue = {
 /**
  * Returns the unique values of `object` except `metadata.name`, in the order in which all writers take claims. Includes
  * the values of the indexes in `onceUnique`, which an earlier declaration declared unique.
+ *
  * @throws IndexValueError if one of the indexes cannot index the object.
  */
 export function heldValues(

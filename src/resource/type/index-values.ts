@@ -57,6 +57,7 @@ const none: readonly IndexKey[] = Object.freeze([]);
 
 /**
  * Returns the keys of the result of `evaluate`, sorted and without duplicates.
+ *
  * @throws IndexValueError if `evaluate` throws, or if the result cannot be indexed.
  */
 export function keysOf(index: Keyed, evaluate: () => unknown): readonly IndexKey[] {

@@ -20,6 +20,7 @@ export type IndexDefinition = {
   readonly fingerprint: string;
   /**
    * Returns the object's keys, ascending and without duplicates.
+   *
    * @throws IndexValueError if a value cannot be indexed.
    */
   readonly keysOf: (object: ResourceObject) => readonly IndexKey[];

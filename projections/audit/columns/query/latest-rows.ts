@@ -1,7 +1,7 @@
 /** The number of ordinals in a page. */
 const pageSize = 4_096;
 
-/** The last row of each ordinal. A page takes memory only if an ordinal of the page has a row. */
+/** The last row of each object name, by the ordinal of the name. Only pages with a row take memory. */
 export class LatestRows {
   readonly #pages = new Map<number, Uint32Array>();
   #page: Uint32Array | undefined;

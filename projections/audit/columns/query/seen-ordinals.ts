@@ -1,7 +1,7 @@
 /** The number of ordinals in a page. */
 const pageSize = 32_768;
 
-/** A set of ordinals. A page of ordinals takes 4 KiB, and only pages with an ordinal take memory. */
+/** A set of ordinals of object names. A page takes 4 KiB, and only pages with an ordinal take memory. */
 export class SeenOrdinals {
   readonly #pages = new Map<number, Uint8Array>();
   #page: Uint8Array | undefined;

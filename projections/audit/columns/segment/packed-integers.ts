@@ -46,6 +46,7 @@ export class PackedIntegers {
 
   /**
    * Reads the numbers at offset `at`.
+   *
    * @throws RangeError if the bytes are truncated.
    */
   constructor(bytes: Buffer, at: number) {

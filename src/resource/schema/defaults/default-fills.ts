@@ -58,6 +58,7 @@ export class DefaultFills {
 
   /**
    * Returns the default at a place, with the defaults of its own members; undefined without a default.
+   *
    * @throws EndlessDefaultError if the default contains itself.
    */
   fallbackOf(place: Place): Fallback | undefined {
