@@ -94,7 +94,9 @@ export type Written = {
   readonly row: { readonly declared: number | undefined } | undefined;
 };
 
-/** The changes that one batch of events makes to the declarations, for `Declarations.keep` after the commit. */
+/**
+ * The changes of the declarations by one batch of events. `Declarations.keep` applies the changes after the commit.
+ */
 export class DeclarationsBatch {
   readonly declared = new Map<TypeKey, Declared>();
   /** By type: the names of the indexes that are or were unique. Contains only types that gain a name in the batch. */

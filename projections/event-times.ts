@@ -46,7 +46,7 @@ export class EventTimes {
   }
 }
 
-/** The times of one batch of events, for `EventTimes.keep` after the commit. */
+/** The times of one batch of events. `EventTimes.keep` applies the times after the commit. */
 class BatchTimes {
   last: string;
   stray: string | undefined;

@@ -38,7 +38,7 @@ export class Level implements LevelReader {
   }
 }
 
-/** The level after one batch of events, for `Level.keep` after the commit. */
+/** The level after one batch of events. `Level.keep` applies the level after the commit. */
 export class LevelBatch {
   level: number;
   readonly #before: number;

@@ -36,5 +36,5 @@ export const uniquenessRetryMsMax = 60_000;
 export const uniquenessRecheckMs = 600_000;
 /** The maximum number of recorded duplicates. */
 export const duplicatesKnownMax = 256;
-/** The duration after which a step of an index is reported. */
+/** The duration after which an unfinished step of making an index unique is reported. */
 export const uniquenessReportMs = 1_000;

@@ -1,9 +1,9 @@
 import type { TypeKey } from '../type/index-entry.ts';
 
-/** What happens to a write that names an object which does not exist or is being deleted. */
+/** The treatment of a write that names a missing object or an object that is being deleted. */
 export type OnMissing = 'refuse' | 'allow';
 
-/** What happens when a named object is deleted. */
+/** The effect of the deletion of a named object. */
 export type OnDelete =
   /** The deletion is refused. */
   | 'refuse'
