@@ -31,7 +31,7 @@ export function contentOf(recorded: RecordedEvent, decoded: DecodedEvent, { writ
   };
 }
 
-/** The JSON of a response. Its `resourceVersion` has the same place as in the results of `answerBytes`. */
+/** The JSON of a response. The `resourceVersion` has the same place as in the results of `answerBytes`. */
 function answerOf({ metadata, ...object }: ResourceObject, resourceVersion: string): Buffer {
   const { apiVersion, kind, ...members } = object;
   return Buffer.from(JSON.stringify({ apiVersion, kind, metadata: { resourceVersion, ...metadata }, ...members }));

@@ -56,7 +56,8 @@ function slice(skip: number, size: number, total: number): Slice {
 }
 
 /**
- * A query that runs over several turns. Its view of the index stays open until the query completes, fails or is closed.
+ * A query that runs over several turns. The query's view of the index stays open until the query completes, fails or is
+ * closed.
  */
 export class Choice {
   readonly #steps: Steps<QueryResult>;

@@ -24,7 +24,10 @@ export class IndexViews {
     this.#free = free;
   }
 
-  /** The number of views that were opened since the start. These views do not read data that is created later. */
+  /**
+   * The number of views that were opened since the start. Views up to this number do not read data that is created
+   * later.
+   */
   get opened(): number {
     return this.#opened;
   }

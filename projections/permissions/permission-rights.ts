@@ -137,7 +137,7 @@ function grantOfEverything({ kind }: ApiRequest): Grant | undefined {
   return rule === undefined ? undefined : { role: superRole, rule };
 }
 
-/** The rights of the platform, and of plugins that act without a caller. These rights do not depend on roles. */
+/** The rights of the platform, and of plugins that act without a caller, independent of roles. */
 export const unboundedRights: Rights = {
   isSuperAdministrator: true,
   roles: new Set([superRole]),

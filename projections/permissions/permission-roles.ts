@@ -7,7 +7,7 @@ import { deepEqual } from '../../src/base/json.ts';
 import { changedRolesMax } from '../../src/limits/access.ts';
 import { viewed, type TableContents } from './table-contents.ts';
 
-/** A role. Its rules are prepared for decisions on first use. */
+/** A role with rules that are prepared for decisions on first use. */
 class KnownRole {
   readonly role: Role;
   #table: RoleTable | undefined;

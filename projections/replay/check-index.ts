@@ -110,8 +110,8 @@ type EntryAgain = {
 
 /**
  * Computes the index entry of an object again. `isKept`: whether the stored entry equals the computed entry. `isShown`:
- * whether the stored response equals the computed response. Both are true if the row was stored under another
- * declaration.
+ * whether the stored response equals the computed response. `isKept` and `isShown` are true for a row that was stored
+ * under another declaration.
  */
 function entryAgain(type: ResourceType, row: Buffer): EntryAgain {
   let failures = 0;

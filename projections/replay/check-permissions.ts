@@ -15,7 +15,7 @@ type CheckedPermissions = {
 
 /**
  * Returns the first difference between the live permission tables and fresh tables, which are loaded from the objects.
- * Both follow one feed, so both always have the same position.
+ * The live and the fresh tables follow one feed, so their positions are always equal.
  */
 export async function checkPermissions(
   { live, reader, feed, domain }: CheckedPermissions,

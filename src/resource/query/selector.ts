@@ -22,8 +22,8 @@ export function parseFieldSelector(texts: readonly string[]): ParsedSelector<Fie
 }
 
 /**
- * Returns the name if `metadata.name=<name>` is the only condition; undefined otherwise. Such a list or watch is
- * authorized like a request for that name (decision 6.5).
+ * Returns the name if `metadata.name=<name>` is the only condition; undefined otherwise. A list or watch of a single
+ * name is authorized like a request for the name (decision 6.5).
  */
 export function namedBy(requirements: readonly FieldRequirement[]): string | undefined {
   const [only, ...others] = requirements;

@@ -20,7 +20,7 @@ export type CompiledRule = {
   readonly pointer: string;
   /**
    * Returns the detail of the violation if `self` violates the rule or the rule cannot be evaluated; otherwise
-   * undefined. Both arguments are JSON values other than null; `oldSelf` is undefined if there is no old value.
+   * undefined. `self` and `oldSelf` are JSON values other than null; `oldSelf` is undefined if there is no old value.
    */
   readonly evaluate: (self: unknown, oldSelf: unknown) => string | undefined;
 };
