@@ -5,8 +5,8 @@ import type { IndexValueType } from '../../src/resource/type/resource-type.ts';
  * The keys of one index by ordinal (see `IndexRows`). An object without a value has the key `missing`, which sorts
  * after all other keys.
  *
- * `missing` is Infinity for numbers, since keys are finite. `missing` is U+FFFF for texts, since no text key starts with
- * a character from U+FC00 on (`stringKey`).
+ * `missing` is Infinity for numbers, since keys are finite. `missing` is U+FFFF for texts, since no text key starts
+ * with a character from U+FC00 on (`stringKey`).
  */
 export type KeyColumn = {
   readonly missing: IndexKey;

@@ -11,7 +11,7 @@ export type Operation =
  * or array would be shorter.
  */
 const keptOperations = 16;
-/** The operations are kept only if they have at most this number of characters, without their values. */
+/** The maximum number of characters of the operations that are kept because of `keptOperations`, without values. */
 const keptCharacters = 4_096;
 /** The characters of an operation without its path and value. */
 const operationCharacters = 30;
