@@ -20,7 +20,7 @@ export class DelayedKeys {
   readonly #clock: Clock;
   readonly #onDue: (key: string, cause: CausingEvent | undefined) => void;
   readonly #due = new Map<string, Due>();
-  /** A binary heap by time. An entry that is not in `#due` is obsolete, since its key has an earlier time. */
+  /** A binary heap by time. An entry that is not in `#due` is obsolete: its key got an earlier time. */
   #heap: Due[] = [];
   #timer: (Timer & { readonly dueMs: number }) | undefined;
 

@@ -92,8 +92,8 @@ function* conditionsOf(orders: OrdersView, { labels, fields }: Selection): Steps
 const testedMax = 2_048;
 
 /**
- * Returns the range of the requested order that contains exactly the condition's objects. Returns undefined if the
- * objects are not one range, and an empty list if there are no objects.
+ * Returns the range of the requested order that contains exactly the condition's objects. Returns undefined if there is
+ * no such range, and an empty list if there are no objects.
  */
 function rangeInOrder(
   { ranges, sequence, oneKey, singleIndex }: Condition,

@@ -41,7 +41,10 @@ export class SpinningNames {
   readonly #ports: Ports;
   /** Some of the spinning names, the longest spinning first. */
   readonly #names = new Map<string, Spin>();
-  /** The number of consecutive immediate outcomes `again` of each name, for steps with the same cause. */
+  /**
+   * The number of consecutive immediate outcomes `again` of each name. A step with another cause than the previous step
+   * is not counted.
+   */
   readonly #immediate = new Map<string, { readonly count: number; readonly cause: CausingEvent | undefined }>();
   /** The states before and after the last rewrite of the first name, until its differing fields are computed. */
   #states: States | undefined;

@@ -158,7 +158,7 @@ export class ColumnTables {
   }
 
   /**
-   * Returns a segment of changes. The bytes are valid until the next read of a table.
+   * Returns a segment of changes. The bytes are valid until the next read of a table, at most in this turn.
    *
    * @throws NotServedError if the columns were dropped.
    */
@@ -197,7 +197,7 @@ export class ColumnTables {
   }
 
   /**
-   * Returns a segment of a snapshot. The bytes are valid until the next read of a table.
+   * Returns a segment of a snapshot. The bytes are valid until the next read of a table, at most in this turn.
    *
    * @throws NotServedError if the columns were dropped.
    */

@@ -43,8 +43,8 @@ export type Violation = {
 export type SchemaViolation = Violation & { readonly keyword: string };
 
 /**
- * The violations of a schema by an object. If `isComplete` is false, the object is very large, and only the first
- * violation was found.
+ * The violations of a schema by an object. If `isComplete` is false, the object is very large, and the list has at most
+ * one of its violations.
  */
 export type SchemaCheck = {
   readonly found: readonly SchemaViolation[];

@@ -22,7 +22,10 @@ export type SegmentColumn = {
  */
 type RowStarts = { at(row: number): number | undefined };
 
-/** Encoded segments, numbered from 0. The bytes that `read` returns are valid until the next read of a table. */
+/**
+ * Encoded segments, numbered from 0. The bytes that `read` returns are valid until the next read of a table, at most in
+ * this turn.
+ */
 export type Segments = {
   readonly count: number;
   readonly read: (number: number) => Buffer;
