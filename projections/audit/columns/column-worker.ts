@@ -31,7 +31,7 @@ const retryMs = 1_000;
 /** The maximum number of segments, and of snapshots, that one transaction removes. */
 const droppedPerStep = 16;
 
-/** The number of events that a scan of the log visits in one turn at least. */
+/** The minimum number of events that a scan of the log visits in one turn. */
 const scannedEvents = 32;
 
 type PositionRange = {

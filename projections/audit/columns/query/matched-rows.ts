@@ -69,7 +69,7 @@ export class Matches {
     if (this.size > first) this.#parts.push({ source, number, first, names: undefined });
   }
 
-  /** Empties all lists of numbers, and lets later queries reuse their pages. */
+  /** Empties all lists of numbers, so that later queries can reuse the pages of the lists. */
   release(): void {
     for (const list of [this.created, this.#rowOf, ...this.sort.map(({ keys }) => keys)])
       if (list instanceof Numbers) list.release();

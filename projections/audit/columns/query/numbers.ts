@@ -14,7 +14,7 @@ export class NumberPages {
     return this.#free.pop() ?? new Float64Array(pageSize);
   }
 
-  /** Takes pages back. The caller must not use these pages any more. */
+  /** Takes back pages, which the caller must no longer use. */
   release(pages: Float64Array[]): void {
     for (const page of pages.splice(0)) if (this.#free.length < columnPagesKeptMax) this.#free.push(page);
   }
@@ -47,7 +47,7 @@ export class Numbers {
     return this.#pages[Math.floor(place / pageSize)]?.[place % pageSize] ?? NaN;
   }
 
-  /** Empties the list, and lets later lists reuse its pages. */
+  /** Empties the list, so that later lists can reuse its pages. */
   release(): void {
     this.#source.release(this.#pages);
     this.#length = 0;
