@@ -35,21 +35,20 @@ export type ClientDependencies = {
   readonly refusalOf: (reason: RejectionReason) => { readonly word: string; readonly status: number };
 };
 
-/** The identity and rights of a client. */
 export type ClientBinding = {
   readonly authorize: (
     request: ResourceRequest,
   ) => { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
   readonly subject: Subject;
-  /** Returns the cause of a write that begins now: while the client serves a request, the cause of the request. */
+  /**
+   * Returns the cause of a write that begins now. While the client serves a request, this is the cause of the request.
+   */
   readonly cause: () => Omit<Cause, 'verb' | 'actor'>;
   /** The event that triggered the reconcile step that uses this client. */
   readonly causedBy?: CausingEvent | undefined;
-  /** The subject that rate limits charge; the default is `subject`. */
+  /** The subject that rate limits charge; `subject` by default. */
   readonly chargedTo?: Subject;
-  /**
-   * The network address of `chargedTo`, for rate limits. It remains set when `cause` no longer contains the address.
-   */
+  /** The network address of `chargedTo`, for rate limits. `cause` may no longer contain the address. */
   readonly chargedFrom?: string;
 };
 
@@ -111,8 +110,8 @@ export function authorizePlugin(registry: TypeRegistry, plugin: string): ClientB
 }
 
 /**
- * Refuses every call after `isOver` returns true, because the writes of an outdated reconcile step could conflict with
- * the writes of a newer step.
+ * Refuses every call after `isOver` returns true. The writes of an outdated reconcile step could conflict with the
+ * writes of a newer step.
  */
 export function authorizeUntil(
   isOver: () => boolean,

@@ -10,13 +10,12 @@ export type MountedMigration = {
 };
 
 /**
- * `waiting`: an earlier migration of the same type is not done. `failing`: every object was visited, and the migration
- * fails for some of them.
+ * `waiting`: an earlier migration of the type is not done. `failing`: the migration fails for some objects, and has
+ * visited all of them.
  */
 export const migrationPhases = ['waiting', 'running', 'failing', 'done'] as const;
 export type MigrationPhase = (typeof migrationPhases)[number];
 
-/** The progress of a migration. */
 export type MigrationProgress = {
   readonly id: string;
   /** The plural and group of the type. */
@@ -24,7 +23,6 @@ export type MigrationProgress = {
   readonly phase: MigrationPhase;
   /** The number of stored objects of the type when the migration began. */
   readonly objects: number;
-  /** The number of visited objects. */
   readonly visited: number;
   /** The number of visited objects that the migration changed. */
   readonly changed: number;
@@ -33,15 +31,15 @@ export type MigrationProgress = {
 };
 
 /**
- * The progress of a migration as stored in the status of the Plugin object. The next leader continues from the record.
+ * The progress of a migration, as stored in the status of the Plugin object. A new leader continues from this record.
  */
 export type MigrationRecord = MigrationProgress & {
   /**
-   * The name of the last visited object, in the order of names. Absent before the first object is visited, and after
-   * the last.
+   * The name of the last visited object, in the order of names. Absent before the first object and after the last
+   * object.
    */
   readonly after?: string | undefined;
-  /** The event that started this version of the plugin. The events of the migration name this event as their cause. */
+  /** The event that started this version of the plugin, which is the cause of the migration's events. */
   readonly cause?: CausingEvent | undefined;
 };
 
@@ -53,7 +51,7 @@ export type MigrationRecords = {
 
 /**
  * The failures of a migration. `count` is the number of failing objects. `name`, `problem` and `trace` describe the
- * first of these objects in the order of names.
+ * first failing object in the order of names.
  */
 export type MigrationFailure = {
   readonly id: string;
@@ -61,9 +59,9 @@ export type MigrationFailure = {
   readonly count: number;
   readonly name: string;
   readonly problem: string;
-  /** The stack of the error that `up` threw; undefined if it threw no error with a stack. */
+  /** The stack of the error that `up` threw. Undefined if `up` threw no error or an error without a stack. */
   readonly trace: string | undefined;
-  /** The later migrations of the type, which wait for this one. */
+  /** The later migrations of the type, which wait for this migration. */
   readonly waiting: readonly string[];
 };
 
@@ -76,8 +74,8 @@ export type MigrationState = {
 /** Runs the migrations of plugins on the leader. */
 export type MigrationMounts = {
   /**
-   * Runs the migrations that are not recorded as done. Call `mount` after the plugin's types are served. `cause` is the
-   * event that started the plugin, if any.
+   * Runs the migrations that are not recorded as done. The plugin's types must already be served. `cause` is the event
+   * that started the plugin.
    */
   mount(plugin: string, migrations: readonly MountedMigration[], cause: CausingEvent | undefined): void;
   /** Stops the migrations. Resolves when the writes in progress have ended. */

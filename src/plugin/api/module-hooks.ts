@@ -1,13 +1,13 @@
 import type { InitializeHook, ResolveFnOutput, ResolveHook, ResolveHookContext } from 'node:module';
 
 /**
- * Module hooks that resolve `ledgerplane/plugin` from any folder. A plugin does not need to declare the platform as a
- * dependency, and its import resolves to the module instance that the platform uses. If Node runs hooks in a separate
- * thread, Node loads this file a second time in that thread.
+ * Module hooks that resolve `ledgerplane/plugin` from any folder to the module instance of the platform. A plugin thus
+ * needs no dependency on the platform. If Node runs hooks in a separate thread, Node loads this file a second time in
+ * that thread.
  *
- * The hooks also copy the version in the URL of an importing module to the URLs of imported modules in the plugin's
- * folder, so that an edited helper module is reloaded with the main module. Modules loaded by `require` and modules in
- * `node_modules` are not reloaded.
+ * The hooks also copy the version in the URL of an importing module to the URLs of imported modules. An edited helper
+ * module is thus reloaded with the main module. Modules loaded by `require` and modules in `node_modules` are not
+ * reloaded.
  */
 export const moduleHooksUrl: string = import.meta.url;
 
@@ -28,7 +28,7 @@ type ResolveSync = (specifier: string, context: ResolveHookContext, next: NextSy
 type NextSync = (specifier: string, context: ResolveHookContext) => ResolveFnOutput;
 
 /**
- * Returns the resolve hook for the importing thread. Hooks in this thread must be synchronous, and also apply to
+ * Returns the resolve hook for the importing thread. Hooks in this thread must be synchronous, and also run for
  * `require`.
  */
 export function resolveApiAt(url: string): ResolveSync {
@@ -51,14 +51,14 @@ function inVersion(resolved: ResolveFnOutput, parent: string | undefined): Resol
 }
 
 /**
- * The name of a query parameter in a module's URL. Its value contains the version of the plugin's files, and the depth
+ * The name of a query parameter in a module's URL. The value contains the version of the plugin's files, and the depth
  * of the plugin's folder in the file system.
  */
 export const versionMember = 'plugin-files';
 
 /**
  * Returns `url` with the version in `parent`, the URL of the importing module. Returns undefined if `parent` has no
- * version, or if `url` is not reloaded: it is outside of the plugin's folder, in `node_modules`, or has a query.
+ * version. Returns undefined if `url` is outside of the plugin's folder, is in `node_modules`, or has a query.
  */
 export function versioned(url: string, parent: string): string | undefined {
   const version = URL.canParse(parent) ? new URL(parent).searchParams.get(versionMember) : null;

@@ -3,7 +3,7 @@ export type InvalidObjects = {
   /** The plural and group of the type. */
   readonly type: string;
   readonly count: number;
-  /** The first object in the order of names, with its first error. */
+  /** The first invalid object in the order of names, with its first error. */
   readonly first: {
     readonly name: string;
     readonly pointer: string;
@@ -11,7 +11,7 @@ export type InvalidObjects = {
   };
 };
 
-/** The results of the checks of stored objects, on the leader. */
+/** The results of the leader's checks of stored objects. */
 export type ObjectCheckResults = {
   of(plugin: string): readonly InvalidObjects[];
   /** Calls `listener` with the plugin's name when the result of `of` has changed. `listener` must not throw. */

@@ -1,17 +1,17 @@
-/** The last log lines of each plugin on this node. Their total size is limited: older lines are dropped. */
+/** The latest log lines of each plugin on this node. Older lines are dropped to limit the total size. */
 export type PluginLogLines = {
   /**
-   * Returns the lines of a plugin after the cursor, oldest first. Returns all stored lines if there is no cursor, or if
-   * the cursor is from an earlier start of this node. Returns undefined if the plugin has logged nothing.
+   * Returns the lines of a plugin after the cursor, oldest first. Returns all stored lines without a cursor, or with a
+   * cursor from an earlier start of this node. Returns undefined if the plugin has logged nothing.
    */
   read(plugin: string, after: string | undefined): PluginLogPage | undefined;
 };
 
 export type PluginLogPage = {
-  /** Each line is a JSON object: `time`, `level`, `message` and, if there are any, `fields`. */
+  /** Each line is a JSON object with `time`, `level`, `message` and optionally `fields`. */
   readonly lines: readonly Uint8Array[];
   /** The cursor after the last line. */
   readonly cursor: string;
-  /** The number of lines that are missing after the given cursor, because they were dropped to keep the limits. */
+  /** The number of lines after the given cursor that are missing because of the size limits. */
   readonly dropped: number;
 };

@@ -1,7 +1,6 @@
 /**
- * The only module of the platform that plugin code imports (`ledgerplane/plugin`). It exports types, functions that
- * check declarations at compile time, helpers for routes, and the error that plugins may throw. The platform validates
- * a plugin's export before use.
+ * The only module of the platform that plugin code imports (`ledgerplane/plugin`). The compile-time checks here are a
+ * help for authors. The platform validates a plugin's export before use.
  */
 import type { PluginLogger } from './public/logger.ts';
 import type { MigrationDeclaration } from './public/migration.ts';
@@ -70,15 +69,12 @@ export type PluginDefinition = {
   readonly routes?: readonly RouteDeclaration[];
   readonly sockets?: readonly SocketDeclaration[];
   readonly reconcilers?: readonly ReconcilerDeclaration<never>[];
-  /**
-   * Steps that convert stored objects to the form that this version of the plugin expects, in the order in which they
-   * run.
-   */
+  /** Conversions of stored objects to the form that this version of the plugin expects. They run in this order. */
   readonly migrations?: readonly MigrationDeclaration[];
   /**
    * Called when the plugin stops, after its routes, sockets, types and reconcilers are removed. Also called if the
-   * plugin was loaded but not served. End timers and remove listeners here. An error is logged and otherwise ignored.
-   * The time limit is the same as for the plugin's start.
+   * plugin was loaded but never served. End timers and remove listeners here. An error is only logged. The time limit
+   * of the plugin's start also applies to `stop`.
    */
   readonly stop?: () => void | Promise<void>;
 };
@@ -94,10 +90,7 @@ export type PluginContext = {
 
 export type DefinePlugin = (context: PluginContext) => PluginDefinition | Promise<PluginDefinition>;
 
-/**
- * Declares a plugin. The result is the default export of the plugin's module. The argument is a definition, or a
- * function that returns a definition for a context.
- */
+/** Declares a plugin. Export the result as the default export of the plugin's module. */
 export function definePlugin(definition: PluginDefinition): PluginDefinition;
 export function definePlugin(define: DefinePlugin): DefinePlugin;
 export function definePlugin(plugin: PluginDefinition | DefinePlugin): PluginDefinition | DefinePlugin {
@@ -105,8 +98,8 @@ export function definePlugin(plugin: PluginDefinition | DefinePlugin): PluginDef
 }
 
 /**
- * Declares a type. The TypeScript type of the objects is derived from `schema`. Index functions and hooks receive
- * objects of this type. Where the derived type is not precise enough, use `defineType<MyObject>`.
+ * Declares a type. The TypeScript type of the objects is derived from `schema`, also for index functions and hooks. If
+ * the derived type is not precise enough, use `defineType<MyObject>`.
  */
 export function defineType<T>(declaration: unknown extends T ? never : TypeDeclaration<T>): DefinedType<T>;
 export function defineType<
@@ -140,9 +133,8 @@ type SchemaDeclaration<
 };
 
 /**
- * Declares a reconciler. The TypeScript type of its objects is derived from `type`, and the type of watched objects
- * from the `type` of the watch. Each is usually a result of `defineType`. If `type` contains only the names of the
- * type, use `defineReconciler<MyObject>`.
+ * Declares a reconciler. The TypeScript types of its objects and of watched objects are derived from the `type`
+ * members. If a `type` is not a result of `defineType`, use `defineReconciler<MyObject>`.
  */
 export function defineReconciler<T = PluginObject, const Watched extends readonly unknown[] = readonly unknown[]>(
   declaration: Omit<ReconcilerDeclaration<T>, 'type' | 'watches'> & {
@@ -155,8 +147,8 @@ export function defineReconciler(declaration: ReconcilerDeclaration<never>): Rec
 }
 
 /**
- * Declares a route. The types of `params`, `query` and `body` of the handler's request are derived from the parameters
- * in `path`, and from the declared schemas `request.query` and `request.body`.
+ * Declares a route. In the handler's request, the type of `params` is derived from the parameters in `path`. The types
+ * of `query` and `body` are derived from the declared schemas.
  */
 export function defineRoute<
   const Path extends string,

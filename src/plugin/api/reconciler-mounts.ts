@@ -1,6 +1,5 @@
 import type { ReconcileOutcome, ReconcileRequest, PluginObject } from './plugin.ts';
 
-/** A registered type of the plugin. */
 export type ReconciledType = {
   readonly group: string;
   readonly version: string;
@@ -32,13 +31,13 @@ export type ReconcilerTrouble = {
 /** Runs the reconcilers of plugins on the leader. */
 export type ReconcilerMounts = {
   /**
-   * Starts the reconcilers and reconciles every object. Call `mount` after the plugin's types are served. A second call
-   * for a plugin replaces the reconcilers of the first call.
+   * Starts the reconcilers and reconciles every object. The plugin's types must already be served. A second call for a
+   * plugin replaces the reconcilers of the first call.
    */
   mount(plugin: string, reconcilers: readonly MountedReconciler[]): void;
   /** Stops the reconcilers: no further step starts. Resolves when the running steps have ended or are abandoned. */
   unmount(plugin: string): Promise<void>;
-  /** Returns the reconcilers with steps that do not end, or with names that fail repeatedly or spin. */
+  /** Returns problems of reconcilers: steps that do not end, and names that fail repeatedly or spin. */
   health(plugin: string): readonly ReconcilerTrouble[];
   /** Calls the listener when the result of `health` may have changed. */
   subscribe(listener: (plugin: string) => void): () => void;

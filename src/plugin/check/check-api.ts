@@ -1,7 +1,7 @@
 /**
- * The module that a plugin imports as `ledgerplane/plugin` during a check. It has the same exports as the real module,
- * but the functions that declare something also record the place of the call, so that a problem of a declaration can be
- * reported with a file and a line.
+ * During a check, a plugin's import of `ledgerplane/plugin` resolves to this module instead of the real one. The
+ * declaring functions here also record their callers. The check can thus report the file and line of a wrong
+ * declaration.
  */
 import { recordPlace } from './declared-places.ts';
 

@@ -12,7 +12,7 @@ export type Platform = {
   readonly version: string;
 };
 
-/** An object in one of the plugin's files, with the line of each of its values. */
+/** An object in a plugin's file, with a function that returns the line of each value. */
 export type FiledObject = {
   readonly file: string;
   readonly object: JsonObject;
@@ -26,7 +26,7 @@ type CheckedManifest = {
   readonly problems: readonly PluginProblem[];
 };
 
-/** Reads and checks plugin.yaml. If it is invalid, `manifest` is undefined. */
+/** Reads and checks plugin.yaml. `manifest` is undefined if the manifest is invalid. */
 export async function checkManifest(folder: PluginFolder, { domain, version }: Platform): Promise<CheckedManifest> {
   const file = await readManifest(folder);
   if (!file.ok) return { manifest: undefined, problems: [{ file: manifestFile, line: undefined, text: file.problem }] };
@@ -75,8 +75,8 @@ export async function checkObjectFiles(folder: PluginFolder, plugin: string, dom
 }
 
 /**
- * Converts the text of a problem in plugin.yaml to a problem with a line. The text of a problem of a member begins with
- * the path of the member, as in `spec.version: …`.
+ * Adds the line to a problem in plugin.yaml. The text of a problem may begin with the path of a member, as in
+ * `spec.version: …`.
  */
 function inManifest(problem: string, lines: YamlLines): PluginProblem {
   const member = /^([A-Za-z][\w.]*): /u.exec(problem)?.[1];
@@ -85,9 +85,8 @@ function inManifest(problem: string, lines: YamlLines): PluginProblem {
 }
 
 /**
- * Converts the text of a problem in an object file to a problem with a line. The text of a problem of a document begins
- * with the path of the file and the number of the document. The text of a problem of a whole file begins with the path
- * alone.
+ * Adds the file and line to a problem in an object file. The text begins with the path of the file. The number of the
+ * document follows if the problem is in one document.
  */
 function inObjectFile(problem: string, lines: ReadonlyMap<string, YamlLines | undefined>): PluginProblem {
   const file = [...lines.keys()].find((path) => problem.startsWith(path));
@@ -97,10 +96,7 @@ function inObjectFile(problem: string, lines: ReadonlyMap<string, YamlLines | un
   return { file, line, text: text ?? problem };
 }
 
-/**
- * Returns the line in the message of a YAML error; undefined if there is none. The parser's messages end with the line
- * and the column.
- */
+/** Returns the line at the end of a YAML parser's message; undefined if the message contains no line. */
 function yamlLine(problem: string): number | undefined {
   const found = / at line ([0-9]+)/u.exec(problem)?.[1];
   return found === undefined ? undefined : Number(found);

@@ -18,7 +18,7 @@ import { declaringStack } from './declared-places.ts';
 import { functionStack } from './function-place.ts';
 import type { PluginProblem } from './plugin-problem.ts';
 
-/** The valid parts of a plugin's module, and the problems of the others. */
+/** The valid parts of a plugin's module, and the problems of its other parts. */
 export type CheckedModule = {
   readonly types: readonly ResourceType[];
   /** Undefined if the module fails or the definition is invalid. The types and routes are then unknown. */
@@ -40,7 +40,6 @@ const unheard: PluginLogger = {
   error: () => undefined,
 };
 
-/** Runs the plugin's module, and checks its definition with its types and endpoints. */
 export async function checkModule(module: Module): Promise<CheckedModule> {
   const { folder, manifest, domain } = module;
   if (manifest.main === undefined) return checkExported({}, module);
@@ -113,7 +112,7 @@ function repeatedTypes(types: readonly ResourceType[]): readonly string[] {
     .map(({ kind, group, plural }) => `type ${kind} of ${group} (${plural}) is declared twice`);
 }
 
-/** References to types that do not exist, in groups of the plugin. Other plugins' types are unknown here. */
+/** Returns the references to missing types in groups of the plugin. The types in other groups are unknown here. */
 function unknownTargets({ kind, references }: ResourceType, types: readonly ResourceType[]): readonly string[] {
   const groups = new Set(types.map(({ group }) => group));
   const keys = types.map(({ key }) => key);
@@ -122,7 +121,7 @@ function unknownTargets({ kind, references }: ResourceType, types: readonly Reso
     .map(({ field, to }) => `type ${kind}: references: ${field}: the type ${to} does not exist${otherWords(to, keys)}`);
 }
 
-/** Returns the place at which a conversion threw, or else of the function that converts; undefined if it is unknown. */
+/** Returns the place at which a conversion threw an error, otherwise the place of the conversion function. */
 function conversionPlace(problem: ConversionProblem | undefined, { path }: PluginFolder): Place | undefined {
   if (problem === undefined) return undefined;
   return (
@@ -146,9 +145,9 @@ function ownersOf(types: readonly ResourceType[], group: string, version: string
 }
 
 /**
- * Returns the part of the definition to which a problem belongs. The problem's text may begin with the path of a part,
- * as in `reconcilers[0].type: …` or `controllers[0].routes[1].summary: …`. Returns the innermost part on this path with
- * a recorded place, or the whole definition if there is none.
+ * Returns the part of the definition to which a problem belongs. The problem's text may begin with a path, as in
+ * `controllers[0].routes[1].summary: …`. Returns the innermost part on this path with a recorded place. Returns the
+ * whole definition if no part has a recorded place.
  */
 function namedIn(text: string, exported: unknown): unknown {
   const [path = ''] = /^(?:[a-z]+\[[0-9]+\]\.?)+/u.exec(text) ?? [];

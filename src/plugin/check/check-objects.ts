@@ -12,13 +12,12 @@ import type { PluginProblem } from './plugin-problem.ts';
 export type ObjectsCheck = {
   readonly plugin: string;
   readonly domain: string;
-  /** The types of the plugin. */
   readonly types: readonly ResourceType[];
 };
 
 /**
- * Checks each object with a type of the plugin or of the platform against this type, and returns the problems. An
- * object of an unknown type may be a problem too (see `missingType`).
+ * Returns the problems of objects with a type of the plugin or of the platform. For other objects, returns the problems
+ * that `missingType` finds.
  */
 export function checkObjects(objects: readonly FiledObject[], check: ObjectsCheck): readonly PluginProblem[] {
   const types = [...check.types, ...platformResourceTypes(check.domain)];
@@ -64,8 +63,8 @@ function violationsOf(
 }
 
 /**
- * Reports a missing type in the core group, which has only types of the platform, or in a group of this plugin, because
- * the name is then probably wrong. A type in another group may belong to another plugin.
+ * Reports a missing type in the core group or in a group of this plugin, because its name is probably wrong. A type in
+ * another group may belong to another plugin.
  */
 function missingType({ file, object, lineOf }: FiledObject, { types }: ObjectsCheck): readonly PluginProblem[] {
   const { apiVersion, kind } = object;

@@ -11,9 +11,8 @@ import { checkProcessUrl, type CheckStart } from './check-process.ts';
 import type { PluginProblem } from './plugin-problem.ts';
 
 /**
- * Returns the problems of a plugin's folder that can be found without a server. They may be in the manifest, in the
- * module (its types, routes and reconcilers), in the shipped objects, or in the roles. The module runs in a separate
- * process, so a module that loops or exits is reported like any other problem.
+ * Returns the problems of a plugin's folder that can be found without a server. The module runs in a separate process,
+ * so that a module that loops or exits does not end the check.
  */
 export async function checkPlugin(path: string, platform: Platform, clock: Clock): Promise<readonly PluginProblem[]> {
   const real = await realpath(path);
@@ -34,8 +33,8 @@ function isText(text: string): (message: unknown) => boolean {
 }
 
 /**
- * Returns the problems in a message. Other values are ignored, because the plugin's code runs in the process and could
- * send anything.
+ * Returns the problems in a message. Other values are ignored, because the plugin's code in the process can send any
+ * value.
  */
 function problemsIn(message: unknown): readonly PluginProblem[] {
   const problems = isObject(message) ? message['problems'] : undefined;

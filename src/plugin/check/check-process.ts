@@ -14,7 +14,6 @@ import { checkReferences } from './check-references.ts';
 import { checkRoles } from './check-roles.ts';
 import type { PluginProblem } from './plugin-problem.ts';
 
-/** The argument of the process that runs a check. */
 export type CheckStart = {
   readonly checkOf: PluginFolder;
   readonly platform: Platform;
@@ -28,9 +27,7 @@ export type CheckMessage = { readonly problems: readonly PluginProblem[] } | 'be
 
 export const checkProcessUrl: string = import.meta.url;
 
-/**
- * The folder of the built-in roles. The path is relative to the compiled file, dist/src/plugin/check/check-process.js.
- */
+/** The folder of the built-in roles, relative to the compiled file dist/src/plugin/check/check-process.js. */
 const builtInRoles = resolve(import.meta.dirname, '../../../../roles');
 
 async function run({ checkOf: folder, platform }: CheckStart): Promise<void> {
@@ -52,7 +49,7 @@ async function check(folder: PluginFolder, platform: Platform): Promise<void> {
   send({ problems: module.problems });
   if (module.definition === undefined) return;
   const { types, definition: endpoints } = module;
-  // If a type is invalid, each of its objects and rules would be reported too, and hide the problem of the type.
+  // The objects and rules of an invalid type would cause further problems, which would hide the problem of the type.
   if (types.length < endpoints.types.length) return;
   send({ problems: checkObjects(files.objects, { plugin, domain, types }) });
   send({ problems: checkReferences(files.objects, types) });

@@ -13,8 +13,8 @@ type Shipped = {
 };
 
 /**
- * Returns warnings about objects that name, in a field that is declared as a reference, an object of one of the
- * plugin's own types that the plugin does not ship. The object may exist on the server.
+ * Returns warnings about references to objects of the plugin's own types that the plugin does not ship. The referenced
+ * object may exist on the server.
  */
 export function checkReferences(
   objects: readonly FiledObject[],

@@ -17,15 +17,12 @@ export type RolesCheck = {
   /** The names of roles that exist in addition to the roles of the plugin. */
   readonly otherRoles: readonly string[];
   /**
-   * Whether the plugin depends on other plugins. Its roles may then include roles of these plugins, which are unknown
-   * here.
+   * Whether the plugin depends on other plugins. The plugin's roles may then include unknown roles of these plugins.
    */
   readonly hasDependencies: boolean;
 };
 
-/**
- * Returns the problems of the roles that the plugin ships. `checkObjects` finds the violations of the schema of roles.
- */
+/** Returns the problems of the roles that the plugin ships, except for violations of the schema of roles. */
 export function checkRoles(objects: readonly FiledObject[], check: RolesCheck): readonly PluginProblem[] {
   const roles = objects.filter(({ object }) => object['kind'] === 'Role' && object['apiVersion'] === 'v1alpha1');
   const names = new Set([...check.otherRoles, ...roles.flatMap(({ object }) => nameOf(object) ?? [])]);
@@ -53,9 +50,8 @@ function annotationProblems(
 }
 
 /**
- * Returns the problems of the role's rules. A rule that names only groups of this plugin must name one of the plugin's
- * types or routes. Other rules are not checked, because a group of the platform or of another plugin may have the
- * resource.
+ * Returns the problems of the role's rules. A rule that names only groups of this plugin must match a type or route of
+ * the plugin. Other rules are not checked, because another plugin or the platform may have the resource.
  */
 function ruleProblems({ file, object, lineOf }: FiledObject, targets: RuleTargets): readonly PluginProblem[] {
   const rules = isList(object['rules']) ? object['rules'] : [];

@@ -1,6 +1,6 @@
 /**
  * The stacks of the calls that declare types, reconcilers, routes and the definition. The key is the declared object.
- * Stacks are recorded only during a check, in the check's own process.
+ * Only the separate process of a check records stacks.
  */
 const stacks = new WeakMap<object, string>();
 
@@ -11,7 +11,6 @@ export function recordPlace<T>(declared: T): T {
   return declared;
 }
 
-/** Returns the stack of the call that declared the object; undefined if no call did. */
 export function declaringStack(declared: unknown): string | undefined {
   return typeof declared === 'object' && declared !== null ? stacks.get(declared) : undefined;
 }

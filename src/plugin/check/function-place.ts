@@ -1,7 +1,7 @@
 import { Session, type Debugger, type Runtime } from 'node:inspector';
 
 /**
- * Returns a stack whose only frame is the place at which a function is written; '' if the place is unknown. The
+ * Returns a stack with a single frame, the place of the function in its source; '' if the place is unknown. Only the
  * debugger knows the places of functions. All calls are synchronous, so no code of the plugin runs meanwhile.
  */
 export function functionStack(written: unknown): string {
@@ -18,7 +18,7 @@ export function functionStack(written: unknown): string {
     const { lineNumber, columnNumber = 0 } = location;
     return `\n    at ${url}:${String(lineNumber + 1)}:${String(columnNumber + 1)}`;
   } catch {
-    // The place only helps the author: the problem is reported in any case.
+    // A check without the place still reports the problem.
     return '';
   } finally {
     session.disconnect();

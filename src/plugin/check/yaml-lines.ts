@@ -3,9 +3,9 @@ import { isNode, LineCounter, parseAllDocuments } from 'yaml';
 import { unescapeToken } from '../../base/reference-token.ts';
 
 /**
- * Returns the line of the value at a JSON pointer in a document of a YAML file. Lines are counted from 1. Documents are
- * counted from 0, and empty documents are not counted. For a missing value, returns the line of the nearest value that
- * contains it. Returns undefined if there is no such document.
+ * Returns the line, counted from 1, of the value at a JSON pointer in a YAML document. Documents are counted from 0,
+ * without empty documents. For a missing value, returns the line of the nearest enclosing value. Returns undefined for
+ * a missing document.
  */
 export type YamlLines = (document: number, pointer: string) => number | undefined;
 

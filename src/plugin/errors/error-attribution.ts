@@ -15,7 +15,7 @@ export type CodeFolder = {
 
 /**
  * The maximum number of folders. Each version of an upgraded plugin has its own folder. Above the limit, the oldest
- * folder is dropped, and errors of the code in that folder are no longer attributed to a plugin.
+ * folder is dropped. Errors of the code in a dropped folder are no longer attributed to a plugin.
  */
 export const suspectsMax = 1_024;
 
@@ -23,8 +23,8 @@ export const suspectsMax = 1_024;
 const frameInFile = /^ +at (?:.*\()?(?:async )?(?:file:|data:|\/|[A-Za-z]:\\)/mu;
 
 /**
- * All folders from which code was run. A timer or a promise of a plugin can outlive the plugin's stop, upgrade or
- * uninstall, and later errors are still attributed to the plugin.
+ * All folders from which code of plugins was run. Timers and promises of a plugin can outlive the plugin's stop,
+ * upgrade or uninstall, so their folders remain in the list.
  */
 export class CodeFolders {
   /** The folders by path. The folder from which code was loaded most recently is the last entry. */
@@ -44,15 +44,15 @@ export class CodeFolders {
     return [...this.#suspects.values()];
   }
 
-  /** Calls the listener with all entries, now and after each addition. */
+  /** Calls the listener with all folders, now and after each addition. */
   follow(listener: (suspects: readonly CodeFolder[]) => void): void {
     this.#listeners.add(listener);
     listener(this.all());
   }
 
   /**
-   * Returns the place in the plugin's code at which an error was thrown (`placeInStack`). If several folders of the
-   * plugin have a frame in the stack, the folder that was loaded last is used.
+   * Returns the place in the plugin's code at which an error was thrown, as in `placeInStack`. If several folders of
+   * the plugin are in the stack, the folder that was added last is used.
    */
   placeOf(name: string, stack: string): string {
     return placeInStack(
@@ -64,28 +64,26 @@ export class CodeFolders {
     );
   }
 
-  /**
-   * Returns the stack. If source maps exist, the places in compiled files of plugins are replaced by places in sources.
-   */
+  /** Returns the stack with places in sources instead of places in compiled files, where source maps exist. */
   inSources(stack: string): string {
     return withSourcePlaces(stack, [...this.#suspects.keys()].reverse());
   }
 
-  /** Returns the plugin that threw an uncaught error, like `attributeError`; undefined for an error of the platform. */
+  /** Returns the plugin that threw an uncaught error, as in `attributeError`. */
   pluginOf(error: unknown): string | undefined {
     return attributeError(error, this.all());
   }
 }
 
 /**
- * Returns the plugin that threw an uncaught error; undefined for an error of the platform, and `unknown` for an error
- * of an unidentified plugin. An uncaught error is an unhandled rejection, or an exception in a callback such as a
- * timer's. A plugin's error must not end the server.
+ * Returns the plugin that threw an uncaught error. Returns undefined for an error of the platform, and `unknown` for an
+ * error of an unidentified plugin. A plugin's error must not end the server.
  *
- * An error belongs to a plugin if a stack frame is in the plugin's folder, if the error is a `ClientError`, or if the
- * thrown value is not an `Error` (the platform throws only `Error` objects). An error that Node raises (a missing file,
- * a refused connection) has no frames in files. The platform awaits all of its promises and handles the errors of all
- * of its emitters, so an error without such frames belongs to a plugin if a plugin that is not bundled has run.
+ * An error belongs to a plugin if a stack frame is in the plugin's folder. A `ClientError` also belongs to a plugin. A
+ * value that is not an `Error` belongs to a plugin, because the platform throws only `Error` objects. An error that
+ * Node raises (a missing file, a refused connection) has no frames in files. The platform handles such errors of its
+ * own calls. An uncaught error without frames in files thus belongs to a plugin, if a plugin that is not bundled has
+ * run.
  */
 export function attributeError(error: unknown, suspects: readonly CodeFolder[]): string | undefined {
   const stack = stackOf(error);
@@ -95,10 +93,7 @@ export function attributeError(error: unknown, suspects: readonly CodeFolder[]):
   return suspects.some(({ bundled }) => !bundled) && !frameInFile.test(stack) ? 'unknown' : undefined;
 }
 
-/**
- * Returns the folder that the stack mentions first; undefined if there is none. Of nested folders, the innermost one is
- * returned.
- */
+/** Returns the folder that the stack mentions first. Of nested folders, returns the innermost folder. */
 export function ownerOf(stack: string, suspects: readonly CodeFolder[]): CodeFolder | undefined {
   const found = suspects
     .map((suspect) => ({ suspect, at: offsetIn(stack, suspect.folder) }))
@@ -124,8 +119,8 @@ function realFolder(folder: string): string {
 }
 
 /**
- * Returns the stack, or '' if there is no readable stack. A plugin may throw any value, including an object with
- * properties that throw when they are read.
+ * Returns the stack, or '' without a readable stack. A plugin may throw any value, even an object that throws when a
+ * property is read.
  */
 function stackOf(error: unknown): string {
   try {

@@ -1,10 +1,9 @@
-/** A frame of a stack in a text. */
+/** The start of a stack frame in a text. */
 const frame = '\n    at ';
 
 /**
- * Returns the fields of a log line. An `Error` is replaced by an object with its name, message and stack, because JSON
- * would show an empty object. `inSources` returns a stack with the places in the sources instead of the places in the
- * compiled files.
+ * Returns the fields of a log line. Replaces an `Error` with an object, because JSON would show an empty object.
+ * `inSources` replaces places in compiled files of a stack with places in sources.
  */
 export function loggedFields(
   fields: Readonly<Record<string, unknown>>,

@@ -15,14 +15,13 @@ type Listening = {
 };
 
 /**
- * Records which plugin adds a listener to `process`, by the stack of the call. If a listener remains after its plugin
- * has stopped, a warning names the plugin.
+ * Records which plugin adds a listener to `process`, by the stack of the call. Warns about listeners that remain after
+ * their plugin has stopped.
  */
 export class ProcessListeners {
   readonly #process: Emitter;
   readonly #suspects: CodeFolders;
   readonly #log: PluginLogger;
-  /** The listeners by plugin. */
   readonly #listening = new Map<string, Listening[]>();
 
   constructor(process: Emitter, suspects: CodeFolders, log: PluginLogger) {

@@ -5,7 +5,7 @@ import { dirname, resolve, sep } from 'node:path';
 import { isList, isObject } from '../../base/guards.ts';
 import { sourceMapBytesMax, sourceMapsMax } from '../lifecycle/life-limits.ts';
 
-/** A place in a source file or a compiled file. The path is absolute; line and column are counted from 1. */
+/** A place in a source file or a compiled file. The path is absolute. Line and column are counted from 1. */
 export type SourcePlace = {
   readonly path: string;
   readonly line: number;
@@ -21,10 +21,11 @@ type Entry = {
 const cache = new Map<string, Entry>();
 
 /**
- * Returns the place in the author's source that corresponds to a place in a compiled file. Uses the source map
- * `<file>.map` beside the compiled file, which TypeScript writes with the option `sourceMap`. Returns undefined if the
- * map is missing, unreadable or too large, if the map does not contain the place, or if one of the two files is outside
- * of `folder`. `folder` is the real path of the plugin's folder.
+ * Returns the place in the plugin's source that corresponds to a place in a compiled file. Uses the source map
+ * `<file>.map`, which TypeScript writes with the option `sourceMap`. `folder` is the real path of the plugin's folder.
+ *
+ * Returns undefined if the map is missing, unreadable or too large, or does not contain the place. Also returns
+ * undefined if the compiled file or the source is outside of `folder`.
  */
 export function sourcePlace({ path, line, column }: SourcePlace, folder: string): SourcePlace | undefined {
   if (!path.startsWith(folder + sep)) return undefined;
@@ -39,7 +40,10 @@ export function sourcePlace({ path, line, column }: SourcePlace, folder: string)
 /** A place in a stack's text, as a path or as a URL with the version of a plugin's files. */
 const placeForm = /(?:file:\/\/)?(\/[^\s()?:]+\.[cm]?js)(?:\?[^\s():]*)?:([0-9]+):([0-9]+)/gu;
 
-/** Returns the stack. The places in compiled files of these folders are replaced by the places in the sources. */
+/**
+ * Returns the stack with places in sources instead of places in compiled files of these folders, where source maps
+ * exist.
+ */
 export function withSourcePlaces(stack: string, folders: readonly string[]): string {
   return stack.replaceAll(placeForm, (whole, given: string, line: string, column: string) => {
     const path = decodedPath(given);
@@ -70,8 +74,7 @@ function mapOf(path: string): SourceMap | undefined {
 }
 
 /**
- * Returns a text that changes with the file; undefined if the file does not exist or is larger than
- * `sourceMapBytesMax`.
+ * Returns a text that changes with the file. Returns undefined for a missing file, or a file above `sourceMapBytesMax`.
  */
 function markOf(path: string): string | undefined {
   try {
@@ -93,7 +96,6 @@ function readMap(path: string, mark: string | undefined): SourceMap | undefined 
   }
 }
 
-/** Whether the value has the members that `SourceMap` reads. */
 function isPayload(value: unknown): value is SourceMapPayload {
   return isObject(value) && isList(value['sources']) && typeof value['mappings'] === 'string';
 }

@@ -13,8 +13,8 @@ type CodePlace = {
 };
 
 /**
- * Returns the place in a plugin's folder where an error was thrown, in the form ` (at <file>:<line>)`. Returns an empty
- * string if the place is unknown.
+ * Returns the place in a plugin's folder where an error was thrown, as ` (at <file>:<line>)`; '' if the place is
+ * unknown.
  */
 export async function thrownPlace(error: unknown, { folder, main }: CodePlace): Promise<string> {
   const root = await realpath(folder).catch(() => folder);
@@ -29,9 +29,8 @@ export async function thrownPlace(error: unknown, { folder, main }: CodePlace): 
 }
 
 /**
- * Returns the place of a stack's first frame in the plugin's code, in the form ` (at <file>:<line>)`, or an empty
- * string. `folders` contains the real paths of all folders from which the plugin's code was run. If several of them
- * have frames in the stack, the first of these folders is used.
+ * Returns the place of a stack's first frame in the plugin's code, as ` (at <file>:<line>)`, or ''. `folders` contains
+ * the real paths of the plugin's folders. The first folder in the list with a frame in the stack is used.
  */
 export function placeInStack(stack: string, folders: readonly string[]): string {
   const text = decoded(withSourcePlaces(stack, folders));
@@ -58,8 +57,8 @@ const sourceLengthMax = 80;
 
 /**
  * Finds the location in the text of an error. The text of a syntax error starts with the location and the underlined
- * source line; the text of any other error contains the location in a stack frame. `root` is the path of the plugin's
- * folder and a separator, or empty if the text contains paths relative to this folder.
+ * source line. The text of any other error contains the location in a stack frame. `root` is the path of the plugin's
+ * folder and a separator, or '' if the text contains relative paths.
  */
 function placeIn(text: string, root: string): SourceLocation | undefined {
   const [first = '', source = '', underline = ''] = text.split('\n', 3);
@@ -95,8 +94,8 @@ function shown({ path, line, source }: SourceLocation): string {
 }
 
 /**
- * Returns the stack, or '' if there is no readable stack. A plugin may throw any value, including an object with
- * properties that throw when they are read.
+ * Returns the stack, or '' without a readable stack. A plugin may throw any value, even an object that throws when a
+ * property is read.
  */
 function stackOf(error: unknown): string {
   try {
@@ -126,8 +125,8 @@ function messageOf(error: Error): string | undefined {
 }
 
 /**
- * Returns the standard error of a process that parses the plugin's code without running it; undefined if the process
- * exits with code 0, because it found no such error.
+ * Parses the plugin's code in a process without running the code. Returns the standard error of the process; undefined
+ * if the process finds no error.
  */
 async function checked(args: readonly string[]): Promise<string | undefined> {
   const options = { timeout: syntaxCheckMs, env: {}, windowsHide: true } as const;

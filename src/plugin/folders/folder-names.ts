@@ -3,18 +3,15 @@ import type { PluginFolder } from './plugin-folder.ts';
 import type { Failure } from '../lifecycle/status/plugin-status.ts';
 
 /**
- * A folder. `declared` is the plugin name in the folder's last readable plugin.yaml, or the folder's name if there was
- * none.
+ * A folder of a plugin. `declared` is the plugin name in the last readable plugin.yaml of the folder. Without a
+ * readable plugin.yaml, `declared` is the folder's name.
  */
 export type DeclaredFolder = {
   readonly folder: PluginFolder;
   readonly declared: string;
 };
 
-/**
- * A folder with an assigned plugin name. `refused` is set if another folder already has the name that this folder
- * declares.
- */
+/** A folder with an assigned plugin name. `refused` is set if another folder has the name that this folder declares. */
 export type NamedFolder<Declared> = {
   readonly of: Declared;
   readonly refused: Failure | undefined;
@@ -22,18 +19,15 @@ export type NamedFolder<Declared> = {
 
 export type FolderNames<Declared> = {
   readonly names: ReadonlyMap<string, NamedFolder<Declared>>;
-  /**
-   * Folders without a plugin name. `twin` is the path of the folder that has the declared name; undefined if there is
-   * none.
-   */
+  /** Folders without a plugin name. `twin` is the path of the folder that already has the declared name. */
   readonly unnamed: readonly { readonly of: Declared; readonly twin: string | undefined }[];
 };
 
 /**
- * Assigns plugin names to folders. If several folders declare the same name, a bundled plugin has priority, then the
- * folder with this name as its own name, then the folder that was found first. For example, if the folder `foo` is
- * renamed to `foo-old`, and a new folder `foo` replaces it, the new folder gets the name `foo`. A folder that does not
- * get its declared name is reported under its own name, if this name is valid and free.
+ * Assigns plugin names to folders. Of several folders that declare a name, a bundled plugin has priority, then the
+ * folder of this name, then the first folder. For example, if a new folder `foo` replaces a folder that is renamed to
+ * `foo-old`, the new folder gets the name `foo`. A folder without its declared name gets its folder name as plugin
+ * name, if this name is valid and free.
  */
 export function nameFolders<Declared extends DeclaredFolder>(folders: Iterable<Declared>): FolderNames<Declared> {
   const names = new Map<string, NamedFolder<Declared>>();

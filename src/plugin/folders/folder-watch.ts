@@ -12,9 +12,8 @@ export type FolderWatchDependencies = {
 };
 
 /**
- * Watches the files of one plugin folder. The folder is polled; a notification of the file system only causes an
- * earlier scan. After a change, the folder is scanned until two consecutive scans are equal; then the contents are
- * compared.
+ * Watches the files of one plugin folder. The folder is polled. A notification of the file system only causes an
+ * earlier scan. After a change, contents are compared only when two consecutive scans are equal.
  */
 export class FolderWatch {
   readonly #path: string;
@@ -31,7 +30,7 @@ export class FolderWatch {
   }
 
   /**
-   * Returns the digest of the present files; undefined without a plugin.yaml. With the mode `follow`, later changes are
+   * Returns the digest of the present files; undefined without a plugin.yaml. With `follow`, later changes are
    * reported.
    */
   async open(mode: 'once' | 'follow'): Promise<string | undefined> {
@@ -45,7 +44,9 @@ export class FolderWatch {
     return this.#digest;
   }
 
-  /** Starts to watch a new folder, and reports the folder when it contains a plugin and its files no longer change. */
+  /**
+   * Starts to watch a new folder. Reports the folder when the folder contains a plugin and its files no longer change.
+   */
   expect(): void {
     this.#follow(undefined);
     this.#poll.after(filesSettleMs);
@@ -99,8 +100,8 @@ export class FolderWatch {
 }
 
 /**
- * Returns a watcher of the folder; undefined if the folder cannot be watched, for example because the system's limit of
- * watchers is reached. Without a watcher, changes are found by polling.
+ * Returns a watcher of the folder. Returns undefined if the folder cannot be watched, for example because of the
+ * system's limit of watchers. Polling then finds the changes.
  */
 export function watchFolder(folder: string, hint: () => void): FSWatcher | undefined {
   try {

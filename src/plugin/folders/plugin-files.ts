@@ -7,7 +7,6 @@ import { fileComparedBytesMax, filesWatchedMax } from '../lifecycle/life-limits.
 import { unlessTransient } from './transient-errors.ts';
 import { objectFolders } from './plugin-folder.ts';
 
-/** The metadata of one file of a plugin. */
 type FileMark = {
   readonly path: string;
   readonly size: number;
@@ -23,20 +22,14 @@ export type FilesScan = {
   readonly signature: string;
 };
 
-/**
- * The folders that are not scanned: dependencies and tests. Folders with a name that begins with a dot are also
- * skipped.
- */
+/** Folders of dependencies and tests are not scanned. */
 const foldersLeftOut = new Set(['node_modules', 'test', 'tests']);
 
 const codeExtensions = new Set(['.js', '.mjs', '.cjs', '.json']);
 
-/**
- * Scans a plugin's folder. Returns undefined if the folder or its plugin.yaml is missing. Rejects with a transient
- * error.
- */
+/** Scans a plugin's folder. Returns undefined if plugin.yaml is missing. Rejects with a transient error. */
 export async function scanFiles(root: string): Promise<FilesScan | undefined> {
-  // Without a plugin.yaml the folder is not a plugin, and may be large.
+  // A folder without a plugin.yaml is not a plugin, and may be large.
   if ((await markOf(join(root, 'plugin.yaml'))) === undefined) return undefined;
   const files: FileMark[] = [];
   const folders: string[] = [];
@@ -60,8 +53,8 @@ export async function scanFiles(root: string): Promise<FilesScan | undefined> {
 }
 
 /**
- * Returns a digest of the contents. A file that is unreadable or larger than `fileComparedBytesMax` is represented by
- * its size and modification time.
+ * Returns a digest of the contents. The digest of a file that is unreadable or larger than `fileComparedBytesMax` uses
+ * the file's size and modification time instead.
  */
 export async function digestOf(root: string, { files }: FilesScan): Promise<string> {
   const hash = createHash('sha256');
@@ -90,17 +83,14 @@ async function readFolder(folder: string) {
   return readdir(folder, { withFileTypes: true });
 }
 
-/**
- * Returns the metadata of a regular file; undefined if there is none. Pipes and devices are excluded, because reading
- * one may never end.
- */
+/** Returns the metadata of a regular file; undefined for other entries. Reading a pipe or device may never end. */
 async function markOf(path: string): Promise<Stats | undefined> {
   return stat(path)
     .then((mark) => (mark.isFile() ? mark : undefined))
     .catch(unlessTransient(undefined));
 }
 
-/** Returns the contents of a file; undefined if the path is no longer a regular file, or if the file is too large. */
+/** Returns the contents of a file; undefined if the path is not a regular file, or if the file is too large. */
 async function contentOf(path: string): Promise<Uint8Array | undefined> {
   // Without O_NONBLOCK, opening a pipe waits until another process writes to the pipe.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);

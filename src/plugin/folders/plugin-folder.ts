@@ -10,8 +10,8 @@ import { jsonDepthMax } from '../../limits/requests.ts';
 import { unlessTransient } from './transient-errors.ts';
 
 /**
- * A plugin's folder. The folder may be reached through a symbolic link, but the platform refuses a manifest, object
- * file or main module that is a symbolic link.
+ * A plugin's folder. The folder may be reached through a symbolic link. A manifest, object file or main module must not
+ * be a symbolic link.
  */
 export type PluginFolder = {
   readonly path: string;
@@ -22,8 +22,8 @@ export type PluginFolder = {
 export type FileText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problem: string };
 
 /**
- * Returns the folders in a folder of plugins, sorted by name. Skips `node_modules`, hidden folders, and folders that
- * are deleted during the scan. Rejects with an `ENOENT` error if the folder of plugins is missing.
+ * Returns the folders in a folder of plugins, sorted by name. Skips `node_modules` and hidden folders. Rejects with an
+ * `ENOENT` error if the folder of plugins is missing.
  */
 export async function foldersIn(root: string, bundled: boolean): Promise<readonly PluginFolder[]> {
   const names = (await readdir(root)).filter((name) => !name.startsWith('.') && name !== 'node_modules').sort();
@@ -42,7 +42,6 @@ export async function readManifest(folder: PluginFolder): Promise<FileText> {
   return readBounded(join(folder.path, 'plugin.yaml'), pluginManifestBytesMax);
 }
 
-/** Returns the version in the folder's package.json; undefined if there is no version. */
 export async function readPackageVersion(folder: PluginFolder): Promise<string | undefined> {
   const file = await readBounded(join(folder.path, 'package.json'), pluginManifestBytesMax);
   const decoded = file.ok ? decodeJson(Buffer.from(file.text), { depthMax: jsonDepthMax }) : undefined;
@@ -50,7 +49,7 @@ export async function readPackageVersion(folder: PluginFolder): Promise<string |
   return typeof version === 'string' ? version : undefined;
 }
 
-/** The folders with shipped objects: in the source layout, and in a packed plugin. */
+/** The folders with shipped objects, in the source layout and in a packed plugin. */
 export const objectFolders = [join('src', 'main', 'resources', 'extensions'), 'extensions'];
 const objectFileExtensions = new Set(['.yaml', '.yml']);
 

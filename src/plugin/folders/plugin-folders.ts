@@ -13,7 +13,7 @@ import type { PluginLogger } from '../api/plugin.ts';
 import { Poll } from './poll.ts';
 
 export type PluginFoldersDependencies = {
-  /** The folders that contain plugin folders; a relative path is relative to the process's working directory. */
+  /** The folders that contain plugin folders. A relative path is relative to the process's working directory. */
   readonly roots: { readonly bundled: readonly string[]; readonly extra: readonly string[] };
   readonly clock: Clock;
   readonly domain: string;
@@ -23,8 +23,8 @@ export type PluginFoldersDependencies = {
 };
 
 /**
- * The folder of a plugin. `digest` is the digest of the folder's files, and undefined without a plugin.yaml. `refused`
- * is set if another folder already has the name that this folder declares.
+ * The folder of a plugin. `digest` is the digest of the folder's files; undefined without a plugin.yaml. `refused` is
+ * set if another folder has the name that this folder declares.
  */
 export type FoundFolder = {
   readonly folder: PluginFolder;
@@ -37,21 +37,21 @@ type Entry = {
   readonly folder: PluginFolder;
   readonly watch: FolderWatch;
   digest: string | undefined;
-  /** The plugin name in the last readable plugin.yaml; the folder's name if there was none. */
+  /** The plugin name in the last readable plugin.yaml. Without a readable plugin.yaml, the folder's name. */
   declared: string;
-  /** Whether a plugin was ever found in the folder: a folder of plugins may also contain unrelated folders. */
+  /** Whether the folder has ever contained a plugin. A folder of plugins may also contain unrelated folders. */
   counts: boolean;
   /** Whether the folder is ignored because its plugin was uninstalled. */
   isOut: boolean;
 };
 
-/** A folder that has a plugin name, with the digest that was last reported. */
+/** A folder with a plugin name, and the digest that was last reported. */
 type Named = NamedFolder<Entry> & { readonly digest: string | undefined };
 
 /**
- * The plugin folders by plugin name. All folders are scanned at the start. The folders of bundled plugins are not
- * scanned again, because they change only with the platform. The folder of an uninstalled plugin keeps the plugin name,
- * but is ignored until the files in the folder change, or until `readopt` is called.
+ * The plugin folders by plugin name. Folders of bundled plugins are scanned only at the start, because they change only
+ * with the platform. The folder of an uninstalled plugin keeps the plugin name, but is ignored. The folder is no longer
+ * ignored when its files change, or when `readopt` is called.
  */
 export class PluginFolders {
   readonly #dependencies: PluginFoldersDependencies;
@@ -76,7 +76,7 @@ export class PluginFolders {
 
   /**
    * Finds all folders, and starts to watch the files of plugins that are not bundled. New and deleted folders are found
-   * after `follow`.
+   * only after `follow`.
    */
   async open(): Promise<void> {
     const { bundled, extra } = this.#dependencies.roots;
@@ -152,7 +152,7 @@ export class PluginFolders {
     return this.#inTurn(async () => {
       for (const root of this.#dependencies.roots.extra) {
         const found = await this.#read(root, false);
-        // The contents of an unreadable folder of plugins are unknown, so no plugin folder is added or removed.
+        // The contents of an unreadable folder are unknown, so no plugin is added or removed.
         if (found !== undefined) this.#compare(root, found);
       }
       this.#notify();
@@ -160,8 +160,8 @@ export class PluginFolders {
   }
 
   /**
-   * Returns the folders in `root`, or an empty list if `root` is missing. Returns undefined if `root` is unreadable. Of
-   * several consecutive errors, only the first is logged.
+   * Returns the folders in `root`, an empty list for a missing `root`, or undefined for an unreadable `root`. Of
+   * consecutive errors, only the first error is logged.
    */
   async #read(root: string, isBundled: boolean): Promise<readonly PluginFolder[] | undefined> {
     try {
@@ -222,8 +222,8 @@ export class PluginFolders {
   }
 
   /**
-   * Reads the declared name. If plugin.yaml is unreadable, returns the previous name, so that a half-written file does
-   * not appear as another plugin.
+   * Returns the declared name. With an unreadable plugin.yaml, returns the previous name, because the file may be
+   * half-written.
    */
   async #declaredName({ folder, declared }: Entry): Promise<string> {
     const file = await readManifest(folder);

@@ -14,8 +14,8 @@ const missingFolder =
   'no folder of PLUGINS_DIRS contains this plugin: restore the folder of the plugin, or uninstall the plugin';
 
 /**
- * Finds the plugin's present files, and reads the manifest again if the files changed. Returns a failure if there are
- * no files, or if the manifest is unreadable or has another plugin name.
+ * Finds the plugin's present files, and reads a changed manifest. Returns a failure if the plugin has no files. Also
+ * returns a failure if the manifest is unreadable or contains another plugin name.
  */
 export async function refreshFiles(
   plugin: HostedPlugin,

@@ -8,12 +8,13 @@ export class Poll {
   #timer: Timer | undefined;
   #isClosed = false;
   #looking: Promise<void> = Promise.resolve();
-  /**
-   * Whether a scan runs or is due soon. While true, a hint has no effect, so frequent hints do not postpone the scan.
-   */
+  /** Whether a scan runs or is due soon. A hint then has no effect, so that frequent hints do not postpone the scan. */
   #isSoon = false;
 
-  /** `scan` resolves to the time until the next scan. If `scan` fails, the next scan runs after `filesPollMs`. */
+  /**
+   * `scan` resolves to the time in milliseconds until the next scan. If `scan` fails, the next scan runs after
+   * `filesPollMs`.
+   */
   constructor(clock: Clock, scan: () => Promise<number>) {
     this.#clock = clock;
     this.#scan = scan;
@@ -41,7 +42,6 @@ export class Poll {
     if (!this.#isSoon) this.after(filesSettleMs);
   }
 
-  /** Stops the poll. Resolves when no scan is running. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer?.cancel();

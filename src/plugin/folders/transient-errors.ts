@@ -1,7 +1,7 @@
-/** The codes of transient errors of the process or the machine. After such an error, the file may still be readable. */
+/** The codes of transient errors of the process or the machine. The file may be readable later. */
 const transientCodes = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EINTR']);
 
-/** Returns an error handler. The handler rethrows a transient error, and returns `otherwise` for any other error. */
+/** Returns an error handler that rethrows a transient error, and returns `otherwise` for any other error. */
 export function unlessTransient<T>(otherwise: T): (error: unknown) => T {
   return (error) => {
     if (error instanceof Error && 'code' in error && typeof error.code === 'string' && transientCodes.has(error.code))

@@ -24,9 +24,8 @@ export class DesiredStates {
   }
 
   /**
-   * Returns whether the plugin is enabled. A plugin that the operator disabled on this node is not enabled. Otherwise
-   * the Plugin object decides: it must be enabled and not marked for deletion. Without an object, `enabled` in the
-   * manifest decides.
+   * Returns whether the plugin is enabled. The operator can disable a plugin on this node. Otherwise, the Plugin object
+   * must be enabled and not marked for deletion. Without an object, `enabled` in the manifest decides.
    */
   isEnabled(plugin: HostedPlugin): boolean {
     if (this.#disabledPlugins.has(plugin.name)) return false;
@@ -56,7 +55,7 @@ export class DesiredStates {
     return verdict.kind === 'ready' ? { kind: 'run' } : verdict;
   }
 
-  /** Records in `plugin` which version of the Plugin object was seen, and returns the desired state in this object. */
+  /** Records in `plugin` the present state of the Plugin object. Returns the desired state in this object. */
   observe(plugin: HostedPlugin): DesiredPlugin | undefined {
     const desired = this.#objects.desired(plugin.name);
     plugin.observe({ seen: seenOf(desired), uid: desired?.uid, generation: desired?.generation });
@@ -69,8 +68,8 @@ export class DesiredStates {
   }
 
   /**
-   * Returns whether the plugin's object was deleted, even if there is a new object of the same name. Also returns true
-   * for a plugin that has neither an object nor a folder.
+   * Returns whether the plugin's object was deleted, even if a new object has the same name. Also returns true for a
+   * plugin that has neither an object nor a folder.
    */
   #isDeleted(plugin: HostedPlugin, desired: DesiredPlugin | undefined): boolean {
     return desired === undefined ? plugin.hadObject || plugin.folder === undefined : this.isAnother(plugin, desired);

@@ -17,7 +17,7 @@ export type PluginHostDependencies = LoadDependencies &
     readonly log: PluginLogger;
     /** The unique indexes that are not enforced; undefined if unknown. */
     readonly unique?: UniqueSteps;
-    /** The stored objects that break the schemas; undefined if they are not checked. */
+    /** The stored objects that break the schemas; undefined if the objects are not checked. */
     readonly checks?: ObjectCheckResults;
     readonly disabledPlugins: ReadonlySet<string>;
     /** Returns the paths of the platform's routes, which rules of roles may name. */

@@ -26,10 +26,9 @@ import { pendingActivities, waitUntilIdle, activityOf, undiscovered, type Plugin
 import { pluginKeyOf } from '../objects/plugin-type.ts';
 
 /**
- * Runs the plugins of this node. Call `loadTypes` before events are folded, so that the fold adds index entries to the
- * rows. Call `start` after the read models have caught up. The host then follows `Plugin` objects, plugin folders and
- * dependencies between plugins. It reconciles each plugin separately, one step at a time. The leader reports the state
- * of each plugin in its object.
+ * Runs the plugins of this node. Call `loadTypes` before events are folded, so that the fold adds index entries. Call
+ * `start` after the read models have caught up. The host reconciles each plugin separately, one step at a time. The
+ * leader reports the state of each plugin in its object.
  */
 export class PluginHost {
   readonly #dependencies: PluginHostDependencies;
@@ -98,7 +97,6 @@ export class PluginHost {
     });
   }
 
-  /** Returns every plugin and its phase, for readiness and metrics. */
   plugins(): readonly PluginActivity[] {
     return [...this.#plugins.values()].map(activityOf);
   }
@@ -131,12 +129,12 @@ export class PluginHost {
 
   /**
    * Finds the plugins, runs the modules of enabled plugins, and registers the types of the modules that load in time.
-   * Types are registered in the order of discovery. If two plugins declare a type, normally the same one registers it
-   * at every start. Slower plugins are registered later, one by one.
+   * Types are registered in the order of discovery. If two plugins declare a type, usually the same plugin registers
+   * the type at every start. Slower plugins are registered later.
    */
   async loadTypes(): Promise<void> {
     this.#opening = this.#open();
-    // Ignores the error here, because `start` rejects with it.
+    // An error is ignored here, because `start` rejects with the error.
     this.#opening.catch(() => undefined);
     return this.#opening;
   }
@@ -159,11 +157,12 @@ export class PluginHost {
     await loadTogether(wanted, { step: this.#step, registry, clock, signal });
   }
 
-  /** Reconciles every plugin. Call `start` when the read models have caught up and have the platform's indexes. */
+  /** Reconciles every plugin. The read models must have caught up, and must have the platform's indexes. */
   async start(): Promise<void> {
     const { changes, leadership, reconcilers, migrations, unique, checks, disabledPlugins, log } = this.#dependencies;
     await this.#opening;
-    // Subscribes before the discovery, because an object created meanwhile may sort before the cursor of the discovery.
+    // An object created during the discovery may sort before the cursor of the discovery, so the subscription comes
+    // first.
     this.#subscriptions.push(
       changes.subscribe((batch) => {
         this.#onChanges(batch);
@@ -218,9 +217,7 @@ export class PluginHost {
     this.#listeners.close();
   }
 
-  /**
-   * Resolves when every plugin is reconciled, so that all changes of Plugin objects before the call have taken effect.
-   */
+  /** Resolves when every plugin is reconciled. All earlier changes of Plugin objects have then taken effect. */
   settled(): Promise<void> {
     return this.#queue.settled();
   }
@@ -276,9 +273,7 @@ export class PluginHost {
     if (plugin?.phase === 'started') this.#queue.enqueue(plugin);
   }
 
-  /**
-   * Makes a new leader apply the objects of all plugins, because the previous leader may not have written all of them.
-   */
+  /** A new leader applies the objects of all plugins, because the previous leader may not have applied all of them. */
   #onLeadership(): void {
     for (const plugin of this.#plugins.values()) {
       plugin.recordEnsured(undefined);

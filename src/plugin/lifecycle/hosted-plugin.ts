@@ -18,17 +18,15 @@ export type OwnFailure = {
   readonly fingerprint: string;
 };
 
-/**
- * The location of a plugin's files: the plugin folder, or the folder of the package that the Plugin object references.
- */
+/** The location of a plugin's files: the plugin folder or, for an installed package, the folder of the package. */
 export type PluginFiles = {
   readonly folder: PluginFolder;
   readonly digest: string;
 };
 
 /**
- * The plugin folder. `digest` is undefined if the folder contains no plugin. `refused` is set if another folder already
- * has the name that this folder declares.
+ * The plugin folder. `digest` is undefined if the folder contains no plugin. `refused` is set if another folder has the
+ * name that this folder declares.
  */
 type Placement = {
   readonly folder: PluginFolder;
@@ -43,10 +41,7 @@ type Observed = {
   readonly generation: JsonValue | undefined;
 };
 
-/**
- * One plugin on this node: its state, and the last observed state of its files and its object. Only `change` and
- * `desire` change the state. The steps of the host call these methods, one step at a time.
- */
+/** One plugin on this node: its state, and the last observed state of its files and its object. */
 export class HostedPlugin {
   readonly name: string;
   readonly module = new PluginModule();
@@ -81,7 +76,6 @@ export class HostedPlugin {
     return this.#state.phase;
   }
 
-  /** The registered code of the plugin. */
   get incarnation(): Incarnation | undefined {
     return codeOf(this.#state)?.incarnation;
   }
@@ -106,21 +100,17 @@ export class HostedPlugin {
     return runsOn(this.#state).has(name);
   }
 
-  /**
-   * Records the desired state. If the plugin waits for its dependents to stop, the wait ends, because the plugin may
-   * run again.
-   */
+  /** Records the desired state. A wait for dependents to stop ends, because the plugin may now have to run again. */
   desire(desired: DesiredState): void {
     this.#desired = desired;
     this.change({ type: 'leave', isLeaving: false });
   }
 
-  /** Whether the plugin waits for a dependency. */
   get isWaiting(): boolean {
     return this.#desired?.kind === 'wait';
   }
 
-  /** Whether the plugin should run now or later, so that removed registrations are expected to be added again. */
+  /** Whether the plugin should run now or later, so that removed registrations will return. */
   get isReturning(): boolean {
     return this.#desired?.kind === 'run' || this.isWaiting;
   }
@@ -140,16 +130,13 @@ export class HostedPlugin {
     return this.#placement?.folder;
   }
 
-  /** The files in the plugin's folder; undefined if they do not exist. */
+  /** The files in the plugin's folder; undefined if the files do not exist. */
   get folderFiles(): PluginFiles | undefined {
     const { folder, digest } = this.#placement ?? {};
     return folder === undefined || digest === undefined ? undefined : { folder, digest };
   }
 
-  /**
-   * The reason why the folder is refused: another folder already has the name that this folder declares. Undefined for
-   * an accepted folder.
-   */
+  /** Set if another folder has the name that this folder declares. */
   get refused(): Failure | undefined {
     return this.#placement?.refused;
   }
@@ -181,10 +168,7 @@ export class HostedPlugin {
     this.#uid ??= observed.uid;
   }
 
-  /**
-   * The uid of the plugin's first observed object; undefined if none was observed. If the object is missing or has
-   * another uid, the object with this uid was deleted.
-   */
+  /** The uid of the first observed object of the plugin. A different uid means that this object was deleted. */
   get uid(): JsonValue | undefined {
     return this.#uid;
   }
@@ -205,7 +189,7 @@ export class HostedPlugin {
     this.#ownFailure = failure;
   }
 
-  /** The failure that the plugin's files or object cause. It is stored until the files or the object change. */
+  /** The failure that the plugin's files or object cause. The failure is kept until the files or the object change. */
   get ownFailure(): OwnFailure | undefined {
     return this.#ownFailure;
   }
@@ -214,14 +198,14 @@ export class HostedPlugin {
     this.#kept = kept;
   }
 
-  /** The values in the plugin's objects that users changed, which the host does not overwrite. */
+  /** The values in the plugin's objects that users changed, and that the host does not overwrite. */
   get kept(): KeptChanges {
     return this.#kept;
   }
 
   /**
-   * Records the digest of the present files when the Plugin object needs no further update for them: the leader has
-   * updated the object, or this node is not the leader. A new leader records undefined, so that it updates the object.
+   * Records the digest of the files for which the Plugin object needs no further update by this node. A new leader
+   * records undefined, so that the leader updates the object.
    */
   recordEnsured(digest: string | undefined): void {
     this.#ensuredDigest = digest;
@@ -246,7 +230,6 @@ export class HostedPlugin {
     return (this.incarnation?.is.manifest ?? this.manifest)?.version;
   }
 
-  /** Ends the plugin's steps when the host stops. */
   end(): void {
     this.reconciliation.stop();
     this.module.wake();

@@ -9,7 +9,7 @@ export type HostedPluginsDependencies = {
   readonly isOpen: () => boolean;
 };
 
-/** All plugins of this node, and the folders of their files. */
+/** All plugins of this node, with the folders of their files. */
 export class HostedPlugins {
   /** The plugins by name, in the order of discovery. */
   readonly #all = new Map<string, HostedPlugin>();
@@ -27,7 +27,7 @@ export class HostedPlugins {
     return this.#all;
   }
 
-  /** Returns the plugin of this name. If the plugin is unknown, adds the plugin and assigns its folder. */
+  /** Returns the plugin of this name. Adds an unknown plugin, and assigns its folder. */
   ensure(name: string): HostedPlugin {
     const known = this.#all.get(name);
     if (known !== undefined) return known;
@@ -46,8 +46,8 @@ export class HostedPlugins {
   }
 
   /**
-   * Removes a plugin. If its Plugin object was deleted (`hadObject`), the plugin's folder is ignored until the files in
-   * the folder change, or until `ensure` is called for the name.
+   * Removes a plugin. If its Plugin object was deleted (`hadObject`), the plugin's folder is ignored. The folder is no
+   * longer ignored when its files change, or when `ensure` is called for the name.
    */
   remove(name: string, hadObject: boolean): void {
     this.#all.delete(name);

@@ -16,7 +16,7 @@ import type { PluginLogger } from '../api/plugin.ts';
 import type { ReconcilerMounts } from '../api/reconciler-mounts.ts';
 import type { TypeRegistry } from '../registry/type-registry.ts';
 
-/** Returns the reasons why the given version of a plugin cannot replace a newer version; empty if there are none. */
+/** Returns the reasons why the given version of a plugin cannot replace a newer version. */
 export type StoredVersionProblems = (plugin: {
   readonly types: readonly ResourceType[];
   readonly version: string | undefined;
@@ -53,7 +53,6 @@ export type IncarnationDependencies = {
 export type Loaded = {
   readonly plugin: string;
   readonly bundled: boolean;
-  /** The digest of the loaded files. */
   readonly digest: string | undefined;
   readonly manifest: Manifest;
   readonly loaded: LoadedPlugin;
@@ -65,7 +64,7 @@ export class Incarnation {
   readonly #dependencies: IncarnationDependencies;
   readonly #registered: ResourceType[] = [];
   areIndexesBuilt = false;
-  /** The stored objects for which an index function fails, by type. A type without such objects has no entry. */
+  /** The stored objects for which an index function fails, by type. Types without failures have no entry. */
   readonly unindexed = new Map<TypeKey, Unindexed>();
 
   constructor(loaded: Loaded, dependencies: IncarnationDependencies) {
@@ -73,10 +72,7 @@ export class Incarnation {
     this.#dependencies = dependencies;
   }
 
-  /**
-   * Registers the types in one turn, so that no other plugin can register a type between the check for conflicts and
-   * the registration.
-   */
+  /** Registers the types in one turn, so that no plugin can register a type after the check for conflicts. */
   registerTypes(): Failure | undefined {
     const { plugin, loaded } = this.is;
     const { registry } = this.#dependencies;
@@ -95,8 +91,8 @@ export class Incarnation {
   }
 
   /**
-   * Announces the routes. Must be called after the types of all plugins that start together are registered, because a
-   * route must not be in another plugin's group.
+   * Announces the routes. The types of all plugins that start together must already be registered, because a route must
+   * not be in another plugin's group.
    */
   announceRoutes(): Failure | undefined {
     const {
@@ -118,8 +114,7 @@ export class Incarnation {
 
   /**
    * Builds the indexes of all types, and then records the declarations of the types. `onPercent` receives the progress
-   * over all types. Returns a failure if an index cannot be built, or if these files are older than the stored objects
-   * (`#olderThanObjects`).
+   * over all types. Returns a failure if an index cannot be built, or if the files are older than the stored objects.
    */
   async buildIndexes(onPercent: (percent: number) => void): Promise<Failure | undefined> {
     const count = this.#registered.length;
@@ -141,8 +136,8 @@ export class Incarnation {
   }
 
   /**
-   * Refuses older files in a plugin folder in the same cases in which an install refuses an older package. The
-   * declarations of the newer files then remain in force.
+   * Refuses older files in a plugin folder by the same rules as an install of an older package. The declarations of the
+   * newer files then remain in force.
    */
   async #olderThanObjects(): Promise<Failure | undefined> {
     const { manifest } = this.is;
@@ -158,7 +153,7 @@ export class Incarnation {
 
   /**
    * Records the declarations of the plugin's types if necessary, and returns whether these declarations are in force.
-   * If they are not in force, the objects that the plugin ships are not applied.
+   * Without declarations in force, the objects that the plugin ships are not applied.
    */
   async hasOwnDeclarations(): Promise<boolean> {
     const { declarer } = this.#dependencies;
@@ -179,8 +174,8 @@ export class Incarnation {
   }
 
   /**
-   * Serves the types and routes, and starts the migrations and reconcilers. `cause` is the event that made this code
-   * start, if any.
+   * Serves the types and routes, and starts the migrations and reconcilers. `cause` is the event that started this
+   * code.
    */
   serve(cause: CausingEvent | undefined): void {
     const {
@@ -212,7 +207,7 @@ export class Incarnation {
 
   /**
    * Calls the plugin's `stop`, which should end the plugin's timers and listeners. `stop` is also called for a plugin
-   * that was never served, because the plugin's module ran. An error is logged and otherwise ignored.
+   * that was never served, because the plugin's module ran.
    */
   async end(): Promise<void> {
     const {

@@ -1,4 +1,4 @@
-/** A load, an index build or a stop that takes longer than this time is reported in the status. */
+/** A load, index build or stop is reported in the status while it runs, if it takes longer than this time. */
 export const slowStepMs = 500;
 /** The interval of progress reports. */
 export const progressReportMs = 1_000;
@@ -18,25 +18,24 @@ export const fileComparedBytesMax = 8_388_608;
 export const processListenersMax = 256;
 /** The maximum number of types that are recorded for one plugin, including the types of earlier versions. */
 export const typesRememberedMax = 256;
-/** The number of objects that are read and removed in one batch when a plugin's data is deleted. */
+/** The number of object names in one batch, when a plugin's data is deleted or plugins are discovered. */
 export const eraseBatchObjects = 64;
-/** The delay before a failed removal is retried. */
+/** The delay before a plugin's removal or reconciliation is retried after a failure. */
 export const eraseRetryMs = 5_000;
-/** The time limit for reading a package from the log during the server's start, if this node has not unpacked it. */
+/** The time limit for reading a plugin's package from the log during the server's start. */
 export const packageWaitMs = 2_000;
 /** The time limit of the process that finds the line of a syntax error. */
 export const syntaxCheckMs = 3_000;
 /** The maximum number of files of a plugin that the process reads to find the line of a syntax error. */
 export const syntaxCheckedFilesMax = 1_000;
 /**
- * The time for which loaded plugins wait for slower plugins at the start, so that types are registered in the order of
+ * The time for which loaded plugins wait for slower plugins at the start. Types are thus registered in the order of
  * discovery.
  */
 export const loadTogetherMs = 2_000;
 /**
- * The maximum size of a source map, because a map is parsed in one turn. For a file with a larger map, errors show the
- * places in the compiled file.
+ * The maximum size of a source map, because a map is parsed in one turn. With a larger map, errors show the places in
+ * the compiled file.
  */
 export const sourceMapBytesMax = 524_288;
-/** The maximum number of cached source maps. */
 export const sourceMapsMax = 32;

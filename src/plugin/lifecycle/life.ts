@@ -1,7 +1,7 @@
 /**
  * The lifecycle of a plugin on one node, as a table without side effects. The host compares the actual state with the
- * desired state (from the `Plugin` object, the files and the dependencies), looks up the transition for the resulting
- * event, and performs the act of the transition. An interrupted step is repeated; no step depends on earlier steps.
+ * desired state, and looks up the transition for the resulting event. Then the host performs the act of the transition.
+ * An interrupted act is repeated.
  */
 export const lifeStates = [
   'discovered',
@@ -46,8 +46,8 @@ export type LifeEvent =
 
 /**
  * The act of a transition. `load` reads, runs and registers the plugin. `release` removes all registrations, after
- * which the plugin is `discovered`. `erase` removes the objects that the plugin created, on the leader. `forget`
- * removes the plugin from the host. `none` has no effect.
+ * which the plugin is `discovered`. `erase` removes, on the leader, the objects that the plugin created. `forget`
+ * removes the plugin from the host.
  */
 export type LifeAct = 'none' | 'load' | 'release' | 'erase' | 'forget';
 
@@ -73,9 +73,7 @@ const release: Transition = { to: 'stopping', act: 'release' };
 const erase: Transition = { to: 'uninstalling', act: 'erase' };
 const forget: Transition = { to: 'discovered', act: 'forget' };
 
-/**
- * While a plugin stops, no event except `released` has an effect. The desired state is checked again after the release.
- */
+/** While a plugin stops, only `released` has an effect. The desired state is checked again after the release. */
 const untilReleased = stay('stopping');
 
 export const life: Readonly<Record<LifeState, Readonly<Record<LifeEvent, Transition>>>> = {

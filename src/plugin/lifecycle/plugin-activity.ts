@@ -30,9 +30,9 @@ function describeActivity({ name, phase, module, isWaiting, failure, progress }:
 }
 
 /**
- * Returns whether `other` must be notified after a step of `plugin`. A dependent that waits is notified every time. Any
- * other dependent, and a dependency that waits for its dependents to stop, is notified only if the state of `plugin`
- * has changed (`isNews`). Otherwise the two plugins would notify each other endlessly.
+ * Returns whether `other` must be notified after a step of `plugin`. A dependent that waits is always notified. A
+ * plugin is otherwise notified only if the state of `plugin` has changed (`isNews`), because two plugins would notify
+ * each other endlessly.
  */
 export function isConcerned(other: HostedPlugin, plugin: HostedPlugin, isNews: boolean): boolean {
   return needs(other, plugin) ? isNews || other.isWaiting : isNews && other.isLeaving;

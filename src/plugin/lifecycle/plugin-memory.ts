@@ -18,9 +18,9 @@ export type TypeNames = TypeName & {
 
 /**
  * The objects and types that a plugin has created, recorded in the status of the Plugin object. Later versions and the
- * uninstall use the record instead of the earlier files, which may be deleted. `applied` is undefined if the status has
- * no such list; earlier platform versions wrote none. `createdOnce` lists the starter content that was created or
- * already existed; undefined if the plugin has never shipped starter content.
+ * uninstall read this record, because the earlier files may be deleted. `applied` is undefined in a status that an
+ * earlier version of the platform wrote. `createdOnce` lists the starter content that was created or already existed;
+ * undefined if the plugin never shipped starter content.
  */
 export type PluginMemory = {
   readonly applied: readonly ObjectRef[] | undefined;
@@ -48,8 +48,8 @@ export function memoryStatus({ applied, createdOnce, types }: PluginMemory): Jso
 }
 
 /**
- * Returns the types of a memory together with the types `now`. The types of earlier plugin versions are kept, because
- * objects of these types may exist.
+ * Returns the types `now` and the types of the memory. The types of earlier plugin versions are kept, because objects
+ * of these types may exist.
  */
 export function withTypes({ types }: PluginMemory, now: readonly TypeNames[]): readonly TypeNames[] {
   const isCurrent = ({ group, plural }: TypeNames): boolean =>
@@ -62,8 +62,8 @@ export function withTypes({ types }: PluginMemory, now: readonly TypeNames[]): r
 }
 
 /**
- * Returns a key of the object. The key has no version, since a later version of a plugin may ship the object in another
- * version of its type.
+ * Returns a key of the object. The key has no API version, because a later version of a plugin may ship the object in
+ * another version of its type.
  */
 export function refKey({ apiVersion, kind, name }: ObjectRef): string {
   const slash = apiVersion.indexOf('/');

@@ -49,7 +49,7 @@ export class PluginModule {
     return load;
   }
 
-  /** Makes a step that waits for the module check the desired state again. */
+  /** Ends the wait for the module, so that the waiting step checks the desired state again. */
   wake(): void {
     this.#wake?.();
   }

@@ -43,9 +43,7 @@ export class PluginQueue {
     this.#isOpen = false;
   }
 
-  /**
-   * Resolves when every plugin is reconciled, so that all changes of Plugin objects before the call have taken effect.
-   */
+  /** Resolves when every plugin is reconciled. All earlier changes of Plugin objects have then taken effect. */
   async settled(): Promise<void> {
     for (let running = this.#running(); running.length > 0; running = this.#running()) await Promise.all(running);
   }
@@ -56,7 +54,7 @@ export class PluginQueue {
     );
   }
 
-  /** Enqueues a plugin. `cause` is the event of the Plugin object that is the reason for the reconciliation, if any. */
+  /** Enqueues a plugin. `cause` is the event of the Plugin object that is the reason for the reconciliation. */
   enqueue(plugin: HostedPlugin, cause?: CausingEvent): void {
     if (!this.#isOpen) return;
     plugin.module.wake();
@@ -67,7 +65,7 @@ export class PluginQueue {
     // Waits for a later turn, so that one step handles several changes of a plugin, and other work can run first.
     await nextTurn();
     let hasThrown = false;
-    // A plugin that was removed from the host is not reconciled; a later plugin of the same name has its own entry.
+    // A plugin that was removed from the host is not reconciled. A later plugin of the same name has its own entry.
     const { reconciliation } = plugin;
     while (reconciliation.isRequested && this.#isOpen && this.#dependencies.plugins.get(plugin.name) === plugin) {
       reconciliation.beginPass();
@@ -79,8 +77,7 @@ export class PluginQueue {
           plugin: plugin.name,
           error: describe(error),
         });
-        // The retry after the first error is immediate, to report the failure. A retry after a further error is
-        // delayed.
+        // The first retry is immediate, to report the failure. Further retries are delayed.
         if (hasThrown) this.#dependencies.step.reconcileLater(plugin);
         else {
           hasThrown = true;

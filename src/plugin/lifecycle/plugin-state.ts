@@ -8,14 +8,13 @@ export type PluginCode = {
   readonly isApplied: boolean;
 };
 
-/** The actual state of a plugin on one node: one variant for each state of the lifecycle table, with its data. */
+/** The actual state of a plugin on one node, with the data of each state of the lifecycle table. */
 export type PluginState =
   /** The plugin is known, and waits for the next check of its desired state. */
   | { readonly phase: 'discovered' }
   /**
-   * The plugin starts: its module loads, its indexes are being built, its objects are being applied, or it waits for a
-   * dependency. `code` is undefined until the module has loaded. `progress` is the progress of the index build in
-   * percent, present during the build.
+   * The plugin starts, or waits for a dependency. `code` is undefined until the module has loaded. `progress` is the
+   * progress of the index build in percent, present only during the build.
    */
   | { readonly phase: 'not-started'; readonly code?: PluginCode; readonly progress?: number }
   /** The plugin's paths are served. `isLeaving`: the plugin must stop, and waits until its dependents have stopped. */
@@ -39,7 +38,7 @@ export type DesiredState =
 export type RestingPhase = 'discovered' | 'stopped' | 'failed';
 
 export type PluginChange =
-  /** Moves to a state without data. The plugin has no registrations, or they are removed. */
+  /** Moves to a state without data. The plugin has no registrations, or its registrations are removed. */
   | { readonly type: 'rest'; readonly phase: RestingPhase }
   /** The module begins to load. */
   | { readonly type: 'load' }
@@ -56,8 +55,8 @@ export type PluginChange =
   | { readonly type: 'uninstall'; readonly problem?: Failure };
 
 /**
- * Returns the state after a change. A change that does not apply to the present state, for example progress that
- * arrives after the build, returns the present state.
+ * Returns the state after a change. A change that does not apply to the present state, such as progress after the
+ * build, returns the present state.
  */
 export function nextState(state: PluginState, change: PluginChange): PluginState {
   switch (change.type) {
@@ -112,8 +111,8 @@ export function codeOf(state: PluginState): PluginCode | undefined {
 }
 
 /**
- * Returns the names of the plugins on which the registered code depends, also while its registrations are being
- * removed. The present manifest may declare other dependencies.
+ * Returns the names of the plugins on which the registered code, or the code that is being removed, depends. The
+ * present manifest may declare other dependencies.
  */
 export function runsOn(state: PluginState): ReadonlySet<string> {
   if (state.phase === 'stopping') return state.runsOn;

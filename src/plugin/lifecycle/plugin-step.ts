@@ -35,8 +35,7 @@ export type PluginStepDependencies = LoadDependencies &
   };
 
 /**
- * The maximum number of steps of one reconciliation. The usual steps are release, load, build, apply and serve; changes
- * of the desired state add further steps.
+ * The maximum number of steps of one reconciliation. Changes of the desired state during the reconciliation add steps.
  */
 const stepsMax = 32;
 
@@ -56,7 +55,7 @@ export class PluginStep {
     this.#desired = dependencies.desired;
   }
 
-  /** Makes transitions until the plugin has its desired state, and reports the state. */
+  /** Makes transitions until the plugin has its desired state or must wait, and then reports the state. */
   async reconcile(plugin: HostedPlugin): Promise<void> {
     for (let step = 0; step < stepsMax && !plugin.reconciliation.isStopped; step += 1) {
       await this.#refresh(plugin);
@@ -183,8 +182,8 @@ export class PluginStep {
   }
 
   /**
-   * Removes the plugin's registrations. While dependents run, only asks them to stop, and returns false; each dependent
-   * enqueues this plugin again when it has stopped.
+   * Removes the plugin's registrations. While dependents run, only requests that the dependents stop, and returns
+   * false. Each dependent enqueues this plugin again when the dependent has stopped.
    */
   async #release(plugin: HostedPlugin, wasLeaving: boolean): Promise<boolean> {
     const { plugins, enqueue, log, registry } = this.#dependencies;
@@ -194,7 +193,7 @@ export class PluginStep {
     );
     if (dependents.length > 0) {
       plugin.change({ type: 'leave', isLeaving: true });
-      // Notifies the dependents once. Later, each dependent notifies this plugin of its progress.
+      // Notifies the dependents once. Each dependent later notifies this plugin of its progress.
       if (!wasLeaving) dependents.forEach(enqueue);
       return false;
     }
@@ -209,8 +208,8 @@ export class PluginStep {
   }
 
   /**
-   * Performs the next action of a start: builds the indexes, applies the objects, or serves the paths. Each call
-   * performs one action, so that the desired state is checked between two actions.
+   * Performs the next action of a start. Each call performs one action, so that the desired state is checked between
+   * two actions.
    */
   async #bringUp(plugin: HostedPlugin, isReady: boolean): Promise<boolean> {
     const { incarnation } = plugin;

@@ -1,4 +1,4 @@
-/** The maximum number of reconcilers of one plugin. It is equal to the maximum number of types of a plugin. */
+/** The maximum number of reconcilers of one plugin, equal to the maximum number of types. */
 export const reconcilersPerPluginMax = 64;
 /** The maximum number of other types that one reconciler watches. */
 export const reconcilerWatchesMax = 16;

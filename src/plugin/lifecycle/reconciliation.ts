@@ -2,7 +2,7 @@ import type { CausingEvent } from '../../command/event.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 
 /**
- * The reconciliation of one plugin. At most one run is in progress. A run has one or more passes; a request during a
+ * The reconciliation of one plugin. At most one run is in progress. A run has one or more passes. A request during a
  * run causes another pass.
  */
 export class Reconciliation {
@@ -15,7 +15,6 @@ export class Reconciliation {
   #isStopped = false;
   #retry: Timer | undefined;
 
-  /** The run in progress. */
   get running(): Promise<void> | undefined {
     return this.#running;
   }
@@ -57,7 +56,7 @@ export class Reconciliation {
     this.#running = undefined;
   }
 
-  /** Schedules a retry. A retry that is already scheduled is cancelled. */
+  /** Schedules a retry, which replaces an earlier retry. */
   retryAfter(clock: Clock, delayMs: number, retry: () => void): void {
     this.cancelRetry();
     this.#retry = clock.after(delayMs, retry);

@@ -1,12 +1,12 @@
-/** A plugin and its dependencies. */
 export type Dependent = {
   readonly name: string;
   readonly dependencies: readonly string[];
 };
 
 /**
- * Sorts plugins so that each plugin follows its dependencies. The plugins that depend directly or indirectly on a cycle
- * are last in `order`. `cyclic` maps each of these plugins to a path of dependencies that ends with the cycle.
+ * Sorts plugins so that each plugin follows its dependencies. Plugins that depend directly or indirectly on a cycle are
+ * last in `order`. `cyclic` maps each plugin that depends on a cycle to a path of dependencies that ends with the
+ * cycle.
  */
 export function startOrder(plugins: readonly Dependent[]): {
   readonly order: readonly string[];

@@ -11,7 +11,7 @@ const descriptions: Readonly<Record<LifeState, string | undefined>> = {
   uninstalling: 'is being uninstalled',
 };
 
-/** Describes a plugin in a state in which its types and routes are not served; undefined if they are served. */
+/** Describes the state of a plugin that does not serve its types and routes; undefined for other plugins. */
 export function describeUnavailable(name: string, state: LifeState): IdlePlugin | undefined {
   const description = descriptions[state];
   if (description === undefined) return undefined;

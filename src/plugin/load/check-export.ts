@@ -9,7 +9,7 @@ export type CheckedExport =
 
 /**
  * Decodes a module's export and compiles its types. Runs foreign code: a getter may throw, or may never return.
- * `placeOf`: the place at which an error was thrown, in the form ` (at <file>:<line>)`.
+ * `placeOf` returns the place at which an error was thrown, in the form ` (at <file>:<line>)`.
  */
 export function checkExport(
   exported: unknown,

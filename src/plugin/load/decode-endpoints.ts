@@ -117,7 +117,7 @@ function decodeRoute(route: unknown, { at, prefix }: SchemaPlace, problems: stri
   if (!isRouteHandler(handler)) problems.push(`${at}.handler: must be a function`);
   const path = absolutePath(route, { at, prefix }, { title: method ?? 'the method', problems });
   if (method === undefined || path === undefined || !isRouteHandler(handler)) return undefined;
-  // Problems of the schemas name the endpoint by method and path instead of its position.
+  // The problems of schemas name the endpoint by method and path instead of its position in the export.
   return {
     method,
     path,
@@ -140,7 +140,7 @@ function decodeSocket(socket: unknown, { at, prefix }: SchemaPlace, problems: st
   return { path, handler, ...summaryOf(socket, at, problems) };
 }
 
-/** Checks only that the value is a function. Results are decoded at each call. */
+/** Results of the function are decoded at each call. */
 function isRouteHandler(value: unknown): value is RouteHandler {
   return typeof value === 'function';
 }
@@ -209,8 +209,8 @@ function repeated(endpoints: Endpoints): readonly string[] {
 }
 
 /**
- * Returns the title of each endpoint, for messages, and its `shape`. Two routes with the same method, or two sockets,
- * have the same shape if their paths differ at most in the names of parameters.
+ * Returns the title of each endpoint, for messages, and its `shape`. Endpoints with the same shape conflict: their
+ * methods are equal, and their paths differ at most in the names of parameters.
  */
 export function shapesOf({
   routes,

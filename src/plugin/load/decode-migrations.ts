@@ -8,8 +8,8 @@ const members = new Set(['id', 'type', 'up']);
 const idForm = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/u;
 
 /**
- * Decodes the `migrations` of a plugin's export, and adds their problems to `problems`. `types` are the exported types
- * of the plugin; a plugin can migrate only its own types.
+ * Decodes the `migrations` of a plugin's export, and adds their problems to `problems`. A plugin can migrate only its
+ * exported types (`types`).
  */
 export function decodeMigrations(
   exported: unknown,

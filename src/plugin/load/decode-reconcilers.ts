@@ -13,8 +13,8 @@ import { unknownMembers } from './unknown-members.ts';
 const members = new Set(['type', 'reconcile', 'name', 'watches', 'concurrency']);
 
 /**
- * Decodes the `reconcilers` of a plugin's export. Adds the problems of the reconcilers to `problems`. `types` are the
- * exported types of the plugin; a plugin can reconcile only its own types.
+ * Decodes the `reconcilers` of a plugin's export, and adds their problems to `problems`. A plugin can reconcile only
+ * its exported types (`types`).
  */
 export function decodeReconcilers(
   exported: unknown,
@@ -116,7 +116,7 @@ function isConcurrency(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= reconcilerConcurrencyMax;
 }
 
-/** Checks only that the value is a function. Results are decoded at each call. */
+/** Results of the function are decoded at each call. */
 function isReconcile(value: unknown): value is ReconcilerDeclaration['reconcile'] {
   return typeof value === 'function';
 }

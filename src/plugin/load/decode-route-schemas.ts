@@ -49,8 +49,7 @@ function decodeQuery(query: unknown, { at, problems }: Findings): ReadonlyMap<st
   for (const [parameter, input] of Object.entries(query)) {
     const schema = compiled(input, `${at}.${parameter}`, problems);
     const type = schema?.schema['type'];
-    // A parameter is a string, or an array of strings if it is repeated. A schema of another type would refuse every
-    // value.
+    // A parameter is a string, or an array of strings. A schema of another type would refuse every value.
     if (type !== undefined && type !== 'string' && type !== 'array')
       problems.push(`${at}.${parameter}.type: must be "string", or "array" for a parameter that may be repeated`);
     if (schema !== undefined) schemas.set(parameter, schema);

@@ -10,7 +10,7 @@ import type { Endpoints } from '../api/endpoints.ts';
 import type { MountedMigration } from '../api/migration-mounts.ts';
 import type { MountedReconciler } from '../api/reconciler-mounts.ts';
 
-/** A plugin's decoded export. The types are not checked yet: `compileType` checks each type. */
+/** A plugin's decoded export. The types are not checked yet. */
 export type Definition = DecodedEndpoints & {
   readonly types: readonly unknown[];
   readonly reconcilers: readonly MountedReconciler[];
@@ -57,7 +57,7 @@ function decodeStop(exported: Readonly<Record<string, unknown>>, problems: strin
   return undefined;
 }
 
-/** A plugin with types in an API group. `types` contains its types in one version of the group, by plural. */
+/** A plugin with types in an API group. `types` contains the types in one version of the group, by plural. */
 export type GroupOwner = {
   readonly plugin: string;
   readonly types: ReadonlyMap<string, Pick<ResourceType, 'scale'>>;
@@ -70,7 +70,7 @@ export type EndpointDeclarer = {
 
 /**
  * Returns the reasons why a plugin's routes and sockets cannot be served. `ownersOf` returns the plugins with types in
- * a group, each with its types in the version.
+ * a group. Each plugin has its types in the version.
  */
 export function endpointProblems(
   { routes, sockets }: Endpoints,
@@ -79,7 +79,7 @@ export function endpointProblems(
 ): readonly string[] {
   const asked = [
     ...routes.map(({ method, path }) => ({ method, path, title: `${method} ${path}` })),
-    // A WebSocket is opened with GET. At a path of the generated API, it is a watch.
+    // A WebSocket is opened with GET. At a path of the generated API, a WebSocket is a watch.
     ...sockets.map(({ path }) => ({ method: 'GET', path, title: `the socket ${path}` })),
   ];
   return asked.flatMap(({ method, path, title }) => {
@@ -109,14 +109,12 @@ function servedGroup(group: string): string {
   return group.replace(/^(?:console\.|uc\.)?api\./u, '');
 }
 
-/**
- * Subresources that are reserved even if a type does not have them, because a later version of the type may have them.
- */
+/** Subresources that are reserved for all types, because a later version of a type may have them. */
 const reservedSubresources: ReadonlySet<string> = new Set(['history', 'restore', 'scale', 'status']);
 
 /**
- * Returns whether a route would replace the generated API of the collection, of an item, or of a reserved subresource
- * of an item. `rest` contains the segments of the path after the plural.
+ * Returns whether a route would replace the generated API of the collection, of an item, or of a reserved subresource.
+ * `rest` contains the segments of the path after the plural.
  */
 function isGeneratedPath(method: string, rest: readonly string[]): boolean {
   if (rest.length === 0) return method === 'GET' || method === 'POST' || method === 'DELETE';

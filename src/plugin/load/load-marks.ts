@@ -10,8 +10,8 @@ import type { Failure } from '../lifecycle/status/plugin-status.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 
 /**
- * A load of a plugin. `digest` is the digest of the files. `generation` is the generation of the Plugin object, if
- * known.
+ * A load of a plugin. `digest` is the digest of the files. `generation` is the generation of the Plugin object;
+ * undefined if unknown.
  */
 export type Load = {
   readonly plugin: string;
@@ -20,8 +20,8 @@ export type Load = {
 };
 
 /**
- * The content of a marker file. `digest` is the digest of the files, and `generation` is the generation of the Plugin
- * object, or null. `boots` contains the ids of the processes that began to load these files and did not end the load.
+ * The content of a marker file. `digest` is the digest of the files. `generation` is the generation of the Plugin
+ * object; null if unknown. `boots` contains the ids of the processes with an unfinished load of these files.
  */
 type Mark = {
   readonly digest: string;
@@ -30,9 +30,9 @@ type Mark = {
 };
 
 /**
- * Writes a marker file for each plugin while its module loads. If a module loops or ends the process, the marker file
- * remains, and the next process reads it. After `unfinishedLoadsMax` such processes, the module is not loaded until the
- * plugin's files or object change, so that a plugin cannot prevent the server from starting.
+ * Writes a marker file for each plugin while its module loads. The marker file remains if the module loops or ends the
+ * process. After `unfinishedLoadsMax` such processes, the module is not loaded until the plugin's files or object
+ * change. Thus a plugin cannot prevent the server from starting.
  */
 export class LoadMarks {
   readonly #dir: string;
@@ -76,7 +76,7 @@ export class LoadMarks {
     }
   }
 
-  /** Removes the markers of all current loads. Call `close` at an orderly exit, because no loading module caused it. */
+  /** Removes the markers of all current loads. Call `close` at an orderly exit, which no loading module caused. */
   close(): void {
     for (const plugin of this.#loading) this.end(plugin);
   }
@@ -105,13 +105,13 @@ export class LoadMarks {
     }
   }
 
-  /** Returns the path of a marker. A plugin's name is a valid file name: a DNS subdomain of at most 253 characters. */
+  /** A plugin's name is a valid file name: a DNS subdomain of at most 253 characters. */
   #pathOf(plugin: string): string {
     return join(this.#dir, plugin);
   }
 }
 
-/** Returns whether two generations differ; false if one of them is unknown. */
+/** Returns whether two generations differ; false if an unknown generation (null) is compared. */
 function isOther(before: JsonValue, now: JsonValue): boolean {
   return before !== null && now !== null && before !== now;
 }

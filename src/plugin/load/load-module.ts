@@ -18,16 +18,16 @@ export type ModuleRequest = {
   readonly folder: string;
   readonly context: PluginContext;
   /**
-   * A text that identifies the plugin's files and the retry. It is added to the URL, because Node caches modules by
+   * Identifies the plugin's files and the retry. The version becomes part of the URL, because Node caches modules by
    * URL, including failed modules. If undefined, the URL has no version.
    */
   readonly version: string | undefined;
 };
 
 /**
- * Imports a plugin's module. Exceptions, rejections and promises that never settle are returned as results; code that
- * blocks the thread is not handled. A module is run once for each version, but a default export that is a function is
- * called at every load. Node cannot unload modules, so each loaded version stays in memory until the process ends.
+ * Imports a plugin's module. Exceptions, rejections and promises that never settle are returned as results. Code that
+ * blocks the thread is not handled. A module runs once for each version, but a default export that is a function is
+ * called at every load. Node cannot unload modules, so each loaded version stays in memory.
  */
 export async function loadModule(
   { path, folder, context, version }: ModuleRequest,
@@ -75,8 +75,8 @@ type Outcome =
   | { readonly kind: 'late' };
 
 /**
- * Imports the module at a URL. Returns its default export, or the result of calling a default export that is a
- * function. Rejects with an error of the module or of the function.
+ * Imports the module at a URL. Returns its default export, or the result of a default export that is a function.
+ * Rejects with an error of the module or of the function.
  */
 export async function runModule(href: string, context: PluginContext): Promise<unknown> {
   const module = (await import(href)) as { readonly default?: unknown };
@@ -86,7 +86,7 @@ export async function runModule(href: string, context: PluginContext): Promise<u
   return define(context);
 }
 
-/** Describes a thrown value. A plugin may throw any value, including an object with properties that throw when read. */
+/** Describes a thrown value. A plugin may throw any value, even an object that throws when a property is read. */
 export function describe(error: unknown): string {
   try {
     return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
@@ -98,10 +98,9 @@ export function describe(error: unknown): string {
 let areHooksInstalled = false;
 
 /**
- * Makes `ledgerplane/plugin` resolvable outside the platform's package. Node 22.15 and later run module hooks in the
- * importing thread. Earlier versions start a thread for the hooks, block the importing thread until the hook thread
- * runs, and need a round trip for each import. Therefore the hooks are installed only once, before the first module of
- * a plugin that is not bundled. `apiUrl` is the module that `ledgerplane/plugin` resolves to.
+ * Makes `ledgerplane/plugin` resolvable outside the platform's package. `apiUrl` is the module to which the name
+ * resolves. The hooks are installed late, before the first plugin that is not bundled, because they are slow in old
+ * versions of Node. Before Node 22.15, hooks run in a separate thread, and each import needs a round trip.
  */
 export function installModuleHooks(apiUrl: string = new URL('../api/plugin.js', import.meta.url).href): void {
   if (areHooksInstalled) return;

@@ -20,7 +20,7 @@ export type LoadedPlugin = {
   readonly types: readonly ResourceType[];
   readonly definition: Definition;
   readonly objects: readonly ShippedObject[];
-  /** The version in the plugin's package.json, if any. */
+  /** The version in the plugin's package.json. */
   readonly packageVersion?: string | undefined;
 };
 
@@ -28,8 +28,8 @@ export type PluginLoad =
   { readonly ok: true; readonly loaded: LoadedPlugin } | { readonly ok: false; readonly failure: Failure };
 
 /**
- * The origin of the files. The module of an upload is first tried in a separate process. For files of installed plugins
- * and plugin folders (`kept`), a marker file exists while the module loads.
+ * The origin of the files. The module of an `upload` is first tried in a separate process. For files of installed
+ * plugins and plugin folders (`kept`), a marker file exists while the module loads.
  */
 export type LoadOrigin =
   | { readonly kind: 'upload' }
@@ -57,7 +57,7 @@ export type LoadDependencies = {
   readonly loadMarks: LoadMarks;
 };
 
-/** Loads and checks a plugin. Registers nothing, and writes nothing to the log. Never rejects. */
+/** Loads and checks a plugin. Registers nothing, and writes nothing to the event log. Never rejects. */
 export async function loadPlugin(request: LoadRequest, dependencies: LoadDependencies): Promise<PluginLoad> {
   try {
     return await load(request, dependencies);
@@ -95,7 +95,7 @@ function declaredBy({ manifest: { version = '0.0.0' }, origin }: LoadRequest): D
 }
 
 /**
- * Returns the type without the declaration, so that a dry run of its objects is not refused if the log has another
+ * Returns the type without its declaration. With a declaration, a dry run would be refused if the event log has another
  * declaration of the type.
  */
 function tried(type: ResourceType): ResourceType {
@@ -124,7 +124,8 @@ type Run = {
 };
 
 /**
- * Runs the module and decodes its export, unless a trial or a marker shows that the module ends or blocks the process.
+ * Runs the module and decodes its export. Does not run a module that ends or blocks the process, according to a trial
+ * or a marker file.
  */
 async function runMain(
   path: string,

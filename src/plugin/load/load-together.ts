@@ -12,8 +12,8 @@ export type LoadTogetherOptions = {
 };
 
 /**
- * Starts to load the given plugins at the same time. Registers the plugins that load in time, in the given order.
- * Slower loads continue; the reconciliation of each slower plugin registers the result later.
+ * Starts to load the given plugins at the same time. Registers the plugins that load in time, in the given order. The
+ * reconciliation of a slower plugin registers the result later.
  */
 export async function loadTogether(
   plugins: readonly HostedPlugin[],

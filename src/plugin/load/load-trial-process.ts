@@ -16,7 +16,7 @@ export type TrialStart = {
 
 export const trialUrl: string = import.meta.url;
 
-/** Drops the log lines of the module. The module writes these lines again when the server loads it. */
+/** Drops the log lines of the module. The module writes these lines again when the server loads the module. */
 const unheard: PluginLogger = {
   debug: () => undefined,
   info: () => undefined,
@@ -52,9 +52,7 @@ function checkLoaded(exported: unknown, { name, domain }: Pick<TrialStart, 'name
   return checked.ok ? void Promise.resolve(checked.definition.stop?.()).catch(describe) : undefined;
 }
 
-/**
- * Reads the same members of a thrown value that the server reads for a report. Their getters may block the process too.
- */
+/** Reads the members of a thrown value that the server reads, because getters may block the process too. */
 function readThrown(error: unknown): unknown {
   return [describe(error), error instanceof Error && error.stack];
 }

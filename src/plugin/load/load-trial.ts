@@ -16,8 +16,8 @@ export type TrialRequest = {
 /**
  * Runs a module in a separate process before the server runs the module. A thread would not suffice, because V8 may end
  * the whole process when a thread exhausts its heap. Returns a failure if the module ends the process, exhausts its
- * heap, or does not load in time, or if the process cannot be started. Otherwise returns undefined. An exception of the
- * module is ignored, because it occurs again when the server loads the module.
+ * heap, or does not load in time. An exception of the module is ignored, because the exception occurs again when the
+ * server loads the module.
  */
 export async function findFatal({ path, name, domain }: TrialRequest, clock: Clock): Promise<Failure | undefined> {
   const start: TrialStart = { trialOf: pathToFileURL(path).href, name, domain };
@@ -25,11 +25,14 @@ export async function findFatal({ path, name, domain }: TrialRequest, clock: Clo
   return fatalOf(child, clock, { isBegin: (message) => message === begins, isEnd: (message) => message !== begins });
 }
 
-/** Recognizes the messages of the process: one is sent before the module runs, and one after the module has run. */
+/**
+ * Recognizes the messages that the process sends before the module runs (`isBegin`) and after the module has run
+ * (`isEnd`).
+ */
 export type TrialMessages = {
   readonly isBegin: (message: unknown) => boolean;
   readonly isEnd: (message: unknown) => boolean;
-  /** The time limit of the steps before the module runs; by default the limit of a load. */
+  /** The time limit in milliseconds of the steps before the module runs; by default the limit of a load. */
   readonly startMs?: number;
 };
 

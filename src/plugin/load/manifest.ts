@@ -13,13 +13,12 @@ import { yamlDocuments } from '../objects/yaml-documents.ts';
 /** A plugin's validated `plugin.yaml`. */
 export type Manifest = {
   readonly name: string;
-  /** The version; undefined if the manifest has no version. */
   readonly version: string | undefined;
   /** The path of the ES module as in the manifest; undefined for a plugin that consists only of YAML files. */
   readonly main: string | undefined;
   /** The range of platform versions with which the plugin works. */
   readonly requires: string | undefined;
-  /** The required plugins: version ranges by plugin name. */
+  /** The version ranges of the required plugins, by plugin name. */
   readonly dependencies: ReadonlyMap<string, string>;
   readonly enabled: boolean;
   /** The `Plugin` object that the manifest declares. */
@@ -68,8 +67,8 @@ export function decodeManifest(text: string, domain: string): DecodedManifest {
 }
 
 /**
- * Returns the reason why this version of the platform cannot run the plugin; undefined if it can. A pre-release of the
- * platform is treated like its release.
+ * Returns the reason why this version of the platform cannot run the plugin; undefined if there is no reason. A
+ * pre-release of the platform is treated like its release.
  */
 export function platformProblem({ requires }: Manifest, platformVersion: string): string | undefined {
   if (requires === undefined || semver.satisfies(releaseOf(platformVersion), requires, { includePrerelease: true }))
@@ -85,7 +84,6 @@ export function isVersionInRange(version: string | undefined, range: string): bo
   );
 }
 
-/** Returns whether `version` is lower than `than`. */
 export function isOlderVersion(version: string, than: string): boolean {
   return semver.lt(version, than);
 }
@@ -116,7 +114,7 @@ function identityProblems(document: JsonObject, domain: string): readonly string
   return problems;
 }
 
-/** The rules for members of `spec`, which apply if the member is present. Other members are allowed. */
+/** The rules for members of `spec` that are present. Other members are allowed. */
 const specRules: readonly (readonly [string, (value: JsonValue) => boolean, string])[] = [
   [
     'version',
@@ -170,7 +168,7 @@ function misspeltMetadata({ metadata }: JsonObject): readonly string[] {
 }
 
 /**
- * Returns the problems of unknown members that resemble a known member, and are probably misspelt. Other unknown
+ * Returns the problems of members that are probably misspelt, because their names resemble a known name. Other unknown
  * members are allowed, because other programs may use them.
  */
 function misspelt(object: JsonObject, at: string, known: readonly string[]): readonly string[] {

@@ -26,8 +26,8 @@ type Main<Start> = {
 };
 
 /**
- * Calls `run` if the calling file is the main file of a process that `forkModuleProcess` started. Does nothing if other
- * code imports the file. The process ends when its parent disconnects, and at the latest after `limitMs`.
+ * Calls `run` if the calling file is the main file of a process that `forkModuleProcess` started. Otherwise does
+ * nothing. The process ends when its parent disconnects, and at the latest after `limitMs`.
  */
 export async function runInProcess<Start>({ url, limitMs, isStart, run }: Main<Start>): Promise<void> {
   const watchdog = `watchdog of ${url}`;

@@ -4,8 +4,8 @@ import { otherWords } from '../../resource/schema/suggestions.ts';
 export type OwnTypeName = { readonly group: string; readonly version: string; readonly plural: string };
 
 /**
- * Decodes a type of the plugin to which a reconciler or a migration belongs. `types` are the exported types. Adds a
- * problem if the type is none of them.
+ * Decodes the type of a reconciler or a migration. Adds a problem if the type is not one of the plugin's exported types
+ * (`types`).
  */
 export function decodeOwnType(
   declared: unknown,

@@ -16,8 +16,8 @@ export type TakenModule =
   { readonly ok: true; readonly incarnation: Incarnation } | { readonly ok: false; readonly failure: Failure };
 
 /**
- * Loads the modules of plugins. A load continues while the reconciliation of its plugin continues, so that a slow
- * module does not delay changes of the desired state.
+ * Loads the modules of plugins. A load continues during the reconciliation of its plugin, so that a slow module does
+ * not delay changes of the desired state.
  */
 export class PluginLoads {
   readonly #dependencies: PluginLoadsDependencies;
@@ -27,7 +27,7 @@ export class PluginLoads {
   }
 
   /**
-   * Starts to load the module, unless the same files are already loading. Does not register types and routes. Returns
+   * Starts to load the module, unless the files are already loading. Does not register types and routes. Returns
    * undefined if the plugin has no files or no manifest.
    */
   begin(plugin: HostedPlugin): Loading | undefined {
@@ -65,7 +65,7 @@ export class PluginLoads {
   }
 
   /**
-   * Waits for the load of the module. Returns the loaded code or the failure. Returns undefined if nothing can be
+   * Waits for the load of the module, and returns the loaded code or the failure. Returns undefined if nothing can be
    * loaded, or if the plugin is enqueued again before the load ends.
    */
   async take(plugin: HostedPlugin): Promise<TakenModule | undefined> {
@@ -80,8 +80,8 @@ export class PluginLoads {
   }
 
   /**
-   * Drops the load of a plugin that should not run. If the plugin is only disabled (`isOff`), an incomplete load
-   * continues, because the plugin may be enabled again before the load completes.
+   * Drops the load of a plugin that should not run. For a plugin that is only disabled (`isOff`), an incomplete load
+   * continues, because the plugin may soon be enabled again.
    */
   drop(plugin: HostedPlugin, isOff: boolean): void {
     if (!isOff || plugin.module.loading?.isDone === true) this.#end(plugin);

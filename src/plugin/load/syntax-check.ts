@@ -7,16 +7,15 @@ import vm from 'node:vm';
 import { syntaxCheckedFilesMax } from '../lifecycle/life-limits.ts';
 
 /**
- * The path of this file. The file runs in a separate process with `--experimental-vm-modules`, which
- * `vm.SourceTextModule` requires. The process parses the plugin's main module and the files in the plugin's folder that
- * it imports, but does not run them. The first syntax error with the expected message ends the process, so that Node
- * prints the location of the error. An error of `import` does not contain the location.
+ * The path of this file, which runs in a separate process with `--experimental-vm-modules` for `vm.SourceTextModule`.
+ * The process parses the plugin's main module and its imported files, but does not run them. The first syntax error
+ * with the expected message ends the process, so that Node prints the location of the error. An error of `import` does
+ * not contain the location.
  */
 export const syntaxCheckPath: string = fileURLToPath(import.meta.url);
 
 /**
- * Parses a module. Returns undefined if the file is unreadable, is not a module, or has another error than the wanted
- * one.
+ * Parses a module. Returns undefined if the file is unreadable, is not a module, or has another error.
  *
  * @throws SyntaxError if the module has a syntax error with the message `wanted`; Node prints `file` as the location.
  */

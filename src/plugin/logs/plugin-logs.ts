@@ -2,7 +2,7 @@ import { messageOf } from '../../base/error-message.ts';
 import { pluginLogBytesMax, pluginLogLineBytesMax, pluginLogsBytesMax } from '../../limits/plugins.ts';
 import type { PluginLogLines, PluginLogPage } from '../api/plugin-log-lines.ts';
 
-/** A line as it is logged. `time`: milliseconds since the epoch. */
+/** A line as the plugin logs it. `time`: milliseconds since the epoch. */
 export type LoggedLine = {
   readonly time: number;
   readonly level: string;
@@ -11,7 +11,7 @@ export type LoggedLine = {
   readonly fields?: Readonly<Record<string, unknown>> | undefined;
 };
 
-/** The lines of one plugin. `first` is the number of the oldest line; lines are numbered from 0 without gaps. */
+/** The lines of one plugin. `first` is the number of the oldest line. Lines are numbered from 0 without gaps. */
 type Lines = {
   first: number;
   bytes: number;
@@ -19,9 +19,9 @@ type Lines = {
 };
 
 /**
- * The last log lines of each plugin, in memory. A plugin that exceeds its limit loses its oldest lines. If all plugins
- * together exceed their limit, the plugin with the most bytes loses its oldest line, so a plugin that logs much does
- * not displace the lines of others.
+ * The last log lines of each plugin, in memory. A plugin above its limit loses its oldest lines. Above the limit for
+ * all plugins, the plugin with the most bytes loses its oldest line. Thus a plugin that logs much does not displace the
+ * lines of other plugins.
  */
 export class PluginLogs implements PluginLogLines {
   /** The id of this process. A cursor with another id is from an earlier process. */
@@ -99,8 +99,8 @@ function textOf(message: unknown): string {
 }
 
 /**
- * Returns a line as JSON. If the fields cannot be converted, because of a member that throws, a cycle or a big integer,
- * a message replaces them.
+ * Returns a line as JSON. A text replaces fields that cannot be converted, because of a member that throws, a cycle or
+ * a big integer.
  */
 function jsonOf(line: Readonly<Record<string, unknown>>): string {
   try {

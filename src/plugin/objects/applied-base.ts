@@ -15,11 +15,11 @@ export function lastAppliedKey(domain: string): string {
 /** Returns the annotation with the last applied state: the version, and the members in a compact form. */
 export function appliedText(shipped: JsonObject, { apiVersion }: Pick<ResourceType, 'apiVersion'>): string {
   const compact = remember(shipped);
-  // Of a very large object only a hash is recorded.
+  // Of a very large object, only a hash is recorded.
   return JSON.stringify(isObject(compact) ? { apiVersion, ...compact } : compact);
 }
 
-/** Returns the members that plugins and users may both change. Files set the status only when an object is created. */
+/** Returns the members that both plugins and users may change. Files set the status only when an object is created. */
 export function mergeableOf(object: JsonObject, key: string): JsonObject {
   const { apiVersion: _apiVersion, kind: _kind, status: _status, metadata: _metadata, ...members } = object;
   const { labels, annotations, finalizers, ownerReferences } = objectAt(object, 'metadata');
@@ -42,8 +42,8 @@ export type AppliedBase = {
 };
 
 /**
- * Returns the last applied state of an object, in the version of `type`; undefined if the object was never applied, or
- * if its annotation is invalid. A state that cannot be converted is returned as it is: members whose names both
+ * Returns the last applied state of an object, in the version of `type`. Returns undefined if the object was never
+ * applied, or if its annotation is invalid. Returns a state that cannot be converted unchanged: members that both
  * versions have can still be compared. A state without a version, which earlier servers recorded, is not converted.
  */
 export function appliedBase(current: JsonObject, { type, key, next }: AppliedBase): JsonValue | undefined {
@@ -60,8 +60,8 @@ export function appliedBase(current: JsonObject, { type, key, next }: AppliedBas
 }
 
 /**
- * Converts a base with its version. The functions that convert expect whole values, so values of which only a hash is
- * recorded are taken from the present object and the next one, if these have the same value.
+ * Converts a base with its version. The compact form contains only hashes of long values, but conversion functions
+ * expect whole values. The whole values are taken from the present object and the next object, if the hashes match.
  */
 function convertedBase(
   { apiVersion, ...base }: JsonObject & { readonly apiVersion: string },

@@ -39,7 +39,10 @@ export type AppliedObjectsDependencies = ApplyDependencies & {
   readonly namesOf: (type: TypeKey, page: NamePage) => readonly string[];
 };
 
-/** Maps an object to the pointers of values that both users and the plugin changed, or to why it was not removed. */
+/**
+ * The pointers of values that both users and the plugin changed, or the reason why the object was not removed, by
+ * object.
+ */
 export type KeptChanges = ReadonlyMap<string, readonly string[]>;
 export type ObjectsApplied =
   { readonly ok: true; readonly kept: KeptChanges } | { readonly ok: false; readonly failure: Failure };
@@ -47,11 +50,12 @@ export type ObjectsApplied =
 const subject: PlatformSubject = { kind: 'platform', part: 'plugins' };
 
 /**
- * Applies the objects in plugins' YAML files. The objects are recorded in the plugin's status before they are created,
- * so that a later version can remove objects that it no longer declares, and an uninstall can remove all objects. An
- * object that existed before the plugin shipped it is never removed. If users have changed an object that a later
- * version no longer declares, the object is kept, and the condition `ChangesKept` reports it. An uninstall, which is an
- * explicit request, also removes objects that users have changed.
+ * Applies the objects in plugins' YAML files. The objects are recorded in the plugin's status before they are created.
+ * From this record, a later version removes objects that it no longer declares, and an uninstall removes all objects.
+ * An object that existed before the plugin shipped it is never removed.
+ *
+ * An object that users have changed and a later version no longer declares is kept, with the condition `ChangesKept`.
+ * An uninstall is an explicit request, and also removes objects that users have changed.
  */
 export class AppliedObjects {
   readonly #dependencies: AppliedObjectsDependencies;
@@ -79,7 +83,7 @@ export class AppliedObjects {
       type: must(type, 'objects without a type are refused'),
     }));
     for (const shipped of referencedFirst(known)) {
-      // Stops if an uninstall has begun on any node: objects that are created later would remain after it.
+      // Stops if an uninstall has begun on any node. The uninstall would not remove objects that are created later.
       if (this.#dependencies.objects.desired(plugin)?.isDeleted !== false)
         return failed('the plugin is being uninstalled', true);
       const { name, kind, file, type } = shipped;
@@ -95,8 +99,8 @@ export class AppliedObjects {
       ...loaded.objects.filter(({ isCreatedOnce }) => isCreatedOnce),
       ...createdOnce.filter((ref) => !isIn(loaded.objects, ref)),
     ];
-    // Starter content is recorded as created only after its creation. If it were recorded earlier, a crash before the
-    // creation would mean that no later start creates it.
+    // Starter content is recorded as created only after its creation. After an earlier record and a crash, no later
+    // start would create the content.
     await this.#remember(plugin, { applied: [...ours, ...retained, ...left], createdOnce: once, types }, memory);
     return { ok: true, kept };
   }
@@ -128,8 +132,8 @@ export class AppliedObjects {
 
   /**
    * Removes the objects that the plugin created from its files, and with `deleteData` also all objects of its types.
-   * Returns a problem for each object that could not be removed. Stops when `isOver` returns true, because another
-   * leader may have completed the uninstall, and a new plugin of this name may already have objects.
+   * Returns a problem for each object that could not be removed. Stops when `isOver` returns true: another leader may
+   * have completed the uninstall, and a new plugin of this name may have objects.
    */
   async removeAll(plugin: string, deleteData: boolean, isOver: () => boolean): Promise<readonly string[]> {
     const memory = this.#dependencies.objects.memory(plugin);
@@ -147,7 +151,7 @@ export class AppliedObjects {
     return problems.filter((problem) => problem !== undefined);
   }
 
-  /** Records the memory in the plugin's status, unless it has neither objects nor types. */
+  /** Records the memory in the plugin's status, unless the memory has neither objects nor types. */
   async #remember(
     plugin: string,
     next: PluginMemory & { readonly applied: readonly ObjectRef[] },
@@ -161,8 +165,8 @@ export class AppliedObjects {
   }
 
   /**
-   * Returns whether the plugin created the object, or will create it because it is absent. If the status has no list of
-   * applied objects (earlier platform versions wrote none), the object's annotation alone decides.
+   * Returns whether the plugin created the object, or will create an absent object. The object's annotation alone
+   * decides if the status has no list of applied objects, because an earlier version of the platform wrote the status.
    */
   #isOwned(shipped: ShippedObject, { applied }: PluginMemory): boolean {
     const state = appliedState(
@@ -174,7 +178,10 @@ export class AppliedObjects {
     return state !== 'foreign' && (applied === undefined || applied.some((ref) => refKey(ref) === refKey(shipped)));
   }
 
-  /** Removes the objects that users have not changed. Returns the changed objects, and those with a problem. */
+  /**
+   * Removes the objects that users have not changed. Returns the changed objects, and the objects that could not be
+   * removed.
+   */
   async #removeObsolete(
     plugin: string,
     obsolete: readonly ObjectRef[],
@@ -202,7 +209,7 @@ export class AppliedObjects {
       .find(({ type }) => type.apiVersion === apiVersion && type.kind === kind)?.type;
   }
 
-  /** Returns the type of an object. If it is not registered, returns a substitute with the recorded names, if any. */
+  /** Returns the type of an object. For an unregistered type, returns a substitute with the recorded names. */
   #typeOf({ apiVersion, kind }: ObjectRef, plugin: string, { types }: PluginMemory): ResourceType | undefined {
     const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
     const served = this.#dependencies.registry
@@ -213,7 +220,10 @@ export class AppliedObjects {
     return names === undefined ? undefined : this.#ownType(names, plugin);
   }
 
-  /** Returns the type with these names, or a substitute if it is not registered; undefined if another plugin has it. */
+  /**
+   * Returns the type with these names, or a substitute for an unregistered type. Returns undefined if another plugin
+   * has the type.
+   */
   #ownType(names: TypeNames, plugin: string): ResourceType | undefined {
     const { registry, domain } = this.#dependencies;
     const present = registry.byKey(typeKeyOf(names.group, names.plural))?.type;
@@ -238,7 +248,7 @@ export class AppliedObjects {
   /**
    * Deletes the object, but not a newer object of the same name. A deletion only marks an object with finalizers. If
    * the type is not registered, no reconciler removes the finalizers, so this method removes them and then the object.
-   * Returns the problem, if any.
+   * Returns the problem; undefined if the object does not exist or is deleted.
    */
   async #remove(type: ResourceType, name: string, plugin: string): Promise<string | undefined> {
     const stored = this.#dependencies.reader.get(type.key, name);

@@ -43,11 +43,11 @@ export type Application = {
   readonly subject: Subject;
   readonly plugin: string;
   readonly origin: WriteContext['origin'];
-  /** The cause of the request. The default contains the subject as the actor. */
+  /** The cause of the request. The default has the subject as the actor. */
   readonly cause?: Cause;
   /**
-   * The expected state. 'absent': the object must not exist; if another writer creates it first, the write is refused
-   * instead of merged. `uid`: the object with this uid must exist, and must not be marked for deletion.
+   * The expected state. 'absent': the object must not exist; if another writer creates the object first, the write is
+   * refused instead of merged. `uid`: the object with this uid must exist, and must not be marked for deletion.
    */
   readonly expects?: 'absent' | { readonly uid: string };
   /** The member of `spec` that gets the shipped value even if users changed the member. */
@@ -58,7 +58,9 @@ export type Application = {
   readonly isShipped?: true;
 };
 
-/** Creates the object, or merges the shipped object into the present one (three-way). Writes only if values change. */
+/**
+ * Creates the object, or merges the shipped object into the present object (three-way). Writes only if values change.
+ */
 export async function applyObject(given: Application, dependencies: ApplyDependencies): Promise<Applied> {
   const application = inPreferredVersion(given);
   let rejection: Rejection | undefined;
@@ -91,7 +93,7 @@ function inPreferredVersion(given: Application): Application {
   return { ...given, type: preferred, object: preferredObject(given.object, given.type) };
 }
 
-/** Returns an object of a file, which has the version of `type`, in the preferred version. */
+/** Converts an object of a file from the version of `type` to the preferred version. */
 export function preferredObject(object: JsonObject, { apiVersion, kind, preferred }: ResourceType): JsonObject {
   if (preferred === undefined) return object;
   return parseObject(pastAnswer(Buffer.from(JSON.stringify({ ...object, apiVersion, kind })), preferred));
@@ -114,7 +116,7 @@ function unexpectedly(
 
 /**
  * The origin of an object, according to its last applied state. `foreign`: no plugin applied the object. `changed`:
- * users have changed the object since it was applied.
+ * users have changed the object since the plugin applied the object.
  */
 export type AppliedState = 'absent' | 'foreign' | 'ours' | 'changed';
 
@@ -150,7 +152,7 @@ function nextStep({ type, name, object, decides }: Application, { reader, domain
   const current = parseObject(pastAnswer(stored.bytes, type));
   const metadata = objectAt(current, 'metadata');
   // An object that is marked for deletion is not changed. The next start creates the object again. An object that
-  // cannot be converted stays as it is for a version of the plugin that converts it.
+  // cannot be converted is left unchanged for a version of the plugin that can convert the object.
   if (metadata['deletionTimestamp'] !== undefined || current['apiVersion'] !== type.apiVersion)
     return { command: undefined, kept: [] };
   const before = mergeableOf(current, key);
@@ -187,8 +189,8 @@ function withAnnotation(object: JsonObject, key: string, value: string): JsonObj
 }
 
 /**
- * Returns `base` with the present value of `member`. A merge with this base treats the member as unchanged by users, so
- * its result has the shipped value.
+ * Returns `base` with the present value of `member`. A merge with this base treats the member as unchanged by users,
+ * and thus chooses the shipped value.
  */
 function decidedBase(
   base: JsonValue | undefined,
@@ -216,8 +218,8 @@ async function write(applied: Application, command: Command, dependencies: Apply
 }
 
 /**
- * Returns the delay before a retry; undefined for a permanent rejection. A retry may succeed if another node is
- * applying the same object, or if the log is overloaded or unavailable.
+ * Returns the delay before a retry; undefined for a permanent rejection. A retry may succeed if another node applies
+ * the same object, or if the log is overloaded or unavailable.
  */
 function waitBeforeRetryMs(rejection: Rejection, { dryRun = false }: Application): number | undefined {
   switch (rejection.reason) {

@@ -11,14 +11,13 @@ import { yamlDocuments } from './yaml-documents.ts';
 export type BuiltInRoles = ApplyDependencies & {
   /** The path of the folder `roles` of the platform's package. */
   readonly folder: string;
-  /** The type Role. */
   readonly type: ResourceType;
   readonly log: PluginLogger;
 };
 
 /**
  * Applies the platform's built-in roles (decision 6.9) at every start. A deleted role is created again, and changes by
- * users are kept, as for objects that a plugin ships. If a role cannot be written, the error is logged and the start
+ * users are kept, as for objects that a plugin ships. If a role cannot be written, the start logs the error and
  * continues.
  */
 export async function applyBuiltInRoles({ folder, type, log, ...dependencies }: BuiltInRoles): Promise<void> {

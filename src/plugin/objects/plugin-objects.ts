@@ -26,7 +26,7 @@ import { migrationRecordsIn, migrationRecordsJson } from './migration-records.ts
 
 const subject: PlatformSubject = { kind: 'platform', part: 'plugins' };
 
-/** Returns the finalizer of `Plugin` objects. It keeps a deleted object until the plugin is uninstalled. */
+/** Returns the finalizer that keeps a deleted `Plugin` object until the plugin is uninstalled. */
 export function uninstallFinalizer(domain: string): string {
   return `plugin.${domain}/uninstall`;
 }
@@ -122,7 +122,7 @@ export class PluginObjects {
     return objectIn(this.#object(name) ?? {}, 'status')['phase'];
   }
 
-  /** Returns the version that runs, or else the desired version; undefined if both are unknown. */
+  /** Returns the running version, otherwise the desired version. */
   version(name: string): string | undefined {
     const object = this.#object(name) ?? {};
     const version = objectIn(object, 'status')['version'] ?? objectIn(object, 'spec')['version'];
@@ -134,7 +134,7 @@ export class PluginObjects {
   }
 
   /**
-   * Records the objects and types of a plugin in the status. Record an object before it is created, because an
+   * Records the objects and types of a plugin in the status. Record an object before the object is created, because an
    * uninstall does not find unrecorded objects. Returns false if the write was refused.
    */
   async remember(name: string, memory: PluginMemory): Promise<boolean> {
@@ -167,8 +167,8 @@ export class PluginObjects {
   }
 
   /**
-   * Writes the status, unless it is unchanged, or the object with this uid was deleted. A new object of the same name
-   * is another plugin.
+   * Writes a changed status, unless the object with this uid was deleted. A new object of the same name is another
+   * plugin.
    */
   async report(name: string, report: PluginReport, { uid, causedBy }: Step): Promise<void> {
     const before = this.#object(name);

@@ -20,8 +20,8 @@ export function pluginKeyOf(domain: string): TypeKey {
 }
 
 /**
- * Declares the platform's type Plugin. The `spec` has the members of `spec` in `plugin.yaml`, the member `package` that
- * an install sets, and the members `enabled` and `deleteData` that users set. The host writes the status.
+ * Declares the platform's type Plugin. The `spec` has the members of `spec` in `plugin.yaml`. An install sets
+ * `package`. Users set `enabled` and `deleteData`. The host writes the status.
  */
 export function pluginTypeDeclaration(domain: string): TypeDeclaration<never> {
   return {
@@ -40,10 +40,7 @@ export function pluginTypeDeclaration(domain: string): TypeDeclaration<never> {
   };
 }
 
-/**
- * Ignores the status in all writes that are not the platform's own, because an uninstall relies on the status that the
- * host wrote.
- */
+/** Ignores the status in writes of other authors than the platform, because an uninstall relies on the status. */
 export const pluginStrategy: Strategy = {
   complete: ({ before, after, subject }) => {
     const { status: sent, ...object } = after;

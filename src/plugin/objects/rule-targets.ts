@@ -20,7 +20,7 @@ export type UnmatchedPart = {
   readonly text: string;
 };
 
-/** The subresources that the platform can serve for a type. A type may have only some of them. */
+/** The subresources that the platform can serve for a type. A type may have only some of these subresources. */
 const generatedSubresources = ['history', 'restore', 'scale', 'status'];
 
 export function targetsOfType({ group, plural }: Pick<ResourceType, 'group' | 'plural'>, plugin: string): RuleTarget[] {
@@ -32,8 +32,8 @@ export function targetsOfType({ group, plural }: Pick<ResourceType, 'group' | 'p
 }
 
 /**
- * Returns the target of a route under `/apis/<group>/<version>/`. The first segment after the version is the resource,
- * and the third segment, if there is one, is the subresource. Returns undefined for any other path.
+ * Returns the target of a route under `/apis/<group>/<version>/`; undefined for any other path. The first segment after
+ * the version is the resource. The third segment, which may be missing, is the subresource.
  */
 export function targetOfPath(path: string, plugin: string): RuleTarget | undefined {
   const [, apis, group = '', , resource, , subresource] = path.split('/');
@@ -94,7 +94,7 @@ export class RuleTargets {
   }
 }
 
-/** Returns a hint with a similar known word, or an empty string if no known word is similar. */
+/** Returns a hint with a similar known word, or '' if no known word is similar. */
 function nearOnly(word: string, known: readonly string[]): string {
   const hint = otherWords(word, known);
   return hint.startsWith('; did') ? hint : '';
@@ -108,8 +108,8 @@ function shown(names: readonly string[]): string {
 }
 
 /**
- * Returns whether an entry names a target. With P for a plugin, R for a resource and S for a subresource, the forms of
- * an entry are `R`, `R/S`, `P/R` and `P/R/S`. In place of R or S, `*` matches any name.
+ * Returns whether an entry names a target. The forms of an entry are `R`, `R/S`, `P/R` and `P/R/S`, for a plugin P, a
+ * resource R and a subresource S. In place of R or S, `*` matches any name.
  */
 function isKnown(entry: string, targets: readonly RuleTarget[]): boolean {
   if (entry === '*') return true;

@@ -17,7 +17,7 @@ export type ShippedObject = {
   readonly isCreatedOnce: boolean;
 };
 
-/** Returns the name of the annotation that marks starter content. Its value is "true". */
+/** Returns the name of the annotation that marks starter content with the value "true". */
 export function createOnceKey(domain: string): string {
   return `plugin.${domain}/create-once`;
 }
@@ -32,8 +32,8 @@ type Reader = {
 };
 
 /**
- * Decodes all objects in a plugin's files. If any document is invalid, returns the problems and no objects, so that the
- * plugin's objects are not applied in part.
+ * Decodes all objects in a plugin's files. If any document is invalid, returns no objects, so that the plugin's objects
+ * are not applied in part.
  */
 export function decodeShippedObjects(
   files: readonly { readonly path: string; readonly file: FileText }[],
@@ -103,8 +103,8 @@ function namingProblem(document: JsonObject, name: string, { plugin, domain }: R
 }
 
 /**
- * Returns whether the object is created only once, or a problem if the annotation has an invalid value. If a misspelt
- * value were ignored, later starts of the plugin would update the starter content.
+ * Returns whether the object is created only once, or a problem. A misspelt value of the annotation is a problem,
+ * because later starts would otherwise update the starter content.
  */
 function createOnceOf(metadata: JsonValue | undefined, domain: string): boolean | string {
   const annotations = isObject(metadata) ? metadata['annotations'] : undefined;

@@ -19,9 +19,9 @@ const problemsReportedMax = 16;
 
 /**
  * Returns the problems of a plugin's objects, before any object is applied. The objects are checked against the types
- * of this version of the plugin, and against the present types of the platform and of other plugins. A problem that may
- * be resolved later is not returned, but reported in the plugin's status, for example a missing type of another plugin,
- * or a unique value that another object holds. A reference may name an object that the plugin ships.
+ * of this version of the plugin, of the platform and of other plugins. A reference may name an object that the plugin
+ * ships. A problem that may be resolved later is not returned, for example a missing type of another plugin, or a
+ * unique value that another object holds.
  */
 export async function shippedProblems(
   plugin: string,
@@ -52,7 +52,7 @@ export async function shippedProblems(
 }
 
 /**
- * Reports a missing type if the plugin has other types in the group, because the name is then probably wrong. A type in
+ * Reports a missing type in a group in which the plugin has other types, because its name is probably wrong. A type in
  * another group may belong to a plugin that starts later.
  */
 function missingType({ file, apiVersion, kind }: ShippedObject, types: readonly ResourceType[]): readonly string[] {
@@ -66,9 +66,8 @@ function missingType({ file, apiVersion, kind }: ShippedObject, types: readonly 
 }
 
 /**
- * Returns the rejection of an object of one of the plugin's own types by the type alone; undefined if there is none. A
- * dry run may not find it, because before an upgrade the server may refuse all writes to a type that differs from its
- * declaration in the log.
+ * Returns the rejection of an object of the plugin's own types by the type alone. A dry run may not find this
+ * rejection, because before an upgrade the server may refuse all writes to a changed type.
  */
 function decidedAlone(
   object: JsonObject,
@@ -88,7 +87,7 @@ function decidedAlone(
 type Checked = {
   readonly plugin: string;
   readonly type: ResourceType;
-  /** The keys (`targetKey`) of the objects that the plugin ships. A reference to one of them is valid. */
+  /** The keys (`targetKey`) of the objects that the plugin ships, to which references may point. */
   readonly created: ReadonlySet<string>;
 };
 

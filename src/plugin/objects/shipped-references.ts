@@ -11,8 +11,8 @@ export type TypedObject = {
 };
 
 /**
- * Returns the objects in their order, except that an object follows the objects that it names. Of objects that name
- * each other in a circle, one precedes an object that it names.
+ * Returns the objects in an order in which each object follows the objects that it names. In a cycle of references, one
+ * object precedes an object that it names.
  */
 export function referencedFirst<Each extends TypedObject>(objects: readonly Each[]): readonly Each[] {
   const byKey = new Map(objects.map((each) => [targetKey(each.type.key, each.name), each]));

@@ -7,7 +7,7 @@ import { escapeToken } from '../../base/reference-token.ts';
 
 /**
  * The result of merging the shipped object, the last applied object and the present object. A value that only the
- * plugin changed gets the shipped value; a value that users changed is kept. An array is merged as one value.
+ * plugin changed gets the shipped value. A value that users changed is kept. An array is merged as one value.
  */
 export type Merged = {
   readonly value: JsonObject;
@@ -39,7 +39,7 @@ function mergeMembers(base: JsonValue | undefined, current: JsonObject, { next, 
   return Object.fromEntries(merged);
 }
 
-/** Merges a value. Undefined means an absent member; removing a member is a change like any other. */
+/** Merges a value. Undefined means an absent member. The removal of a member is a change. */
 function mergeValue(
   base: JsonValue | undefined,
   current: JsonValue | undefined,
@@ -58,9 +58,9 @@ function memberOf(value: JsonValue | undefined, member: string): JsonValue | und
 }
 
 /**
- * Returns a compact form of a value for the annotation with the last applied object. Long strings, long arrays and
- * large objects are replaced by a hash. The compact form is sufficient to test whether another value is equal. Hashes
- * that `compact`, a value in this form, contains are kept.
+ * Returns a compact form of a value for the annotation with the last applied object, with a hash for each long string,
+ * long array or large object. The compact form is sufficient to test whether another value is equal. Hashes in
+ * `compact`, which is already in compact form, are kept.
  */
 export function remember(value: JsonValue, compact?: JsonValue): JsonValue {
   return rememberValue(value, new Set(hashesIn(compact)));
@@ -85,7 +85,7 @@ const objectLengthMax = 65_536;
 const hashPrefix = 'sha256:';
 
 /**
- * Returns the value from its compact form, as far as `known` values have the same members. Other hashes stay in it.
+ * Replaces the hashes in a compact form with the matching values in `known`. Hashes without a matching value remain.
  */
 export function recall(compact: JsonValue, known: readonly (JsonValue | undefined)[]): JsonValue {
   if (typeof compact === 'string' && compact.startsWith(hashPrefix))
@@ -102,7 +102,7 @@ export function recall(compact: JsonValue, known: readonly (JsonValue | undefine
   );
 }
 
-/** Returns the hashes in a compact form, which contains none in arrays. */
+/** Returns the hashes in a compact form. Arrays in a compact form contain no hashes. */
 function hashesIn(compact: JsonValue | undefined): readonly string[] {
   if (typeof compact === 'string') return compact.startsWith(hashPrefix) ? [compact] : [];
   return isObject(compact) ? Object.values(compact).flatMap(hashesIn) : [];

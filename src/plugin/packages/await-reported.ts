@@ -17,8 +17,8 @@ type Awaiting = {
 };
 
 /**
- * Waits until this node has reconciled the plugin, and until the leader (this or another node) has reported a final
- * phase of the plugin. Resolves after a timeout in any case.
+ * Waits until this node has reconciled the plugin, and until the leader has reported a final phase of the plugin.
+ * Resolves after a timeout in any case.
  */
 export async function awaitReported(name: string, dependencies: Awaiting): Promise<void> {
   const { host, clock } = dependencies;
@@ -50,8 +50,8 @@ async function reported(name: string, dependencies: Awaiting, signal: AbortSigna
 }
 
 /**
- * Returns true if the Plugin is deleted, or if its status has a final phase for its present generation. A status with
- * another `observedGeneration` describes the plugin before the install or upgrade.
+ * Returns whether the Plugin is deleted, or its status has a final phase. A status with an outdated
+ * `observedGeneration` describes the plugin before the install or upgrade.
  */
 function isReported(name: string, { reader, pluginKey }: Awaiting): boolean {
   const stored = reader.get(pluginKey, name);

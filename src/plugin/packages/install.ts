@@ -23,10 +23,7 @@ import { readManifest, type PluginFolder } from '../folders/plugin-folder.ts';
 export type InstallHost = {
   /** Returns whether the plugin is in a plugin folder. Such a plugin cannot be installed from a package. */
   hasFolder(name: string): Promise<boolean>;
-  /**
-   * Returns the reasons why the plugin's types and routes cannot be added to the present ones. `plugin`: the plugin's
-   * name.
-   */
+  /** Returns the conflicts of the types and routes of the plugin (named `plugin`) with the present types and routes. */
   conflicts(loaded: LoadedPlugin, plugin: string): readonly string[];
   /** Resolves when this node has reconciled the plugin, or after the timeout. */
   waitUntilReconciled(name: string, timeoutMs: number): Promise<unknown>;
@@ -35,7 +32,7 @@ export type InstallHost = {
 /** Writes the `Plugin` object on behalf of the caller. */
 export type WritePlugin = (manifest: Manifest, ref: PackageRef, by: WriteRequest) => Promise<Applied>;
 
-/** A write with the expected state of the object. If the object has another state, the write is refused. */
+/** A write that is refused if the object does not have the expected state. */
 export type WriteRequest = InstallRequest & {
   readonly expects: 'absent' | { readonly uid: string };
 };
@@ -62,8 +59,8 @@ export type InstallDependencies = {
 };
 
 /**
- * The caller and the options of an install or upgrade. The objects in the package are applied with the rights of a
- * plugin, which are not limited. Thus a user with the right to install plugins has, in effect, all rights.
+ * The caller and the options of an install or upgrade. A plugin applies the objects in the package with unlimited
+ * rights. Thus a user with the right to install plugins has, in effect, all rights.
  */
 export type InstallRequest = {
   readonly subject: Subject;
@@ -85,7 +82,7 @@ type Inspected = {
 type Refused = Extract<InstallOutcome, { ok: false }>;
 
 /**
- * Installs packages. Checks a package before the first write, so that a package with a problem adds no event and no
+ * Installs packages. A package is checked before the first write, so that a package with a problem adds no event and no
  * folder. The check runs the plugin's module.
  */
 export class Installer {
@@ -152,7 +149,7 @@ export class Installer {
     try {
       const manifest = await this.#manifest({ path: staged.path, name: 'package', bundled: false });
       if ('ok' in manifest) return manifest;
-      // Checks the name before the module runs, because the package may contain another plugin.
+      // The package may contain another plugin, so the name is checked before the module runs.
       if (expected !== undefined && manifest.name !== expected)
         return invalid(`the package contains the plugin ${manifest.name}, not ${expected}`);
       if (this.#busy.has(manifest.name))

@@ -12,16 +12,15 @@ import { zipEntries } from './package-zip.ts';
 export type Unpacking =
   /**
    * `root`: the path of the folder with plugin.yaml, which is the target folder or its only subfolder. `sum`: the
-   * checksum of the contents of `root`. `entries` and `bytes`: the number of entries and the unpacked size, as counted
-   * for the limits.
+   * checksum of the contents of `root`. `entries` and `bytes`: the number of entries and the unpacked size.
    */
   | { readonly ok: true; readonly root: string; readonly sum: string; readonly entries: number; readonly bytes: number }
   | { readonly ok: false; readonly problem: string };
 
 /**
  * Unpacks a package (a gzipped tarball as created by `npm pack`, or a zip) into an existing, empty folder. Creates only
- * plain files and folders, with fixed modes, and never writes outside of the folder. If the archive is invalid, the
- * result contains the problem, and the caller must remove the files that were already unpacked.
+ * plain files and folders, with fixed modes, and never writes outside of the folder. After a problem, the caller must
+ * remove the files that were already unpacked.
  */
 export async function unpackArchive(archive: Uint8Array, folder: string): Promise<Unpacking> {
   if (archive.length > packageBytesMax)
@@ -85,9 +84,9 @@ function entriesOf(archive: Uint8Array, contents: PackageContents): AsyncGenerat
 }
 
 /**
- * Returns the path of the folder with plugin.yaml, as segments relative to `folder`. There is no segment if plugin.yaml
- * is in `folder`. There is one segment if plugin.yaml is in the only entry of `folder`, because npm and many other
- * tools put all files into one root folder. Returns undefined if there is no plugin.yaml at either place.
+ * Returns the path of the folder with plugin.yaml, as segments relative to `folder`. The result has one segment if
+ * `folder` has a single entry, a folder with plugin.yaml: npm and many other tools put all files into one root folder.
+ * Returns undefined if plugin.yaml is missing.
  */
 async function rootOf(folder: string): Promise<readonly [] | readonly [string] | undefined> {
   if (await isFile(join(folder, 'plugin.yaml'))) return [];

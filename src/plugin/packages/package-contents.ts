@@ -7,9 +7,7 @@ import {
   packageUnpackedBytesMax,
 } from './package-limits.ts';
 
-/**
- * The error for a refused archive. The message is for the user. If an entry is invalid, the message names the entry.
- */
+/** The error for a refused archive. The message is for the user, and names an invalid entry. */
 export class ArchiveRefused extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -28,8 +26,7 @@ type AddedPath = {
 export class PackageContents {
   /**
    * The checked entries, and the folders that contain them, by the result of `foldedPath`. `path` has the original
-   * spelling. `isImplied` is true for a folder if entries in the folder were checked, but no entry of the folder
-   * itself.
+   * spelling. `isImplied` is true for a folder that is not itself an entry, or whose entry was not checked yet.
    */
   readonly #paths = new Map<string, { readonly path: string; readonly kind: EntryKind; readonly isImplied: boolean }>();
   #entries = 0;
@@ -79,7 +76,7 @@ export class PackageContents {
     const folded = foldedPath(path);
     const present = this.#paths.get(folded);
     if (present === undefined) {
-      // Counts implied folders as entries, because implied folders are created on disk.
+      // Implied folders count as entries, because they are created on disk.
       if (isImplied) this.#entries += 1;
       this.#paths.set(folded, { path, kind, isImplied });
       return;
@@ -128,7 +125,7 @@ function namesOf(name: string): readonly string[] {
 function pathProblem(name: string): string | undefined {
   if (name === '') return 'is an entry without a name';
   if (name.includes('\0')) return 'contains a NUL character';
-  // Refuses U+FFFD, because it replaces invalid UTF-8, so that two different names could become equal.
+  // U+FFFD replaces invalid UTF-8, so that two different names could become equal.
   if (/[\p{Cc}\p{Cs}\ufffd]/u.test(name)) return 'is not valid text';
   if (name.includes('\\')) return 'contains a backslash';
   if (name.startsWith('/')) return 'is an absolute path';

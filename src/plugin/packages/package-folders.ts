@@ -5,8 +5,7 @@ import { unpackArchive, type Unpacking } from './package-archive.ts';
 import { sumOfFolder } from './package-sum.ts';
 
 /**
- * The result of unpacking a package into a staging folder. If `ok` is true, the caller must adopt or discard the
- * folder.
+ * The result of unpacking a package into a staging folder. The caller must adopt or discard the folder if `ok` is true.
  */
 export type Staged =
   | { readonly ok: true; readonly path: string; adopt(digest: string): Promise<string>; discard(): Promise<void> }
@@ -15,8 +14,7 @@ export type Staged =
 const digestName = /^[0-9a-f]{64}$/u;
 const stagingPrefix = '.unpacking-';
 /**
- * The suffix of a checksum file. The file is beside a package's folder, and contains the checksum of the folder's
- * contents.
+ * The suffix of a checksum file, which is beside a package's folder and contains the checksum of the folder's contents.
  */
 const sumSuffix = '.sum';
 
@@ -26,10 +24,9 @@ type StagedPackage = {
 };
 
 /**
- * The unpacked packages on this node, in `<root>/<digest>`. The folders are a cache: if a folder's contents do not
- * match the stored checksum, the package is unpacked again. A package is unpacked into a staging folder. When all files
- * are written, the folder with plugin.yaml is renamed to the digest. Thus a crash leaves no partly unpacked folder
- * under a digest.
+ * The unpacked packages on this node, in `<root>/<digest>`. The folders are a cache: a package is unpacked again if its
+ * folder does not match the stored checksum. A package is first unpacked into a staging folder, which is then renamed
+ * to the digest. Thus a crash leaves no partly unpacked folder under a digest.
  */
 export class PackageFolders {
   readonly #root: string;
@@ -46,8 +43,8 @@ export class PackageFolders {
   }
 
   /**
-   * Keeps the staging folders, and the folders and checksum files of the packages for which `isWanted` returns true.
-   * Removes everything else in the root folder.
+   * Removes everything in the root folder except for staging folders, and for the packages for which `isWanted` is
+   * true.
    */
   async retain(isWanted: (digest: string) => boolean): Promise<void> {
     const kept = (name: string): boolean =>
@@ -86,8 +83,7 @@ export class PackageFolders {
   }
 
   /**
-   * Renames the checksum file and then the folder to their final names. A crash between the two steps leaves a checksum
-   * file without a folder. `find` then returns undefined.
+   * Renames the checksum file before the folder, because `find` ignores a checksum file without a folder after a crash.
    */
   async #adopt({ root, sum }: Extract<Unpacking, { ok: true }>, { staging, digest }: StagedPackage): Promise<string> {
     const path = this.#pathOf(digest);

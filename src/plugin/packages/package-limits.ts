@@ -1,4 +1,3 @@
-/** The limits of packages. The values suit plugins, which consist of code and YAML files. */
 
 /** The maximum size of an uploaded archive, which is in memory during an install and remains in the log forever. */
 export const packageBytesMax = 20_971_520;
@@ -13,30 +12,25 @@ export const deflateRatioMax = 1_032;
 export const packageFileBytesMax = 16_777_216;
 /** The maximum number of files and folders, including `node_modules`. */
 export const packageEntriesMax = 10_000;
-/** The maximum length of a path in the package. */
 export const packagePathBytesMax = 512;
 /** The maximum length of one segment of a path, which is the limit of common file systems. */
 export const packageNameBytesMax = 255;
-/** The maximum number of segments of a path. */
 export const packageDepthMax = 32;
 /** The maximum overhead of one tarball entry: the header, the padding and a long name. */
 export const packageEntryOverheadBytesMax = 2_048;
 /** The maximum size of a tarball's extended header, which may contain a long path and times. */
 export const packageMetaBytesMax = 16_384;
-/**
- * The number of bytes of the archive in one event. An event with these bytes in base64, and with the metadata of an
- * event, fits into one append.
- */
+/** The number of bytes of the archive in one event. An event with these bytes in base64 fits into one append. */
 export const packageChunkBytes = 524_288;
 /** The maximum number of chunks that are read in one batch: about 6 MiB of events. */
 export const packageChunksReadMax = 8;
 /**
- * The maximum number of concurrent installs and upgrades on a node, each counted from the end of its upload. Each has
- * its archive and some unpacked files in memory. Further requests are refused with 429.
+ * The maximum number of concurrent installs and upgrades on a node, because each has its archive in memory. Further
+ * requests are refused with 429.
  */
 export const packageInstallsMax = 2;
 /**
- * The longest time that an install waits for this node to reconcile the plugin, and for the leader to report the state.
+ * The maximum time that an install waits for this node to reconcile the plugin, and for the leader to report the state.
  * The start of a plugin may take 10 s.
  */
 export const packageSettledMs = 12_000;
@@ -50,7 +44,7 @@ export const packageLookUpMs = 200;
 export const packageAppendAttemptsMax = 8;
 /** The maximum number of files that are written concurrently while a package is unpacked. */
 export const packageWritesMax = 16;
-/** While the files that are being written have more bytes than this in total, no further file is written. */
+/** The total size of files that are being written, above which no further file is written. */
 export const packageWritesBytesMax = packageFileBytesMax;
 /** The number of files that are read concurrently to verify the checksum of an unpacked package. */
 export const packageReadsMax = 4;

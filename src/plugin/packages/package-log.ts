@@ -30,8 +30,8 @@ export type PackageLogDependencies = {
 };
 
 /**
- * The error if a chunk could not be appended, normally because the log was unavailable. Some chunks may be stored; a
- * retry appends only the missing chunks.
+ * The error if a chunk could not be appended, usually because the log was unavailable. A retry appends only the missing
+ * chunks.
  */
 export class PackageNotKeptError extends Error {
   constructor(options?: ErrorOptions) {
@@ -49,7 +49,7 @@ type ChunkedPackage = {
   readonly count: number;
 };
 
-/** Packages in the log. Each package has one stream, named after its digest, so that equal packages are stored once. */
+/** Packages in the log. The stream of a package is named after its digest, so that equal packages are stored once. */
 export class PackageLog {
   readonly #dependencies: PackageLogDependencies;
 
@@ -158,10 +158,7 @@ function streamOf(digest: string): StreamName {
   return streamName(`package:${digest}`);
 }
 
-/**
- * Returns the event id of a chunk: a name-based UUID (RFC 9562, version 8), which is equal for the same chunk on every
- * node.
- */
+/** Returns the event id of a chunk: a name-based UUID (RFC 9562, version 8), equal for the same chunk on every node. */
 function chunkId(digest: string, index: number): string {
   const hash = createHash('sha256')
     .update(`package-chunk:${digest}:${String(index)}`)

@@ -14,8 +14,8 @@ export type PackageStore = {
   keep(archive: Uint8Array): Promise<PackageRef>;
   /**
    * Returns the folder with the unpacked files. The first call for a package in this process verifies the folder. If
-   * the folder is missing or changed, this call reads the package from the log and unpacks it. Concurrent and later
-   * calls use the same folder. Rejects with `PackageUnreadableError` if the package cannot be read or unpacked.
+   * the folder is missing or changed, the package is read from the log and unpacked. Rejects with
+   * `PackageUnreadableError` if the package cannot be read or unpacked.
    */
   folderOf(ref: PackageRef): Promise<PluginFolder>;
 };
@@ -32,8 +32,8 @@ export class PackageUnreadableError extends Error {
 }
 
 /**
- * Returns the reference to a package in a `Plugin` object. Returns undefined if there is no valid reference, for
- * example for a plugin in a plugin folder.
+ * Returns the reference to a package in a `Plugin` object; undefined without a valid reference, for example for a
+ * plugin in a plugin folder.
  */
 export function packageOf(plugin: JsonObject): PackageRef | undefined {
   const spec = plugin['spec'];
@@ -43,7 +43,6 @@ export function packageOf(plugin: JsonObject): PackageRef | undefined {
   return isDigest(digest) && typeof bytes === 'number' ? { digest, bytes } : undefined;
 }
 
-/** Returns the `Plugin` object with a reference to the package in its `spec`. */
 export function withPackage(plugin: JsonObject, { digest, bytes }: PackageRef): JsonObject {
   const spec = plugin['spec'];
   return { ...plugin, spec: { ...(isObject(spec) ? spec : {}), package: { digest, bytes } } };

@@ -35,7 +35,7 @@ const refusedKinds: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Yields the entries of a gzipped tarball. Rejects with `ArchiveRefused` if the archive is refused; any other error
+ * Yields the entries of a gzipped tarball. Rejects with `ArchiveRefused` if the archive is refused. Any other error
  * means that the archive is damaged.
  */
 export async function* tarEntries(archive: Uint8Array, contents: PackageContents): AsyncGenerator<Unpacked, undefined> {
@@ -102,7 +102,7 @@ class TarReader {
     if (this.#head === undefined) return this.#parse(chunk);
     this.#head = Buffer.concat([this.#head, chunk]);
     if (this.#head.length < tarBlockBytes) return [];
-    // Checks the format. If the content were compressed twice, the library would unpack it again, without a size limit.
+    // The library would unpack content that is compressed twice without a size limit, so the format is checked first.
     if (this.#head.toString('latin1', magicAt, magicAt + magic.length) !== magic)
       throw new ArchiveRefused('the gzipped content is not a tarball');
     const head = this.#head;

@@ -20,7 +20,7 @@ export class PackageWriter {
     this.#folder = folder;
   }
 
-  /** The checksums of the files that were added, and the folders that were created, by path. */
+  /** The checksums of the files that were added, and `folderContent` for the folders that were created, by path. */
   get contents(): Contents {
     return this.#contents;
   }
@@ -60,8 +60,8 @@ export class PackageWriter {
   }
 
   /**
-   * Writes a file. Never rejects: `take` and `end` throw the first error of a write. Because of the flag `wx`, the
-   * write fails if the path exists, so that no symbolic link is followed and no file is overwritten.
+   * Writes a file. Never rejects: `take` and `end` throw the first error of a write. The flag `wx` fails for an
+   * existing path, so that no symbolic link is followed and no file is overwritten.
    */
   async #write(path: string, bytes: Uint8Array): Promise<void> {
     try {

@@ -13,12 +13,11 @@ const encryptedFlags = 0x0001 | 0x0040;
 const readMethods: ReadonlySet<number> = new Set([0, 8]);
 
 /**
- * Yields the entries of a zip. Rejects with `ArchiveRefused` if the archive is refused; any other error means that the
+ * Yields the entries of a zip. Rejects with `ArchiveRefused` if the archive is refused. Any other error means that the
  * archive is damaged.
  */
 export async function* zipEntries(archive: Uint8Array, contents: PackageContents): AsyncGenerator<Unpacked, undefined> {
-  // Disables the library's decoding of names. This decoding would convert backslashes, and its errors would not contain
-  // the entry's name.
+  // The library's decoding of names would convert backslashes, and its errors would not contain the entry's name.
   const zip = await fromBufferPromise(Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength), {
     decodeStrings: false,
     validateEntrySizes: true,
@@ -36,7 +35,7 @@ export async function* zipEntries(archive: Uint8Array, contents: PackageContents
       continue;
     }
     const chunks: Buffer[] = [];
-    // If an entry's content does not have the declared size, the library ends the stream with an error.
+    // The library ends the stream with an error if an entry's content does not have the declared size.
     for await (const chunk of buffersOf(await zip.openReadStreamPromise(entry))) chunks.push(chunk);
     yield { names, bytes: Buffer.concat(chunks) };
   }

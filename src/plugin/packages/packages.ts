@@ -3,7 +3,7 @@ import { PackageLog, refOf, type PackageLogDependencies } from './package-log.ts
 import { PackageUnreadableError, type PackageRef, type PackageStore } from './package-store.ts';
 import type { PluginFolder } from '../folders/plugin-folder.ts';
 
-/** Stores packages in the log, and unpacks them on this node when they are needed. */
+/** Stores packages in the log, and unpacks packages on this node when they are needed. */
 export class Packages implements PackageStore {
   readonly #log: PackageLog;
   readonly #folders: PackageFolders;
@@ -12,13 +12,10 @@ export class Packages implements PackageStore {
    * package that cannot be unpacked is dropped from the map, so that the next call retries.
    */
   readonly #unpacked = new Map<string, Promise<PluginFolder>>();
-  /**
-   * Resolves when the current removal of folders has ended. `#share` waits for this promise, so that no package folder
-   * is read or created during a removal.
-   */
+  /** Resolves when the current removal of folders has ended. No package folder is read or created during a removal. */
   #removal: Promise<void> = Promise.resolve();
 
-  /** `root` is the folder of the unpacked packages. It must not be used for any other purpose. */
+  /** `root` is the folder of the unpacked packages, and must not be used for any other purpose. */
   constructor(root: string, dependencies: PackageLogDependencies) {
     this.#log = new PackageLog(dependencies);
     this.#folders = new PackageFolders(root);
@@ -38,7 +35,7 @@ export class Packages implements PackageStore {
     const removal = this.#removal.then(async () =>
       this.#folders.retain((digest) => kept.has(digest) || this.#unpacked.has(digest)),
     );
-    // A removal that fails must not fail what waits for its end.
+    // A failed removal must not fail the operations that wait for its end.
     this.#removal = removal.catch(() => undefined);
     await removal;
   }
@@ -54,8 +51,8 @@ export class Packages implements PackageStore {
   }
 
   /**
-   * Uses the staged folder as the package's folder, so that the package does not have to be unpacked again. Discards
-   * the staged folder if this process already has a folder of the package.
+   * Uses the staged folder as the package's folder, so that the package is not unpacked again. Discards the staged
+   * folder if this process already has a folder of the package.
    */
   async adopt(staged: Extract<Staged, { ok: true }>, { digest }: PackageRef): Promise<void> {
     if (this.#unpacked.has(digest)) {
@@ -83,8 +80,7 @@ export class Packages implements PackageStore {
 
   async #unpack(ref: PackageRef): Promise<string> {
     const staged = await this.#folders.stage(await this.#log.read(ref));
-    // The install unpacked the same bytes without a problem. If there is a problem now, this version of the server has
-    // lower limits than the version of the install.
+    // An install unpacked the same bytes without a problem, so this version of the server has lower limits.
     if (!staged.ok) throw new PackageUnreadableError(`the package ${ref.digest} cannot be unpacked: ${staged.problem}`);
     return staged.adopt(ref.digest);
   }

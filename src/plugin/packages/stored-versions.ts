@@ -10,9 +10,8 @@ export type StoredVersionsDependencies = {
 };
 
 /**
- * Returns the reasons why this version of a plugin cannot replace a newer version: one message for each type with
- * stored objects in API versions that this version does not declare. This version cannot convert these objects. Returns
- * no reasons for a version that is not older.
+ * Returns the reasons why an older version of a plugin cannot replace a newer version, one message for each type. An
+ * older version cannot convert stored objects in API versions that the older version does not declare.
  */
 export async function storedVersionProblems(
   { types, version }: { readonly types: readonly ResourceType[]; readonly version: string | undefined },

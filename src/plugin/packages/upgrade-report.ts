@@ -20,7 +20,6 @@ import type { MountedMigration } from '../api/migration-mounts.ts';
 import type { TypeNames } from '../lifecycle/plugin-memory.ts';
 import { compareTypes, type RemovedType, type TypeChanges } from '../../resource/type/type-changes.ts';
 
-/** The two compared versions of a plugin, each with its types. */
 export type ComparedVersions = {
   readonly from: {
     readonly version: string | undefined;
@@ -48,9 +47,9 @@ type Checked = {
   readonly type: string;
   readonly stored: number;
   readonly checked: number;
-  /** The objects that break the schema. */
+  /** The number of objects that break the schema. */
   readonly invalid: number;
-  /** The objects that cannot be converted, or for which a migration fails. */
+  /** The number of objects that cannot be converted, or for which a migration fails. */
   readonly failing: number;
 };
 
@@ -76,10 +75,9 @@ type InvalidObject = {
 };
 
 /**
- * The differences between two versions of a plugin, and the stored objects that break the schemas of the new version
- * or that cannot be brought to it.
- * A stored type without objects has no entry in `objects`. Lists are bounded; `checked` is below `stored` if the check
- * reached its time limit.
+ * The differences between two versions of a plugin, and the stored objects that the new version cannot use. Lists are
+ * bounded. A stored type without objects has no entry in `objects`. `checked` is below `stored` if the check reached
+ * its time limit.
  */
 export type UpgradeReport = {
   readonly from: string;
@@ -87,9 +85,9 @@ export type UpgradeReport = {
   readonly removedTypes: readonly ReportedRemoval[];
   readonly removedVersions: TypeChanges['removedVersions'];
   readonly indexes: TypeChanges['indexes'];
-  /** Members that requests in the same version could leave out before, and those that checked objects lack. */
+  /** Members that requests in the same version could omit before, and members that checked objects lack. */
   readonly required: readonly ReportedMember[];
-  /** The migrations that will run, each with the number of checked objects that it changes. */
+  /** The migrations that will run, each with the number of checked objects that the migration changes. */
   readonly migrations: readonly ReportedMigration[];
   readonly objects: readonly Checked[];
   /** The first invalid and failing objects, in the order of types and names. */
@@ -134,15 +132,14 @@ export async function reportUpgrade(
   };
 }
 
-/** Returns the Plugin with the report in its status. */
 export function withReport(plugin: JsonObject, report: UpgradeReport): JsonObject {
   const { status } = plugin;
   return { ...plugin, status: { ...(isObject(status) ? status : {}), upgrade: report } };
 }
 
 /**
- * Returns the types that the new version removes. If the present version does not run, it has no registered types; the
- * result is then derived from the types that the status of the Plugin records.
+ * Returns the types that the new version removes. A present version that does not run has no registered types. The
+ * recorded types in the status of the Plugin are then compared.
  */
 function removedOf({ from, to }: ComparedVersions, changes: TypeChanges): readonly RemovedType[] {
   if (from.types.length > 0) return changes.removedTypes;

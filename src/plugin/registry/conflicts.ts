@@ -5,13 +5,10 @@ import { endpointProblems, type EndpointDeclarer, type GroupOwner } from '../loa
 import type { Endpoints } from '../api/endpoints.ts';
 import type { TypeRegistry } from './type-registry.ts';
 
-/** Maps the shape of each route and socket (`shapesOf`) to the plugin that declares it. */
+/** Maps the shape of each route and socket (`shapesOf`) to the plugin that declares the endpoint. */
 export type RouteOwners = Map<string, string>;
 
-/**
- * Returns messages about types that another plugin or the platform already has, and about references that form a
- * circle.
- */
+/** Returns messages about types that another plugin or the platform already has, and about cycles of references. */
 export function typeConflicts(
   types: readonly ResourceType[],
   plugin: string,

@@ -17,8 +17,8 @@ export type FindPlugins = {
 };
 
 /**
- * Calls `take` for the plugins in folders, and then for all plugins with an object. The latter include installed
- * packages and plugins with a deleted folder.
+ * Calls `take` for the plugins in folders, and then for all plugins with an object. Installed packages and plugins with
+ * a deleted folder have only an object.
  */
 export function* takeFound({ folders, objects, namesOf }: FindPlugins, take: (name: string) => void): Steps<undefined> {
   for (const name of folders) {

@@ -2,8 +2,8 @@ import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 
 /**
- * A registered type. While `serving` is false, the indexes of the type are being built or its plugin is starting, and
- * its paths return 503. After the registration is removed, the paths return 404.
+ * A registered type. While `serving` is false, the paths of the type return 503, because its plugin is starting. After
+ * the registration is removed, the paths return 404.
  */
 export type Registration = {
   readonly type: ResourceType;
@@ -12,10 +12,7 @@ export type Registration = {
 
 export type Registered = { readonly ok: true } | { readonly ok: false; readonly owner: string };
 
-/**
- * The registered types of this node, by path and by key, for the fold, index builds and HTTP. A type is registered
- * first, and is served after its indexes are built.
- */
+/** The registered types of this node, by path and by key. A type is served only after its indexes are built. */
 export class TypeRegistry {
   /** The registrations in `#byKey`, once for each served version, by `<group>/<version>/<plural>`. */
   readonly #byPath = new Map<string, Registration>();
@@ -35,7 +32,7 @@ export class TypeRegistry {
     return { ok: true };
   }
 
-  /** Serves the paths of a type. Call `serve` after the indexes of the type are built. */
+  /** Serves the paths of a type. The indexes of the type must be built. */
   serve(key: TypeKey): void {
     const present = this.#byKey.get(key);
     if (present !== undefined) this.#set({ type: present.type, serving: true }, 'serving');
@@ -62,12 +59,12 @@ export class TypeRegistry {
     for (const [group, returning] of this.#reloading) if (returning === plugin) this.#reloading.delete(group);
   }
 
-  /** Returns the plugin with this API group, if it is being reloaded. */
+  /** Returns the plugin that is being reloaded and has this API group. */
   reloadingPlugin(group: string): string | undefined {
     return this.#reloading.get(group);
   }
 
-  /** Records that an unknown type may belong to this plugin. The record ends with `markKnown`. */
+  /** Records, until `markKnown`, that an unknown type may belong to this plugin. */
   expectPlugin(plugin: string): void {
     this.#expected.add(plugin);
   }

@@ -13,9 +13,9 @@ type FieldSelector<Fields extends string> =
 
 type Sort<Fields extends string> = Fields | `${Fields},${string}`;
 
-/** The query parameters of a list, by name. `Fields`: the names of the type's indexes. */
+/** The query parameters of a list. `Fields` contains the names of the type's indexes. */
 export type ClientListQuery<Fields extends string = string> = {
-  /** If the value is an array, an object must match all selectors, as for a repeated query parameter. */
+  /** An object must match all selectors of an array, as for a repeated query parameter. */
   readonly labelSelector?: string | readonly string[];
   readonly fieldSelector?: FieldSelector<Fields> | readonly FieldSelector<Fields>[];
   readonly sort?: Sort<Fields> | readonly Sort<Fields>[];
@@ -24,10 +24,10 @@ export type ClientListQuery<Fields extends string = string> = {
 };
 
 /**
- * Calls the generated API in-process. A call has the rights of the caller (`client`) or of the plugin (`pluginClient`),
- * and rejects with a `ClientError` where HTTP would return an error. If there is no object of this name, `get` returns
- * undefined and does not reject. If `type` is a result of `defineType`, objects have the TypeScript type of the
- * declaration, and `fieldSelector` and `sort` accept only the declared indexes.
+ * Calls the generated API in-process, with the rights of the caller (`client`) or of the plugin (`pluginClient`). A
+ * call rejects with a `ClientError` where HTTP would return an error. As an exception, `get` returns undefined if no
+ * object has the name. If `type` is a result of `defineType`, objects have the TypeScript type of the declaration.
+ * `fieldSelector` and `sort` then accept only the type's indexes.
  */
 export type Client = {
   get<T = PluginObject>(type: TypeName & Typed<T>, name: string): Promise<T | undefined>;
@@ -52,8 +52,8 @@ export type Client = {
     preconditions?: ClientPreconditions,
   ): Promise<T>;
   /**
-   * Applies a merge patch of the form `{status}` to an object of a type with `statusSubresource`. No other call sets or
-   * changes the status of such an object.
+   * Applies a merge patch of the form `{status}`. The type must have `statusSubresource`. No other call changes the
+   * status of an object of this type.
    */
   patchStatus<T = PluginObject>(
     type: TypeName & Typed<T>,
@@ -69,8 +69,8 @@ export type Client = {
 };
 
 /**
- * The expected uid and version. If the object has another uid or version, the call is refused with `Conflict`. The uid
- * and version in the body's `metadata` are checked in addition.
+ * The expected uid and version of the object. A call is refused with `Conflict` if the object has another uid or
+ * version. The uid and version in the body's `metadata` are checked too.
  */
 export type ClientPreconditions = {
   readonly uid?: string;
@@ -78,7 +78,7 @@ export type ClientPreconditions = {
 };
 
 export type ClientErrorMembers = {
-  /** The reason from the table of errors in the API documentation. */
+  /** A reason from the table of errors in the API documentation. */
   readonly reason: string;
   /** The HTTP status of the reason. */
   readonly status: number;
@@ -88,8 +88,8 @@ export type ClientErrorMembers = {
 };
 
 /**
- * The error of a refused `Client` call. A route's handler may rethrow the error, or throw a new `ClientError`: the
- * response is then the same as the response of the generated API to such a refusal.
+ * The error of a refused `Client` call. The handler of a route may rethrow the error or throw a new `ClientError`. The
+ * response then has the form of the generated API's error responses.
  */
 export class ClientError extends Error {
   override readonly name = 'ClientError';

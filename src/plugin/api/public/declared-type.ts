@@ -2,7 +2,7 @@ import type { JsonSchema } from './json-schema.ts';
 import type { PluginObject, Typed } from './object.ts';
 import type { NewObject } from './written.ts';
 
-/** The type by which index values are compared. The default is `string`, which compares code points. */
+/** The type by which index values are compared; `string` by default. Strings are compared by code points. */
 export type IndexType = 'string' | 'number' | 'boolean' | 'timestamp';
 
 export type IndexSpec<T = PluginObject> = {
@@ -15,13 +15,12 @@ export type IndexSpec<T = PluginObject> = {
   readonly multi?: boolean;
   /**
    * Returns the indexed value or values; undefined and null mean no value. The default returns the value at the dotted
-   * path `name`. The function must be pure; its argument is frozen.
+   * path `name`. The function must be pure, and its argument is frozen.
    */
   readonly indexFunc?: (object: T) => IndexValue | readonly IndexValue[] | null | undefined;
 };
 export type IndexValue = string | number | boolean;
 
-/** One version of a type. */
 export type VersionDeclaration = {
   /** For example `v1alpha1`. */
   readonly name: string;
@@ -29,26 +28,23 @@ export type VersionDeclaration = {
   readonly schema?: JsonSchema;
   /** Whether clients may use the version; true by default. Stored objects may have a version that is not served. */
   readonly served?: boolean;
-  /**
-   * Adds a warning to responses in this version. The warning is this text, or for `true` a text that names the
-   * preferred version.
-   */
+  /** Adds a warning to responses in this version: this text or, for `true`, a text that names the preferred version. */
   readonly deprecated?: boolean | string;
-  /** The columns of the version's tables; by default those of the type. */
+  /** The columns of the version's tables; by default the columns of the type. */
   readonly printerColumns?: TypeDeclaration['printerColumns'];
   /**
-   * Members of sample objects, for example `{ spec: { title: 'Lamp' } }`. When the plugin starts, the server tests the
-   * conversions with the samples: from this version to the preferred version and back, or from the preferred version to
-   * each other version and back. Required for each version if `convert` is declared.
+   * Members of sample objects, for example `{ spec: { title: 'Lamp' } }`. When the plugin starts, the server converts
+   * the samples to the preferred version and back. The server converts samples of the preferred version to each other
+   * version and back. Required for each version if `convert` is declared.
    */
   readonly examples?: readonly Readonly<Record<string, unknown>>[];
 };
 
 /**
- * Converts objects between two neighbouring versions. `up` and `down` must be synchronous and pure, must not throw for
- * a valid object, and must return the whole object. Their argument is frozen. They may change no metadata except the
- * annotations. An object that is converted and converted back must be equal to the original; values that the other
- * version lacks can be kept in annotations.
+ * Converts objects between two neighbouring versions. `up` and `down` must be synchronous and pure, and must not throw
+ * for a valid object. Their argument is frozen, and they must return the whole object. Of the metadata, only the
+ * annotations may change. An object must be unchanged after a conversion and the reverse conversion. Annotations can
+ * keep values that the other version lacks.
  */
 export type VersionConversion = {
   /** The older version. */
@@ -62,20 +58,21 @@ export type VersionConversion = {
 export type TypeDeclaration<T = PluginObject> = {
   readonly group: string;
   /**
-   * The preferred version. Every write stores the object in this version. Indexes and hooks use objects in this
+   * The preferred version. Every write stores the object in this version. Indexes and hooks receive objects in this
    * version.
    */
   readonly version: string;
   /** All versions, including the preferred version, oldest first. Absent for a type with one version. */
   readonly versions?: readonly VersionDeclaration[];
-  /** The conversions between neighbouring versions. If two neighbours have no conversion, only `apiVersion` changes. */
+  /**
+   * The conversions between neighbouring versions. Without a conversion, only `apiVersion` changes between two
+   * neighbours.
+   */
   readonly convert?: readonly VersionConversion[];
   readonly kind: string;
   readonly singular: string;
   readonly plural: string;
-  /**
-   * JSON Schema 2020-12 of the object's members other than apiVersion, kind and metadata: usually `spec` and `status`.
-   */
+  /** JSON Schema 2020-12 of the object's members other than apiVersion, kind and metadata. */
   readonly schema: JsonSchema;
   readonly indexes?: readonly IndexSpec<T>[];
   readonly statusSubresource?: boolean;
@@ -95,10 +92,10 @@ export type TypeDeclaration<T = PluginObject> = {
   /** The categories of the type. `kubectl get <category>` lists the objects of all types in a category. */
   readonly categories?: readonly string[];
   /**
-   * Adds the subresource `/scale`, which generic tools such as `kubectl scale` use to read and write the number of
-   * replicas. The members are JSON pointers: `specReplicas`, below `/spec`, points to the desired number of replicas;
-   * `statusReplicas`, below `/status`, points to the observed number; `labelSelector`, below `/spec` or `/status`,
-   * points to a label selector as text.
+   * Adds the subresource `/scale`, with which `kubectl scale` reads and writes the number of replicas. The members are
+   * JSON pointers. `specReplicas`, below `/spec`, points to the desired number of replicas. `statusReplicas`, below
+   * `/status`, points to the observed number. `labelSelector`, below `/spec` or `/status`, points to a label selector
+   * as text.
    */
   readonly scale?: {
     readonly specReplicas: string;
@@ -106,14 +103,13 @@ export type TypeDeclaration<T = PluginObject> = {
     readonly labelSelector?: string;
   };
   readonly hooks?: TypeHooks<T>;
-  /** The fields that contain the name, or an array of names, of other objects. */
   readonly references?: readonly DeclaredReference[];
 };
 
 /** A field that contains the name of an object, or an array of names. */
 export type DeclaredReference = {
   /**
-   * The dotted path of the field, such as `spec.groupName`. In the schema, the field must be a string or an array of
+   * The dotted path of the field, such as `spec.groupName`. The schema of the field must be a string or an array of
    * strings.
    */
   readonly field: string;
@@ -133,7 +129,7 @@ export type DeclaredReference = {
 export type HookContext = {
   /** `status`: a write of the subresource `status`. */
   readonly operation: 'create' | 'update' | 'status' | 'delete';
-  /** The author of the write; a plugin that writes with its own rights is `plugin:<name>`. */
+  /** The author of the write. A plugin that writes with its own rights has the name `plugin:<name>`. */
   readonly user: { readonly name: string };
   /** The time of the decision: RFC 3339, UTC, milliseconds. */
   readonly now: string;
@@ -145,28 +141,28 @@ export type HookViolation = {
   readonly detail: string;
 };
 
-/** Excludes promises, since hooks are synchronous. */
+/** Excludes promises, because hooks are synchronous. */
 type Synchronous = { readonly then?: never };
 
 /**
- * Functions that the server calls for writes to the type's objects. They are not called for a write that changes
- * nothing, or that changes only the metadata of an object marked for deletion. They must be synchronous and pure: the
- * result must depend only on the arguments, and the objects are frozen. If a hook throws, the write is refused. Other
- * requests wait while a hook runs.
+ * Functions that the server calls for writes to the type's objects. The server does not call hooks for a write that
+ * changes nothing. The server calls no hooks for a change of only the metadata of an object marked for deletion. Hooks
+ * must be synchronous and pure, and their objects are frozen. If a hook throws, the write is refused. Other requests
+ * wait while a hook runs.
  */
 export type TypeHooks<T = PluginObject> = {
   /**
-   * Returns the object with added or changed members, or undefined to leave it unchanged. Runs after the schema's
-   * defaults are filled in and before the object is validated, so any member may be missing. `apiVersion`, `kind` and
-   * the metadata that the server manages must not change.
+   * Returns the object with added or changed members, or undefined to leave the object unchanged. Runs after the
+   * schema's defaults are filled in. Runs before validation, so any member may be missing. `apiVersion`, `kind` and the
+   * metadata that the server manages must not change.
    */
   default?(object: T, context: HookContext): (object & Synchronous) | undefined;
   /**
-   * Returns the violations in an object that is valid according to the schema, or undefined if there are none. `old` is
-   * the stored object; undefined on a create.
+   * Returns the violations in an object that is valid according to the schema. `old` is the stored object; undefined on
+   * a create.
    */
   validate?(object: T, old: T | undefined, context: HookContext): readonly HookViolation[] | undefined;
-  /** Returns the reasons why the object must not be deleted; undefined or an empty array if there are none. */
+  /** Returns the reasons why the object must not be deleted. */
   validateDelete?(object: T, context: HookContext): readonly HookViolation[] | undefined;
 };
 
@@ -178,9 +174,8 @@ export type SchemaHooks<T> = Omit<TypeHooks<T>, 'default'> & {
 };
 
 /**
- * The result of `defineType`: a declaration with the TypeScript type of its objects, the names of its indexes and the
- * members of written objects. Pass
- * the result to the calls of a `Client` to write and receive typed objects.
+ * A declaration with the TypeScript type of its objects, the names of its indexes and the members of written objects.
+ * The calls of a `Client` accept and return objects of this TypeScript type.
  */
 export type DefinedType<T = PluginObject, Fields extends string = string, Written = unknown> = TypeDeclaration<T> &
   Typed<T, Fields, Written>;

@@ -1,7 +1,4 @@
-/**
- * The names of types in JSON Schema. An editor suggests these names. When the plugin starts, the server refuses other
- * names.
- */
+/** The names of types in JSON Schema, which editors suggest. When the plugin starts, the server refuses other names. */
 type TypeWord = 'string' | 'number' | 'integer' | 'boolean' | 'object' | 'array' | 'null' | (string & AnyValue);
 // eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- `string` alone absorbs the literals
 type AnyValue = NonNullable<unknown>;
@@ -9,7 +6,6 @@ type AnyValue = NonNullable<unknown>;
 type Subschema = JsonSchema | boolean;
 type Subschemas = Readonly<Record<string, Subschema>>;
 
-/** A rule in CEL (`x-kubernetes-validations`). */
 type SchemaRule = {
   readonly rule: string;
   readonly message?: string;
@@ -20,8 +16,8 @@ type SchemaRule = {
 };
 
 /**
- * JSON Schema 2020-12. The keywords are listed so that an editor suggests them. When the plugin starts, the server
- * refuses unknown keywords, except for those that begin with `x-`.
+ * JSON Schema 2020-12. The keywords are listed so that editors suggest them. When the plugin starts, the server refuses
+ * unknown keywords that do not begin with `x-`.
  */
 export type JsonSchema = {
   readonly type?: TypeWord | readonly TypeWord[];

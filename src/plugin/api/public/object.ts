@@ -42,8 +42,8 @@ declare const fieldsOf: unique symbol;
 declare const writtenOf: unique symbol;
 
 /**
- * Marks the result of `defineType` with the TypeScript type `T` of its objects, the names of its indexes and the
- * members of written objects, at compile time only. If `Written` is `unknown`, a write may leave out any member of `T`.
+ * Carries, at compile time only, the TypeScript type `T` of a type's objects, the names of the type's indexes and the
+ * members of written objects. If `Written` is `unknown`, a write may omit any member of `T`.
  */
 export type Typed<T, Fields extends string = string, Written = unknown> = {
   readonly [objectOf]?: T;

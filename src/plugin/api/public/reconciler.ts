@@ -23,8 +23,8 @@ export type ReconcileRequest<T = PluginObject> = {
 };
 
 /**
- * Another type of the plugin. Changes of its objects trigger steps. `names` is a method and not a function-valued
- * member, so that an implementation may narrow its parameter to objects of `type`.
+ * Another type of the plugin. Changes of objects of this type trigger steps. `names` is declared as a method, so that
+ * the parameter of an implementation can have the type of the watched objects.
  */
 export type WatchDeclaration<T = PluginObject> = {
   readonly type: TypeName & Typed<T>;
@@ -32,9 +32,9 @@ export type WatchDeclaration<T = PluginObject> = {
 };
 
 /**
- * A level-triggered reconciler: a step receives a name, reads the current state and makes one change towards the
- * desired state. Steps must be idempotent: a step may be repeated at any time, also on another node. Only the leader
- * runs steps, one at a time for each name. When the reconciler starts, every name is reconciled.
+ * A level-triggered reconciler. A step receives a name, reads the current state and makes one change towards the
+ * desired state. Steps must be idempotent, because a step may be repeated at any time, also on another node. Only the
+ * leader runs steps, one at a time for each name. When the reconciler starts, every name is reconciled.
  */
 export type ReconcilerDeclaration<T = PluginObject> = {
   /** One of this plugin's types. */
@@ -45,8 +45,8 @@ export type ReconcilerDeclaration<T = PluginObject> = {
   /** The reconciler's name, unique in the plugin; `<plural>.<group>` by default. */
   readonly name?: string;
   /**
-   * Other types of this plugin that affect objects of `type`. When an object of such a type changes, `names` is called
-   * for its old state and for its new state, and returns the names of the affected objects of `type`.
+   * Other types of this plugin that affect objects of `type`. When an object of another type changes, `names` is called
+   * for its old state and for its new state. `names` returns the names of the affected objects of `type`.
    */
   readonly watches?: readonly WatchDeclaration[];
   /** The maximum number of names that are reconciled concurrently; 1 by default, at most 16. */

@@ -11,7 +11,7 @@ export type RouteRequest = {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The decoded JSON body; undefined if the request has no body. */
   readonly body: unknown;
-  /** The caller; `system:anonymous` for a visitor. No user can have this name. */
+  /** The caller. A visitor has the name `system:anonymous`, which no user can have. */
   readonly user: { readonly name: string };
   /** The time of the call: RFC 3339, UTC, milliseconds. */
   readonly time: string;
@@ -23,14 +23,14 @@ export type RouteRequest = {
 };
 
 export type RouteResponse = {
-  /** The HTTP status. The default is 204 if there are neither a body nor events, and 200 otherwise. */
+  /** The HTTP status. The default is 204 for a response without a body and events, and 200 for other responses. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The body. It is sent as JSON, unless it is a string or bytes and `headers` contains another content type. */
+  /** The body. A string or bytes are sent unchanged if `headers` has a content type. Other bodies are sent as JSON. */
   readonly body?: unknown;
   /**
-   * Server-sent events, which are sent instead of a body. The stream ends when the iteration ends, when the caller
-   * disconnects, when the caller loses the right to the route, or when the plugin stops. An event is requested from the
+   * Server-sent events, which are sent instead of a body. The stream ends when the iteration ends, the caller
+   * disconnects, the caller loses the right to the route, or the plugin stops. The next event is requested from the
    * iterator after the previous event is written.
    */
   readonly events?: AsyncIterable<ServerSentEvent>;
@@ -61,14 +61,14 @@ export type RouteDeclaration = {
   readonly request?: {
     /**
      * The JSON Schemas of query parameters, by name. A schema with the type `array` checks the values as an array of
-     * strings. Any other schema requires a single value, and checks it as a string. Parameters without a schema are not
-     * checked.
+     * strings. Any other schema requires a single value, and checks the value as a string. Parameters without a schema
+     * are not checked.
      */
     readonly query?: Readonly<Record<string, JsonSchema>>;
     readonly body?: JsonSchema;
   };
   /**
-   * The response schemas by status. A response that does not match its schema is a bug of the plugin: the caller
+   * The response schemas by status. A response that does not match its schema is a bug of the plugin. The caller then
    * receives a 500, and the server logs the details.
    */
   readonly responses?: Readonly<Record<number, { readonly description?: string; readonly schema?: JsonSchema }>>;
@@ -79,7 +79,6 @@ type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${
   ? Name | ParameterOf<Rest>
   : never;
 
-/** The request of a route with a literal path and with schemas. */
 export type TypedRequest<Path extends string, Query, Body> = Omit<RouteRequest, 'params' | 'query' | 'body'> & {
   readonly params: string extends Path ? RouteRequest['params'] : { readonly [Name in ParameterOf<Path>]: string };
   readonly query: string extends keyof Query
@@ -88,7 +87,6 @@ export type TypedRequest<Path extends string, Query, Body> = Omit<RouteRequest, 
   readonly body: FromSchema<Body>;
 };
 
-/** The argument of `defineRoute`. */
 export type TypedRoute<Path extends string, Query, Body> = Omit<RouteDeclaration, 'path' | 'handler' | 'request'> & {
   readonly path: Path;
   readonly request?: { readonly query?: Query; readonly body?: Body };
@@ -97,11 +95,10 @@ export type TypedRoute<Path extends string, Query, Body> = Omit<RouteDeclaration
   ) => RouteResponse | undefined | Promise<RouteResponse | undefined>;
 };
 
-/** An open WebSocket. */
 export type PluginSocket = {
   /**
-   * Sends a string as a text message, bytes as a binary message, and any other value as JSON. Returns false if the
-   * message is not sent because the buffer is full or the socket is closed.
+   * Sends a string as a text message, bytes as a binary message, and any other value as JSON. Returns false for an
+   * unsent message, because the buffer is full or the socket is closed.
    */
   readonly send: (message: unknown) => boolean;
   /** Resolves when the buffer is written or the socket is closed. */
@@ -113,14 +110,14 @@ export type PluginSocket = {
 };
 
 /**
- * Serves one connection. When the handler returns, the socket is closed with code 1000. If the handler fails, the
- * socket is closed with code 1011. `request.signal` aborts when the socket closes.
+ * Serves one connection. The socket is closed with code 1000 when the handler returns, and with code 1011 when the
+ * handler fails. `request.signal` aborts when the socket closes.
  */
 export type SocketHandler = (socket: PluginSocket, request: RouteRequest) => void | Promise<void>;
 
 /**
  * A WebSocket endpoint. A connection is authorized like a GET of the path, and again when rights may have changed. A
- * connection that is no longer authorized is closed with code 4403.
+ * connection without the right is closed with code 4403.
  */
 export type SocketDeclaration = {
   readonly path: string;
@@ -129,8 +126,8 @@ export type SocketDeclaration = {
 };
 
 /**
- * Routes and sockets under `/apis/<apiVersion>/<path>`. A controller without an apiVersion is not served, and is listed
- * in the condition `ControllersIgnored` of the Plugin object.
+ * Routes and sockets under `/apis/<apiVersion>/<path>`. A controller without an apiVersion is not served. The condition
+ * `ControllersIgnored` of the Plugin object lists ignored controllers.
  */
 export type ControllerDeclaration = {
   readonly apiVersion?: string;

@@ -1,10 +1,10 @@
 import type { ObjectMetadata, PluginObject } from './object.ts';
 
 /**
- * The TypeScript type of the values of a JSON Schema, which must be written `as const`. The type is derived from
- * `type`, `properties`, `required`, `nullable`, `additionalProperties`, `prefixItems`, `items`, `enum`, `const`,
- * `anyOf` and `oneOf`. Other keywords restrict values and do not affect the type. A schema with none of `type`, `enum`,
- * `const`, `anyOf` and `oneOf` has the type `unknown`.
+ * The TypeScript type of the values of a JSON Schema, which must be written `as const`. The keywords `type`,
+ * `properties`, `required`, `nullable`, `additionalProperties`, `prefixItems`, `items`, `enum`, `const`, `anyOf` and
+ * `oneOf` affect the type. Other keywords do not affect the type. A schema with none of `type`, `enum`, `const`,
+ * `anyOf` and `oneOf` has the type `unknown`.
  */
 export type FromSchema<Schema> = FormOf<Schema, 'declared'>;
 
@@ -29,7 +29,7 @@ type FormOf<Schema, As extends Form> = Schema extends { readonly const: infer Va
 type NullOf<Schema> = Schema extends { readonly nullable: true } ? null : never;
 
 /**
- * The TypeScript type of a schema's `type` keyword. Several names result in a union; a name that is not a literal
+ * The TypeScript type of a schema's `type` keyword. Several names result in a union. A name that is not a literal
  * results in `unknown`.
  */
 type OfType<Name, Schema, As extends Form> = string extends Name

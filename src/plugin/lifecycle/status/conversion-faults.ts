@@ -1,9 +1,6 @@
 import type { TypeRegistry } from '../../registry/type-registry.ts';
 
-/**
- * Calls the listeners with the name of a plugin when an object of one of its types could not be converted. Calls them
- * once for each type, at the first such object.
- */
+/** Calls the listeners with the name of a plugin at the first failed conversion of an object of each type. */
 export function conversionFaults(registry: Pick<TypeRegistry, 'subscribe' | 'all'>): {
   subscribe(listener: (plugin: string) => void): () => void;
 } {

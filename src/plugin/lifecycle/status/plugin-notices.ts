@@ -10,23 +10,17 @@ import type { ReconcilerTrouble } from '../../api/reconciler-mounts.ts';
 type Running = {
   readonly incarnation: Pick<Incarnation, 'is' | 'unindexed'> | undefined;
   readonly kept: KeptChanges;
-  /** The problems of the plugin's reconcilers. */
   readonly troubles: readonly ReconcilerTrouble[];
-  /** The plugin's unique indexes that are not enforced. */
   readonly unique: readonly UniqueStep[];
   /** The stored objects that break the schemas. */
   readonly invalid: readonly InvalidObjects[];
   readonly migrations: MigrationState;
-  /**
-   * Texts about the rules of shipped roles: one for each part of a rule that names no existing plugin, group, type or
-   * route.
-   */
+  /** One text for each part of a role's rule that names no existing plugin, group, type or route. */
   readonly unmatched: readonly string[];
-  /** Returns the position in the plugin's code at which an error was thrown, from the stack of the error. */
+  /** Returns the place in the plugin's code at which an error was thrown, from the stack of the error. */
   readonly placeOf: (stack: string) => string;
 };
 
-/** Returns the notices about a running plugin. */
 export function noticesOf({
   incarnation,
   kept,
@@ -135,7 +129,6 @@ const steps: Readonly<Record<UniqueStep['step'], string>> = {
   claiming: 'the values of stored objects are being claimed',
 };
 
-/** Returns the notice about unique indexes that are not enforced, if any. */
 function uniqueNotices(unique: readonly UniqueStep[]): readonly Notice[] {
   if (unique.length === 0) return [];
   const reason = unique.some(({ duplicateCount }) => duplicateCount > 0)

@@ -78,7 +78,6 @@ export function statusPatch(report: PluginReport, before: JsonObject, now: strin
   };
 }
 
-/** Returns whether the status already contains the patch. */
 export function isReported(patch: JsonObject, status: JsonValue | undefined): boolean {
   const current = isObject(status) ? status : {};
   return Object.entries(patch).every(([member, value]) =>

@@ -9,17 +9,16 @@ import type { HostedPlugin } from '../hosted-plugin.ts';
 export type RoleRulesDependencies = {
   readonly registry: Pick<TypeRegistry, 'versions'>;
   readonly routeOwners: RouteOwners;
-  /** Returns the paths of the platform's routes; none if undefined. */
   readonly platformPaths?: (() => readonly string[]) | undefined;
 };
 
 /**
- * Finds the rules, in the roles that plugins ship, that name no existing plugin, group, type or route. Such a rule is
- * reported but not refused, because it may name a type of a plugin that starts later.
+ * Finds rules that name no existing plugin, group, type or route, in the roles that plugins ship. A rule without a
+ * target is only reported, because a plugin that starts later may declare the target.
  */
 export class RoleRules {
   readonly #dependencies: RoleRulesDependencies;
-  /** For each plugin: the unmatched parts that the last call of `unmatched` or `changed` found, joined as one text. */
+  /** The result of the last search, joined as one text. */
   readonly #last = new WeakMap<HostedPlugin, string>();
 
   constructor(dependencies: RoleRulesDependencies) {
@@ -35,9 +34,7 @@ export class RoleRules {
     return found;
   }
 
-  /**
-   * Returns the started plugins for which the result of `unmatched` has changed since the last call of either method.
-   */
+  /** Returns the started plugins for which the result of `unmatched` has changed since the last search. */
   changed(plugins: Iterable<HostedPlugin>): readonly HostedPlugin[] {
     const targets = this.#targets();
     return [...plugins].filter((plugin) => {

@@ -18,7 +18,7 @@ export type StatusReporterDependencies = {
   readonly migrations: Pick<MigrationMounts, 'of'>;
   /** The unique indexes that are not enforced; undefined if unknown. */
   readonly unique?: Pick<UniqueSteps, 'of'>;
-  /** The stored objects that break the schemas; undefined if they are not checked. */
+  /** The stored objects that break the schemas; undefined if the objects are not checked. */
   readonly checks?: Pick<ObjectCheckResults, 'of'>;
   readonly rules: Pick<RoleRules, 'unmatched'>;
   readonly suspects: Pick<CodeFolders, 'placeOf'>;
@@ -33,7 +33,6 @@ export type StatusReporterDependencies = {
  */
 export class StatusReporter {
   readonly #dependencies: StatusReporterDependencies;
-  /** The last logged failure of each plugin. */
   readonly #logged = new WeakMap<HostedPlugin, string>();
 
   constructor(dependencies: StatusReporterDependencies) {
@@ -85,8 +84,7 @@ export class StatusReporter {
   }
 
   /**
-   * Runs a step. If the step takes longer than `slowStepMs`, reports the state and the progress repeatedly until the
-   * step ends.
+   * Runs a step. If the step takes longer than `slowStepMs`, reports the state and the progress until the step ends.
    */
   async reportWhile<Result>(plugin: HostedPlugin, step: () => Promise<Result>): Promise<Result> {
     const { clock, log } = this.#dependencies;

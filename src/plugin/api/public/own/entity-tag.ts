@@ -5,14 +5,13 @@ import { valuesOf } from './parameters.ts';
 
 type Versioned = { readonly metadata: Pick<ObjectMetadata, 'version'> };
 
-/** Returns a response with the object and its `ETag`, which clients can send in `If-Match` of a later request. */
+/** Returns a response with the object and an `ETag`, which clients can send in `If-Match` of a later request. */
 export function objectResponse(body: Versioned): RouteResponse {
   return { headers: { etag: etagOf(body) }, body };
 }
 
 /**
- * Checks the header `If-Match` (RFC 9110, 13.1.1) of a request that changes `found`. Accepts a request without this
- * header.
+ * Checks the header `If-Match` (RFC 9110, 13.1.1) of a request that changes `found`. Accepts a missing header.
  *
  * @throws 412 if the header contains neither the object's `ETag` nor `*`.
  */

@@ -8,7 +8,7 @@ import { readOwn, untyped, writeOwn, type AnyObject, type OwnCall } from './own-
 import { ownMetadata, ownSpec, pick, type Members } from './own-members.ts';
 import { badRequest, escapeSelectorValue, readPageParameters, valuesOf } from './parameters.ts';
 
-/** A call of one of the routes, with the options of the controller. */
+/** A call of a route of `ownObjects`, with the options of the controller. */
 export type Own<T> = OwnCall<T> & {
   readonly path: string;
   /** The members of `spec` that requests cannot change. */
@@ -53,7 +53,7 @@ export async function updateOwn<T extends AnyObject>(own: Own<T>): Promise<Route
   const { request, type, protectedMembers } = own;
   const given = bodyMembers(request.body);
   const { metadata } = given;
-  // `pluginClient.update` replaces the object that the body names, so this name must be checked.
+  // `pluginClient.update` replaces the object that the body names, so the name in the body must be checked.
   if (!isObject(metadata) || metadata['name'] !== request.params['name'])
     throw badRequest('metadata.name in the body must be equal to the name in the path');
   return writeOwn(own, async (stored, preconditions) => {

@@ -8,24 +8,22 @@ export type AnyObject = PluginObject<object, object>;
 /** A result of `defineType`. */
 export type OwnType<T> = TypeName & Typed<T> & { readonly kind: string };
 
-/** A call of one of the routes of `ownObjects`. */
+/** A call of a route of `ownObjects`. */
 export type OwnCall<T> = {
   readonly request: RouteRequest;
   readonly type: OwnType<T>;
-  /** The member of `spec` that holds the name of the owner. */
+  /** The member of `spec` that contains the name of the owner. */
   readonly ownerMember: string;
 };
 
-/**
- * Returns the names of the type without the TypeScript type of its objects, because a request may contain any members.
- */
+/** Returns the type without the TypeScript type of its objects, because a request may contain any members. */
 export function untyped({ group, version, plural }: TypeName): TypeName {
   return { group, version, plural };
 }
 
 /**
- * The maximum number of attempts of a write. An attempt is repeated only after a conflict with another writer, so more
- * attempts are hardly ever necessary.
+ * The maximum number of attempts of a write. Further attempts are rarely useful, because a retry follows only a
+ * conflict with another writer.
  */
 const attemptsMax = 8;
 
@@ -45,10 +43,9 @@ export async function readOwn<T extends AnyObject>(call: OwnCall<T>): Promise<T>
 }
 
 /**
- * Checks that the caller owns the object, and writes only if the object still has the checked version, so that the
- * write fails if the owner changes in between. After a conflict, reads and checks the object again. If the version has
- * not changed since the previous conflict, the preconditions in the request caused the conflict, and the error is
- * thrown.
+ * Writes an object of the caller. The write fails if the object has changed since the check of its owner. After a
+ * conflict, reads and checks the object again. Throws the error if the object has not changed since the previous
+ * conflict. In this case, the preconditions in the request caused the conflict.
  */
 export async function writeOwn<T extends AnyObject>(
   call: OwnCall<T>,

@@ -3,9 +3,9 @@ import { isObject } from '../../../../base/guards.ts';
 export type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the metadata to write: the metadata of the request, without its finalizers and owner references, and with the
- * members of `kept`. A user's object is written with the plugin's rights, but the user must not be able to block the
- * deletion of the object (finalizers) or of other objects (owner references).
+ * Returns the metadata to write: the request's metadata without finalizers and owner references, and with the members
+ * of `kept`. Finalizers and owner references would let a user block the deletion of objects. The plugin has the right
+ * to write them, so they must be removed here.
  */
 export function ownMetadata({ metadata }: Members, kept: Members): { readonly metadata?: unknown } {
   if (!isObject(metadata)) return metadata === undefined ? {} : { metadata };
@@ -14,14 +14,14 @@ export function ownMetadata({ metadata }: Members, kept: Members): { readonly me
 }
 
 /**
- * Returns the spec to write: the user's spec, without the members in `names`, and with the members of `kept`. A value
- * that is not an object is returned unchanged, because the schema refuses it.
+ * Returns the spec to write: the user's spec without the members in `names`, and with the members of `kept`. Returns a
+ * value that is not an object unchanged, because the schema refuses the value.
  */
 export function ownSpec(spec: unknown, names: readonly string[], kept: Members): unknown {
   return isObject(spec) ? { ...omit(spec, names), ...kept } : spec;
 }
 
-/** Returns the expected version in the body of a request, as a part of a merge patch. */
+/** Returns the expected version in a request's body, as a part of a merge patch. */
 export function expectedVersion(body: unknown): Members {
   if (!isObject(body) || !isObject(body['metadata'])) return {};
   const { version, resourceVersion } = body['metadata'];

@@ -15,20 +15,20 @@ export type OwnObjects<T extends AnyObject> = {
   readonly type: OwnType<T>;
   readonly apiVersion: string;
   readonly path: string;
-  /** The member of `spec` that holds the user name of the owner. The type must have the index `spec.<owner>`. */
+  /** The member of `spec` that contains the user name of the owner. The type must have the index `spec.<owner>`. */
   readonly owner: string & keyof T['spec'];
   /** All verbs by default. */
   readonly verbs?: readonly OwnVerb[];
-  /** Members of `spec` that the owner cannot change. The routes ignore them in requests, and keep the stored values. */
+  /** Members of `spec` that the owner cannot change. The routes ignore these members in requests. */
   readonly kept?: readonly (string & keyof T['spec'])[];
   /**
    * Checks the `spec` of a request before the write. Throws a `ClientError` to refuse the write. `stored` is undefined
-   * for a new object. The function is not called for a request without a `spec`.
+   * for a new object. A request without a `spec` is not checked.
    */
   readonly check?: (spec: Members, stored: T | undefined) => void;
   /**
-   * The actions, by name. Each action is served at `PUT …/{name}/<action>`. Its function returns the merge patch that
-   * is applied to the object.
+   * The actions, by name. Each action is served at `PUT …/{name}/<action>`. The function returns a merge patch for the
+   * object.
    */
   readonly actions?: Readonly<Record<string, (object: T, request: RouteRequest) => object>>;
 };
@@ -36,10 +36,10 @@ export type OwnObjects<T extends AnyObject> = {
 type Answer<T> = (own: Own<T>) => Promise<RouteResponse>;
 
 /**
- * Declares the routes for a user's own objects. The objects are read and written with the plugin's rights, so that
- * users need rights on these routes, but no rights on the type. Objects of other users return 404. Lists, `ETag`,
- * `If-Match` and the preconditions in bodies work as in the generated API, but `refuseUnsupported` refuses some
- * parameters of lists and writes.
+ * Declares the routes for a user's own objects. The routes read and write objects with the plugin's rights. Users thus
+ * need rights on the routes, but no rights on the type. Objects of other users return 404. Lists, `ETag`, `If-Match`
+ * and the preconditions in bodies work as in the generated API. As an exception, `refuseUnsupported` refuses some
+ * parameters.
  */
 export function ownObjects<T extends AnyObject>(options: OwnObjects<T>): ControllerDeclaration {
   const { type, apiVersion, path, owner, verbs = ownVerbs } = options;

@@ -7,25 +7,24 @@ export function badRequest(detail: string): ClientError {
   return new ClientError(detail, { reason: 'BadRequest', status: 400 });
 }
 
-/** Returns all values of a parameter or header that may be repeated. */
+/** Returns all values of a repeatable parameter or header. */
 export function valuesOf(given: Value): readonly string[] {
   if (given === undefined) return [];
   return typeof given === 'string' ? [given] : given;
 }
 
-/** Escapes a text for use as a value in a selector. */
 export function escapeSelectorValue(text: string): string {
   return text.replaceAll(/[\\,=() \t\r\n]/gu, String.raw`\$&`);
 }
 
-/** The page of a list. `page` counts from 1; the size 0 means all objects, as in lists of the generated APIs. */
+/** The page of a list. `page` counts from 1. The size 0 means all objects, as in lists of the generated APIs. */
 export type PageParameters = {
   readonly page: number;
   readonly size: number;
 };
 
 /**
- * Reads `page`, which is 1 by default, and `size`, which is 0 by default.
+ * Reads `page` (by default 1) and `size` (by default 0).
  *
  * @throws 400 if `page` or `size` is invalid or repeated.
  */
@@ -37,8 +36,8 @@ export function readPageParameters(query: RouteRequest['query']): PageParameters
 }
 
 /**
- * Refuses the parameters of the generated APIs that a custom route does not support. If a route ignored such a
- * parameter, the response would be wrong.
+ * Refuses the parameters of the generated APIs that a custom route does not support. An ignored parameter would lead to
+ * a wrong response.
  *
  * @throws 400
  */
@@ -48,7 +47,6 @@ export function refuseUnsupported(query: RouteRequest['query']): void {
   if (isWatch(query['watch'])) throw badRequest('watch is not supported: poll the list');
 }
 
-/** Returns whether the parameter `watch` requests a watch, by the rules of the generated APIs. */
 function isWatch(given: Value): boolean {
   const [first] = valuesOf(given);
   return first !== undefined && first !== '0' && first.toLowerCase() !== 'false';
