@@ -10,8 +10,8 @@ const askedMsMax = 300_000;
 export type Chance = () => number;
 
 /**
- * Waits between attempts. The wait grows with each attempt up to a maximum, and contains a random part. It is not
- * shorter than the server's Retry-After, up to `askedMsMax`.
+ * Waits between attempts. The wait grows with each attempt up to a maximum, and contains a random part. The wait is at
+ * least as long as the server's Retry-After, up to `askedMsMax`.
  */
 export class BackOff {
   readonly #clock: Clock;
@@ -40,7 +40,7 @@ export class BackOff {
   }
 }
 
-/** Whether the same request may succeed later. */
+/** Whether a later attempt may succeed. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof ClientError) return error.status >= 500 || [408, 410, 429].includes(error.status);
   return error instanceof ConnectionError;

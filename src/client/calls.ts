@@ -4,7 +4,7 @@ import { decodeList, decodeObject, isAboutObject, metadataOf } from './decode-an
 import type { CallOptions, GetOptions, RemoteCalls, RemoteListQuery, WriteOptions } from './remote-client.ts';
 import { pathOf, type Requests } from './requests.ts';
 
-/** Returns the calls of the plugins' `Client`, implemented with HTTP requests. */
+/** Implements the calls of the plugins' `Client` with HTTP requests. */
 export function callsOf(requests: Requests): RemoteCalls {
   const write = async <T>(
     method: string,

@@ -1,6 +1,6 @@
 /**
- * The client of the generated API for Node and browsers (`ledgerplane/client`). It has the calls of the plugins'
- * `Client`, implemented with HTTP requests, and paged lists, watches and informers. It has no dependencies.
+ * The client of the generated API for Node and browsers (`ledgerplane/client`). The client has the calls of the
+ * plugins' `Client`, and also paged lists, watches and informers. The module has no dependencies.
  */
 import { clientClock, type Clock } from '../base/clock.ts';
 import type { TypeName } from '../plugin/api/plugin.ts';
@@ -36,7 +36,7 @@ export type { Fetch } from './requests.ts';
 export type { ChangeEvent, WatchEvent, WatchOptions } from './watch.ts';
 
 export type ConnectOptions = Credentials & {
-  /** The server's URL, with the path prefix under which a proxy serves the API, if any. */
+  /** The server's URL, including the path prefix under which a proxy serves the API. */
   readonly url: string | URL;
   /** Replaces the global `fetch`. */
   readonly fetch?: Fetch | undefined;
@@ -45,7 +45,7 @@ export type ConnectOptions = Credentials & {
   /** Replaces the random numbers from 0 to 1 for the waits between attempts, for tests. */
   readonly chance?: (() => number) | undefined;
   /**
-   * A watch that receives nothing for this time, in milliseconds, connects again. The default is 30,000; the server
+   * A watch that receives nothing for this time, in milliseconds, connects again. The default is 30,000. The server
    * sends a keep-alive every 10 s.
    */
   readonly silenceMs?: number | undefined;

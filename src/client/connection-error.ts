@@ -7,7 +7,7 @@ export class ConnectionError extends Error {
 }
 
 /**
- * Creates an error with the message of the innermost cause. The message names the server by its origin, because the
+ * Creates an error with the message of the innermost cause. The message contains only the server's origin, because the
  * whole URL may contain a secret.
  */
 export function connectionError(origin: string, cause: unknown): ConnectionError {

@@ -1,7 +1,6 @@
 import { isList, isObject } from '../base/guards.ts';
 import { ClientError, type ClientErrorMembers, type PluginObject } from '../plugin/api/plugin.ts';
 
-/** A page of a list. */
 export type ListPage<T = PluginObject> = {
   readonly items: readonly T[];
   readonly total: number;
@@ -11,7 +10,6 @@ export type ListPage<T = PluginObject> = {
   readonly continue: string | undefined;
 };
 
-/** A decoded line of a watch. */
 export type Frame<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly isInitialEnd: boolean };
@@ -23,16 +21,13 @@ export class MalformedWatchError extends Error {
 
 const initialEnd = 'k8s.io/initial-events-end';
 
-/** Decodes an object. The object is not checked against the type, which the caller names. */
+/** Decodes an object. The object is not checked against the TypeScript type that the caller chooses. */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the type
 export function decodeObject<T>(text: string): T {
   return JSON.parse(text) as T;
 }
 
-/**
- * Returns the metadata of an object. Every object of the API has metadata, whatever TypeScript type the caller has
- * named.
- */
+/** Returns the metadata, which every object of the API has. */
 export function metadataOf(object: unknown): PluginObject['metadata'] {
   return (object as PluginObject).metadata;
 }
@@ -115,7 +110,7 @@ export function decodeRefusal(text: string, { status, retryAfter, now }: AnswerH
 }
 
 /**
- * Whether a 404 says that the object of this name does not exist. Other 404s mean an unknown path, or come from a
+ * Whether a 404 means that the object of this name does not exist. Other 404s mean an unknown path, or come from a
  * proxy.
  */
 export function isAboutObject(text: string, name: string): boolean {

@@ -6,8 +6,8 @@ export class InformerIndexes<T> {
   readonly #functions: ReadonlyMap<string, IndexFunction<T>>;
   readonly #names = new Map<string, Map<IndexedValue, Set<string>>>();
   /**
-   * The indexed values of each object, by the name of the object, then by the name of the index. They are stored
-   * because a later call of an index function may return other values for the same object.
+   * The indexed values of each object, by the name of the object, then by the name of the index. A later call of an
+   * index function may return other values, so the values are stored.
    */
   readonly #values = new Map<string, ReadonlyMap<string, readonly IndexedValue[]>>();
   readonly #report: (error: unknown) => void;

@@ -5,13 +5,13 @@ import type { ChangeEvent, Watch, WatchEvent, WatchOptions } from './watch.ts';
 
 export type InformerOptions<T = PluginObject> = Pick<WatchOptions<T>, 'labelSelector' | 'fieldSelector' | 'signal'> & {
   /**
-   * Index functions by name. Each returns the indexed value or values of an object; undefined or null leaves the object
-   * out of the index.
+   * Index functions by name. Each function returns the indexed value or values of an object. A function that returns
+   * undefined or null omits the object from the index.
    */
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>>;
   /**
    * Receives errors of handlers and index functions, and refusals that are not transient, such as a 403. After such a
-   * refusal, the informer retries if the cache has been filled before; otherwise the informer ends, and `synced`
+   * refusal, the informer retries if the cache has been filled before. Otherwise the informer ends, and `synced`
    * rejects. By default, errors are written to the console.
    */
   readonly onError?: (error: unknown) => void;
@@ -35,8 +35,8 @@ export type InformerFeed<T> = {
 };
 
 /**
- * A cache of the objects of a type. It follows the server until `stop` is called. A handler is called once for each
- * change of the cache; there is no periodic resync.
+ * A cache of the objects of a type. The cache follows the server until `stop` is called. A handler is called once for
+ * each change of the cache. There is no periodic resync.
  */
 export class Informer<T = PluginObject> {
   /**

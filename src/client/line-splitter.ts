@@ -7,10 +7,7 @@ const lineFeed = 0x0a;
 
 /** Splits a stream of byte chunks into lines of text. */
 export class LineSplitter {
-  /**
-   * Decodes whole lines, without the `stream` option, because engines decode several times faster without state between
-   * calls.
-   */
+  /** Decodes whole lines without the option `stream`, because engines decode several times faster without state. */
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   /** The parts of an incomplete line. The parts are joined once, so that a long line is not copied for each chunk. */
   #parts: Uint8Array[] = [];

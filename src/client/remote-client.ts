@@ -15,14 +15,13 @@ import type { Informer, InformerOptions } from './informer.ts';
 import type { PagesQuery } from './pages.ts';
 import type { ChangeEvent, WatchEvent, WatchOptions } from './watch.ts';
 
-/** Options of a single call. */
 export type CallOptions = { readonly signal?: AbortSignal | undefined };
 export type WriteOptions = ClientPreconditions & CallOptions;
 /** Reads past state: `at` is a position of the log (a `resourceVersion`) or a time (RFC 3339). */
 type AtMoment = { readonly at?: string | undefined };
-/** With `at`, the call returns the object as it was then, even if it has been deleted since. */
+/** With `at`, the call returns the past state of the object, even if the object has been deleted since. */
 export type GetOptions = CallOptions & AtMoment;
-/** With `at`, the call returns the objects as they were then. */
+/** With `at`, the call returns the past state of the objects. */
 export type RemoteListQuery = ClientListQuery & CallOptions & AtMoment;
 
 /**
@@ -31,8 +30,8 @@ export type RemoteListQuery = ClientListQuery & CallOptions & AtMoment;
  */
 export type RemoteClient = {
   /**
-   * Resolves with undefined if no object has this name or, with `at`, if no object had this name then. Rejects if the
-   * type does not exist.
+   * Resolves with undefined if no object has this name or, with `at`, if no object had this name at that time. Rejects
+   * if the type does not exist.
    */
   get<T = PluginObject>(type: TypeName & Typed<T>, name: string, options?: GetOptions): Promise<T | undefined>;
   list<T = PluginObject>(type: TypeName & Typed<T>, query?: RemoteListQuery): Promise<ClientList<T>>;
@@ -53,7 +52,7 @@ export type RemoteClient = {
     patch: ObjectPatch<NoInfer<T>>,
     options?: WriteOptions,
   ): Promise<T>;
-  /** Applies a merge patch of `{status}` only, for a type with `statusSubresource`. */
+  /** Applies a merge patch of the form `{status}`. The type must have `statusSubresource`. */
   patchStatus<T = PluginObject>(
     type: TypeName & Typed<T>,
     name: string,

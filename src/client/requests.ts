@@ -6,13 +6,11 @@ import { cancelBody, untilAborted } from './until-aborted.ts';
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** The credentials of the requests. */
 export type Credentials = {
   /** A personal access token, or a token of an identity provider. A function is called for each request. */
   readonly token?: string | (() => string | Promise<string>) | undefined;
   /**
-   * The session of a page in a browser: the browser sends the session cookie. `csrfToken` is in the response to the
-   * log-in.
+   * The session of a page in a browser, which sends the session cookie. `csrfToken` is in the response to the log-in.
    */
   readonly session?: { readonly csrfToken?: string } | undefined;
 };
@@ -60,7 +58,7 @@ export class Requests {
     throw this.refusal(response, await this.text(response, sent.signal));
   }
 
-  /** Returns a response of any status. Rejects redirects, since the credentials are for the named server only. */
+  /** Returns a response of any status. Rejects redirects, because the credentials are for the named server only. */
   async answer(path: string, { method = 'GET', query = {}, body, signal }: Sent): Promise<Response> {
     const headers = await this.#headers(method, body !== undefined);
     const init: RequestInit = {
@@ -112,7 +110,7 @@ export class Requests {
   }
 }
 
-/** Closes a response that arrives after the abort, since the response is not read. */
+/** Closes a response that arrives after the abort, because the response is not read. */
 function dropWhenAborted(arriving: Promise<Response>, signal: AbortSignal): void {
   const drop = ({ body }: Response): void => {
     if (signal.aborted) cancelBody(body);
@@ -134,7 +132,7 @@ function queryOf(query: Query): string {
   return text === '' ? '' : `?${text}`;
 }
 
-/** Checks the URL. No error message repeats the URL, since it may contain a secret. */
+/** Checks the URL. No error message contains the URL, because the URL may contain a secret. */
 function serverUrl(url: string | URL): URL {
   const parsed = URL.canParse(String(url)) ? new URL(url) : undefined;
   if (parsed === undefined || !/^https?:$/u.test(parsed.protocol))

@@ -22,6 +22,6 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | un
 
 /** Closes the connection of a response that is not read to its end. */
 export function cancelBody(body: { cancel(): Promise<void> } | null | undefined): void {
-  // `cancel` rejects if the response has already failed; the connection is closed then.
+  // `cancel` rejects for a response that has already failed, and thus has a closed connection.
   body?.cancel().catch(() => undefined);
 }

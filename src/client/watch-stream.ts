@@ -4,7 +4,6 @@ import { LineSplitter } from './line-splitter.ts';
 import type { Query, Requests } from './requests.ts';
 import { cancelBody } from './until-aborted.ts';
 
-/** The options of one connection of a watch. */
 export type StreamOptions = {
   readonly path: string;
   readonly query: Query;
@@ -17,10 +16,10 @@ export type StreamOptions = {
 };
 
 /**
- * Yields the events of one connection as they arrive: an array for each chunk, empty for a keep-alive. Returns when the
- * server ends the connection. Rejects if the connection is lost or silent, if the data is malformed, and after a
- * refusal or an ERROR event (`ClientError`). Events before an ERROR event are yielded first. Data is read only as fast
- * as the caller consumes it.
+ * Yields the events of one connection: an array for each chunk, empty for a keep-alive. Returns when the server ends
+ * the connection. Rejects if the connection is lost or silent, or if the data is malformed. Rejects with a
+ * `ClientError` after a refusal or an ERROR event. Events before an ERROR event are yielded first. Data is read only as
+ * fast as the caller consumes the events.
  */
 export async function* streamedFrames<T>(
   requests: Requests,

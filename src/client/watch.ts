@@ -13,24 +13,23 @@ export type WatchOptions<T = PluginObject> = {
   /**
    * Yields only changes after this position, for example the position of a list. Without `from`, the present objects
    * are yielded first. With the `items` of the list, the watch can continue after an expired position (410). Without
-   * `items`, the watch rejects in this case, since it cannot compute the differences.
+   * `items`, the watch then rejects, because it cannot compute the differences.
    */
   readonly from?: { readonly resourceVersion: string; readonly items?: readonly T[] } | undefined;
   /** Also yields BOOKMARKs. A later watch can start `from` their positions. */
   readonly bookmarks?: boolean | undefined;
   /**
-   * Called before each wait for a new connection. The argument is the error, or undefined if the server ended the
+   * Called before each wait for a new connection. The argument is the error; undefined if the server ended the
    * connection.
    */
   readonly onRetry?: ((error: unknown) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** A change of an object. */
 export type ChangeEvent<T = PluginObject> =
   | { readonly type: 'ADDED'; readonly object: T }
   | { readonly type: 'MODIFIED'; readonly object: T }
-  /** The object's last state: it was deleted, or no longer matches the selectors. */
+  /** The object's last state: the object was deleted, or no longer matches the selectors. */
   | { readonly type: 'DELETED'; readonly object: T };
 
 export type WatchEvent<T = PluginObject> =
@@ -47,9 +46,9 @@ export type WatchSettings = {
 };
 
 /**
- * A watch that continues after disconnects, restarts and transient refusals. It yields no change twice, and resumes
- * from the last position. Without a position (while the present objects are read, or after a 410), it reads the present
- * objects again. It then yields the differences from the states that it has yielded before.
+ * A watch that continues after disconnects, restarts and transient refusals. The watch yields no change twice, and
+ * resumes from the last position. Without a position, the watch reads the present objects again, and yields the
+ * differences from the states that it has yielded before.
  */
 export class Watch<T> {
   readonly #requests: Requests;
@@ -95,7 +94,7 @@ export class Watch<T> {
 
   /**
    * Yields the events in the groups in which they arrive. Rejects when the signal aborts, or after a refusal that is
-   * not transient; another call then continues after the last event.
+   * not transient. Another call then continues after the last event.
    */
   async *batches(): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
     for (;;) {
@@ -169,8 +168,7 @@ export class Watch<T> {
   #eventsIn(frames: readonly Frame<T>[]): readonly WatchEvent<T>[] {
     const events: WatchEvent<T>[] = [];
     for (const frame of frames) this.#addEvents(frame, events);
-    // Only a new position resets the wait. If a connection ends while the present objects arrive, they must be read
-    // again.
+    // The wait is not reset without a position, because the present objects must then be read again.
     if (this.#position !== undefined) this.#backOff.reset();
     return events;
   }

@@ -15,8 +15,7 @@ export function* membersText(parts: Iterable<Part>, texts: Encoded<Buffer>): Ste
 }
 
 /**
- * Encodes a value as JSON text. Returns `{}` if the encoding fails, for example because the value is nested too deep
- * for the engine.
+ * Encodes a value as JSON text. Returns `{}` if the encoding fails, for example because the value is nested too deeply.
  */
 export function textOf(value: unknown): string {
   try {

@@ -32,7 +32,6 @@ export function infoOf(title: string, version: string): Members {
   return { title, version, license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' } };
 }
 
-/** Encodes the document in UTF-8, in pieces. */
 export function* documentText(content: DocumentContent, kept: KeptParts): Steps<readonly Buffer[]> {
   const { openapi, title, version, operations, schemas, tags } = content;
   const head = {
@@ -52,7 +51,6 @@ export function* documentText(content: DocumentContent, kept: KeptParts): Steps<
   ];
 }
 
-/** Yields the path items of all parts, one at a time. */
 export function* inParts<T>(
   parts: Iterable<readonly Operation[]>,
   itemsIn: (operations: readonly Operation[]) => Iterable<T>,
@@ -70,9 +68,8 @@ function* withStandard(schemas: DocumentContent['schemas']): Generator<readonly 
 }
 
 /**
- * Yields the standard schemas and the given schemas. The schema with which the total length reaches the limit of a
- * document, and all later schemas, are replaced by a schema that accepts anything. So all references keep their
- * targets.
+ * Yields the standard schemas and the given schemas. After the total length has reached the limit of a document, each
+ * schema is replaced by a schema that accepts anything. Thus all references keep their targets.
  */
 export function* bounded(schemas: Iterable<readonly [string, Schema]>, lengths: Encoded<number>): Generator<Part> {
   let length = 0;

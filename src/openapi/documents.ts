@@ -13,7 +13,6 @@ import type { MediaTypes } from './type-operations.ts';
 
 export type DocumentSettings = {
   readonly domain: string;
-  /** The platform's version. */
   readonly version: string;
   readonly media: MediaTypes;
   readonly kept: KeptParts;
@@ -22,14 +21,13 @@ export type DocumentSettings = {
 const title = 'Ledgerplane';
 
 /**
- * Returns the key of a group and version in the index of documents (`/openapi/v3`): the path of its API without the
+ * Returns the key of a group and version in the index of documents (`/openapi/v3`): the path of the API without the
  * leading slash.
  */
 export function groupKeyOf({ group, version }: Pick<ResourceType, 'group' | 'version'>): string {
   return group === '' ? `api/${version}` : `apis/${group}/${version}`;
 }
 
-/** Builds the document of a group and version, in OpenAPI 3.0. */
 export function groupDocument(types: readonly ResourceType[], settings: DocumentSettings): Steps<readonly Buffer[]> {
   const content = {
     openapi: '3.0.3' as const,
@@ -122,14 +120,12 @@ type DocumentedRoute = {
 };
 
 /**
- * A set of operations, unique by method and shape of path. Paths that differ only in the names of parameters are the
- * same path.
+ * A set of operations, unique by method and shape of path. Paths with the same shape differ only in the names of
+ * parameters.
  */
 class UniqueOperations {
   readonly #byPlace = new Map<string, Operation>();
-  /**
-   * The path of each shape (a path without parameter names). The first path of a shape determines the parameter names.
-   */
+  /** The path of each shape. The first path of a shape determines the names of parameters. */
   readonly #paths = new Map<string, string>();
 
   has({ method, path }: DocumentedRoute): boolean {

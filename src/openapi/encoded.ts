@@ -8,9 +8,8 @@ export type Part = {
 type Kept<T> = Pick<Part, 'name' | 'sources'> & { readonly encoded: T };
 
 /**
- * Encodes parts. The cache has one result for each object that is the first source of a part. This result is dropped
- * when the object is garbage-collected, or when another part with the same first source is encoded. A part without
- * sources is not cached.
+ * Encodes parts. The last result for each first source of a part is cached, until the source is garbage-collected. A
+ * part without sources is not cached.
  */
 export class Encoded<T> {
   readonly #encode: (name: string, value: unknown) => T;

@@ -4,7 +4,7 @@ import type { Described } from './type-operations.ts';
 import { TypeOperations } from './type-operations-kept.ts';
 import { TypeSchemas } from './type-schemas.ts';
 
-/** Caches the encoded parts of documents between builds, so that parts of unchanged types need not be encoded again. */
+/** Caches the encoded parts of documents, so that parts of unchanged types are not encoded again. */
 export class KeptParts {
   readonly schemas: TypeSchemas;
   readonly operations: TypeOperations;

@@ -14,8 +14,8 @@ export function referenceTo(name: string): { readonly $ref: string } {
 }
 
 /**
- * Returns the name of a type's schema: the labels of its group in reverse order, as in Kubernetes, then version and
- * kind.
+ * Returns the name of a type's schema. As in Kubernetes, the labels of the group are in reverse order, before the
+ * version and the kind.
  */
 export function schemaNameOf({ group, version, kind }: GroupVersionKind, domain: string): string {
   const labels = (group === '' ? `core.${domain}` : group).split('.').reverse();
@@ -41,8 +41,7 @@ export function qualifierOf({ group, version }: Pick<GroupVersionKind, 'group' |
 }
 
 /**
- * Returns names that are unique in one document. A name that is in use gets a qualifier. If the result is in use too,
- * it also gets a number.
+ * Returns names that are unique in one document. A name that is in use gets a qualifier and, if necessary, a number.
  */
 export class UniqueNames {
   readonly #taken = new Set<string>();

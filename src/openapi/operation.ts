@@ -44,7 +44,6 @@ export type Operation = {
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** Yields path items for documents of OpenAPI 3, one at a time. */
 export function pathItems(operations: readonly Operation[]): Generator<Part> {
   return itemsOf(operations, operationOf3);
 }
@@ -63,7 +62,6 @@ export function* itemsOf(operations: readonly Operation[], form: (operation: Ope
   }
 }
 
-/** Returns the members of an operation that all versions of OpenAPI share. */
 export function commonMembers({ operationId, tag, summary, description, action, kind }: Operation): Members {
   return {
     tags: [tag],

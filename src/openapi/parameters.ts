@@ -18,8 +18,8 @@ export const nameParameter: Parameter = {
 };
 
 /**
- * The parameters that select, sort and page the objects of a list. The two selectors must be first, because the
- * operation that deletes a collection takes only the first two parameters.
+ * The parameters that select, sort and page the objects of a list. The selectors must be first, because the deletion of
+ * a collection uses only the first two parameters.
  */
 export const selectionParameters: readonly Parameter[] = [
   query('labelSelector', text, 'Requirements on labels, for example tier=web,env in (dev,test),!old. May be repeated.'),

@@ -4,8 +4,8 @@ import { referenceTo, type GroupVersionKind } from './names.ts';
 import { objectMeta } from './standard-schemas.ts';
 
 /**
- * One of Kubernetes' review kinds, such as `SubjectAccessReview`. A client sends an object of this kind, and the
- * response is the same object with the result.
+ * A review kind of Kubernetes, such as `SubjectAccessReview`. A client sends an object of this kind, and receives the
+ * object with the result.
  */
 export type ReviewDescription = GroupVersionKind & {
   readonly summary: string;

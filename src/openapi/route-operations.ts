@@ -7,7 +7,7 @@ import { toOpenApi30 } from './schema/to-openapi-30.ts';
 import { toOpenApi31 } from './schema/to-openapi-31.ts';
 import { refusalsIn, type MediaTypes } from './type-operations.ts';
 
-/** A custom route or socket of a plugin, with the description that the plugin provides. */
+/** A custom route or socket of a plugin, with the plugin's description. */
 export type DescribedRoute = {
   readonly plugin: string;
   readonly kind: 'route' | 'socket';
@@ -85,9 +85,8 @@ function responsesOf(
 }
 
 /**
- * Converts a schema for the document. A schema with references becomes a named schema of the document, because the
- * references point to places within it. The result is then a reference to the named schema. Returns `{}` for a schema
- * with endless references.
+ * Converts a schema for the document. A schema with references becomes a named schema of the document, because its
+ * references point to places within the schema. Returns `{}` for a schema with endless references.
  */
 function embedded(schema: Schema, name: string, { schemas }: RouteContext): Schema {
   const hasReferences = [...subschemas(schema)].some(({ schema: inner }) => '$ref' in inner || '$dynamicRef' in inner);

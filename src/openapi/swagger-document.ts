@@ -57,7 +57,6 @@ export function* swaggerDocument(
   };
 }
 
-/** Encodes the document as JSON in UTF-8, in pieces. */
 export function* swaggerText(
   { head, paths, definitions }: SwaggerDocument,
   { texts2 }: Pick<KeptParts, 'texts2'>,
@@ -103,7 +102,7 @@ function operationOf2(operation: Operation): Members {
   };
 }
 
-/** Converts a parameter. In OpenAPI 2.0, the members of the schema are members of the parameter. */
+/** In OpenAPI 2.0, the members of the schema are members of the parameter. */
 function parameterOf2({ name, in: place, required, description, schema }: Parameter): Members {
   return {
     name,

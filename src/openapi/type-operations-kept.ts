@@ -4,8 +4,8 @@ import type { Operation } from './operation.ts';
 import { operationsOf, type Described } from './type-operations.ts';
 
 /**
- * The maximum number of cached variants per type. A type's operations may have other ids in the document of all types
- * than in the document of the type's group, since another type of the document may already use an id.
+ * The maximum number of cached variants per type. A type's operations have different ids in two documents if another
+ * type of one document uses an id.
  */
 const variantsMax = 2;
 
@@ -16,8 +16,8 @@ type Kept = {
 };
 
 /**
- * Caches the operations of types. While the operations are cached, the result for the same type and the same ids is the
- * same object.
+ * Caches the operations of types. While the operations are cached, the result for a type and its ids is the same
+ * object.
  */
 export class TypeOperations {
   readonly #described: Described;

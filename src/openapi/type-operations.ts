@@ -42,17 +42,14 @@ export function refusalsIn(types: readonly string[]): Response {
 }
 
 /**
- * Clients request these forms with `Accept`. The table and the metadata are in the description only. As media types of
- * the response, they would change the result types of generated clients.
+ * Clients request these forms with `Accept`. The table and the metadata are only described. As media types of the
+ * response, they would change the result types of generated clients.
  */
 const otherForms =
   'Available as a table with `Accept: application/json;as=Table;v=v1;g=meta.k8s.io`, and without spec and status ' +
   'with `as=PartialObjectMetadata`; also as `application/yaml`.';
 
-/**
- * Returns all operations of a type's generated API, with the ids that they would have in a document without other
- * types.
- */
+/** Returns all operations of a type's generated API, with the ids of a document without other types. */
 export function operationsOf(type: ResourceType, described: Described): readonly Operation[] {
   const at = new Place(type, described);
   return [
@@ -191,7 +188,7 @@ class Place {
     );
   }
 
-  /** Returns the operations that get, replace and patch an object or one of its subresources. */
+  /** Returns the operations that get, replace and patch an object or a subresource. */
   item(subresource: string): readonly Operation[] {
     const { kind } = this.#type;
     const [suffix, path] = subresource === '' ? ['', '/{name}'] : [camelCase(subresource), `/{name}/${subresource}`];

@@ -8,7 +8,7 @@ import { toOpenApi31 } from './schema/to-openapi-31.ts';
 import { typedObject } from './schema/typed-part.ts';
 import { listMeta, objectMeta } from './standard-schemas.ts';
 
-/** The schemas of types by name, for OpenAPI 3.0 and 3.1. Each type is translated once for each of the two versions. */
+/** The schemas of types by name, for OpenAPI 3.0 and 3.1. Each type is translated once for each version. */
 export class TypeSchemas {
   readonly #domain: string;
   readonly #of30 = new WeakMap<ResourceType, ReadonlyMap<string, Schema>>();
@@ -44,7 +44,7 @@ function schemas30(type: ResourceType, domain: string): ReadonlyMap<string, Sche
 function schemas31(type: ResourceType, domain: string): ReadonlyMap<string, Schema> {
   const name = schemaNameOf(type, domain);
   const root = withPlatformMembers(type.schema);
-  // If references form a cycle that readers would follow forever, the whole schema becomes that of any object.
+  // If references form a cycle that readers would follow forever, the schema of any object replaces the whole schema.
   const schema = toOpenApi30(root, name).isEndless ? { type: 'object' } : toOpenApi31(root, name);
   return new Map([
     [name, withDeclared(type, objectSchema(type, isObject(schema) ? schema : {}))],
@@ -56,8 +56,8 @@ const declaredSchema = 'x-ledgerplane-schema';
 
 /**
  * Adds the member `x-ledgerplane-schema` with the declared schema as JSON text, if the translation lacks something that
- * affects the TypeScript type. `npx ledgerplane types` reads this member. A member of the same name in the declared
- * schema is dropped.
+ * affects the TypeScript type. `npx ledgerplane types` reads this member. A member of this name in the declared schema
+ * is dropped.
  */
 function withDeclared({ schema }: ResourceType, translated: Schema): Schema {
   const { [declaredSchema]: _own, ...kept } = translated;
@@ -74,7 +74,7 @@ function objectSchema(type: ResourceType, schema: Schema): Schema {
   };
 }
 
-/** Returns the schemas of the members that every object has. They precede the schemas of the declared members. */
+/** Returns the schemas of the members that every object has. */
 function platformMembers({ apiVersion, kind }: ResourceType): Schema {
   return {
     apiVersion: { type: 'string', description: `${apiVersion}; added if omitted.` },

@@ -1,8 +1,6 @@
 import { connect, type RemoteClient } from '../client/client.ts';
 
-/**
- * A request. The body is sent as JSON, unless it is text, bytes or form data. `headers` can replace the content type.
- */
+/** A request. A `body` other than text, bytes or form data is sent as JSON. `headers` can replace the content type. */
 export type TestRequest = {
   readonly method?: string;
   readonly body?: unknown;

@@ -25,7 +25,7 @@ export type PluginTestOptions = {
   readonly others?: readonly (string | URL)[];
   /**
    * Whether the bundled plugins of the platform are started; `absent` by default. With `itself`, the tested plugin is
-   * the only bundled plugin, so that it may use the platform's groups.
+   * the only bundled plugin, and may thus use the platform's groups.
    */
   readonly bundled?: 'absent' | 'started' | 'itself';
   /** The platform's domain; `svc.run` by default. */
@@ -51,8 +51,8 @@ export type PluginTest = TestCaller & {
   readonly settled: () => Promise<void>;
   /**
    * Replaces the plugin by another version, in another folder, as an upgrade does. Resolves when the new version has
-   * started, its migrations are done, and every stored object is checked. Rejects if the plugin does not start, if a
-   * migration fails for an object, or if an object breaks the schema of its type.
+   * started, its migrations are done, and every stored object is checked. Rejects if the plugin does not start, a
+   * migration fails for an object, or an object breaks the schema of its type.
    */
   readonly upgrade: (folder: string | URL) => Promise<void>;
   /** Stops the server and removes its data. */
@@ -60,7 +60,6 @@ export type PluginTest = TestCaller & {
 };
 
 const timeLimitDefaultMs = 30_000;
-/** The polling interval. */
 const lookMs = 10;
 
 /** Starts a server with this plugin and `others`. Rejects with the reason if a plugin does not start. */
@@ -109,7 +108,7 @@ async function configOf(options: PluginTestOptions, place: string, password: str
   for (const [index, each] of [folder, ...others].entries()) {
     const path = pathOf(each);
     const name = basename(path);
-    // Two folders may have the same name, so each further link gets a unique name. The first link has the name of the
+    // Folders may have the same name, so each further link gets a unique name. The first link has the name of the
     // folder, because a plugin with an unreadable manifest is reported under this name.
     await symlink(path, index === 0 ? linkOf(options, place) : join(plugins, `${name}.${String(index)}`));
   }
@@ -145,7 +144,7 @@ async function namesOf({ folder, others = [] }: PluginTestOptions): Promise<read
   return Promise.all([folder, ...others].map(async (each) => (await manifestOf(each)).name));
 }
 
-/** Returns the name and version in a manifest. If there is no readable name, returns the folder's name. */
+/** Returns the name and version in a manifest. Without a readable name, returns the folder's name. */
 async function manifestOf(
   folder: string | URL,
 ): Promise<{ readonly name: string; readonly version: string | undefined }> {

@@ -1,7 +1,7 @@
 /**
  * Returns whether a front end (`ledgerplane/ui`) should show an element to a user with the UI permissions `held`. One
- * of the `required` permissions suffices. An element without required permissions is visible to all users, and `*`
- * includes all permissions. Use the result only for the display, because the API checks every request itself.
+ * of the `required` permissions suffices, and `*` includes all permissions. An element without required permissions is
+ * visible to all users. Use the result only for the display, because the API checks every request itself.
  */
 export function permitted(required: Iterable<string> | undefined, held: Iterable<string>): boolean {
   const needed = [...(required ?? [])];

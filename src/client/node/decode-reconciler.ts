@@ -1,6 +1,6 @@
 import type { ReconcilerDeclaration, ReconcileRequest } from '../../plugin/api/plugin.ts';
 
-/** A decoded declaration. The object type, which is known only in the code of the reconciler, is erased. */
+/** A decoded declaration. Only the code of the reconciler knows the TypeScript type of the objects. */
 export type DecodedReconciler = {
   readonly type: ReconcilerDeclaration['type'];
   readonly name: string;
@@ -12,7 +12,7 @@ export type DecodedReconciler = {
 const concurrencyMax = 16;
 
 /**
- * Decodes a declaration. The TypeScript type of the objects is not checked, as for reconcilers of plugins.
+ * Decodes a declaration. The objects are not checked against their TypeScript type, as in reconcilers of plugins.
  *
  * @throws TypeError for an invalid concurrency.
  */

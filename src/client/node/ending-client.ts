@@ -1,8 +1,8 @@
 import { ClientError, type Client } from '../../plugin/api/plugin.ts';
 
 /**
- * Returns a client that refuses calls as soon as `isOver` returns true, because a step that continues after the stop
- * could conflict with a newer step.
+ * Returns a client that refuses calls as soon as `isOver` returns true. A step that continues after the stop could
+ * conflict with a newer step.
  */
 export function clientUntil(client: Client, isOver: () => boolean): Client {
   const check = (): void => {

@@ -31,7 +31,7 @@ type CachedCredential = {
 
 /**
  * Returns a function that resolves with the token that a command prints (`client.authentication.k8s.io`). The token is
- * cached until shortly before it expires.
+ * cached until shortly before its expiry.
  */
 export function tokenByCommand(command: ExecCommand, clock: Clock): () => Promise<string> {
   let kept: CachedCredential | undefined;
@@ -85,8 +85,8 @@ function decodeCredential(command: string, text: string): Credential {
 }
 
 /**
- * Converts a time to milliseconds since the epoch. An invalid time is treated as past, since the lifetime of the token
- * is unknown.
+ * Converts a time to milliseconds since the epoch. An invalid time is treated as past, because the lifetime of the
+ * token is then unknown.
  */
 function timeOf(text: string): number {
   const ms = Date.parse(text);

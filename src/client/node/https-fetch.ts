@@ -9,13 +9,13 @@ export type TlsTrust = {
    * trusted.
    */
   readonly ca: string | undefined;
-  /** The name in the server's certificate, if it differs from the URL's. */
+  /** The name in the server's certificate, if it differs from the URL's host name. */
   readonly serverName?: string | undefined;
 };
 
 const bodiless = new Set([204, 205, 304]);
 
-/** Returns a `fetch` for https: URLs that trusts only the authorities in `ca`, if given. Connections are reused. */
+/** Returns a `fetch` for https: URLs that reuses connections. With `ca`, the function trusts only these authorities. */
 export function httpsFetch({ ca, serverName }: TlsTrust): Fetch {
   const agent = new Agent({
     keepAlive: true,

@@ -17,7 +17,9 @@ export type KubeconfigConnection = {
 };
 
 export type KubeconfigOptions = {
-  /** The file, as JSON or YAML; by default the first file in the variable `KUBECONFIG`, or else `~/.kube/config`. */
+  /**
+   * The file, as JSON or YAML. The default is the first file in the variable `KUBECONFIG`, otherwise `~/.kube/config`.
+   */
   readonly path?: string | undefined;
   /** The name of a context; `current-context` by default. */
   readonly context?: string | undefined;
@@ -26,9 +28,8 @@ export type KubeconfigOptions = {
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Members of clusters and users that are not supported, although they would change the client's identity, its route to
- * the server or its trust in the server. A kubeconfig with such a member is refused, since ignoring the member would be
- * unsafe.
+ * Members of clusters and users that are not supported. They would change the client's identity, its route to the
+ * server or its trust in the server. Ignoring such a member would be unsafe, so the kubeconfig is refused.
  */
 const unsupportedOfCluster = ['insecure-skip-tls-verify', 'proxy-url'];
 const unsupportedOfUser = [
@@ -118,7 +119,8 @@ type ExecContext = {
 
 function tokenOf(identity: Members, { folder, clock, fail }: ExecContext): KubeconfigConnection['token'] {
   const file = text(identity, 'tokenFile');
-  // As in Kubernetes, `tokenFile` takes precedence. The file is read for each request, since the token may be renewed.
+  // As in Kubernetes, `tokenFile` takes precedence. The file is read for each request, because the token may be
+  // renewed.
   if (file !== undefined) return () => readFileSync(resolve(folder, file), 'utf8').trim();
   const token = text(identity, 'token');
   if (token !== undefined) return token;
@@ -147,8 +149,8 @@ function commandOf(exec: Members, folder: string): ExecCommand | undefined {
 }
 
 /**
- * Returns the elements of a list; none if the value is absent. A value that is not a list results in a list with an
- * invalid element, which is refused later.
+ * Returns the elements of a list; none for an absent value. For a value that is not a list, returns an invalid element,
+ * which is refused later.
  */
 function listOf(value: unknown): readonly unknown[] {
   if (value === undefined || value === null) return [];

@@ -23,7 +23,7 @@ export type NodeConnectOptions = ConnectOptions & {
    * The only authorities that may issue the server's certificate, as PEM. By default, Node's authorities are trusted.
    */
   readonly ca?: string | undefined;
-  /** The name in the server's certificate, if it differs from the URL's. */
+  /** The name in the server's certificate, if it differs from the URL's host name. */
   readonly serverName?: string | undefined;
 };
 

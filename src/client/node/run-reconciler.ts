@@ -17,8 +17,8 @@ import { clientUntil } from './ending-client.ts';
 
 export type RunOptions = {
   /**
-   * The client that the reconciler uses. It needs the rights to `list` and `watch` each type, to `get` the reconciled
-   * objects, and those that the steps need.
+   * The client that the reconciler uses. The client needs the rights to `list` and `watch` each type, to `get` the
+   * reconciled objects, and to make the calls of the steps.
    */
   readonly client: RemoteClient;
   /** The logger; by default the console, without messages of level `debug`. */
@@ -30,7 +30,7 @@ export type RunOptions = {
 export type RunningReconciler = {
   /**
    * Resolves when all objects have been read and enqueued. Rejects after a refusal that is not transient, for example
-   * because the client may not read the objects, or if the reconciler is stopped first.
+   * because the client may not read the objects. Also rejects if the reconciler stops first.
    */
   readonly synced: Promise<void>;
   /** The number of consecutive failures, by object name. Contains only the objects for which the last step failed. */
@@ -44,9 +44,9 @@ export type RunningReconciler = {
 };
 
 /**
- * Runs a reconciler outside of the server, with the rules for plugins' reconcilers: one step at a time for a name,
- * growing delays after failures, and a step for each name at the start. Each step reads its object from the server.
- * There is no leader election, so if two processes run the same reconciler, both run each step.
+ * Runs a reconciler outside of the server, with the rules for plugins' reconcilers. A name has one step at a time,
+ * growing delays after failures, and a step at the start. Each step reads its object from the server. Two processes
+ * with the same reconciler both run each step, because there is no leader election.
  */
 export function runReconciler(declaration: ReconcilerDeclaration<never>, options: RunOptions): RunningReconciler {
   const runner = new ReconcilerRunner(decodeReconciler(declaration), options);
@@ -158,7 +158,7 @@ class ReconcilerRunner {
   }
 
   #concern(object: PluginObject, watch: WatchDeclaration): void {
-    // Changes are ignored until all objects have been read, since all objects are enqueued at that time.
+    // Changes are ignored until all objects have been read, because all objects are then enqueued.
     if (!this.controller.isActive) return;
     try {
       const names: unknown = watch.names(object);

@@ -2,7 +2,6 @@ import type { Schema } from '../../resource/schema/schema-check.ts';
 import type { GroupVersionKind } from '../names.ts';
 import type { Content, Parameter } from '../operation.ts';
 
-/** A description of a route of the platform. */
 export type Entry = {
   readonly id: string;
   readonly tag: string;
@@ -10,9 +9,7 @@ export type Entry = {
   readonly parameters?: readonly Parameter[];
   readonly body?: Content;
   readonly status?: string;
-  /**
-   * The body of the response. If it is JSON, the document adds the other media types in which responses are available.
-   */
+  /** The body of the response. The document adds other media types to a JSON response. */
   readonly answer?: Content;
   /** The kind that the route creates. */
   readonly kind?: GroupVersionKind;

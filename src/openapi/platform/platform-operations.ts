@@ -143,7 +143,7 @@ function ownSessionEntries(of: (kind: string) => Content, deletion: Content): En
 }
 
 /**
- * Returns the operations of the given routes. Omits routes with a method that `methodOf` does not know. The operation
+ * Returns the operations of the given routes, without routes with a method that `methodOf` does not know. The operation
  * of a route without an entry is derived from the method and the path alone.
  */
 export function platformOperations(paths: readonly PlatformPath[], context: PlatformContext): readonly Operation[] {
@@ -156,7 +156,6 @@ export function platformOperations(paths: readonly PlatformPath[], context: Plat
   });
 }
 
-/** Returns the named schemas of the reviews at these paths. */
 export function platformSchemas(paths: readonly PlatformPath[]): readonly (readonly [string, Schema])[] {
   return paths
     .map(({ pattern }) => reviewsByPath.get(pattern))

@@ -3,8 +3,7 @@ import type { Schema } from '../../resource/schema/schema-check.ts';
 
 /**
  * Returns the names of the components that lead to a cycle of references in which each reference applies to the whole
- * value, not to a part of it. An example is a schema `A` with `allOf: [{$ref: A}]`. Readers would follow such
- * references forever.
+ * value. An example is a schema `A` with `allOf: [{$ref: A}]`. Readers would follow such references forever.
  */
 export function endlessIn(components: ReadonlyMap<string, Schema>): ReadonlySet<string> {
   const aliases = new Map([...components].map(([name, schema]) => [name, new Set(inPlace(schema))]));
@@ -23,7 +22,7 @@ export function endlessIn(components: ReadonlyMap<string, Schema>): ReadonlySet<
   return new Set(open.keys());
 }
 
-/** Yields the names of the components that the schema applies to the whole value, not to a part of it. */
+/** Yields the names of the components that the schema applies to the whole value, instead of a part of the value. */
 function* inPlace(schema: unknown): Generator<string> {
   if (!isObject(schema)) return;
   const { $ref } = schema;

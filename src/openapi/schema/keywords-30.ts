@@ -3,7 +3,6 @@ import type { Schema } from '../../resource/schema/schema-check.ts';
 import { holdsReference, withoutReference } from './reference-words.ts';
 import { allOf, anyOf, anything, conditional, isAnything, not, oneOf, unknown, type Translated } from './translated.ts';
 
-/** A schema that is being translated. */
 export type Reading = {
   readonly schema: Schema;
   /** The members of the result. */
@@ -31,7 +30,7 @@ const weighed =
     reading.out[keyword] = value;
     reading.weight += weigh(value);
   };
-/** Reads a keyword with schemas that apply to the same value, such as `allOf`. */
+/** Reads a keyword with schemas that apply to the whole value, such as `allOf`. */
 const applied =
   (combine: (parts: readonly Translated[]) => Translated): Reader =>
   ({ parts, translate }, value) => {
@@ -41,15 +40,15 @@ const applied =
 /** The number of bytes of a value that weigh as much as one schema. */
 const valueBytes = 16;
 
-/** Returns the weight (see `Translated.weight`) of a value that is copied into the document. */
+/** Returns the weight (`Translated.weight`) of a value that is copied into the document. */
 export function weigh(value: unknown): number {
   return 1 + Math.ceil(JSON.stringify(value).length / valueBytes);
 }
 
 /**
  * Readers by keyword of JSON Schema 2020-12. A keyword without a reader is dropped and makes the translation inexact,
- * unless it is an extension (`x-`). A `pattern` is kept only if its expression is portable, since some clients use
- * another dialect of regular expressions.
+ * unless the keyword is an extension (`x-`). A `pattern` is dropped if its expression is not portable, because some
+ * clients use another dialect of regular expressions.
  */
 export const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ...['$schema', '$comment', '$defs', 'definitions', '$anchor', '$dynamicAnchor', '$vocabulary'].map(ignore),
@@ -164,8 +163,8 @@ function readBound({ out, schema }: Reading, bound: 'minimum' | 'maximum', flag:
 }
 
 /**
- * Reads `items`. Next to `prefixItems`, `items` is dropped, because it then applies only to the rest of the array.
- * OpenAPI 3.0 cannot express this.
+ * Reads `items`. Next to `prefixItems`, `items` applies only to the rest of the array. OpenAPI 3.0 cannot express this,
+ * so `items` is then dropped.
  */
 function readItems(reading: Reading, value: unknown): void {
   if (reading.schema['prefixItems'] !== undefined) return;
@@ -187,8 +186,8 @@ function readProperties(reading: Reading, value: unknown): void {
 }
 
 /**
- * Reads `additionalProperties` together with `patternProperties`, which OpenAPI 3.0 does not have. In the result, an
- * undeclared member must match `additionalProperties` or the schema of any pattern.
+ * Reads `additionalProperties` together with `patternProperties`, which OpenAPI 3.0 lacks. In the result, an undeclared
+ * member must match `additionalProperties` or the schema of any pattern.
  */
 function readAdditional(reading: Reading, value: unknown): void {
   const { patternProperties, properties } = reading.schema;
@@ -243,7 +242,7 @@ function take(reading: Reading, inner: Translated): void {
   reading.isExact &&= inner.isExact;
 }
 
-/** Constructs that other dialects of regular expressions lack, or that mean something else without the flag `u`. */
+/** Constructs that other dialects of regular expressions lack, or interpret differently without the flag `u`. */
 const unportable = /\\[pPk]|\\u\{|\(\?<|[\u{10000}-\u{10ffff}]|\\ud[89a-f]/iu;
 
 function readPattern(reading: Reading, value: unknown): void {

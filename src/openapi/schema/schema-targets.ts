@@ -18,8 +18,7 @@ export class SchemaTargets {
   }
 
   /**
-   * Returns the target's schema and its decoded JSON pointer; undefined if there is no target, or if it is not a
-   * schema.
+   * Returns the target's schema and its decoded JSON pointer; undefined if the target is missing or is not a schema.
    */
   find(ref: string): Target | undefined {
     if (!ref.startsWith('#')) return undefined;

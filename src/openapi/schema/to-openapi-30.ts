@@ -15,13 +15,13 @@ export type TranslatedDocument = {
   readonly isExact: boolean;
   /** The targets of references, by the name of their component. */
   readonly components: ReadonlyMap<string, Schema>;
-  /** Whether there is a cycle of references in which each reference applies to the whole value, not to a part of it. */
+  /** Whether a cycle of references exists in which each reference applies to the whole value. */
   readonly isEndless: boolean;
 };
 
 /**
  * Translates JSON Schema 2020-12 into schema objects of OpenAPI 3.0. The result accepts every value that `root`
- * accepts; constraints that OpenAPI 3.0 cannot express are dropped. References within the schema become references to
+ * accepts, without the constraints that OpenAPI 3.0 cannot express. References within the schema become references to
  * components. A component is named `<name>.<last segment of the reference>`, with a number if the name is already used.
  */
 export function toOpenApi30(root: unknown, name: string): TranslatedDocument {
@@ -69,9 +69,8 @@ class Translation {
   }
 
   /**
-   * Translates the target of a reference into a component, and returns a reference to the component. Until the
-   * translation of the target has ended, the target counts as inexact, since its translation may accept more values
-   * than the target.
+   * Translates the target of a reference into a component, and returns a reference to the component. During the
+   * translation, the target counts as inexact, because the translation may accept more values than the target.
    */
   #reference(ref: string, depth: number): Translated {
     const known = this.#targets.get(ref);
@@ -129,7 +128,9 @@ function finished({ out, parts, isExact, weight }: Reading): Translated {
   return { schema: out, ...whole };
 }
 
-/** Adds the part to `out` if it is a single independent keyword that `out` lacks. Returns whether it was added. */
+/**
+ * Adds the part to `out` if it is a single independent keyword that `out` lacks. Returns whether the part was added.
+ */
 function joins(out: Record<string, unknown>, { schema }: Translated): boolean {
   const [keyword = '', ...others] = Object.keys(schema);
   if (others.length > 0 || !independent.has(keyword) || out[keyword] !== undefined) return false;

@@ -7,8 +7,8 @@ import { holdsReference, withoutReference } from './reference-words.ts';
 import { SchemaTargets } from './schema-targets.ts';
 
 /**
- * Keywords that are not copied, because they have no meaning or another meaning inside a document. Of these, `$ref`,
- * `$dynamicRef` and `nullable` are translated.
+ * Keywords that are not copied, because they have no meaning or another meaning inside a document. Of these keywords,
+ * `$ref`, `$dynamicRef` and `nullable` are translated.
  */
 const dropped = new Set([
   '$id',
@@ -55,9 +55,8 @@ const values = new Set(['default', 'example', 'examples', 'enum', 'const']);
 const closing = new Set(['additionalProperties', 'unevaluatedProperties', 'propertyNames']);
 
 /**
- * Drops the keywords in `dropped`, extensions that documents do not show, and values that contain `$ref`. Also drops
- * properties named `$ref`, which look like references. If such a property is dropped, the keywords that could refuse it
- * as undeclared are dropped too.
+ * Drops the keywords in `dropped`, hidden extensions, and values that contain `$ref`. Also drops a property named
+ * `$ref`, which looks like a reference, together with the keywords that could then refuse the undeclared property.
  */
 function keptMembers(schema: Schema): Schema {
   const named = schema['properties'];

@@ -28,8 +28,9 @@ const kept = new Set([
 ]);
 
 /**
- * Translates a schema object of OpenAPI 3.0 into OpenAPI 2.0. The result accepts the same values or more. OpenAPI 2.0
- * lacks `anyOf`, `oneOf`, `not` and `nullable`. These keywords are dropped, and a nullable schema also loses its type.
+ * Translates a schema object of OpenAPI 3.0 into OpenAPI 2.0. The result accepts the same values or more values.
+ * OpenAPI 2.0 lacks `anyOf`, `oneOf`, `not` and `nullable`. These keywords are dropped, and a nullable schema also
+ * loses its type.
  */
 export function toSwagger20(schema: unknown): Schema {
   if (!isObject(schema)) return {};
@@ -58,9 +59,8 @@ function ownMembers(schema: Schema): Schema {
 }
 
 /**
- * Returns the reference in a schema that consists of `allOf` with a single reference and, optionally, a description.
- * The reference replaces the `allOf`, because clients of OpenAPI 2.0 read descriptions next to a reference, but few
- * read `allOf`.
+ * Returns the reference in a schema with only an `allOf` of a single reference and, optionally, a description. The
+ * reference replaces the `allOf`, because few clients of OpenAPI 2.0 read `allOf`.
  */
 function onlyReference({ allOf, description: _description, ...others }: Schema): string | undefined {
   const [first, ...more] = isList(allOf) ? allOf : [];

@@ -3,7 +3,7 @@ import type { Schema } from '../../resource/schema/schema-check.ts';
 /** The translation of a JSON Schema 2020-12 into a schema object of OpenAPI 3.0. */
 export type Translated = {
   readonly schema: Schema;
-  /** Whether the translation accepts exactly the same values. Otherwise it accepts more values, never fewer. */
+  /** Whether the translation accepts exactly the values of the original. An inexact translation accepts more values. */
   readonly isExact: boolean;
   /** The size of the translation: the number of its schemas, plus the bytes of its values divided by 16. */
   readonly weight: number;
@@ -31,7 +31,7 @@ export function allOf(parts: readonly Translated[]): Translated {
 /** Returns a schema that accepts the values that at least one part accepts. */
 export function anyOf(parts: readonly Translated[]): Translated {
   const open = parts.find(isAnything);
-  // A part that accepts every value determines the result, which is exact if one such part is exact.
+  // A part that accepts every value determines the result, which is exact if an exact part accepts every value.
   if (open !== undefined) return { ...anything, isExact: parts.some((part) => isAnything(part) && part.isExact) };
   const [only] = parts;
   if (only !== undefined && parts.length === 1) return only;
@@ -44,7 +44,7 @@ export function anyOf(parts: readonly Translated[]): Translated {
 
 /**
  * Returns a schema that accepts the values that exactly one part accepts. With an inexact part, `oneOf` could refuse
- * valid values, so the result is that of `anyOf`.
+ * valid values, so the result uses `anyOf`.
  */
 export function oneOf(parts: readonly Translated[]): Translated {
   if (!areExact(parts)) return { ...anyOf(parts), isExact: false };
@@ -56,8 +56,8 @@ export function oneOf(parts: readonly Translated[]): Translated {
 }
 
 /**
- * Returns a schema that accepts the values that the part refuses. For an inexact part, the result is `unknown`, because
- * the part accepts more than the original schema, and its negation would refuse valid values.
+ * Returns a schema that accepts the values that the part refuses. The negation of an inexact part would refuse valid
+ * values, so the result is then `unknown`.
  */
 export function not(part: Translated): Translated {
   return part.isExact
@@ -70,12 +70,11 @@ export function not(part: Translated): Translated {
 }
 
 /**
- * The highest weight of an `if` that is translated exactly. An exact translation contains the `if` twice, so nested
+ * The maximum weight of an `if` that is translated exactly. An exact translation contains the `if` twice, so nested
  * conditions would double in size with each level.
  */
 const repeatedWeightMax = 64;
 
-/** Translates `if`, `then` and `else`. */
 export function conditional(condition: Translated, then: Translated, otherwise: Translated): Translated {
   const met = allOf([condition, then]);
   if (condition.isExact && condition.weight <= repeatedWeightMax)

@@ -38,10 +38,7 @@ export function typedPart(schema: unknown, depth = 0): TypedPart {
   return typeof description === 'string' ? { ...part, description } : part;
 }
 
-/**
- * Returns the declared members of an object with this schema, without the platform's members; undefined if no members
- * are declared.
- */
+/** Returns the declared members of an object, without the platform's members; undefined if no members are declared. */
 export function typedObject(schema: unknown): MembersPart | undefined {
   if (!isObject(schema) || !isObject(schema['properties'])) return undefined;
   const { apiVersion: _version, kind: _kind, metadata: _metadata, ...declared } = schema['properties'];
