@@ -36,7 +36,8 @@ export function stateOf({ spec }: Comment): CommentState {
 }
 
 /**
- * Returns the field selectors of the approved comments on a post, which all visitors may read if the post is public.
+ * Returns the field selectors of the approved comments on a post. All visitors may read these comments if the post is
+ * public.
  */
 export function publicCommentsOf(name: string): readonly string[] {
   return [`spec.post=${escapeSelectorValue(name)}`, 'spec.state=approved', '!metadata.deletionTimestamp'];
@@ -54,7 +55,7 @@ function declared(domain: string) {
       { name: 'spec.post' },
       { name: 'spec.author' },
       { name: 'spec.state', indexFunc: ({ spec }) => spec.state ?? 'pending' },
-      // Whether the comment has an owner reference. The reconciler of posts adds the reference to comments without one.
+      // Whether the comment has an owner reference. The reconciler of posts adds missing owner references.
       { name: 'owned', type: 'boolean', indexFunc: ({ metadata }) => (metadata.ownerReferences ?? []).length > 0 },
     ],
     printerColumns: [

@@ -11,14 +11,14 @@ import { post, type Post } from './post.ts';
 import { excerptOf, permalinkOf, readingMinutesOf } from './post-text.ts';
 
 /**
- * The maximum number of comments that one step processes. The changes of these comments trigger the next step, which
- * processes more comments.
+ * The maximum number of comments that one step changes. These changes trigger the next step, which changes more
+ * comments.
  */
 const commentsPerStepMax = 100;
 
 /**
- * Maintains the status of a post and the owner references of its comments. Each call makes one step. The writes of a
- * step trigger the next step. A finalizer blocks the removal of a post until its comments are deleted.
+ * Maintains the status of a post and the owner references of its comments. Each call makes one step, and its writes
+ * trigger the next step. A finalizer blocks the removal of a post until its comments are deleted.
  */
 export function keepPosts(domain: string): ReconcilerDeclaration<never> {
   const types: Types = { posts: post(domain), comments: comment(domain), finalizer: `content.${domain}/comments` };

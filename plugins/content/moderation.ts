@@ -21,7 +21,7 @@ const sizeMax = 500;
 
 /**
  * Declares the routes for moderators, which list comments, change the state of a comment, and count posts and comments.
- * The routes use the plugin's rights, so callers need rights on these routes, but no rights on posts or comments.
+ * The routes use the plugin's rights. Callers need rights on these routes, but no rights on posts or comments.
  */
 export function moderation(domain: string): ControllerDeclaration {
   const types: Types = { posts: post(domain), comments: comment(domain) };

@@ -3,9 +3,8 @@ import { checkAuthorSpec, editorialMembers } from './author-members.ts';
 import { post, type Post } from './post.ts';
 
 /**
- * Declares the routes for the caller's own posts (decision 6.9). In these routes, only the actions `publish` and
- * `unpublish` change the publication of a post. Thus a role can grant the right to write posts without the right to
- * publish them.
+ * Declares the routes for the caller's own posts (decision 6.9). Here, only the actions `publish` and `unpublish`
+ * change the publication of a post. Thus a role can grant the right to write posts without the right to publish them.
  */
 export function ownPosts(domain: string): ControllerDeclaration {
   const type = post(domain);

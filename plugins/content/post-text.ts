@@ -1,15 +1,13 @@
 const excerptLengthMax = 200;
 const wordsPerMinute = 200;
 
-/** Returns the path of a post in URLs. */
 export function permalinkOf(name: string, slug: string | undefined): string {
   return `/posts/${slug ?? name}`;
 }
 
 /** Returns the beginning of a text without markup. A longer text is cut at a space if possible, and ends with `…`. */
 export function excerptOf(content: string): string {
-  // Processes only the beginning of a long text, which normally contains enough characters for the excerpt, even with
-  // much markup.
+  // Only the beginning of a long text is processed, which usually contains enough characters for the excerpt.
   const text = content
     .slice(0, excerptLengthMax * 20)
     .replaceAll(/<[^<>]*>/gu, ' ')

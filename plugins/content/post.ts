@@ -42,14 +42,13 @@ function declared(domain: string) {
       { name: 'spec.priority', type: 'number' },
       { name: 'spec.categories', multi: true, indexFunc: (object) => object.spec.categories },
     ],
-    // The status is a subresource, so that writes to posts by authors do not change the status.
+    // The status is a subresource, so that authors cannot change the status.
     statusSubresource: true,
     printerColumns: [
       { name: 'Title', type: 'string', pointer: '/spec/title' },
       { name: 'Owner', type: 'string', pointer: '/spec/owner' },
       { name: 'Published', type: 'boolean', pointer: '/spec/publish' },
-      // Has no `type: 'date'`, because kubectl cannot display a `date` in the future, and `publishTime` may be in the
-      // future.
+      // kubectl cannot display a `date` in the future, so this column is not a `date`.
       { name: 'Published At', type: 'string', format: 'date-time', pointer: '/spec/publishTime', priority: 1 },
       { name: 'Comments', type: 'integer', pointer: '/status/comments', priority: 1 },
     ],

@@ -30,7 +30,7 @@ type NewComment = { readonly body: FromSchema<typeof newComment> };
 
 /**
  * Declares the routes that list the approved comments on a published post, and add a comment. The routes use the
- * plugin's rights on comments, so that callers need no rights on comments.
+ * plugin's rights, so that callers need no rights on comments.
  */
 export function publicComments(domain: string): ControllerDeclaration {
   const types: Types = { posts: post(domain), comments: comment(domain) };

@@ -11,8 +11,8 @@ import { positiveInteger } from './query.ts';
 import { badRequest, notFound } from './refusals.ts';
 
 /**
- * Declares the routes for visitors, which return only published posts. The routes use the plugin's rights on posts, so
- * that visitors need no rights on posts. Callers need rights on these routes, which roles grant.
+ * Declares the routes for visitors, which return only published posts. The routes use the plugin's rights. Callers need
+ * rights on these routes, but no rights on posts.
  */
 export function publicPosts(domain: string): ControllerDeclaration {
   const type = postName(domain);

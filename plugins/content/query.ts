@@ -1,6 +1,6 @@
 /**
- * Decodes a query parameter that must be an integer of at least 1. Returns `absent` if the parameter is missing, and
- * undefined if the parameter is invalid or repeated.
+ * Decodes a query parameter that must be an integer of at least 1. Returns `absent` for a missing parameter, and
+ * undefined for an invalid or repeated parameter.
  */
 export function positiveInteger(value: string | readonly string[] | undefined, absent: number): number | undefined {
   if (value === undefined) return absent;

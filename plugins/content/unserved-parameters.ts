@@ -2,9 +2,8 @@ import type { ControllerDeclaration, RouteRequest } from '../../src/plugin/api/p
 import { badRequest } from './refusals.ts';
 
 /**
- * The query parameters that the generated APIs support and this plugin's routes do not support. The key is the
- * normalized spelling. If a route ignored such a parameter, the result would be wrong, for example a write despite
- * `dryRun`.
+ * Query parameters that only the generated APIs support, by normalized spelling. An ignored parameter would lead to a
+ * wrong result, for example a write despite `dryRun`.
  */
 const unserved = new Map([
   ['dryrun', 'dryRun'],

@@ -1,7 +1,6 @@
 import { isList, isObject } from '../base/guards.ts';
 import type { Json } from '../base/json.ts';
 
-/** Returns the value at a path of a response; undefined if the path does not exist. */
 export function memberOf(value: Json | undefined, ...path: readonly string[]): Json | undefined {
   let found = value;
   for (const step of path) {

@@ -6,12 +6,12 @@ import type { Environment } from '../config/environment.ts';
 /** The parts of the process that a command uses. */
 export type CommandContext = {
   readonly input: SecretInput;
-  /** Standard output. Only results are written to it, so that scripts can use the output directly. */
+  /** Standard output. Commands write only results here, so that scripts can use the output directly. */
   readonly output: TextSink;
   /** Standard error: prompts, notes and errors. */
   readonly stderr: TextSink;
   readonly variables: Environment;
-  /** The working folder: the folder of `.env`, to which relative paths refer. */
+  /** The working folder, with `.env`, to which relative paths refer. */
   readonly folder: string;
   /** A clock with timers that keep the process alive. */
   readonly clock: Clock;

@@ -98,7 +98,7 @@ function tlsKindOf({ TLS = 'off' }: Environment): (typeof tlsKinds)[number] {
 }
 
 /**
- * Returns the address of the server. Error messages do not contain the given address, because it may contain a
+ * Returns the address of the server. Error messages do not contain the given address, because the address may contain a
  * password.
  */
 function serverUrl(given: string | undefined, { host, port }: Config, scheme: 'http' | 'https'): URL {

@@ -11,7 +11,7 @@ export type Sent = {
   readonly body: Uint8Array | undefined;
   /**
    * The authorities that may have issued the server's certificate, as PEM; if undefined, the authorities that Node
-   * trusts are used.
+   * trusts.
    */
   readonly ca: string | undefined;
   readonly signal: AbortSignal;
@@ -49,7 +49,7 @@ export async function begin(target: URL, { method, headers, body, ca, signal }: 
   return { status: response.statusCode ?? 0, body: plainBody(response) };
 }
 
-/** Decompresses the body if needed. A server compresses a response only if the request allows compression. */
+/** Decompresses a compressed body. A server compresses a response only if the request allows compression. */
 function plainBody(response: IncomingMessage): AsyncIterable<Uint8Array> {
   if (response.headers['content-encoding'] !== 'gzip') return response;
   const gunzip = createGunzip();

@@ -5,7 +5,6 @@ import { usageError } from './failure.ts';
 import { askSecret } from './secret-prompt.ts';
 import type { CommandContext } from './command-context.ts';
 
-/** The credentials of the command's requests. */
 export type Identity =
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'user'; readonly name: string; readonly password: string; readonly passwordFile?: string };
@@ -20,8 +19,8 @@ export type IdentityContext = {
 };
 
 /**
- * Determines the credentials. Prompts for the password only if `--user` is set and LEDGERPLANE_PASSWORD is not.
- * `--user` takes precedence over a token in the environment.
+ * Determines the credentials. Prompts for the password if `--user` is set without LEDGERPLANE_PASSWORD. `--user` takes
+ * precedence over a token in the environment.
  */
 export async function identityOf(
   user: string | undefined,
@@ -45,9 +44,7 @@ export async function identityOf(
   };
 }
 
-/**
- * Checks that the token can be sent in a header, so that the error names the setting and does not contain the token.
- */
+/** Checks that the token can be sent in a header. The error names the setting and does not contain the token. */
 function tokenText(token: string): string {
   if (!/^[\x21-\x7e]+$/u.test(token))
     throw usageError('LEDGERPLANE_TOKEN contains characters that are not valid in a token');

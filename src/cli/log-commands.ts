@@ -9,8 +9,8 @@ import type { CommandContext } from './command-context.ts';
 /** `log`: a log in the syntax of EVENT_LOG; if undefined, the log of the settings. */
 export type LogOptions = { readonly log: string | undefined };
 /**
- * `checkpoint`: a file with a checkpoint to compare with the log. `keys`: verifier keys, or files with verifier keys,
- * one of which must have signed the checkpoint; if empty, the signature is not verified.
+ * `checkpoint`: a file with a checkpoint to compare with the log. `keys`: verifier keys, or files with verifier keys.
+ * One of these keys must have signed the checkpoint. Without keys, the signature is not verified.
  */
 export type LogInfoOptions = LogOptions & {
   readonly checkpoint: string | undefined;

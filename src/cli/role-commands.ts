@@ -6,13 +6,12 @@ import type { CommandContext } from './command-context.ts';
 import { textTable } from './text-table.ts';
 
 export type RoleListOptions = ConnectionOptions & {
-  /** Lists only role templates. */
   readonly templates?: boolean | undefined;
-  /** Lists hidden roles too, which are not offered for assignment. */
+  /** Also lists hidden roles, which are not offered for assignment. */
   readonly all?: boolean | undefined;
 };
 
-/** Prints the server's roles, sorted by name. Hidden roles are left out without `--all`, even if they are templates. */
+/** Prints the server's roles, sorted by name. Without `--all`, hidden roles are omitted, even hidden templates. */
 export async function listRoles(options: RoleListOptions, context: CommandContext): Promise<void> {
   const { client, domain } = await connect(options, context);
   const answer = await client.send({ method: 'GET', path: ['api', 'v1alpha1', 'roles'] });

@@ -54,7 +54,7 @@ async function firstLine(input: SecretInput): Promise<string> {
 }
 
 /**
- * Reads a line from a terminal in raw mode. In this mode, the program itself must handle the keys for enter, erase and
+ * Reads a line from a terminal in raw mode, in which the program itself must handle the keys for enter, erase and
  * interrupt.
  */
 async function typedLine(input: SecretInput): Promise<string> {

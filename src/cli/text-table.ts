@@ -1,6 +1,5 @@
 /**
- * Escapes control characters and changes of text direction, because a terminal would interpret them and the text is not
- * trusted.
+ * Escapes control characters and changes of text direction, because a terminal would interpret them in untrusted text.
  */
 export function printable(text: string): string {
   return text.replaceAll(

@@ -28,8 +28,8 @@ export type Authority = {
 
 /**
  * Returns the authority in LEDGERPLANE_CA. Without this setting, returns the authority in DATA_DIR if the server's own
- * certificate is valid for the host of the URL. Returns undefined for plain HTTP, and if the authorities that Node
- * trusts are to be used.
+ * certificate is valid for the host of the URL. Returns undefined for plain HTTP, and if Node's default authorities are
+ * to be used.
  */
 export function authorityFor({ url, file, folder, dataDir, host }: TrustContext): Authority | undefined {
   if (url.protocol !== 'https:') return undefined;
@@ -42,8 +42,7 @@ export function authorityFor({ url, file, folder, dataDir, host }: TrustContext)
   try {
     return { file: own, text: readFileSync(own, 'utf8') };
   } catch {
-    // If the file cannot be read, the server has a certificate of another authority, or the file belongs to another
-    // user.
+    // The server has a certificate of another authority, or the file belongs to another user.
     return undefined;
   }
 }
@@ -52,7 +51,7 @@ function given(file: string): Authority {
   try {
     const text = readFileSync(file, 'utf8');
     if (!text.includes('-----BEGIN')) throw new Error('the file contains no certificate in PEM format');
-    // Parses the first certificate, since TLS silently skips an unreadable one.
+    // Parses the first certificate, because TLS silently skips an unreadable certificate.
     new X509Certificate(text).checkHost('');
     return { file, text };
   } catch (error) {

@@ -5,7 +5,7 @@ import { usageError } from '../failure.ts';
 import { printable } from '../text-table.ts';
 import { BrokenFileError, linesOfFile } from './export-file.ts';
 
-/** Describes an export file that an earlier command has written, completely or in part. */
+/** Describes a complete or partial export file of an earlier command. */
 export type BegunExport = {
   readonly header: ExportHeader;
   /** The index of the first leaf that the file lacks. */
@@ -18,8 +18,8 @@ export type BegunExport = {
 };
 
 /**
- * Reads an export file that may be truncated: the result describes its whole lines. Returns undefined if the file does
- * not exist, is empty, or ends within the header. `name` is the name of the file in error messages.
+ * Reads the complete lines of an export file, which may be truncated. Returns undefined if the file does not exist, is
+ * empty, or ends within the header. `name` is the name of the file in error messages.
  *
  * @throws CommandFailure if the file is damaged in another way, is not an export, or cannot be read.
  */
@@ -39,7 +39,7 @@ export async function begunExport(path: string, name: string): Promise<BegunExpo
   return begun;
 }
 
-/** Whether the error means only that the file is the beginning of an export. */
+/** Whether the error only means that the file is truncated. */
 function isCut(error: unknown, begun: BegunExport | undefined): boolean {
   return error instanceof BrokenFileError && error.isCut && (begun !== undefined || mayBecomeHeader(error.rest));
 }

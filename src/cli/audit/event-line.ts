@@ -5,9 +5,7 @@ import { printable } from '../text-table.ts';
 
 const reset = '\u001b[0m';
 const [green, yellow, red] = ['\u001b[32m', '\u001b[33m', '\u001b[31m'];
-/**
- * The colours of event types. Other types have no colour. The changes in the output of `history` have the same colours.
- */
+/** The colours of event types. Other types have no colour. The command `history` uses these colours for changes. */
 const colourOf: ReadonlyMap<string, string> = new Map([
   ['ObjectCreated', green],
   ['ObjectUpdated', yellow],
@@ -15,8 +13,8 @@ const colourOf: ReadonlyMap<string, string> = new Map([
   ['ObjectDeleted', red],
 ]);
 /**
- * The members of an event that are printed after the actor, each with the words that are printed before its value.
- * Members that an event lacks are omitted.
+ * The members of an event that are printed after the actor, with the words before each value. Missing members are
+ * omitted.
  */
 const causes: Readonly<Record<string, string>> = {
   onBehalfOf: 'for',

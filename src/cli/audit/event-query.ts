@@ -9,8 +9,8 @@ import type { ServerClient } from '../server-client.ts';
 import { eventLine } from './event-line.ts';
 
 /**
- * The options of the commands that select events. Each option is a condition, except `output` and the options of the
- * connection. An event must meet all conditions.
+ * The options of the commands that select events. Apart from `output` and the options of the connection, each option is
+ * a condition. An event must meet all conditions.
  */
 export type EventOptions = ConnectionOptions & {
   readonly actor?: string;
@@ -29,8 +29,8 @@ export type EventOptions = ConnectionOptions & {
 };
 
 /**
- * The options that require a value of one field, each with the name of the field. The option `type` is not in this
- * list, because its value is looked up first.
+ * The options that require a value of one field, with the name of the field. `type` is not in this list, because its
+ * value is looked up first.
  */
 const fields = [
   ['actor', 'actor'],
@@ -69,22 +69,21 @@ export async function conditionsOf(options: EventOptions, { client, path }: Type
 }
 
 /**
- * Returns the condition that an event's position or time is at least (`>=`) or at most (`<=`) `moment`, which is a
- * position of the log or a time. Returns no condition if `moment` is undefined.
+ * Returns the condition that an event is at or after (`>=`), or at or before (`<=`) a moment: a position of the log or
+ * a time. Returns no condition if `moment` is undefined.
  */
 export function boundOf(operator: '>=' | '<=', moment: string | undefined): readonly string[] {
   if (moment === undefined) return [];
   return [`${/^\d+$/u.test(moment) ? 'position' : 'time'}${operator}${escaped(moment)}`];
 }
 
-/** Returns the query parameters that select events by all conditions. */
 export function selectorOf(conditions: readonly string[]): Readonly<Record<string, string>> {
   return conditions.length === 0 ? {} : { fieldSelector: conditions.join(',') };
 }
 
 /**
- * Returns `type` if an event has exactly this type, even if the server no longer serves it. Otherwise looks `type` up
- * among the served types. An event without an object has the category of its stream as type.
+ * Returns `type` if an event has exactly this type, even if the server no longer serves this type. Otherwise looks up
+ * `type` among the served types. An event without an object has the category of its stream as type.
  */
 async function typeOf(type: string, client: ServerClient, path: readonly string[]): Promise<string> {
   const query = { ...selectorOf([`type=${escaped(type)}`]), limit: '1' };
@@ -112,7 +111,6 @@ export function limitOf(text: string): number {
   throw usageError('--limit must be a whole number of at least 1, with at most 9 digits');
 }
 
-/** Returns a function that prints an event as a line of text or of JSON. */
 export function printerFor({ output = 'text' }: EventOptions, context: CommandContext): (event: Json) => void {
   if (output !== 'text' && output !== 'json') throw usageError('--output must be text or json');
   const colours = coloursFor(context);

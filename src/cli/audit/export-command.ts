@@ -66,8 +66,8 @@ async function continuedIn(name: string, options: ExportOptions, context: Comman
 }
 
 /**
- * Calls `write`, and closes the file even if `write` fails, so that the received lines are stored. If the command fails
- * and the file is empty, the file is removed.
+ * Calls `write`, and closes the file even after an error, so that the received lines are stored. If the command fails,
+ * an empty file is removed.
  */
 async function inFile(name: string, file: OutputFile, write: (output: ExportOutput) => Promise<void>): Promise<void> {
   const output = lazyOutput(file);
@@ -103,7 +103,7 @@ type Receiving = {
 
 /**
  * Writes the lines of the response to `output`, and returns the header of the export. If a file is continued, the
- * header is checked against the header in the file and not written again.
+ * header is compared with the header in the file and not written again.
  */
 async function received(
   options: ExportOptions,
@@ -143,14 +143,13 @@ function headerIn(line: Uint8Array, begun: BegunExport | undefined): ExportHeade
   return header;
 }
 
-/** Returns the query parameters of a range. */
 function queryOf(from: string | undefined, until: string | undefined): Readonly<Record<string, string>> {
   return { ...(from === undefined ? {} : { from }), ...(until === undefined ? {} : { until }) };
 }
 
 /**
- * Returns the query parameters that request the leaves that the file lacks. The parameter `after` is used because it is
- * valid even if the file has all leaves and lacks only the last line.
+ * Returns the query parameters that request the leaves that the file lacks. The parameter `after` is also valid if the
+ * file lacks only the last line.
  */
 function restOf({ header: { until }, next }: BegunExport): Readonly<Record<string, string>> {
   const after = next === 0 ? {} : { after: `leaf:${String(next - 1)}` };

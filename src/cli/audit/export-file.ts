@@ -8,7 +8,7 @@ import { exportLineBytesMax, exportUnpackedFreeBytes, exportUnpackedRatioMax } f
 export class BrokenFileError extends Error {
   /** Whether the file is truncated, so that it may be the beginning of an export. */
   readonly isCut: boolean;
-  /** The first bytes of the incomplete line; empty if they are unknown. */
+  /** The first bytes of the incomplete line; empty if the bytes are unknown. */
   readonly rest: Uint8Array;
 
   constructor(detail: string, isCut: boolean, rest: Uint8Array = new Uint8Array()) {
@@ -111,7 +111,7 @@ async function* wholeLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<re
       if (left.length > 0) rest.push(left);
     }
   } catch (error) {
-    // The gzipped file is truncated. Adds the incomplete line, from which a reader sees whether it begins an export.
+    // Adds the incomplete line, from which the caller can recognize the beginning of an export.
     throw error instanceof BrokenFileError && error.isCut ? new BrokenFileError(error.message, true, rest[0]) : error;
   }
   if (restBytes > 0) throw new BrokenFileError('the file is truncated: it ends within a line', true, rest[0]);

@@ -8,7 +8,7 @@ import { linesOfFile, BrokenFileError } from './export-file.ts';
 export type ExportOutput = {
   /**
    * Writes `line`, which has no line feed at the end. Resolves when the destination accepts the next line, or has
-   * failed; after a failure, the next call of `write` or `close` rejects.
+   * failed. After a failure, the next call of `write` or `close` rejects.
    */
   write(line: Uint8Array): Promise<void>;
   close(): Promise<void>;
@@ -26,7 +26,7 @@ export type OutputFile = {
 
 const newline = Buffer.from('\n');
 
-/** Returns an output that opens its file, and creates the file if needed, when the first line is written. */
+/** Returns an output that opens or creates its file when the first line is written. */
 export function lazyOutput(file: OutputFile): ExportOutput & { isBegun(): boolean } {
   let opened: Promise<ExportOutput> | undefined;
   return {
@@ -37,7 +37,7 @@ export function lazyOutput(file: OutputFile): ExportOutput & { isBegun(): boolea
 }
 
 /**
- * Opens the file. With `keep`, an existing file is continued; otherwise an existing file is an error. Rejects with the
+ * Opens the file. With `keep`, an existing file is continued. Otherwise, an existing file is an error. Rejects with the
  * system's error.
  */
 async function openOutput({ path, gzip, keep }: OutputFile): Promise<ExportOutput> {

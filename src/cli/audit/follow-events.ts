@@ -23,8 +23,8 @@ const longestWaitMs = 30_000;
 const silenceMs = 30_000;
 
 /**
- * Prints events as they are appended: the events after the position `since`, or, without `since`, after the present end
- * of the log. Ends after `limit` events, or when the command is interrupted.
+ * Prints events as they are appended, beginning after the position `since` or at the present end of the log. Ends after
+ * `limit` events, or when the command is interrupted.
  */
 export async function followEvents(options: FollowOptions, context: CommandContext): Promise<void> {
   const limit = options.limit === undefined ? Infinity : limitOf(options.limit);
@@ -97,7 +97,7 @@ async function* untilItEnds(
 }
 
 const whenItIs = 'as soon as the server responds';
-/** The maximum of `Progress.attempts`. At this count, the delay is `longestWaitMs` and does not grow further. */
+/** The maximum of `Progress.attempts`, at which the delay is already `longestWaitMs`. */
 const attemptsMax = 10;
 
 type Change = {
@@ -114,7 +114,7 @@ async function* watched(client: ServerClient, call: Call, clock: Clock): AsyncGe
   throw new ConnectionFailure('the server has ended the watch');
 }
 
-/** Yields the lines of the response. @throws ConnectionFailure when the server has sent no data for too long. */
+/** Yields the lines of the response. @throws ConnectionFailure when the server has sent no data for `silenceMs`. */
 async function* linesUntilSilence(client: ServerClient, call: Call, clock: Clock): AsyncGenerator<Uint8Array> {
   const silence = new AbortController();
   const begin = (): Timer =>

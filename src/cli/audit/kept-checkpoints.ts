@@ -7,7 +7,7 @@ import { parseNote, parseVerifierKey, verifyNote, type VerifierKey } from '../..
 import { usageError, type CommandFailure } from '../failure.ts';
 import { printable } from '../text-table.ts';
 
-/** A checkpoint in the folder, with the signed note that contains it. */
+/** A checkpoint in the folder, with the signed note that contains the checkpoint. */
 export type KeptCheckpoint = ShownCheckpoint & {
   /** The path of the checkpoint's file within the folder. */
   readonly path: string;
@@ -21,8 +21,8 @@ export type ShownCheckpoint = {
 
 /**
  * The checkpoints in a folder. Each checkpoint is in the file `<tree>/<size>.note`, where `<tree>` is the SHA-256 of
- * the tree's origin. The file `last` contains the name `<tree>` of the tree of the last stored checkpoint, and the file
- * `keys` contains the trusted keys.
+ * the tree's origin. The file `last` contains the `<tree>` of the last stored checkpoint. The file `keys` contains the
+ * trusted keys.
  */
 export class KeptCheckpoints {
   readonly #dir: string;
@@ -34,7 +34,7 @@ export class KeptCheckpoints {
   /**
    * Returns the largest checkpoint of the tree in the file `last`; undefined if no checkpoint is stored.
    *
-   * @throws CommandFailure if a file is damaged or cannot be read. So do `of` and `keys`.
+   * @throws CommandFailure if a file is damaged or cannot be read. `of` and `keys` throw the same error.
    */
   last(): KeptCheckpoint | undefined {
     const trees = this.#trees();
@@ -70,7 +70,7 @@ export class KeptCheckpoints {
     this.#write('last', `${name}\n`);
   }
 
-  /** Returns the stored trusted keys; an empty list if there is no file `keys`. */
+  /** Returns the stored trusted keys; an empty list if the file `keys` does not exist. */
   keys(): readonly VerifierKey[] {
     const lines = (this.#read('keys') ?? '').split('\n').filter((line) => line !== '');
     return lines.map((line, at) => {

@@ -19,7 +19,6 @@ export type ListOptions = EventOptions & {
   readonly limit?: string;
 };
 
-/** The maximum number of events in a page. */
 const pageMax = 500;
 
 /**
@@ -36,7 +35,7 @@ export async function listEvents(options: ListOptions, context: CommandContext):
   const asked = { ...selectorOf(where), ...(newest ? { sort: 'position,desc' } : {}) };
   let [left, last] = [limit, 0n];
   for (let token: string | undefined = ''; token !== undefined;) {
-    // One event more than needed is requested, to find out whether there are more events.
+    // The extra event shows whether there are more events.
     const query = {
       ...asked,
       limit: String(Math.min(left + 1, pageMax)),
@@ -51,8 +50,7 @@ export async function listEvents(options: ListOptions, context: CommandContext):
     token = textOf(page, 'metadata', 'continue');
     const isOneMore = items.length > left;
     left -= Math.min(items.length, left);
-    // Without the extra event, a continue token means that more events may match. Reading further pages to find out
-    // could take as long as reading the whole log.
+    // A continue token alone means that more events may match. A search through further pages could read the whole log.
     if (left > 0 || (token === undefined && !isOneMore)) continue;
     context.stderr.write(noteOf(`${isOneMore ? '' : 'may '}match`, last, newest));
     return;

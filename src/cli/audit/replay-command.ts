@@ -31,10 +31,7 @@ export type StoppedReplays = {
 /** The API resource that serves the request. */
 export type AuditKind = 'replays' | 'diffs';
 
-/**
- * Prints the result of a replay. Returns false if the comparison found a difference between the read models and the
- * log.
- */
+/** Prints the result of a replay. Returns false if the read models differ from the log. */
 export async function replay(
   options: ReplayOptions,
   context: CommandContext,
@@ -86,8 +83,8 @@ const changeOpening = Buffer.from('{"kind":"Change",');
 
 /**
  * Prints the lines of the response, and returns false if the result reports a difference. Progress is printed to
- * standard error. The result is printed to standard output or, with `print`, to standard error, so that standard output
- * contains only the objects or changes.
+ * standard error. The result is printed to standard output or, with `print`, to standard error. With `print`, standard
+ * output contains only the objects or changes.
  */
 async function shown(
   lines: AsyncIterable<Uint8Array>,
@@ -131,10 +128,7 @@ const partNames: ReadonlyMap<string, string> = new Map([
   ['columns', 'columns'],
 ]);
 
-/**
- * Returns a function that writes a line at the beginning of each step of a part, and for every further ten percent of
- * the step.
- */
+/** Returns a function that writes a line for each further ten percent of a step. */
 function progressOn(stderr: CommandContext['stderr']): (progress: Json) => void {
   const shownPercents = new Map<string, number>();
   return (progress) => {
@@ -172,7 +166,6 @@ function resultText(result: Json): string {
   return `${state}compared: ${counts.join(', ')}\n${notComparedText(result)}${outcome}\n`;
 }
 
-/** Returns a line for each read model that was not compared. */
 function notComparedText(result: Json): string {
   const left = memberOf(result, 'notCompared');
   if (!Array.isArray(left)) return '';

@@ -10,7 +10,7 @@ export type ShowOptions = ConnectionOptions & {
   readonly output?: string;
 };
 
-/** Prints an object as it was at a position of the log or at a time. The object may have been deleted since. */
+/** Prints the state of an object at a position of the log or at a time. The object may have been deleted since. */
 export async function showObject(
   type: string,
   name: string,
@@ -22,8 +22,8 @@ export async function showObject(
   const { client } = await connect(options, context);
   const path = [...(await pathOfType(client, type)), name];
   const call: Call = { method: 'GET', path, query: { at } };
-  // The object is requested as JSON first, because the server sends a refusal in the requested format, and `send`
-  // decodes only JSON.
+  // The server sends a refusal in the requested format, and `send` decodes only JSON. Therefore the first request is
+  // for JSON.
   const object = await client.send(call);
   const text = output === 'json' ? JSON.stringify(object) : await client.text({ ...call, accept: 'application/yaml' });
   context.output.write(`${text.trimEnd().split('\n').map(printable).join('\n')}\n`);

@@ -18,12 +18,11 @@ export type Trusting = {
 
 /**
  * Returns the keys that are trusted to sign checkpoints: the keys of `--key`, the keys of earlier runs, and every key
- * in the server's list that a trusted key has signed. In a first run without `--key`, the self-signed keys in the
- * server's list are trusted, so the first run trusts the server.
+ * in the server's list that a trusted key has signed. A first run without `--key` trusts the server: the self-signed
+ * keys in the server's list are trusted.
  *
- * Within this function, keys are raw: the 32 bytes in base64, without the name that a key has in a note. One pass over
- * the list is sufficient, since the server lists the keys in the order of their signatures in the log: a key is always
- * after the key that signed it.
+ * Within this function, keys are raw: 32 bytes in base64. One pass over the server's list is sufficient, because a key
+ * is always after the key that signed it.
  */
 export async function trustedKeys({ client, given, folder, kept }: Trusting): Promise<readonly VerifierKey[]> {
   const answer = await client.send({ method: 'GET', path: ['audit', 'tree', 'keys'] });
@@ -44,8 +43,8 @@ export async function trustedKeys({ client, given, folder, kept }: Trusting): Pr
 }
 
 /**
- * Returns the raw keys that are trusted regardless of the server's response: those of `--key` and of earlier runs. The
- * list is empty in a first run without `--key`.
+ * Returns the raw keys that are trusted regardless of the server's response: the keys of `--key` and of earlier runs.
+ * The list is empty in a first run without `--key`.
  *
  * @throws CommandFailure if the folder has checkpoints of an earlier run, but no keys are known.
  */
@@ -56,7 +55,7 @@ function knownKeys(given: readonly string[], folder: string, kept: KeptCheckpoin
   return known.map(rawKeyOf);
 }
 
-/** Returns the raw key as a verifier key in text form; empty if it is not a valid key. */
+/** Returns the raw key as a verifier key in text form; empty for an invalid key. */
 function textOfRaw(name: string, key: string): readonly string[] {
   const verifier = verifierKeyOfRaw(name, key);
   return verifier === undefined ? [] : [verifierKeyText(verifier)];

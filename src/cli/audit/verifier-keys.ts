@@ -9,8 +9,7 @@ import { printable } from '../text-table.ts';
  * Returns the keys of the option `--key`. Each value is a verifier key, or a file with one key on each line. In a file,
  * empty lines and lines that begin with `#` are ignored.
  *
- * @throws CommandFailure if a value is invalid or there is no key. If `--key` is optional, call this function only with
- * values.
+ * @throws CommandFailure if a value is invalid, or no key is given.
  */
 export function verifierKeys(given: readonly string[], folder: string): readonly VerifierKey[] {
   const keys = given.flatMap((text) => {

@@ -26,10 +26,9 @@ export type WitnessOptions = ConnectionOptions & {
 const defaultDir = 'ledgerplane-witness';
 
 /**
- * Verifies the checkpoints in `dir`, requests a new checkpoint from the server, verifies the new checkpoint and stores
- * it in `dir`. The new checkpoint must extend each checkpoint of the same tree in `dir`. Unless `newTree` is set, it
- * must be of the same tree as the last checkpoint in `dir`. Otherwise the command fails and prints the two checkpoints
- * that disagree.
+ * Requests a new checkpoint from the server, and stores the checkpoint in `dir` after verification. The new checkpoint
+ * must extend each checkpoint of the same tree in `dir`. Without `newTree`, the new checkpoint must have the tree of
+ * the last checkpoint. Otherwise the command fails and prints the two checkpoints that disagree.
  */
 export async function witness(options: WitnessOptions, context: CommandContext): Promise<void> {
   const { client } = await connect(options, context);
@@ -60,8 +59,8 @@ type Asking = {
 };
 
 /**
- * Requests a checkpoint from the server. While the received checkpoint is smaller than the last stored checkpoint of
- * the tree, retries up to `witnessRetries` times, because the node may be catching up.
+ * Requests a checkpoint from the server. While the checkpoint is smaller than the last stored checkpoint of the tree,
+ * retries up to `witnessRetries` times, because the node may be catching up.
  */
 async function newestCheckpoint(
   client: ServerClient,

@@ -14,12 +14,11 @@ export type HistoryOptions = ConnectionOptions & {
 };
 
 const limitDefault = 20;
-/** The largest number of entries in one page. */
 const pageMax = 500;
 
 /**
- * Prints the last events of the objects that have or had this name, newest first. With the option `uid`, only the
- * events of the object with this uid are printed.
+ * Prints the last events of the objects that have or had this name, newest first. With `uid`, prints only the events of
+ * the object with this uid.
  */
 export async function printHistory(
   type: string,

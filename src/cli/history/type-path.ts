@@ -4,8 +4,8 @@ import { commandError, usageError } from '../failure.ts';
 import type { ServerClient } from '../server-client.ts';
 
 /**
- * The form of a type argument: `<plural>` or `<plural>.<group>`. The singular, a short name or the kind may be used
- * instead of the plural.
+ * The form of a type argument: `<plural>` or `<plural>.<group>`. The singular, a short name or the kind can replace the
+ * plural.
  */
 const words = /^(?<name>[A-Za-z][A-Za-z0-9-]*)(?:\.(?<group>[a-z0-9.-]+))?$/u;
 /**
@@ -23,8 +23,8 @@ export async function pathOfType(client: ServerClient, type: string): Promise<re
   const served = await servedPath(client, type);
   if (served !== undefined) return served;
   const { name, group } = wordsOf(type);
-  // The events of objects remain in the log when the plugin of their type is uninstalled, so the group need not be
-  // served.
+  // The events of objects remain in the log when the plugin of their type is uninstalled. Therefore the server may not
+  // serve the group.
   if (group !== undefined && group !== '') return ['apis', group, anyVersion, name];
   throw commandError(
     `the server has no type ${type}; write <plural>.<group> for a type that the server no longer serves`,
@@ -61,7 +61,7 @@ function wordsOf(type: string): TypeWords {
 
 /**
  * Returns the paths of all versions of the core group, then the paths of the preferred versions of all other groups. If
- * `group` is set, returns only the path of this group, if the server has it.
+ * `group` is set, returns only the path of this group; no path if the server does not have this group.
  */
 async function rootsOf(client: ServerClient, group: string | undefined): Promise<readonly (readonly string[])[]> {
   const core = group === undefined ? textsOf(await client.send({ method: 'GET', path: ['api'] }), 'versions') : [];
@@ -75,7 +75,7 @@ async function rootsOf(client: ServerClient, group: string | undefined): Promise
 }
 
 /**
- * Whether a resource of a discovery document is a type with this name. A name with a slash is the name of a
+ * Whether a resource of a discovery document is a type with this name. A resource with a slash in its name is a
  * subresource.
  */
 function isNamed(row: Json, name: string): boolean {

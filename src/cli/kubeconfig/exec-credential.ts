@@ -16,7 +16,7 @@ export type CredentialOptions = ConnectionOptions & { readonly role?: readonly s
 /** The version of Kubernetes' interface between a client and a command that fetches credentials. */
 export const credentialVersion = 'client.authentication.k8s.io/v1';
 
-/** The description of the tokens that this command creates. The command uses the description to find expired tokens. */
+/** The description of the tokens that this command creates, by which the command finds expired tokens. */
 const description = 'kubeconfig --exec';
 
 type Credential = {
@@ -26,7 +26,7 @@ type Credential = {
 
 /**
  * Prints an `ExecCredential` with a token that is valid for one hour. The token is stored in a file and reused until
- * five minutes before it expires.
+ * five minutes before its expiry.
  */
 export async function printCredential(options: CredentialOptions, context: CommandContext): Promise<void> {
   const target = targetOf(options, context);
@@ -57,7 +57,7 @@ function textFor({ token, expiresAt }: Credential): string {
   });
 }
 
-/** Returns the path of the file for a token. There is one file for each server, domain, user and set of roles. */
+/** Returns the path of the file for a token. Each server, domain, user and set of roles has its own file. */
 function fileOf({ environment, url, domain }: Target, { user = '', role: roles = [] }: CredentialOptions): string {
   const { XDG_CACHE_HOME: given = '' } = environment;
   const folder = join(isAbsolute(given) ? given : join(homedir(), '.cache'), 'ledgerplane');

@@ -14,8 +14,7 @@ const defaultExpiry = '30d';
 
 /**
  * Prints a configuration for kubectl and Kubernetes' client libraries as JSON, which is also valid YAML. The
- * configuration contains the address of the server, the authority of its certificate, and either a new token or the
- * command that fetches tokens.
+ * configuration contains either a new token, or the command that fetches tokens.
  */
 export async function printKubeconfig(options: KubeconfigOptions, context: CommandContext): Promise<void> {
   const { role: roles = [], expires, exec = false } = options;

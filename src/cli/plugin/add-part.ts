@@ -20,13 +20,13 @@ type TypeOptions = FolderOptions & {
 };
 type PartOptions = FolderOptions & { readonly type: string; readonly verbs?: string | undefined };
 
-/** A part to generate: its files, and the edits that add it to the plugin. */
+/** A part to generate: its files, and the edits that add the part to the plugin. */
 type Part = {
   readonly template: 'type' | 'route' | 'reconciler' | 'role';
   readonly words: Words;
   /** The entry to add to the plugin's main module; undefined for a part that consists only of YAML files. */
   readonly addition: MainAddition | undefined;
-  /** Texts that describe edits which the author must make in other files. */
+  /** Descriptions of edits that the author must make in other files. */
   readonly edits: readonly string[];
 };
 
@@ -118,8 +118,8 @@ const knownVerbs = new Set(['create', 'delete', 'deletecollection', 'get', 'list
 /**
  * Writes the part's files, and adds the part to the main module.
  *
- * @throws CommandFailure before anything is written, if one of the files exists; and after everything is written, if
- * the author must make further edits, which the message lists.
+ * @throws CommandFailure before anything is written, if a file of the part exists. Also throws after everything is
+ * written, if the author must make further edits, which the message lists.
  */
 async function addPart(folder: string, part: Part, { stderr }: CommandContext): Promise<void> {
   const files = await filesOf(join('parts', part.template), part.words);
@@ -145,7 +145,7 @@ async function writeAll(folder: string, files: readonly NewFile[], main: string 
   try {
     await writeFiles(folder, files);
     if (main === undefined) return;
-    // Writes a draft and renames it, so that the author's file is never half written.
+    // Writes a draft and renames the draft, so that the author's file is never half written.
     const draft = join(folder, `${mainFile}.draft`);
     await writeFile(draft, main, { flag: 'wx' });
     await rename(draft, join(folder, mainFile));

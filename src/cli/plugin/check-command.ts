@@ -9,8 +9,8 @@ import type { CommandContext } from '../command-context.ts';
 import { counted, printable } from '../text-table.ts';
 
 /**
- * Returns the problems of the plugin in a folder, each as one line of text. The caller passes this function, because
- * src/cli must not import the code that reads plugins.
+ * Returns the problems of the plugin in a folder. The caller passes this function, because src/cli must not import the
+ * code that reads plugins.
  */
 export type PluginCheck = (folder: string, domain: string) => Promise<readonly CheckedProblem[]>;
 

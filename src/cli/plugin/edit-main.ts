@@ -65,10 +65,10 @@ function withImport(text: string, line: string): string {
   return `${text.slice(0, at)}${line}\n${text.slice(at)}`;
 }
 
-/** Strings, templates and comments. Brackets in them are not part of the code's structure. */
+/** Strings, templates and comments. Brackets in these parts do not structure the code. */
 const opaque = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|\/\/[^\n]*|\/\*[^]*?\*\//gu;
 
-/** Strings and comments. A name in them is not a use of the name, unlike a name in an expression of a template. */
+/** Strings and comments, in which a name is not used. An expression in a template may use a name. */
 const unused = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|\/\/[^\n]*|\/\*[^]*?\*\//gu;
 
 /**

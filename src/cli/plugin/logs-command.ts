@@ -24,7 +24,7 @@ export async function printPluginLogs(name: string, options: LogsOptions, contex
   while (options.follow === true) {
     await delay(context.clock, pollIntervalMs);
     cursor = await printPage(name, cursor, { connection, context }).catch((error: unknown) => {
-      // The server may be restarting, so the command tries again. A restarted server begins with new lines.
+      // The server may be restarting, so the command retries. A restarted server begins with new lines.
       if (error instanceof ConnectionFailure) return cursor;
       throw error;
     });
@@ -64,8 +64,8 @@ function lineText(line: Json): string {
 }
 
 /**
- * Returns the value without the lines of its stack, which are added to `stacks`. An error has the stack in its member
- * `stack`; a text has the stack after its first line.
+ * Returns the value without the lines of its stack, which are added to `stacks`. The stack of an error is in the member
+ * `stack`. The stack of a text follows its first line.
  */
 function withoutStack(value: unknown, stacks: string[]): unknown {
   if (typeof value === 'string') {

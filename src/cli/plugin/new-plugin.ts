@@ -78,14 +78,13 @@ async function filesFor(
 }
 
 /**
- * The version of a new type. An alpha version states that the type may still change incompatibly with stored objects.
+ * The version of a new type. An alpha version means that the type may still change incompatibly with stored objects.
  */
 export const typeVersion = 'v1alpha1';
 
 /**
- * Returns the dependency of the plugin on this package, for package.json: a version range, or a path if this package is
- * a clone of the repository, since the package may not be in a registry. The path is relative, so that the two folders
- * can move together.
+ * Returns the dependency of the plugin on this package, for package.json. The dependency is a version range or, in a
+ * clone of the repository, a relative path, because the package may not be in a registry.
  */
 function dependency(target: string, version: string): string {
   const isInstalled = packageFolder.split(sep).includes('node_modules');

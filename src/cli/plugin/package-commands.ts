@@ -44,14 +44,16 @@ export async function upgradePlugin(
   }
   const before = await connection.client.find({ method: 'GET', path: [...objectPath(connection), name] });
   const plugin = await connection.client.send(call);
-  // If the package equals the installed one, the server writes nothing, and the report in the status is that of an
-  // earlier upgrade.
+  // If the package equals the installed package, the server writes nothing, and the report in the status is outdated.
   if (textOf(before, 'metadata', 'resourceVersion') !== textOf(plugin, 'metadata', 'resourceVersion'))
     for (const line of reportLines(plugin)) context.stderr.write(`${line}\n`);
   printState('upgraded', plugin, context);
 }
 
-/** Prints the report of a dry run. Fails if stored objects break the new schemas or belong to removed types. */
+/**
+ * Prints the report of a dry run. Fails if the report contains a problem, such as stored objects that break the new
+ * schemas.
+ */
 function printReport(plugin: Parameters<typeof reportLines>[0], { output, stderr }: CommandContext): void {
   const lines = reportLines(plugin);
   for (const line of lines) output.write(`${line}\n`);

@@ -9,7 +9,7 @@ export type TypeRequest = {
   readonly version: string;
 };
 
-/** A name is one label of a DNS name, since it becomes a part of a group, a path or a role's name. */
+/** A name is one label of a DNS name, because it becomes a part of a group, a path or a role's name. */
 const nameLengthMax = 63;
 const groupLengthMax = 253;
 const label = '[a-z](?:[a-z0-9-]*[a-z0-9])?';
@@ -28,14 +28,13 @@ type PluginWords = {
   readonly title: string;
 };
 
-/** Returns the values of the placeholders that stand for a plugin. `title` is the name in a form for people. */
+/** Returns the values of the placeholders for a plugin. `title` is the name in a form for people. */
 export function pluginWords(name: string): PluginWords {
   return { name, title: `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}` };
 }
 
 /**
- * Returns the values of the placeholders that stand for a type. @throws CommandFailure for names that the platform
- * would refuse.
+ * Returns the values of the placeholders for a type. @throws CommandFailure for names that the platform would refuse.
  */
 export function typeWords({ kind, plural = `${kind.toLowerCase()}s`, group, version }: TypeRequest): Words {
   checkKind(kind);

@@ -20,7 +20,6 @@ import {
   versionOf,
 } from './plugin-state.ts';
 
-/** The interval at which the command polls the server, and the time limit for the start or stop of a plugin. */
 const pollIntervalMs = 200;
 const startedWaitMs = 30_000;
 
@@ -44,8 +43,8 @@ export async function disablePlugin(name: string, options: ConnectionOptions, co
 type PluginAction = { readonly options: ConnectionOptions; readonly context: CommandContext };
 
 /**
- * Changes `spec.enabled`. The change takes effect only after the response, so the function then polls the server until
- * the plugin has one of `phases`, or a setting of the server disables the plugin.
+ * Changes `spec.enabled`. The change takes effect only after the response. Therefore the function polls the server
+ * until the plugin has one of `phases`, or until a setting of the server disables the plugin.
  */
 async function switchPlugin(
   name: string,
@@ -72,13 +71,13 @@ async function switchPlugin(
 }
 
 /**
- * Enables the plugin, and makes the server load the plugin's files again if the server's process ended during the last
- * load. Returns undefined if the plugin does not exist.
+ * Enables the plugin. If the server's process ended during the last load, makes the server load the plugin's files
+ * again. Returns undefined if the plugin does not exist.
  */
 async function askToRun(change: Call, { client }: Connection): Promise<Json | undefined> {
   const plugin = await client.find(change);
   if (plugin === undefined || !isUnfinished(plugin)) return plugin;
-  // The server loads the files again only after a change of the object. The plugin may be enabled already, so it is
+  // The server loads the files again only after a change of the object. The plugin may already be enabled, so it is
   // first disabled.
   await client.send({ ...change, body: { spec: { enabled: false } } });
   return client.find(change);

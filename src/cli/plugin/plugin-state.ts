@@ -67,7 +67,6 @@ function noticeText(notice: Json): string {
     .join(': ');
 }
 
-/** Returns the progress of the running migrations. */
 function progressOf(plugin: Json): string {
   return listOf(plugin, 'status', 'migrations')
     .filter((migration) => textOf(migration, 'phase') === 'running')

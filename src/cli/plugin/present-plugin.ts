@@ -24,8 +24,8 @@ export async function presentName(folder: string): Promise<string> {
 }
 
 /**
- * Returns the values of the placeholders that stand for a type in `src`. The file of the type must have the form that
- * `plugin new` and `plugin add type` write.
+ * Returns the values of the placeholders for a type in `src`. The file of the type must have the form that `plugin new`
+ * and `plugin add type` write.
  */
 export async function presentType(folder: string, kind: string): Promise<Words> {
   checkKind(kind);
@@ -52,7 +52,6 @@ export async function presentGroup(folder: string): Promise<string | undefined> 
   return undefined;
 }
 
-/** Returns the text of a file; undefined if the file does not exist. */
 export async function readText(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');

@@ -23,10 +23,7 @@ export async function filesOf(template: string, words: Words): Promise<readonly 
   );
 }
 
-/**
- * Writes the files into the folder. If a file exists or cannot be written, removes the files that were written, and
- * rejects.
- */
+/** Writes the files into the folder. If a file exists or cannot be written, removes the written files and rejects. */
 export async function writeFiles(folder: string, files: readonly NewFile[]): Promise<void> {
   const written: string[] = [];
   try {

@@ -13,7 +13,6 @@ export type UninstallOptions = ConnectionOptions & {
   readonly dryRun?: boolean | undefined;
 };
 
-/** The interval at which the command polls the server, and the time limit for the removal of a plugin. */
 const pollIntervalMs = 200;
 const removedWaitMs = 60_000;
 /** The time after which the command prints why it is waiting. Most removals are faster. */
@@ -40,7 +39,7 @@ export async function uninstallPlugin(name: string, options: UninstallOptions, c
   let printed = '';
   for (;;) {
     const plugin = await connection.client.find({ method: 'GET', path });
-    // A plugin with another uid is a new plugin that was created with the same name after the removal.
+    // A plugin with another uid was created with the same name after the removal.
     if (plugin === undefined || textOf(plugin, 'metadata', 'uid') !== uid) break;
     const holds = `waiting: ${heldUpBy(plugin)}`;
     const waited = clock.monotonic() - began;
@@ -65,8 +64,9 @@ function heldUpBy(plugin: Json): string {
 type Printing = { readonly connection: Connection; readonly context: CommandContext };
 
 /**
- * Prints the applied objects that an uninstall would remove, and the number of objects of each of the plugin's types,
- * which the uninstall would remove or keep. `plugin` is the response to the dry run of the deletion.
+ * Prints the applied objects that an uninstall would remove. Also prints the number of objects of each type of the
+ * plugin, and whether the uninstall would remove these objects. `plugin` is the response to the dry run of the
+ * deletion.
  */
 async function printRemoved(
   plugin: Json,

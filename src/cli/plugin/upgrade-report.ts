@@ -29,7 +29,7 @@ export function reportLines(plugin: Json): readonly string[] {
   return lines.map(printable);
 }
 
-/** Returns the reason why the upgrade needs attention; undefined if there is none. */
+/** Returns the reason why the upgrade needs attention; undefined if there is no reason. */
 export function problemIn(plugin: Json): string | undefined {
   const sumOf = (list: string, member: string): number =>
     listOf(plugin, 'status', 'upgrade', list).reduce<number>((sum, entry) => sum + numberOf(entry, member), 0);

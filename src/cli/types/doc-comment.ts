@@ -3,8 +3,8 @@ import { printable } from '../text-table.ts';
 const columns = 120;
 
 /**
- * Returns the lines of a documentation comment with this text; no lines for a blank text. The text is not trusted, so
- * it is escaped: it can neither end the comment nor begin a line with a compiler directive.
+ * Returns the lines of a documentation comment with this text; no lines for a blank text. The text is not trusted.
+ * After the escaping, the text can neither end the comment nor begin a line with a compiler directive.
  */
 export function docComment(text: string, indent: string): readonly string[] {
   const width = columns - indent.length - ' * '.length;

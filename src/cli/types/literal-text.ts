@@ -6,7 +6,7 @@ import { isObject } from '../../base/guards.ts';
  */
 export function literalText(value: unknown): string {
   if (typeof value === 'string') return stringText(value);
-  // JSON may contain numbers that no literal type can express, such as 1e400, which is parsed as Infinity.
+  // No literal type can express a number such as 1e400, which is parsed as Infinity.
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : 'number';
   if (Array.isArray(value)) return `readonly [${value.map(literalText).join(', ')}]`;
   if (!isObject(value)) return String(value);

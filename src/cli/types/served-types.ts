@@ -23,7 +23,7 @@ const forms: Readonly<Record<keyof NamedType, RegExp>> = {
 
 /**
  * Returns the types in the document `/v3/api-docs`, ordered by group, plural and version. The server is not trusted, so
- * names that are not valid names of types are refused.
+ * invalid names of types are refused.
  */
 export function servedTypes(document: string): readonly ServedType[] {
   const { paths, components } = objectIn(parsed(document));
@@ -74,7 +74,6 @@ function objectIn(value: unknown): Members {
   return isObject(value) ? value : {};
 }
 
-/** Parses JSON so that `__proto__` is an ordinary member, because a schema may declare a member of this name. */
 function parsed(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,4 +1,3 @@
-/** A type as the server serves it. */
 export type NamedType = {
   readonly group: string;
   readonly version: string;
@@ -35,9 +34,8 @@ const reservedWords = `
 const constantsTaken: ReadonlySet<string> = new Set(reservedWords.trim().split(/\s+/u));
 
 /**
- * Returns distinct names, in the order of `types`. The name is the kind if no other type has this kind and the name is
- * not taken. Otherwise the group is appended, and also the plural if the name is still not unique. If several types
- * have the same kind, none of them gets the kind as its name, so that a name does not pass from one type to another.
+ * Returns distinct names, in the order of `types`. A type with a unique kind that is not taken gets the kind as its
+ * name. Other types get the kind and the group, and also the plural if the name is still not unique.
  */
 export function namesOf(types: readonly NamedType[]): readonly DeclaredNames[] {
   const forms = types.map((type) => formsOf(type));

@@ -17,7 +17,7 @@ function memberText({ name, isRequired, part }: TypedMember, indent: string): re
 }
 
 /**
- * Returns the TypeScript type of a part of a schema. The text starts at column `taken`; further lines are indented at
+ * Returns the TypeScript type of a part of a schema. The text starts at column `taken`. Further lines are indented at
  * least by `indent`. A union that does not fit on one line begins with a line break.
  */
 function typeText(part: TypedPart, taken: number, indent: string): string {
@@ -115,8 +115,8 @@ function unionOf(part: TypedPart): string | undefined {
 const alternatives = new WeakMap<TypedPart, readonly TypedPart[]>();
 
 /**
- * Returns the alternatives of a union, without nested unions and repetitions. If one alternative is `unknown`, it is
- * the only one.
+ * Returns the alternatives of a union, without nested unions and repetitions. An alternative `unknown` replaces all
+ * other alternatives.
  */
 function alternativesOf(part: TypedPart): readonly TypedPart[] {
   const known = alternatives.get(part);

@@ -30,7 +30,7 @@ export async function writeTypes(options: TypesOptions, context: CommandContext)
   context.stderr.write(`wrote ${String(selected.length)} ${selected.length === 1 ? 'type' : 'types'} to ${file}\n`);
 }
 
-/** Returns the types that the options select by name or group; all types if there are no such options. */
+/** Returns the types that the options select by name or group; all types without these options. */
 function selectedOf(
   served: readonly ServedType[],
   { type: types = [], group: groups = [] }: TypesOptions,

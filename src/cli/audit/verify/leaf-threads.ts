@@ -22,8 +22,7 @@ export class LeafThreads {
     const turn = this.#blocks % this.count;
     this.#blocks += 1;
     const leaves = (this.#threads[turn] ??= new LeafThread()).leavesOf(lines);
-    // If an earlier block has a problem, nothing awaits this promise. Without this line, a rejection would then be
-    // unhandled.
+    // If an earlier block has a problem, nothing awaits this promise, and a rejection would be unhandled.
     leaves.catch(() => undefined);
     return leaves;
   }
@@ -38,7 +37,6 @@ type Waiting = { readonly resolve: (leaves: BlockLeaves) => void; readonly rejec
 class LeafThread {
   readonly #worker = new Worker(new URL(leafWorkerUrl), { name: 'leaves', execArgv: [] });
   readonly #waiting: Waiting[] = [];
-  /** The error that ended the thread. */
   #failure: Error | undefined;
 
   constructor() {

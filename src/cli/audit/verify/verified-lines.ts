@@ -4,15 +4,14 @@ import type { LeafThreads } from './leaf-threads.ts';
 import type { BlockLeaves } from './leaf-worker.ts';
 
 /**
- * The number of blocks that are sent to each thread before the results are awaited: while a thread hashes one block,
- * its next block is already in its queue.
+ * The number of blocks that are sent to each thread before the results are awaited. While a thread hashes a block, its
+ * next block is thus already in its queue.
  */
 const blocksPerThread = 2;
 
 /**
  * Adds all lines to a verifier, and returns the first problem. `threads` parse and hash the lines in parallel. The
- * problem is the same as if `ExportVerifier.add` were called for each line in order, because this thread calls `add`
- * for every line that is not simply the next event.
+ * problem is the same as with calls of `ExportVerifier.add` for each line in order.
  *
  * @throws Error of `blocks` or of a thread, unless a line before the error has a problem.
  */
@@ -26,7 +25,7 @@ export async function addLines(
   let broken: { readonly error: unknown } | undefined;
   try {
     for await (const lines of blocks) {
-      // The first block is not sent to a thread: this thread verifies a file of one block faster than a thread starts.
+      // This thread verifies a file of one block faster than a thread starts.
       open.push({ lines, leaves: isFirst ? undefined : threads.leavesOf(lines) });
       isFirst = false;
       const problem = await addBlocks(verifier, open, threads.count * blocksPerThread);

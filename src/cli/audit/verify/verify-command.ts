@@ -14,9 +14,8 @@ import { addLines } from './verified-lines.ts';
 export type VerifyOptions = { readonly key?: readonly string[] };
 
 /**
- * Verifies an export, using only the file and the public keys. A damaged file is a command error (exit code 1), since
- * somebody may have changed the file. A file that cannot be read, and keys of another server, are usage errors (exit
- * code 2).
+ * Verifies an export, using only the file and the public keys. A damaged file is a command error (exit code 1), because
+ * somebody may have changed the file. An unreadable file and keys of another server are usage errors (exit code 2).
  */
 export async function verifyExport(file: string, options: VerifyOptions, context: CommandContext): Promise<void> {
   const { output, folder } = context;

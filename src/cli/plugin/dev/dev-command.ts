@@ -20,8 +20,8 @@ export type DevOptions = {
 };
 
 /**
- * Compiles a plugin, serves it, and runs its tests. Does so again after each change of the plugin's sources, until
- * SIGINT or SIGTERM. The server reloads the plugin by itself when the compiler has changed the plugin's files.
+ * Compiles a plugin, serves it, and runs its tests. Compiles and tests again after each change of the plugin's sources,
+ * until SIGINT or SIGTERM. The server itself reloads the plugin when the plugin's files have changed.
  */
 export async function developPlugin(
   folder: string | undefined,
@@ -111,7 +111,7 @@ async function buildScript(folder: string): Promise<string | undefined> {
 }
 
 /**
- * Returns the command that runs the plugin's tests: those in `dist/test`, or else those in `test`. Returns undefined if
+ * Returns the command that runs the plugin's tests in `dist/test`, otherwise the tests in `test`. Returns undefined if
  * there are no tests.
  */
 async function testsIn(

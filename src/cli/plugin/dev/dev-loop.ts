@@ -5,7 +5,7 @@ import { runStep, type DevStep, type ShellCommand, type StepResult } from './dev
 export type DevLoopOptions = {
   /** The command that compiles the plugin; undefined for a plugin that needs no compiler. */
   readonly compile: ShellCommand | undefined;
-  /** Returns the command for the tests; undefined if there are none. Called after `onCompiled`. */
+  /** Returns the command for the tests; undefined if there are no tests. Called after `onCompiled`. */
   readonly test: () => Promise<ShellCommand | undefined>;
   readonly variables: Environment;
   /** Called after each successful compilation. Without a compiler, called at the beginning and after each change. */
@@ -102,10 +102,7 @@ function indented(text: string): string {
     .join('\n');
 }
 
-/**
- * Returns `, <count> passed` with the count of passed tests in the summary of Node's test runner; empty if there is no
- * summary.
- */
+/** Returns `, <count> passed`, according to the summary of Node's test runner; empty without a summary. */
 function passedIn(printed: string): string {
   const count = /^\S* ?pass (\d+)$/mu.exec(printed)?.[1];
   return count === undefined ? '' : `, ${count} passed`;

@@ -10,7 +10,6 @@ import { packageFolder } from '../template-files.ts';
 
 export type DevServerOptions = {
   readonly folder: string;
-  /** The name of the plugin. */
   readonly name: string;
   /** The folders of other plugins to serve. */
   readonly others: readonly string[];
@@ -25,12 +24,13 @@ export type DevServer = {
   stop(): Promise<void>;
 };
 
-/** Log lines of this level and above are printed, whichever plugin they concern. */
+/** Log lines of this level and above are printed for all plugins. */
 const warnLevel = 40;
 
 /**
  * Starts a server with this plugin, and prints its address and the log lines about the plugin. Unless DATA_DIR is set,
- * the data is in the hidden folder `.dev` of the plugin's folder or, for a bundled plugin, of the working folder.
+ * the data is in the hidden folder `.dev` of the plugin's folder. For a bundled plugin, `.dev` is in the working
+ * folder.
  */
 export async function startDevServer({ folder, name, others, context, say }: DevServerOptions): Promise<DevServer> {
   const place = join(isBundled(folder) ? context.folder : folder, '.dev');
@@ -45,8 +45,8 @@ export async function startDevServer({ folder, name, others, context, say }: Dev
   const child = spawn(program, [...args, 'serve'], {
     cwd: context.folder,
     env: { DATA_DIR: join(place, 'data'), ...variables, PLUGINS_DIRS: dirs },
-    // The server has its own process group, so that Ctrl-C in the terminal interrupts only this command, which then
-    // stops the server.
+    // The server has its own process group, so that Ctrl-C in the terminal interrupts only this command. This command
+    // then stops the server.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -71,10 +71,7 @@ export async function startDevServer({ folder, name, others, context, say }: Dev
   };
 }
 
-/**
- * The members of log lines that are not printed as `<member>: <value>`, because they are printed in another form or are
- * of no use to an author.
- */
+/** The members of log lines that are printed in another form or are of no use to an author. */
 const commonMembers = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'plugin']);
 
 /**
@@ -101,7 +98,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Whether the plugin is bundled, so that the server loads it without PLUGINS_DIRS. */
+/** Whether the plugin is bundled, so that the server loads the plugin without PLUGINS_DIRS. */
 function isBundled(folder: string): boolean {
   return folder.startsWith(join(packageFolder, 'dist', 'plugins') + sep);
 }

@@ -20,7 +20,7 @@ export type StepResult = {
 /** A running command. */
 export type DevStep = {
   readonly ended: Promise<StepResult>;
-  /** Ends the command with all processes that it has started. */
+  /** Ends the command and all processes of its process group. */
   stop(): void;
 };
 

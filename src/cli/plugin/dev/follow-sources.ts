@@ -6,16 +6,16 @@ import type { Clock, Timer } from '../../../base/clock.ts';
 
 /** The interval between two scans. A scan is fast, because a plugin has few sources. */
 const scanMs = 200;
-/**
- * Folders with build output or other packages. These folders, hidden files and folders, and packages (`.tgz`) are not
- * scanned.
- */
+/** Folders with build output or other packages, which are not scanned. */
 const ignored = new Set(['dist', 'node_modules']);
 
 /** The files by path, each with a text that changes whenever the file is written. */
 type Snapshot = ReadonlyMap<string, string>;
 
-/** Calls `onChange` with the paths of changed, new and deleted files, until `stop` is called. */
+/**
+ * Calls `onChange` with the paths of changed, new and deleted files, until `stop` is called. Hidden files and folders,
+ * and packages (`.tgz`), are ignored.
+ */
 export function followSources(
   folders: readonly string[],
   clock: Clock,
