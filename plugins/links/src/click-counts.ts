@@ -6,16 +6,14 @@ const roundMs = 1_000;
 const linksMax = 10_000;
 
 /**
- * `clicks` is the number of clicks of one link that are not yet in the status of the link. `client` and `log` belong to
- * the request of the last click, and are used for the write.
+ * The clicks of one link that are not yet in its status. `client` and `log` belong to the request of the last click.
  */
 type Waiting = { clicks: number; client: Client; log: PluginLogger };
 
 /**
- * Counts clicks in memory, and adds the counts to the links about once a second, so that a thousand clicks of a link in
- * a second become one event. Each node counts its own clicks. The version of the link that a node has read is a
- * precondition of its write, so no node overwrites the count of another node. A server that stops loses the clicks that
- * it has not written.
+ * Counts clicks in memory, and adds the counts to the links about once a second. Thus a thousand clicks of a link in a
+ * second become one event. Each node counts its own clicks. The version of the link is a precondition of a write, so no
+ * node overwrites the count of another node. A server that stops loses the clicks that it has not written.
  */
 export class ClickCounts {
   readonly #waiting = new Map<string, Waiting>();

@@ -5,8 +5,8 @@ import { link } from './link.ts';
 const atOnce = 8;
 
 /**
- * The schema of a request. Of each link, it checks only the slug. The type Link checks the other members when a link is
- * created, so that one invalid link does not make the whole import fail.
+ * The schema of a request, which checks only the slug of each link. The type Link checks the other members, so that one
+ * invalid link does not make the whole import fail.
  */
 const importBody = {
   type: 'object',

@@ -2,7 +2,7 @@ import type { VersionConversion, VersionDeclaration } from 'ledgerplane/plugin';
 
 import { periodRule, sharedMembers, status } from './link-members.ts';
 
-/** The first version of the type. The server does not serve this version, but some links may be stored in it. */
+/** The first version of the type. The server does not serve this version, but stored links may have this version. */
 export const v1alpha1: VersionDeclaration = {
   name: 'v1alpha1',
   served: false,

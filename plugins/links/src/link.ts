@@ -4,7 +4,7 @@ import { addressProblems } from './address-problems.ts';
 import { periodRule, sharedMembers, status } from './link-members.ts';
 import { urlToTarget, v1alpha1 } from './link-v1alpha1.ts';
 
-/** The finalizer of links. It keeps the slug of a deleted link reserved until `retireLinks` removes the finalizer. */
+/** The finalizer that keeps the slug of a deleted link reserved until `retireLinks` removes the finalizer. */
 export const retiring = 'links.example.com/retiring';
 
 export function lowerCase(tags: readonly string[]): readonly string[] {

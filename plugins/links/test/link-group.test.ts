@@ -8,7 +8,7 @@ import { linkGroup } from '../src/link-group.ts';
 
 const path = '/apis/links.example.com/v1alpha1/linkgroups';
 
-/** A real server with this plugin alone; compiled, this file is in dist/test. */
+/** A real server with this plugin alone. The compiled test is in dist/test. */
 let plugin: PluginTest;
 before(async () => { plugin = await startPlugin({ folder: new URL('../..', import.meta.url) }); });
 after(async () => { await plugin.stop(); });

@@ -10,7 +10,7 @@ import { link } from '../src/link.ts';
 const api = '/apis/api.links.example.com/v1alpha1';
 const links = '/apis/links.example.com/v1beta1/links';
 
-/** A real server with this plugin alone; compiled, this file is in dist/test. */
+/** A real server with this plugin alone. The compiled test is in dist/test. */
 let plugin: PluginTest;
 before(async () => {
   plugin = await startPlugin({ folder: new URL('../..', import.meta.url) });
@@ -27,7 +27,7 @@ async function create(slug: string, more: object = {}): Promise<void> {
   await plugin.client.create(link, { metadata: { name: slug }, spec: specOf(slug, more) });
 }
 
-/** The pointers of the problems for which a link is refused. */
+/** Returns the pointers of the problems for which the server refuses a link. */
 async function problemsOf(more: object): Promise<readonly string[]> {
   const body = { metadata: { generateName: 'bad-' }, spec: specOf('bad', more) };
   const answer = await plugin.fetch(links, { method: 'POST', body });
