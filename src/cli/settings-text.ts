@@ -1,4 +1,3 @@
-/** The settings in the output of `help`, below the commands. */
 export const settingsText = `
 Settings are environment variables, or lines of a .env file in the working directory:
 

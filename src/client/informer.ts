@@ -70,7 +70,6 @@ export class Informer<T = PluginObject> {
     });
   }
 
-  /** The number of objects in the cache. */
   get size(): number {
     return this.#objects.size;
   }

@@ -33,7 +33,6 @@ export class LineSplitter {
     if (part.length > 0) this.#parts.push(part);
   }
 
-  /** Joins the stored parts of a line with its last part. */
   #joined(last: Uint8Array): Uint8Array {
     if (this.#parts.length === 0) return last;
     const bytes = new Uint8Array(this.#length + last.length);

@@ -112,7 +112,6 @@ export class Watch<T> {
     }
   }
 
-  /** Yields the events of one connection. */
   async *#connected(): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
     for await (const frames of this.#frames()) {
       const events = this.#eventsIn(frames);

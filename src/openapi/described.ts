@@ -1,6 +1,6 @@
 import type { Schema } from '../resource/schema/schema-check.ts';
 
-/** Helpers for schemas with descriptions. They use only keywords that all versions of OpenAPI share. */
+/** Helpers for schemas with descriptions. The schemas use only keywords that all versions of OpenAPI share. */
 export const text = (description: string): Schema => ({ type: 'string', description });
 export const time = (description: string): Schema => ({ type: 'string', format: 'date-time', description });
 export const whole = (description: string): Schema => ({ type: 'integer', format: 'int64', description });

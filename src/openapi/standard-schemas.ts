@@ -4,7 +4,7 @@ import { flag, object, text, textMap, texts, time, whole } from './described.ts'
 import { causeSchemas, changeSchema, objectSchema, placeSchemas, versionSchema } from './event-members.ts';
 import { referenceTo } from './names.ts';
 
-/** Schemas that every document contains. They use only keywords that all versions of OpenAPI share. */
+/** Schemas that every document contains, with only the keywords that all versions of OpenAPI share. */
 const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 export const objectMeta = `${meta}.ObjectMeta`;
 export const listMeta = `${meta}.ListMeta`;

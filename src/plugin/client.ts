@@ -41,7 +41,7 @@ export type ClientBinding = {
   ) => { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
   readonly subject: Subject;
   /**
-   * Returns the cause of a write that begins now. While the client serves a request, this is the cause of the request.
+   * Returns the cause of a write that begins now. While the client serves a request, the result is the request's cause.
    */
   readonly cause: () => Omit<Cause, 'verb' | 'actor'>;
   /** The event that triggered the reconcile step that uses this client. */

@@ -15,10 +15,7 @@ export type TestCaller = {
    * JSON.
    */
   readonly fetch: TestFetch;
-  /**
-   * A client over HTTP (`ledgerplane/client`). It has the methods of the `client` of a route, and also watches and
-   * informers.
-   */
+  /** A client over HTTP (`ledgerplane/client`), with the methods of the `client` of a route, watches and informers. */
   readonly client: RemoteClient;
 };
 

@@ -26,10 +26,7 @@ const causes: Readonly<Record<string, string>> = {
   cause: 'because of',
 };
 
-/**
- * Returns an event of the audit stream as one line: time, event type, object, actor with verb, the counts of accesses
- * such as log-ins, and the causes.
- */
+/** Returns an event of the audit stream as one line, which ends with the counts of accesses and the causes. */
 export function eventLine(event: Json, colours: Colours): string {
   const kind = shownText(event, 'event');
   const colour = colours === 'coloured' ? colourOf.get(kind) : undefined;

@@ -17,9 +17,9 @@ export type Trusting = {
 };
 
 /**
- * Returns the keys that are trusted to sign checkpoints: the keys of `--key`, the keys of earlier runs, and every key
- * in the server's list that a trusted key has signed. A first run without `--key` trusts the server: the self-signed
- * keys in the server's list are trusted.
+ * Returns the keys that are trusted to sign checkpoints: the keys of `--key` and of earlier runs. A key in the server's
+ * list is also trusted if a trusted key has signed this key. A first run without `--key` trusts the self-signed keys in
+ * the server's list.
  *
  * Within this function, keys are raw: 32 bytes in base64. One pass over the server's list is sufficient, because a key
  * is always after the key that signed it.

@@ -23,10 +23,7 @@ const causes: Readonly<Record<string, string>> = {
   cause: 'because of',
 };
 
-/**
- * Returns an entry of a history as text: a head, the causes of the event, the uid and position, and a line for each
- * operation of the change.
- */
+/** Returns an entry of a history as text, with one line for each operation of the change. */
 export function entryText(entry: Json, colours: Colours): string {
   const paint = (text: string, colour: string): string => (colours === 'plain' ? text : `${colour}${text}${reset}`);
   const head = ['time', 'event', 'actor', 'verb'].map((member) => shownText(entry, member));

@@ -11,8 +11,7 @@ export type MainAddition = {
 
 /**
  * Adds a constant to a list of the call `definePlugin({…})` in the text of a plugin's module, and imports the constant.
- * Returns undefined if the text cannot be edited safely: the definition is not one object literal, the list is not an
- * array of plain names, or the name is in use.
+ * Returns undefined if the text cannot be edited safely, for example because the name is in use.
  */
 export function editMain(text: string, { name, from, member }: MainAddition): string | undefined {
   if (new RegExp(`(?<![\\w$])${name}(?![\\w$])`, 'u').test(text.replaceAll(unused, ''))) return undefined;

@@ -28,8 +28,8 @@ export type KubeconfigOptions = {
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Members of clusters and users that are not supported. They would change the client's identity, its route to the
- * server or its trust in the server. Ignoring such a member would be unsafe, so the kubeconfig is refused.
+ * Unsupported members of clusters and users, which determine the client's identity, its route to the server or its
+ * trust in the server. Ignoring such a member would be unsafe, so the kubeconfig is refused.
  */
 const unsupportedOfCluster = ['insecure-skip-tls-verify', 'proxy-url'];
 const unsupportedOfUser = [

@@ -10,7 +10,7 @@ import { allOf, anything, isAnything, nothing, unknown, type Translated } from '
 import { endlessIn } from './alias-cycles.ts';
 
 export type TranslatedDocument = {
-  /** The schema. Its references point to `components`. */
+  /** The schema, with references to `components`. */
   readonly schema: Schema;
   readonly isExact: boolean;
   /** The targets of references, by the name of their component. */

@@ -107,7 +107,7 @@ function membersOf(
   return { kind: 'members', members };
 }
 
-/** Returns the names of properties with a default, which objects always have: the server fills them in. */
+/** Returns the names of properties with a default, which the server fills in. */
 function defaultedNames(schema: unknown, depth: number): readonly string[] {
   if (!isObject(schema) || depth > typedPartDepthMax) return [];
   const { properties } = schema;

@@ -1,6 +1,6 @@
 /**
- * The only module of the platform that plugin code imports (`ledgerplane/plugin`). The compile-time checks here are a
- * help for authors. The platform validates a plugin's export before use.
+ * The only module of the platform that plugin code imports (`ledgerplane/plugin`). The checks at compile time only help
+ * authors: the platform validates a plugin's export before use.
  */
 import type { PluginLogger } from './public/logger.ts';
 import type { MigrationDeclaration } from './public/migration.ts';
@@ -69,7 +69,9 @@ export type PluginDefinition = {
   readonly routes?: readonly RouteDeclaration[];
   readonly sockets?: readonly SocketDeclaration[];
   readonly reconcilers?: readonly ReconcilerDeclaration<never>[];
-  /** Conversions of stored objects to the form that this version of the plugin expects. They run in this order. */
+  /**
+   * Conversions of stored objects to the form that this version of the plugin expects, in the order in which they run.
+   */
   readonly migrations?: readonly MigrationDeclaration[];
   /**
    * Called when the plugin stops, after its routes, sockets, types and reconcilers are removed. Also called if the
@@ -128,7 +130,10 @@ type SchemaDeclaration<
   readonly schema: Schema;
   readonly plural: Plural;
   readonly indexes?: readonly (IndexSpec<ObjectOfSchema<Schema>> & { readonly name: Index })[];
-  /** A mapped type, so that the compiler infers which hooks there are: a `default` hook may fill in any member. */
+  /**
+   * A mapped type, from which the compiler infers the declared hooks. With a hook `default`, a write may omit any
+   * member.
+   */
   readonly hooks?: { readonly [Name in Hook]?: SchemaHooks<ObjectOfSchema<Schema>>[Name] };
 };
 

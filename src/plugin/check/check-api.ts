@@ -1,5 +1,5 @@
 /**
- * During a check, a plugin's import of `ledgerplane/plugin` resolves to this module instead of the real one. The
+ * During a check, a plugin's import of `ledgerplane/plugin` resolves to this module instead of the real module. The
  * declaring functions here also record their callers. The check can thus report the file and line of a wrong
  * declaration.
  */

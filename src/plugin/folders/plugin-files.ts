@@ -27,7 +27,7 @@ const foldersLeftOut = new Set(['node_modules', 'test', 'tests']);
 
 const codeExtensions = new Set(['.js', '.mjs', '.cjs', '.json']);
 
-/** Scans a plugin's folder. Returns undefined if plugin.yaml is missing. Rejects with a transient error. */
+/** Scans a plugin's folder. Returns undefined if plugin.yaml is missing. Rejects after a transient error. */
 export async function scanFiles(root: string): Promise<FilesScan | undefined> {
   // A folder without a plugin.yaml is not a plugin, and may be large.
   if ((await markOf(join(root, 'plugin.yaml'))) === undefined) return undefined;

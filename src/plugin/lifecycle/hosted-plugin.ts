@@ -168,7 +168,10 @@ export class HostedPlugin {
     this.#uid ??= observed.uid;
   }
 
-  /** The uid of the first observed object of the plugin. A different uid means that this object was deleted. */
+  /**
+   * The uid of the first observed object of the plugin. A later object with another uid means that the first object was
+   * deleted.
+   */
   get uid(): JsonValue | undefined {
     return this.#uid;
   }

@@ -3,7 +3,6 @@ import type { HostedPlugin } from './hosted-plugin.ts';
 import type { Failure } from './status/plugin-status.ts';
 import type { PluginPhase } from '../objects/plugin-type.ts';
 
-/** A plugin's state on this node. */
 export type PluginActivity = {
   readonly name: string;
   readonly phase: PluginPhase;
@@ -30,9 +29,9 @@ function describeActivity({ name, phase, module, isWaiting, failure, progress }:
 }
 
 /**
- * Returns whether `other` must be notified after a step of `plugin`. A dependent that waits is always notified. A
- * plugin is otherwise notified only if the state of `plugin` has changed (`isNews`), because two plugins would notify
- * each other endlessly.
+ * Returns whether `other` must be notified after a step of `plugin`. A waiting dependent is always notified. Other
+ * dependents, and dependencies that wait to stop, are notified only if the state of `plugin` has changed (`isNews`).
+ * Without this condition, two plugins could notify each other endlessly.
  */
 export function isConcerned(other: HostedPlugin, plugin: HostedPlugin, isNews: boolean): boolean {
   return needs(other, plugin) ? isNews || other.isWaiting : isNews && other.isLeaving;

@@ -5,7 +5,7 @@ import { startOrder } from './start-order.ts';
 
 /**
  * Whether a plugin's dependencies are ready. `wait`: a dependency is starting or stopping. `fail`: a dependency is
- * missing, has an unsuitable version, does not run, or is part of a cycle.
+ * missing, has an unsuitable version or does not run, or the dependencies contain a cycle.
  */
 export type DependencyVerdict =
   { readonly kind: 'ready' } | { readonly kind: 'wait' | 'fail'; readonly failure: Failure };

@@ -92,8 +92,8 @@ export class PluginQueue {
   }
 
   /**
-   * Enqueues the plugins that the state of this plugin may affect: dependents, dependencies that wait to stop, plugins
-   * with a conflict that may be resolved now, and plugins with a changed report about the rules of their roles.
+   * Enqueues the plugins that the state of this plugin may affect: dependents, dependencies, plugins with a conflict
+   * that may be resolved now, and plugins with a changed report about the rules of their roles.
    */
   #notifyPlugins(plugin: HostedPlugin): void {
     const before = this.#reported.get(plugin);

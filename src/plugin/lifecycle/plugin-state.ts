@@ -21,7 +21,6 @@ export type PluginState =
   | { readonly phase: 'started'; readonly code: PluginCode; readonly isLeaving: boolean }
   /** The registrations are being removed. `runsOn`: the dependencies of the code, which must stop after this plugin. */
   | { readonly phase: 'stopping'; readonly runsOn: ReadonlySet<string> }
-  /** The plugin is disabled. */
   | { readonly phase: 'stopped' }
   /** The plugin cannot run. The desired state contains the reason. */
   | { readonly phase: 'failed' }
@@ -40,7 +39,6 @@ export type RestingPhase = 'discovered' | 'stopped' | 'failed';
 export type PluginChange =
   /** Moves to a state without data. The plugin has no registrations, or its registrations are removed. */
   | { readonly type: 'rest'; readonly phase: RestingPhase }
-  /** The module begins to load. */
   | { readonly type: 'load' }
   | { readonly type: 'loaded'; readonly incarnation: Incarnation }
   /** `progress` is undefined after the build has ended. */

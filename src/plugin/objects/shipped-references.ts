@@ -31,7 +31,7 @@ export function referencedFirst<Each extends TypedObject>(objects: readonly Each
   return ordered;
 }
 
-/** Returns the JSON pointers at which an object names one of `objects`. */
+/** Returns the JSON pointers at which an object refers to `objects`. */
 export function pointersTo(objects: ReadonlySet<string>, typed: TypedObject): ReadonlySet<string> {
   return new Set(
     namesIn(typed)

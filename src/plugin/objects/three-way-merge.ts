@@ -58,7 +58,7 @@ function memberOf(value: JsonValue | undefined, member: string): JsonValue | und
 }
 
 /**
- * Returns a compact form of a value for the annotation with the last applied object, with a hash for each long string,
+ * Returns a compact form of a value for the annotation with the last applied object. A hash replaces each long string,
  * long array or large object. The compact form is sufficient to test whether another value is equal. Hashes in
  * `compact`, which is already in compact form, are kept.
  */

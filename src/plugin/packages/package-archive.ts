@@ -84,9 +84,8 @@ function entriesOf(archive: Uint8Array, contents: PackageContents): AsyncGenerat
 }
 
 /**
- * Returns the path of the folder with plugin.yaml, as segments relative to `folder`. The result has one segment if
- * `folder` has a single entry, a folder with plugin.yaml: npm and many other tools put all files into one root folder.
- * Returns undefined if plugin.yaml is missing.
+ * Returns the path of the folder with plugin.yaml, as segments relative to `folder`; undefined if plugin.yaml is
+ * missing. npm and many other tools put all files into one root folder, so the path may have one segment.
  */
 async function rootOf(folder: string): Promise<readonly [] | readonly [string] | undefined> {
   if (await isFile(join(folder, 'plugin.yaml'))) return [];

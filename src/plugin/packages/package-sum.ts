@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { packageReadsMax } from './package-limits.ts';
 
 /**
- * Maps each path in an unpacked package to a text: for a file to its hash (`contentOf`), for a folder to
- * `folderContent`, and for any other kind of entry to `other`.
+ * Maps each path in an unpacked package to a text: the hash of a file (`contentOf`), `folderContent` for a folder, or
+ * `other` for any other entry.
  */
 export type Contents = ReadonlyMap<string, string>;
 

@@ -15,8 +15,8 @@ export type LineBlock = {
 /** The leaves of a block. Each array has one element for each line; an element of `hashes` is `hashBytes` long. */
 export type BlockLeaves = {
   /**
-   * The index of the leaf. -1 for a line that the verifier must parse: a line that is not an event, an event that is a
-   * tree head, or an event with a position above `positionMax`.
+   * The index of the leaf; -1 for a line that the verifier must parse. Such a line is not an event, is a tree head, or
+   * has a position above `positionMax`.
    */
   readonly indexes: Float64Array<ArrayBuffer>;
   readonly positions: BigUint64Array<ArrayBuffer>;

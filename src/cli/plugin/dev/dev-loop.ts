@@ -10,11 +10,9 @@ export type DevLoopOptions = {
   readonly variables: Environment;
   /** Called after each successful compilation. Without a compiler, called at the beginning and after each change. */
   readonly onCompiled: () => Promise<void>;
-  /** Prints one or more lines. */
   readonly say: (text: string) => void;
 };
 
-/** The maximum number of paths that are printed for one change. */
 const pathsShownMax = 4;
 
 /** Compiles and tests a plugin at the beginning and after each change. A change ends the command that is running. */

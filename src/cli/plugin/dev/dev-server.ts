@@ -17,7 +17,6 @@ export type DevServerOptions = {
   readonly say: (text: string) => void;
 };
 
-/** The server for a plugin that is being developed. */
 export type DevServer = {
   /** Resolves when `stop` has ended the server. Rejects if the server ends by itself. */
   readonly ended: Promise<void>;
@@ -75,8 +74,8 @@ export async function startDevServer({ folder, name, others, context, say }: Dev
 const commonMembers = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'plugin']);
 
 /**
- * Returns the text to print for a line of the server's log: a line about the plugin, a warning or an error, or a line
- * that is not a JSON object. Returns undefined for other lines.
+ * Returns the text to print for a line of the server's log; undefined if the line is not printed. A line is printed if
+ * it is about the plugin, is a warning or an error, or is not a JSON object.
  */
 function shownLine(line: string, name: string): string | undefined {
   let entry: unknown;

@@ -17,7 +17,6 @@ export type StepResult = {
   readonly printed: string;
 };
 
-/** A running command. */
 export type DevStep = {
   readonly ended: Promise<StepResult>;
   /** Ends the command and all processes of its process group. */

@@ -41,10 +41,10 @@ export type VersionDeclaration = {
 };
 
 /**
- * Converts objects between two neighbouring versions. `up` and `down` must be synchronous and pure, and must not throw
- * for a valid object. Their argument is frozen, and they must return the whole object. Of the metadata, only the
+ * Converts objects between two neighbouring versions. `up` and `down` must be synchronous and pure, must not throw for
+ * a valid object, and must return the whole object. The argument of each function is frozen. Of the metadata, only the
  * annotations may change. An object must be unchanged after a conversion and the reverse conversion. Annotations can
- * keep values that the other version lacks.
+ * keep values that another version lacks.
  */
 export type VersionConversion = {
   /** The older version. */
@@ -145,16 +145,15 @@ export type HookViolation = {
 type Synchronous = { readonly then?: never };
 
 /**
- * Functions that the server calls for writes to the type's objects. The server does not call hooks for a write that
- * changes nothing. The server calls no hooks for a change of only the metadata of an object marked for deletion. Hooks
- * must be synchronous and pure, and their objects are frozen. If a hook throws, the write is refused. Other requests
- * wait while a hook runs.
+ * Functions that the server calls for writes to the type's objects. Hooks do not run for a write that changes nothing,
+ * or that changes only the metadata of an object marked for deletion. Hooks must be synchronous and pure, and their
+ * objects are frozen. If a hook throws, the write is refused. Other requests wait while a hook runs.
  */
 export type TypeHooks<T = PluginObject> = {
   /**
-   * Returns the object with added or changed members, or undefined to leave the object unchanged. Runs after the
-   * schema's defaults are filled in. Runs before validation, so any member may be missing. `apiVersion`, `kind` and the
-   * metadata that the server manages must not change.
+   * Returns the object with added or changed members, or undefined to leave the object unchanged. Runs before
+   * validation and after the schema's defaults are filled in, so any member may be missing. `apiVersion`, `kind` and
+   * the metadata that the server manages must not change.
    */
   default?(object: T, context: HookContext): (object & Synchronous) | undefined;
   /**

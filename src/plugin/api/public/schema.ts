@@ -9,8 +9,8 @@ import type { ObjectMetadata, PluginObject } from './object.ts';
 export type FromSchema<Schema> = FormOf<Schema, 'declared'>;
 
 /**
- * The form of a value that decides which members are required. `declared`: those in `required`. `read`: also those with
- * a `default`, because the server fills them in. `written`: those in `required` that have no `default`.
+ * Decides which members are required. `declared`: the members in `required`. `read`: also the members with a `default`,
+ * which the server fills in. `written`: the members in `required` that cannot have a `default`.
  */
 type Form = 'declared' | 'read' | 'written';
 
@@ -72,7 +72,6 @@ type MembersOf<Schema, As extends Form> = Schema extends { readonly properties: 
     ? Readonly<Record<string, FormOf<Each, As>>>
     : Readonly<Record<string, unknown>>;
 
-/** The names of the members that an object must have. */
 type RequiredOf<Schema, As extends Form> = As extends 'declared'
   ? NamesInRequired<Schema>
   : As extends 'read'
@@ -125,7 +124,7 @@ export type ObjectOfSchema<Schema> = Schema extends { readonly properties: infer
   : PluginObject;
 
 /**
- * The members of written objects with this schema, without those of the platform; `unknown` if the property names are
+ * The members of written objects with this schema, without the platform's members; `unknown` if the property names are
  * not known.
  */
 export type WrittenOfSchema<Schema> = Schema extends { readonly properties: infer Properties }

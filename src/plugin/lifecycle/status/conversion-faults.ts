@@ -1,6 +1,6 @@
 import type { TypeRegistry } from '../../registry/type-registry.ts';
 
-/** Calls the listeners with the name of a plugin at the first failed conversion of an object of each type. */
+/** Calls the listeners with the name of a plugin when the conversion of an object first fails, once for each type. */
 export function conversionFaults(registry: Pick<TypeRegistry, 'subscribe' | 'all'>): {
   subscribe(listener: (plugin: string) => void): () => void;
 } {

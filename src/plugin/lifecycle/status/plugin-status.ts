@@ -37,7 +37,6 @@ export type PluginReport = {
   /** The reason why the plugin does not run, or why its uninstall is incomplete. */
   readonly failure?: Failure | undefined;
   readonly notices: readonly Notice[];
-  /** The running version. */
   readonly version?: string | undefined;
   /** The progress of the index build, in percent. */
   readonly progress?: number | undefined;

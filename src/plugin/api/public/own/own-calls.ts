@@ -45,7 +45,7 @@ export async function readOwn<T extends AnyObject>(call: OwnCall<T>): Promise<T>
 /**
  * Writes an object of the caller. The write fails if the object has changed since the check of its owner. After a
  * conflict, reads and checks the object again. Throws the error if the object has not changed since the previous
- * conflict. In this case, the preconditions in the request caused the conflict.
+ * conflict, because the request's own preconditions then cause the conflict.
  */
 export async function writeOwn<T extends AnyObject>(
   call: OwnCall<T>,

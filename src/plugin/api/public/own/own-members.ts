@@ -4,8 +4,7 @@ export type Members = Readonly<Record<string, unknown>>;
 
 /**
  * Returns the metadata to write: the request's metadata without finalizers and owner references, and with the members
- * of `kept`. Finalizers and owner references would let a user block the deletion of objects. The plugin has the right
- * to write them, so they must be removed here.
+ * of `kept`. With finalizers or owner references, a user could block the deletion of objects.
  */
 export function ownMetadata({ metadata }: Members, kept: Members): { readonly metadata?: unknown } {
   if (!isObject(metadata)) return metadata === undefined ? {} : { metadata };
