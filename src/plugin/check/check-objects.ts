@@ -63,8 +63,8 @@ function violationsOf(
 }
 
 /**
- * Reports a missing type in the core group or in a group of this plugin, because its name is probably wrong. A type in
- * another group may belong to another plugin.
+ * Reports a missing type in the core group or in a group of this plugin, because the name of the type is probably
+ * wrong. A type in another group may belong to another plugin.
  */
 function missingType({ file, object, lineOf }: FiledObject, { types }: ObjectsCheck): readonly PluginProblem[] {
   const { apiVersion, kind } = object;

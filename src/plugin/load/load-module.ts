@@ -14,7 +14,6 @@ export type LoadedModule =
 
 export type ModuleRequest = {
   readonly path: string;
-  /** The plugin's folder. */
   readonly folder: string;
   readonly context: PluginContext;
   /**

@@ -43,8 +43,8 @@ export type AppliedBase = {
 
 /**
  * Returns the last applied state of an object, in the version of `type`. Returns undefined if the object was never
- * applied, or if its annotation is invalid. Returns a state that cannot be converted unchanged: members that both
- * versions have can still be compared. A state without a version, which earlier servers recorded, is not converted.
+ * applied, or if its annotation is invalid. A state that cannot be converted is returned in its own version, because
+ * common members can still be compared. A state without a version, which earlier servers recorded, is not converted.
  */
 export function appliedBase(current: JsonObject, { type, key, next }: AppliedBase): JsonValue | undefined {
   const memory = objectAt(objectAt(current, 'metadata'), 'annotations')[key];

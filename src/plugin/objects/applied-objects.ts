@@ -54,7 +54,7 @@ const subject: PlatformSubject = { kind: 'platform', part: 'plugins' };
  * From this record, a later version removes objects that it no longer declares, and an uninstall removes all objects.
  * An object that existed before the plugin shipped it is never removed.
  *
- * An object that users have changed and a later version no longer declares is kept, with the condition `ChangesKept`.
+ * A later version keeps an undeclared object if users have changed the object, and reports the condition `ChangesKept`.
  * An uninstall is an explicit request, and also removes objects that users have changed.
  */
 export class AppliedObjects {
@@ -99,8 +99,7 @@ export class AppliedObjects {
       ...loaded.objects.filter(({ isCreatedOnce }) => isCreatedOnce),
       ...createdOnce.filter((ref) => !isIn(loaded.objects, ref)),
     ];
-    // Starter content is recorded as created only after its creation. After an earlier record and a crash, no later
-    // start would create the content.
+    // Starter content is recorded as created only after its creation, because no later start creates recorded content.
     await this.#remember(plugin, { applied: [...ours, ...retained, ...left], createdOnce: once, types }, memory);
     return { ok: true, kept };
   }

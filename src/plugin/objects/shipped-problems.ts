@@ -52,8 +52,8 @@ export async function shippedProblems(
 }
 
 /**
- * Reports a missing type in a group in which the plugin has other types, because its name is probably wrong. A type in
- * another group may belong to a plugin that starts later.
+ * Reports a missing type in a group in which the plugin has other types, because the name of the type is probably
+ * wrong. A type in another group may belong to a plugin that starts later.
  */
 function missingType({ file, apiVersion, kind }: ShippedObject, types: readonly ResourceType[]): readonly string[] {
   const near = types.filter(({ group }) => group === apiVersion.split('/', 1)[0]);
