@@ -39,10 +39,7 @@ export type AppliedObjectsDependencies = ApplyDependencies & {
   readonly namesOf: (type: TypeKey, page: NamePage) => readonly string[];
 };
 
-/**
- * The pointers of values that both users and the plugin changed, or the reason why the object was not removed, by
- * object.
- */
+/** By object: the pointers of the kept values of users, or the reason why the object was not removed. */
 export type KeptChanges = ReadonlyMap<string, readonly string[]>;
 export type ObjectsApplied =
   { readonly ok: true; readonly kept: KeptChanges } | { readonly ok: false; readonly failure: Failure };
@@ -52,10 +49,8 @@ const subject: PlatformSubject = { kind: 'platform', part: 'plugins' };
 /**
  * Applies the objects in plugins' YAML files. The objects are recorded in the plugin's status before they are created.
  * From this record, a later version removes objects that it no longer declares, and an uninstall removes all objects.
- * An object that existed before the plugin shipped it is never removed.
- *
- * A later version keeps an undeclared object if users have changed the object, and reports the condition `ChangesKept`.
- * An uninstall is an explicit request, and also removes objects that users have changed.
+ * An object that existed before the plugin shipped it is never removed. A later version keeps an undeclared object if
+ * users have changed the object, and reports the condition `ChangesKept`.
  */
 export class AppliedObjects {
   readonly #dependencies: AppliedObjectsDependencies;
@@ -164,8 +159,8 @@ export class AppliedObjects {
   }
 
   /**
-   * Returns whether the plugin created the object, or will create an absent object. The object's annotation alone
-   * decides if the status has no list of applied objects, because an earlier version of the platform wrote the status.
+   * Returns whether the plugin created the object, or will create an absent object. Without a list of applied objects,
+   * which earlier versions of the platform did not record, the object's annotation decides.
    */
   #isOwned(shipped: ShippedObject, { applied }: PluginMemory): boolean {
     const state = appliedState(
@@ -177,10 +172,7 @@ export class AppliedObjects {
     return state !== 'foreign' && (applied === undefined || applied.some((ref) => refKey(ref) === refKey(shipped)));
   }
 
-  /**
-   * Removes the objects that users have not changed. Returns the changed objects, and the objects that could not be
-   * removed.
-   */
+  /** Removes the objects that users have not changed. Returns the remaining objects. */
   async #removeObsolete(
     plugin: string,
     obsolete: readonly ObjectRef[],
@@ -208,7 +200,7 @@ export class AppliedObjects {
       .find(({ type }) => type.apiVersion === apiVersion && type.kind === kind)?.type;
   }
 
-  /** Returns the type of an object. For an unregistered type, returns a substitute with the recorded names. */
+  /** Returns the type of an object; for an unregistered type, a substitute with the recorded names. */
   #typeOf({ apiVersion, kind }: ObjectRef, plugin: string, { types }: PluginMemory): ResourceType | undefined {
     const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
     const served = this.#dependencies.registry
@@ -219,10 +211,7 @@ export class AppliedObjects {
     return names === undefined ? undefined : this.#ownType(names, plugin);
   }
 
-  /**
-   * Returns the type with these names, or a substitute for an unregistered type. Returns undefined if another plugin
-   * has the type.
-   */
+  /** Returns the type, or a substitute if the type is not registered; undefined if another plugin has the type. */
   #ownType(names: TypeNames, plugin: string): ResourceType | undefined {
     const { registry, domain } = this.#dependencies;
     const present = registry.byKey(typeKeyOf(names.group, names.plural))?.type;
@@ -245,9 +234,8 @@ export class AppliedObjects {
   }
 
   /**
-   * Deletes the object, but not a newer object of the same name. A deletion only marks an object with finalizers. If
-   * the type is not registered, no reconciler removes the finalizers, so this method removes them and then the object.
-   * Returns the problem; undefined if the object does not exist or is deleted.
+   * Deletes the object, but not a newer object of the same name. For an unregistered type, no reconciler removes the
+   * finalizers, so this method removes them and then the object. Returns the reason if the object cannot be deleted.
    */
   async #remove(type: ResourceType, name: string, plugin: string): Promise<string | undefined> {
     const stored = this.#dependencies.reader.get(type.key, name);
