@@ -1,4 +1,3 @@
-
 /** The maximum size of an uploaded archive, which is in memory during an install and remains in the log forever. */
 export const packageBytesMax = 20_971_520;
 /** The maximum total size of the unpacked files. Compressed text expands to about five times its compressed size. */
