@@ -2,12 +2,10 @@ import { parseCheckpoint, type Checkpoint } from '../audit/proof/checkpoint.ts';
 import { parseNote, verifyNote, type VerifierKey } from '../audit/proof/signed-note.ts';
 import type { TreeSize } from '../command/event.ts';
 
-/**
- * A checkpoint from a file of the operator. `isVerified` is true if one of the given keys has signed the checkpoint.
- */
+/** A checkpoint from a file. `isVerified` is true if a given key has signed the checkpoint. */
 export type KeptCheckpoint = Checkpoint & { readonly isVerified: boolean };
 
-/** The log does not begin with the leaves of a checkpoint. */
+/** Thrown if a log does not begin with the leaves of a checkpoint. */
 export class LogDiffersError extends Error {
   constructor(detail: string) {
     super(detail);
@@ -16,8 +14,8 @@ export class LogDiffersError extends Error {
 }
 
 /**
- * Returns the checkpoint of a note. For a note that is refused, returns the reason, which completes a sentence about
- * the file. Without keys, the signature is not checked.
+ * Returns the checkpoint of a note, or the reason of a refusal as the end of a sentence about the file. Without keys,
+ * the signature is not checked.
  */
 export function keptCheckpoint(text: string, keys: readonly VerifierKey[]): KeptCheckpoint | string {
   const note = parseNote(text);
@@ -35,9 +33,9 @@ type LogTree = {
 };
 
 /**
- * Verifies that a log agrees with a checkpoint, and describes the result. `log.there` is the tree of the log at the
- * size of the checkpoint, and `log.size` is the size of the whole tree. The origins are not compared, because a new
- * epoch begins a new tree with the same first leaves.
+ * Verifies that a log begins with the leaves of a checkpoint, and describes the result. `log.there` is the tree of the
+ * log at the size of the checkpoint; undefined for a shorter log. Origins are not compared, because a new epoch begins
+ * a new tree with the same first leaves.
  *
  * @throws LogDiffersError if the log has fewer leaves or other leaves.
  */

@@ -25,7 +25,7 @@ import { UnsuitableLogError } from '../log/founded-log.ts';
 import { LogCorruptError, LogRefusedError, type EventLog } from '../log/log.ts';
 import { openLog } from '../server/open-log.ts';
 
-/** The log commands. A command opens the logs itself, so no server may have one of the embedded logs open. */
+/** The commands on logs. No server may have an embedded log open at the same time. */
 export const logCommands: LogCommands = {
   copy: async ({ from, to, fromPrefix, toPrefix, inFlightMax }: LogCopyOptions, context) => {
     const settings = settingsOf(context);
@@ -124,12 +124,12 @@ function checkpointIn(path: string, keys: readonly string[], { folder }: Command
 }
 
 type OpenLogs = {
-  /** Aborts when a log has failed and can no longer be written. */
+  /** Aborts after a fatal error of a log, or after an uncaught error. */
   readonly signal: AbortSignal;
   readonly open: (place: LogLocation, options: { readonly mustExist: boolean }) => Promise<EventLog>;
 };
 
-/** Runs the work, closes the opened logs, and converts an error to a message for the user. */
+/** Runs the work, then closes the opened logs. Converts errors to messages for the user. */
 async function withLogs(
   places: readonly LogLocation[],
   context: CommandContext,
@@ -138,7 +138,7 @@ async function withLogs(
   const locked = new Map<string, { release(): Promise<void> }>();
   const opened: EventLog[] = [];
   const ending = new AbortController();
-  // An open port keeps the process alive, because the timers that wait for an unavailable log do not.
+  // An open port keeps the process alive while an unavailable log is retried. Timers do not.
   const { port1 } = new MessageChannel();
   port1.on('message', () => undefined);
   const open: OpenLogs['open'] = async (place, { mustExist }) => {
@@ -150,7 +150,7 @@ async function withLogs(
         ending.abort(new LogCopyError('failed', `${place.shown}: ${error.message}`, { cause: error }));
       },
       onState: (state) => {
-        // An available log is reported only after an outage.
+        // The first connection is not reported.
         if (!state.reachable || wasUnreachable)
           context.stderr.write(
             `${place.shown}: ` +
@@ -162,8 +162,8 @@ async function withLogs(
     opened.push(log);
     return log;
   };
-  // Ignores errors that the driver throws where no caller can catch them, because the appends in flight get an outcome
-  // nevertheless. Any other uncaught error ends the command.
+  // Errors of lost replies are ignored, because the appends in flight still get an outcome. Any other uncaught error
+  // ends the command.
   const onStray = (error: unknown): void => {
     if (!isStrayAppendReply(error)) ending.abort(error);
   };
@@ -191,10 +191,7 @@ async function lock(
   locked.set(dataDir, await takeDataDir(dataDir));
 }
 
-/**
- * Converts an error into a message without a stack or credentials. The exit code is 2 if the operator must change
- * something, and 1 otherwise.
- */
+/** Converts an error into a message without a stack or credentials. */
 function failureOf(error: unknown, places: readonly LogLocation[]): CommandFailure {
   const failed = resourceFailure(error);
   if (failed !== undefined) return new CommandFailure(withoutCredentials(failed.message, places), failed.exitCode);

@@ -12,8 +12,8 @@ type CopyState = {
 };
 
 /**
- * Compares the events in the target with the first events of the source. Returns the number of equal events, the head
- * of the target, and the next event of the source.
+ * Compares the events in the target with the first events of the source. `standing` is the number of equal events,
+ * `last` is the head of the target, and `next` is the next event of the source.
  *
  * @throws LogCopyError if the target has a different or an additional event.
  */
@@ -53,7 +53,7 @@ function assertSame(original: RecordedEvent | undefined, copied: RecordedEvent):
 }
 
 /**
- * Verifies that source and target have the same copied events in the same order. Returns the Merkle tree over these
+ * Verifies that the target has the copied events of the source, in the same order. Returns the tree over the copied
  * events.
  *
  * @throws LogCopyError if the events or the trees differ.

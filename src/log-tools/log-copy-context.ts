@@ -6,16 +6,14 @@ import type { EventLog, LogPosition } from '../log/log.ts';
 export type LogCopyOptions = {
   readonly source: EventLog;
   /**
-   * Opens the target. The copy opens the target a second time for the verification, which must read the stored events
-   * and not events in the memory of the adapter.
+   * Opens the target. Called twice, because the verification must read the stored events and not the adapter's memory.
    */
   readonly openTarget: () => Promise<EventLog>;
   readonly inFlightMax: number;
   readonly clock: Clock;
   readonly uuid: () => string;
-  /** Prints one line of progress for the operator. */
   readonly print: (line: string) => void;
-  /** Stops the copy when aborted. The copy then throws the signal's reason. */
+  /** After an abort, the copy throws the signal's reason. */
   readonly signal?: AbortSignal;
 };
 

@@ -1,10 +1,7 @@
 import { platformStream } from '../log/founded-log.ts';
 import { LogCorruptError, type EventLog, type LogPosition, type RecordedEvent } from '../log/log.ts';
 
-/**
- * A copy cannot start (`refused`) or cannot continue (`failed`). The message is for the user, and contains neither a
- * stack nor credentials.
- */
+/** A copy cannot start (`refused`) or cannot continue (`failed`). The message is for the user. */
 export class LogCopyError extends Error {
   readonly kind: 'refused' | 'failed';
 
@@ -15,10 +12,7 @@ export class LogCopyError extends Error {
   }
 }
 
-/**
- * Returns whether the events of a stream belong to one log only. Such events are not copied: a copy has its own
- * founding, and leases belong to nodes.
- */
+/** Returns whether the events of a stream are not copied. A copy has its own founding, and leases belong to nodes. */
 function isOwn(stream: string): boolean {
   return stream === platformStream || stream.startsWith('lease:');
 }
@@ -28,14 +22,14 @@ export function isCopied({ stream }: RecordedEvent): boolean {
 }
 
 export type CursorRange = {
-  /** The role of the log, for messages. */
+  /** The role of the log in messages. */
   readonly side: 'source' | 'target';
   readonly after: LogPosition;
   readonly until: LogPosition;
   readonly signal: AbortSignal;
 };
 
-/** Iterates over the events of a log that a copy contains, with at most one batch in memory. */
+/** Iterates over the events of a log that are copied. */
 export class EventCursor {
   readonly #batches: AsyncIterator<readonly RecordedEvent[], unknown>;
   readonly #signal: AbortSignal;
@@ -46,7 +40,7 @@ export class EventCursor {
   constructor(log: EventLog, { side, after, until, signal }: CursorRange) {
     this.#side = side;
     this.#signal = signal;
-    // Reads all categories, and filters the events in `next`, so that events of unknown categories are copied too.
+    // Reads all categories, so that events of unknown categories are copied too.
     this.#batches = log.readAll({ after, until, signal })[Symbol.asyncIterator]();
   }
 
@@ -61,7 +55,7 @@ export class EventCursor {
       const read = await this.#batches.next().catch((error: unknown) => {
         throw describeDamage(this.#side, error);
       });
-      // An aborted read ends without an error, which must not appear to be the end of the log.
+      // An aborted read ends without an error, as at the end of the log.
       this.#signal.throwIfAborted();
       if (read.done === true) return undefined;
       this.#batch = read.value;
@@ -75,8 +69,8 @@ export class EventCursor {
 }
 
 /**
- * Returns the first member in which an event of the source and an event of the target differ; undefined if the events
- * are equal. Positions are not compared, because they differ between logs.
+ * Returns the first member that differs; undefined for equal events. Positions are not compared, because positions
+ * differ between logs.
  */
 export function differenceOf(source: RecordedEvent, target: RecordedEvent): string | undefined {
   if (source.id !== target.id) return 'the id';
@@ -87,14 +81,14 @@ export function differenceOf(source: RecordedEvent, target: RecordedEvent): stri
   return Buffer.compare(source.metadata, target.metadata) === 0 ? undefined : 'the metadata';
 }
 
-/** Describes an event for messages, without the event's data, which may contain secrets. */
+/** Describes an event without its data, which may contain secrets. */
 export function describeEvent({ id, stream, revision, position }: RecordedEvent): string {
   return `event ${id} (revision ${revision.toString()} of ${stream}, position ${position.toString()})`;
 }
 
 /**
- * Adds the role of the log to the error of a damaged log; returns other errors unchanged. `kind` is `refused` if no
- * event was written yet.
+ * Adds the role of the log to the error of a damaged log; returns other errors unchanged. `kind` is `refused` if
+ * nothing was written.
  */
 export function describeDamage(
   side: CursorRange['side'],

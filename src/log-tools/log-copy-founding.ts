@@ -27,13 +27,12 @@ export async function sourceFounding(log: EventLog): Promise<Founding> {
 }
 
 /**
- * Returns the founding of a target that is a copy of exactly this source; undefined if the target is empty.
+ * Returns the founding of a target that is a copy of the source; undefined for an empty target.
  *
  * @throws LogCopyError for any other target.
  */
 export async function targetFounding(target: EventLog, source: Founding): Promise<Founding | undefined> {
-  // Reads the head before the founding, because a late append of an earlier run may found the target between the two
-  // reads.
+  // The head is read first, because a late append of an earlier run may found the target between the two reads.
   const head = await target.head();
   const founding = await readFounding(target).catch((error: unknown) => {
     throw describeDamage('target', error, 'refused');
@@ -63,7 +62,7 @@ export async function targetFounding(target: EventLog, source: Founding): Promis
   return founding;
 }
 
-/** Founds the target, unless an earlier or concurrent run has already founded the target. */
+/** Founds the target. An earlier or concurrent run may already have founded the target. */
 export async function foundCopy(context: CopyContext, target: EventLog, source: Founding): Promise<Founding> {
   const { logId, epoch, domain, tree } = source;
   await appendPlatformEvent(

@@ -14,18 +14,18 @@ import {
 
 export type PipelineOptions = {
   readonly target: EventLog;
-  /** The position of the last copied event that is known to exist in the target. */
+  /** The position of the target's last event. */
   readonly after: LogPosition;
   /** The maximum number of concurrent appends, at least 1. */
   readonly inFlightMax: number;
   readonly clock: Clock;
-  /** Stops the copy when aborted. The copy then throws the signal's reason. */
+  /** After an abort, the copy throws the signal's reason. */
   readonly signal: AbortSignal;
-  /** Called with the number of further events in the target, when the copy knows that they exist. */
+  /** Called with the number of further events that the target contains. */
   readonly onCopied: (events: number) => void;
 };
 
-/** The outcome of an append, or the rejection of an append (`rejected`), after which the copy fails. */
+/** The outcome of an append. `rejected`: the append rejected, and the copy fails. */
 type Answer = AppendOutcome | { readonly ok: false; readonly reason: 'rejected'; readonly cause: unknown };
 type Sent = {
   readonly event: RecordedEvent;
@@ -35,13 +35,11 @@ type Sent = {
 /**
  * Appends events in order, with several concurrent appends.
  *
- * Each append uses the id of the event and expects the previous revision, so that repeated attempts create no
- * duplicates. A log usually appends events in the order in which they are sent, but does not guarantee this order. The
- * position of each result is therefore compared with the previous position.
+ * Each append uses the id of the event and expects the previous revision, so a retry creates no duplicate. A log does
+ * not guarantee the order of concurrent appends, so each position is compared with the previous position.
  *
- * After a failed append, no event is sent until all results have arrived. Then the events in the target are read, and
- * the remaining events are sent again. The target must contain a prefix of the sent events. If a later event was stored
- * before a lost event, the order cannot be restored, and the copy fails.
+ * After a failed append, no event is sent until all results have arrived. Then the target is read, and the remaining
+ * events are sent again. The copy fails if the target has a later event but lacks an earlier event.
  */
 export class CopyPipeline {
   readonly #options: PipelineOptions;
@@ -49,8 +47,8 @@ export class CopyPipeline {
   #sent: Sent[] = [];
   #bytes = 0;
   /**
-   * Whether an append has succeeded since the start or the last failure. On a new connection, the first append may
-   * arrive last, so only one append is sent before this success.
+   * Whether an append has succeeded since the start or the last failure. Before the first success, only one append is
+   * in flight, because the first append of a connection may arrive last.
    */
   #warm = false;
 
@@ -73,7 +71,7 @@ export class CopyPipeline {
   #send(event: RecordedEvent): void {
     const { id, type, data, metadata, stream, revision } = event;
     const expected: ExpectedRevision = revision === 0 ? 'absent' : streamRevision(revision - 1);
-    // The outcomes are awaited later and in order, so a rejection needs a handler now.
+    // A rejection needs a handler now, because the outcome is awaited later.
     const outcome = this.#options.target
       .append(stream, [{ id, type, data, metadata }], expected)
       .catch((cause: unknown): Answer => ({ ok: false, reason: 'rejected', cause }));
@@ -103,8 +101,8 @@ export class CopyPipeline {
   }
 
   /**
-   * Recovers after a failure: reads the target, and sends the remaining events again. Repeats both steps until the
-   * events are sent, the copy fails, or the signal aborts.
+   * Reads the target, and sends the remaining events again. Repeats both steps until the events are sent, the copy
+   * fails, or the signal aborts.
    */
   async #recover(): Promise<void> {
     const { signal, clock } = this.#options;
@@ -119,9 +117,9 @@ export class CopyPipeline {
   }
 
   /**
-   * Removes the events that exist in the target from the sent events. Returns false if the target cannot be read.
+   * Removes the sent events that the target contains. Returns false if the target cannot be read.
    *
-   * @throws LogCopyError if the target has another event in place of the next sent event.
+   * @throws LogCopyError if the target has a different event in place of the next sent event.
    */
   async #readTarget(): Promise<boolean> {
     const { target, signal } = this.#options;
@@ -135,7 +133,7 @@ export class CopyPipeline {
       });
       for (let found = await standing.next(); found !== undefined; found = await standing.next()) {
         const first = this.#sent[0];
-        // Appends of an earlier run may arrive late, so the target may have more events than this run has sent.
+        // Late appends of an earlier run may have added more events than this run has sent.
         if (first === undefined) break;
         if (differenceOf(first.event, found) !== undefined) throw overtaken(first.event);
         this.#confirm(first.event, found.position);
@@ -150,8 +148,8 @@ export class CopyPipeline {
   }
 
   /**
-   * Sends the first event alone, and the other events after its success. Returns false if the first append has no
-   * success and a retry may succeed.
+   * Sends the first event alone, and the other events after the first append succeeds. Returns false if the first
+   * append failed and may be retried.
    */
   async #sendRestAgain(): Promise<boolean> {
     const rest = this.#sent.splice(0).map(({ event }) => event);
@@ -188,10 +186,7 @@ function overtaken(event: RecordedEvent): LogCopyError {
   );
 }
 
-/**
- * Returns the error for a rejected event. `LogRefusedError` means that the log refuses all calls. Any other rejection
- * concerns only this event.
- */
+/** A `LogRefusedError` concerns all calls. Any other rejection concerns only the event. */
 function rejected(event: RecordedEvent, cause: unknown): unknown {
   if (cause instanceof LogRefusedError) return cause;
   return new LogCopyError(

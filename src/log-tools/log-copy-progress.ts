@@ -1,13 +1,12 @@
 import type { Clock } from '../base/clock.ts';
 
-/** The interval of progress reports. */
 const logCopyProgressMs = 1_000;
-/** The time without progress after which a copy stops. The operator can resume the copy. */
+/** The time without progress after which a copy stops. */
 export const logCopyStallMs = 120_000;
 
 export type ProgressOptions = {
   readonly clock: Clock;
-  /** Prints one line. The argument has no line end. */
+  /** Prints a line. The argument has no line end. */
   readonly print: (line: string) => void;
 };
 
@@ -19,14 +18,11 @@ type Stage = {
   events: number;
 };
 
-/**
- * Reports the progress of a copy or of a read. Prints at most one line each second, and one line at the end of each
- * stage.
- */
+/** Prints the progress of a copy or read: at most one line each second, and one line at the end of each stage. */
 export class CopyProgress {
   readonly #options: ProgressOptions;
   #stage: Stage | undefined;
-  /** A counter that increases whenever the copy makes progress, to detect a stalled copy. */
+  /** Increases with each step of progress, so that a stalled copy is detected. */
   #beats = 0;
 
   constructor(options: ProgressOptions) {
@@ -37,7 +33,7 @@ export class CopyProgress {
     return this.#beats;
   }
 
-  /** Begins a stage. `total` is the expected number of events, if known. */
+  /** `total` is the expected number of events; undefined if unknown. */
   begin(what: string, total?: number): void {
     const now = this.#options.clock.monotonic();
     this.#stage = { what, total, startedMs: now, reportedMs: now, events: 0 };
@@ -49,7 +45,7 @@ export class CopyProgress {
     this.#beats += 1;
     if (stage === undefined) return;
     stage.events += 1;
-    // Reads the clock only for each 64th event, because a million reads of the clock take noticeable time.
+    // Reading the clock for each event would slow down the copy.
     if (stage.events % 64 !== 0) return;
     const now = this.#options.clock.monotonic();
     if (now - stage.reportedMs < logCopyProgressMs) return;

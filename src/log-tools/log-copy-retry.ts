@@ -7,10 +7,7 @@ import { LogCorruptError, LogRefusedError, LogReplacedError } from '../log/log.t
 
 const finalErrors = [LogCopyError, LogCorruptError, LogRefusedError, LogReplacedError, UnsuitableLogError];
 
-/**
- * Retries a read until it succeeds, fails with an error that a retry cannot resolve, or the signal aborts. The signal
- * aborts, for example, because the copy is stalled.
- */
+/** Retries a read until the read succeeds, fails with one of `finalErrors`, or the signal aborts. */
 export async function retryRead<T>(
   { clock, signal }: Pick<CopyContext, 'clock' | 'signal'>,
   read: () => Promise<T>,

@@ -12,14 +12,14 @@ export type CopiedLog = {
   readonly logId: string;
   readonly epoch: number;
   readonly events: number;
-  /** Whether events were written. False if the target was already a complete copy. */
+  /** False if the target was already a complete copy. */
   readonly written: boolean;
 };
 
 /**
- * Copies a log into another log, event by event, with the same ids, types, data, metadata, revisions and order. The
- * founding and leases are not copied: the target has its own founding, with the next epoch, so that positions are
- * unambiguous. After an interruption, the next call with the same two logs resumes at the end of the target.
+ * Copies a log event by event, with the same ids, types, data, metadata, revisions and order. Does not copy the
+ * founding and leases; the target has its own founding, in the next epoch. After an interruption, the next call with
+ * the same logs resumes the copy.
  *
  * @throws LogCopyError if the copy cannot start or continue.
  */
@@ -73,10 +73,7 @@ function finishedAlready({ logId, epoch, copied }: Founding, events: number): Co
   );
 }
 
-/**
- * Counts the events of the source before any event is written. The read detects damaged records, and the number of
- * events is the total in progress messages.
- */
+/** Counts the events of the source. The read also detects damaged records before the first append. */
 async function countSource({ source: log, progress, signal }: CopyContext, head: LogPosition): Promise<number> {
   progress.begin('reading the source');
   const cursor = new EventCursor(log, { side: 'source', after: logStart, until: head, signal });
@@ -96,7 +93,7 @@ async function countSource({ source: log, progress, signal }: CopyContext, head:
   return events;
 }
 
-/** Refuses a source with new events. Even a renewed lease shows that a server is running on the source. */
+/** Refuses a source with new events. Even the renewal of a lease proves that a server runs on the source. */
 async function assertNotGrown(context: CopyContext, { head }: CopySource, kind: 'refused' | 'failed'): Promise<void> {
   if ((await retryRead(context, () => context.source.head())) === head) return;
   throw new LogCopyError(
@@ -106,7 +103,7 @@ async function assertNotGrown(context: CopyContext, { head }: CopySource, kind: 
   );
 }
 
-/** Compares the events in the target with the first events of the source, and appends the remaining events. */
+/** Compares the events in the target with the source, and appends the remaining events. */
 async function copyRest(context: CopyContext, source: CopySource, target: EventLog): Promise<void> {
   const { source: log, clock, signal, progress, inFlightMax } = context;
   const events = new EventCursor(log, { side: 'source', after: logStart, until: source.head, signal });
@@ -131,7 +128,7 @@ async function copyRest(context: CopyContext, source: CopySource, target: EventL
   }
 }
 
-/** Prints a message while the copy makes no progress. After the time limit, stops the copy, which can be resumed. */
+/** Prints a message while the copy makes no progress, and stops the copy after `logCopyStallMs`. */
 function watchStandstill(
   { source, clock, print }: LogCopyOptions,
   progress: CopyProgress,

@@ -7,14 +7,14 @@ import { platformStream, readFounding, type Founding } from '../log/founded-log.
 import type { EventLog, ExpectedRevision } from '../log/log.ts';
 import { treeOf } from './log-tree.ts';
 
-/** The dependencies of the functions that write events to the stream `platform:log`. */
+/** The dependencies of functions that write to the stream `platform:log`. */
 export type EpochWriting = {
   readonly clock: Clock;
   readonly uuid: () => string;
   readonly signal: AbortSignal;
 };
 
-/** A new epoch cannot be started in this log. No event was written. */
+/** Thrown if a new epoch cannot be started in a log. */
 export class EpochRefusedError extends Error {
   constructor(message: string) {
     super(message);
@@ -23,10 +23,9 @@ export class EpochRefusedError extends Error {
 }
 
 /**
- * Starts a new epoch after a log was restored in place. The restored log may assign positions again that clients and
- * read models have stored. Positions after the event belong to the new epoch; positions of the old epoch are refused. A
- * new Merkle tree begins too, because leaves that a node has signed may be lost. The event contains the id, the size
- * and the root of the old tree in the restored log.
+ * Starts a new epoch and a new Merkle tree, after a log was restored in place. The restored log may assign positions
+ * again that clients have stored, and may lack leaves that a node has signed. The event contains the size and the root
+ * of the old tree.
  *
  * @throws EpochRefusedError if the log has no founding or is an unfinished copy, or if another process starts an epoch.
  */
@@ -57,8 +56,8 @@ type EpochStart = {
 };
 
 /**
- * Appends an event to the stream `platform:log`, and retries with the same id until the outcome is known. Returns false
- * if another event has the revision.
+ * Appends an event to the stream `platform:log`. Retries with the same id until the outcome is known. Returns false if
+ * another event has the revision.
  */
 export async function appendPlatformEvent(
   log: EventLog,

@@ -7,7 +7,7 @@ import { StartError } from '../base/start-error.ts';
 import { eventStorePrefixDefault } from '../config/eventstore-prefix.ts';
 import { decodeEventStoreUrl, eventStoreHosts } from '../config/eventstore-url.ts';
 
-/** The location of a log. Output contains `shown` instead of the address, which may contain a password. */
+/** The location of a log. Output contains `shown`, because the address may contain a password. */
 export type LogLocation = Pick<Config, 'eventLog' | 'dataDir'> & { readonly shown: string };
 
 export type LocationSettings = {
@@ -75,7 +75,7 @@ function real(dir: string): string {
   }
 }
 
-/** Removes the addresses of the logs and their passwords from a message. */
+/** Removes the addresses of the logs, and their passwords, from a message. */
 export function withoutCredentials(text: string, places: readonly LogLocation[]): string {
   let cleaned = text;
   for (const { eventLog } of places) {

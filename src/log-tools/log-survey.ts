@@ -14,12 +14,11 @@ export type SurveyOptions = {
   readonly checkpoint: KeptCheckpoint | undefined;
 };
 
-/** The category of package streams. Each package of a plugin has its own stream. */
+/** The prefix of package streams. Each package has its own stream. */
 const packageStreams = 'package:';
 
 /**
- * Returns the properties of a log for the operator, as names and values. Reads the whole log, so that damage is
- * detected.
+ * Returns the properties of a log, as names and values. Reads the whole log, so that damage is detected.
  *
  * @throws LogDiffersError if the log does not agree with the checkpoint.
  */
@@ -64,11 +63,11 @@ export async function describeLog(
   ];
 }
 
-/** The tree over the events that were added, and the earlier tree with a given number of leaves. */
+/** The tree over the added events, and the earlier tree with a given number of leaves. */
 class TreeUntil {
   readonly #tree = new LogTree();
   readonly #size: number | undefined;
-  /** The tree with the given number of leaves; undefined while the log has fewer leaves. */
+  /** The tree with the given number of leaves; undefined before the log has enough leaves. */
   there: TreeSize | undefined;
 
   constructor(size: number | undefined) {

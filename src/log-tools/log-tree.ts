@@ -3,7 +3,7 @@ import { isLeafStream, leafOf } from '../audit/proof/leaf-entry.ts';
 import type { TreeSize } from '../command/event.ts';
 import { logStart, type EventLog, type RecordedEvent } from '../log/log.ts';
 
-/** The Merkle tree over events that are added in the order of their log (docs/spec/tree.md). */
+/** The Merkle tree of a log (docs/spec/tree.md). Events are added in the order of the log. */
 export class LogTree {
   readonly #range = new CompactRange();
 
@@ -20,7 +20,7 @@ export class LogTree {
   }
 }
 
-/** Reads a log to its end, and returns the tree over all events. Rejects with the reason if the signal aborts. */
+/** Returns the tree over a log. Rejects with the signal's reason after an abort. */
 export async function treeOf(
   log: Pick<EventLog, 'readAll'>,
   { signal }: { readonly signal: AbortSignal },
@@ -29,7 +29,7 @@ export async function treeOf(
   for await (const batch of log.readAll({ after: logStart, signal })) {
     for (const event of batch) tree.add(event);
   }
-  // After the signal aborts, the iteration ends without an error.
+  // An aborted iteration ends without an error.
   signal.throwIfAborted();
   return tree.now();
 }

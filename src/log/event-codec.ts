@@ -6,36 +6,31 @@ import type { IndexEntry } from '../resource/type/index-entry.ts';
 import { eventSchema, type DomainEvent, type EventMetadata, type ObjectEvent } from '../command/event.ts';
 
 /**
- * Encodes domain events as bytes for the log, and decodes the bytes.
+ * A decoded event. The data of an object event is `{"values":[…],"refs":[…],"object":{…}}`, where `refs` and `object`
+ * may be absent.
  *
- * The data of an object event is `{"values":[…],"refs":[…],"object":{…}}`, without `refs` if the object has no
- * references, and without `object` for a `NameFenced`. The object is the last member, so that readers can slice the
- * object's JSON out of the data without parsing. No string inside the other members can contain the separator
- * `,"object":`, because JSON escapes quotes within strings.
+ * Readers can slice the object out of the data without parsing. No string before the object can contain `,"object":`,
+ * because JSON escapes quotes.
  */
 
 export type DecodedEvent = {
   readonly event: DomainEvent;
   /**
-   * The offset of the object's JSON in `data`. The JSON ends one byte before the end of `data`. -1 without an object.
+   * The offset of the object's JSON in `data`; -1 without an object. The JSON ends one byte before the end of `data`.
    */
   readonly objectStart: number;
-  /** The offset at which `"resourceVersion":"…",` is inserted: directly after `"metadata":{`. -1 without an object. */
+  /** The offset after `"metadata":{`, where `"resourceVersion":"…",` is inserted; -1 without an object. */
   readonly spliceAt: number;
-  /**
-   * The object's index entry, if it was computed for the write. `fingerprint` identifies the declaration of its type.
-   * This member and the following ones are known only for the bytes that `encodeEvent` returned, and undefined for
-   * bytes that were read from storage.
-   */
+  /** The object's index entry. Like all following members, undefined if the event was read from storage. */
   readonly indexed: KnownEntry | undefined;
   /** The time in the event's metadata. */
   readonly time: string | undefined;
-  /** The revision of the type declaration that the decision used, if any. */
+  /** The revision of the type declaration that the decision used. */
   readonly declared?: number | undefined;
   readonly correlationId?: string | undefined;
   readonly requestId?: string | undefined;
   readonly actor?: string | undefined;
-  /** The user for which a plugin wrote the event, if any. */
+  /** The user for which a plugin wrote the event. */
   readonly onBehalfOf?: string | undefined;
 };
 
@@ -47,9 +42,8 @@ const separator = Buffer.from(',"object":');
 const metadataOpening = Buffer.from('"metadata":{');
 
 /**
- * The key of the property of `data` in which `encodeEvent` stores the decoded event. A subscription that keeps up
- * delivers the same instance of `data`, so folding this event requires no parsing. A WeakMap with as many short-lived
- * keys would cost the garbage collector more than parsing.
+ * The property of `data` in which `encodeEvent` stores the decoded event. A subscription that delivers the same `data`
+ * need not parse the event. A WeakMap would cost the garbage collector more.
  */
 const written = Symbol('decoded');
 type Written = Uint8Array & { [written]?: DecodedEvent };
@@ -88,15 +82,11 @@ export function decodeMetadata(recorded: RecordedEvent): EventMetadata {
 const schemaMember = Buffer.from('","schema":');
 const timeMember = '"time":"';
 const timeLength = '2026-01-01T00:00:00.000Z'.length;
-/**
- * The digit of the current schema. From schema 10 on, events of the current schema would not match and would be parsed.
- */
+/** The digit of the current schema. From schema 10 on, `stampOf` would parse each event of the current schema. */
 const currentSchema = String(eventSchema).charCodeAt(0);
 
 /**
- * Checks that this version can read the event, and returns the event's time. The members have a fixed order, so that
- * the time and the schema are found from the end without parsing; metadata in another form is parsed. A quote within a
- * string is escaped, so no string can contain the start of a member.
+ * Returns the event's time. Parses only metadata in an unexpected form.
  *
  * @throws LogCorruptError for metadata that cannot be decoded, or of a later schema.
  */
@@ -115,8 +105,8 @@ export function stampOf(recorded: RecordedEvent): string {
 const declaredMember = Buffer.from('"declared":');
 
 /**
- * Returns the revision of the type declaration that the event's decision used, without parsing; undefined if the event
- * has no such revision.
+ * Returns the revision of the type declaration that the decision used, without parsing; undefined if the event has no
+ * such revision.
  */
 export function declaredIn(recorded: RecordedEvent): number | undefined {
   const known = (recorded.data as Written)[written];
@@ -132,7 +122,7 @@ export function declaredIn(recorded: RecordedEvent): number | undefined {
 
 const correlationMember = Buffer.from(',"$correlationId":"');
 
-/** Returns the correlation id of the event: the id of the request or step that began the chain of causes. */
+/** Returns the id of the request or step that began the event's chain of causes. */
 export function correlationIn(recorded: RecordedEvent): string {
   const known = (recorded.data as Written)[written]?.correlationId;
   if (known !== undefined) return known;
@@ -149,7 +139,7 @@ export function requestIn({ data }: RecordedEvent): string | undefined {
 
 const actorMember = Buffer.from('{"actor":"');
 
-/** Returns the actor of the event: the user, the plugin or the part of the platform that wrote the event. */
+/** Returns the author of the event: a user, a plugin or a part of the platform. */
 export function actorIn(recorded: RecordedEvent): string {
   const known = (recorded.data as Written)[written]?.actor;
   if (known !== undefined) return known;
@@ -178,7 +168,7 @@ function isDigit(byte: number | undefined): boolean {
 const comma = 0x2c;
 const brace = 0x7d;
 
-/** Returns the response JSON: the event's object with `metadata.resourceVersion` inserted, in a new buffer. */
+/** Returns the event's object as JSON, with `metadata.resourceVersion` inserted. */
 export function answerBytes(decoded: ObjectOffsets, data: Uint8Array, resourceVersion: string): Buffer {
   const member = `"resourceVersion":"${resourceVersion}",`;
   const end = data.length - 1;
@@ -193,8 +183,8 @@ export function answerBytes(decoded: ObjectOffsets, data: Uint8Array, resourceVe
 const valuesOpening = Buffer.from('{"values":');
 
 /**
- * Returns the response JSON of an event's object with `at` as its resourceVersion. The object is sliced out of the
- * event without parsing, for readers that read the whole log. Returns undefined for an event without an object.
+ * Returns the event's object as JSON, with `at` as the resourceVersion; undefined without an object. Usually does not
+ * parse the event.
  */
 export function objectAnswer(recorded: RecordedEvent, at: LogPosition): Buffer | undefined {
   const data = buffer(recorded.data);
@@ -202,7 +192,7 @@ export function objectAnswer(recorded: RecordedEvent, at: LogPosition): Buffer |
   return known.objectStart === -1 ? undefined : answerBytes(known, data, at.toString());
 }
 
-/** Returns the offsets in the data. Returns undefined for data without an object or in an unexpected form. */
+/** Returns undefined for data without an object or in an unexpected form. */
 function findOffsets({ type }: RecordedEvent, data: Buffer): ObjectOffsets | undefined {
   if (!isObjectType(type)) return undefined;
   if (!data.subarray(0, valuesOpening.length).equals(valuesOpening)) return undefined;

@@ -15,19 +15,16 @@ const references = Buffer.from('],"refs":[');
 const closingBrace = 0x7d;
 const noValues: EventOutline = { values: [], hasObject: true };
 
-/**
- * Returns the outline of an event of an object's stream without parsing the object, for readers that need only the
- * object of the last event. An event in an unexpected form is decoded completely.
- */
+/** Returns the outline of an event in an object's stream. Decodes the whole event only if its form is unexpected. */
 export function outlineOf(recorded: RecordedEvent): EventOutline {
   const { data, type } = recorded;
   const bytes = Buffer.isBuffer(data) ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   if (!isObjectType(type) || !startsWith(bytes, opening, 0) || bytes.at(-1) !== closingBrace) return decoded(recorded);
   if (startsWith(bytes, separator, opening.length)) return noValues;
-  // No string in the values can contain a separator, because JSON escapes quotes within strings.
+  // No string in the values can contain a separator, because JSON escapes quotes.
   const beforeObject = bytes.indexOf(separator);
   if (beforeObject === -1) return decoded(recorded);
-  // The values end where the references begin, or where the object begins if the event has no references.
+  // The values end where the references begin. Without references, the values end where the object begins.
   const beforeReferences = bytes.subarray(0, beforeObject).indexOf(references, opening.length - 1);
   const end = beforeReferences === -1 ? beforeObject : beforeReferences;
   const values = valuesIn(bytes.toString('utf8', opening.length - 1, end + 1));

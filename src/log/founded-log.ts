@@ -37,21 +37,19 @@ export type Founding = LogIdentity & {
   readonly reason: 'founded' | 'copied' | 'restored';
   /** Whether the copy is finished; true for a log that is not a copy. */
   readonly finished: boolean;
-  /**
-   * The id of the Merkle tree over the events: the id of the event that began the tree. A copy has its source's tree.
-   */
+  /** The id of the Merkle tree over the events. A copy has the tree of its source. */
   readonly tree: string;
-  /** The log that this epoch copied; undefined for an epoch that did not start as a copy. */
+  /** The log that this epoch copied; undefined for an epoch that is not a copy. */
   readonly copyOf: LogIdentity | undefined;
-  /** The number of copied events. Undefined if this epoch did not start as a copy, or if the copy is not finished. */
+  /** The number of copied events; undefined before a copy is finished, or without a copy. */
   readonly copied: number | undefined;
-  /** The revision of the last event in the stream. An append of the next event must expect this revision. */
+  /** The revision of the last event in the stream. The next append must expect this revision. */
   readonly revision: StreamRevision;
 };
 
 type FoundBy = { readonly domain: string; readonly now: number; readonly uuid: () => string };
 
-/** The log cannot be used until an operator fixes the problem. */
+/** Thrown if a log cannot be used until an operator fixes the problem. */
 export class UnsuitableLogError extends Error {
   constructor(why: string, options?: ErrorOptions) {
     super(`cannot use this event log: ${why}`, options);
@@ -84,7 +82,7 @@ function foundingAfter(before: Founding | undefined, event: PlatformEvent, id: s
   return { ...before, finished: true, copied: event.events };
 }
 
-/** Decodes an event of the platform stream. An unknown event is an error, because it may change the log's meaning. */
+/** An unknown event is an error, because the event may change the meaning of the log. */
 function platformEventOf(recorded: RecordedEvent): PlatformEvent {
   try {
     decodeMetadata(recorded);
@@ -100,11 +98,11 @@ function platformEventOf(recorded: RecordedEvent): PlatformEvent {
 
 /**
  * The log that the rest of the program uses: a founded log of this platform with unambiguous positions. All positions
- * of an epoch are larger than the positions of earlier epochs. In the first epoch, positions are not changed.
+ * of an epoch are larger than the positions of earlier epochs.
  */
 export class FoundedLog implements EventLog {
   readonly #raw: EventLog;
-  /** The underlying log in the first epoch, which does not shift positions; undefined in later epochs. */
+  /** The underlying log in the first epoch, in which positions are not shifted; undefined in later epochs. */
   #plain: EventLog | undefined;
   #identity: LogIdentity | undefined;
   #tree = '';
@@ -118,7 +116,7 @@ export class FoundedLog implements EventLog {
   }
 
   /**
-   * Reads the log's identity, and founds a log that has none. Rejects with `UnsuitableLogError`, `LogRefusedError` or
+   * Reads the log's identity. Founds a log without an identity. Rejects with `UnsuitableLogError`, `LogRefusedError` or
    * `LogCorruptError` if only an operator can fix the problem. After other rejections, the caller should retry.
    */
   async found({ domain, now, uuid }: FoundBy): Promise<LogIdentity> {
@@ -131,7 +129,7 @@ export class FoundedLog implements EventLog {
         [encodeEvent(uuid(), event, foundingMetadata(now, uuid()))],
         'absent',
       );
-      // If several nodes found the log concurrently, one append succeeds, and the other nodes read its event.
+      // If several nodes found the log concurrently, one append succeeds, and all nodes read its event.
       if (outcome.ok || outcome.reason === 'conflict') continue;
       if (outcome.cause instanceof LogRefusedError) throw outcome.cause;
       throw new Error('cannot found the event log: the log is unavailable', { cause: outcome.cause });
@@ -150,13 +148,13 @@ export class FoundedLog implements EventLog {
     return this.#identity;
   }
 
-  /** Returns the identity of the log. Throws if the log is not founded yet. */
+  /** @throws Error if the log is not founded yet. */
   identity(): LogIdentity {
     if (this.#identity === undefined) throw new Error('the event log is not founded yet');
     return this.#identity;
   }
 
-  /** Returns the id of the Merkle tree over the events; empty if the log is not founded yet. */
+  /** Returns the id of the Merkle tree over the events; empty before the log is founded. */
   tree(): string {
     return this.#tree;
   }
@@ -280,9 +278,7 @@ export class FoundedLog implements EventLog {
     return position === logStart ? logStart : logPosition(position + this.#shift);
   }
 
-  /**
-   * Returns the event with a shifted position, and the same byte instances, which have memoized values as properties.
-   */
+  /** Shifts the position. Keeps the instances of the bytes, which have cached values as properties. */
   #shiftEvent({ id, type, data, metadata, stream, revision, position, endsAppend }: RecordedEvent): RecordedEvent {
     return { id, type, data, metadata, stream, revision, position: this.#shiftPosition(position), endsAppend };
   }

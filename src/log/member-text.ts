@@ -1,9 +1,9 @@
 const quote = 0x22;
 
 /**
- * Returns the text of the member at offset `at`. Returns undefined if the metadata must be parsed, because the member
- * is missing (`at` is -1) or its text contains an escaped character. `member` contains the quotes around the member's
- * name. Quotes within strings are escaped, so a search for `member` cannot find a part of a string.
+ * Returns the text of the member at offset `at`; undefined if the metadata must be parsed. The metadata must be parsed
+ * if `at` is -1 or the text contains an escaped character. Strings escape quotes, so a search for `member`, with its
+ * quotes, never finds a part of a string.
  */
 export function textIn(bytes: Buffer, at: number, member: Buffer): string | undefined {
   const start = at + member.length;

@@ -1,7 +1,11 @@
 import { logStart, type EventLog, type LogPosition } from './log.ts';
 
 type Shift = {
-  /** Returns the position in the underlying log. @throws UnknownPositionError for a position of another epoch. */
+  /**
+   * Returns the position in the underlying log.
+   *
+   * @throws UnknownPositionError for a position of another epoch.
+   */
   readonly raw: (position: LogPosition) => LogPosition;
   /** Returns the offset that is added to each position of the underlying log. */
   readonly shift: () => bigint;

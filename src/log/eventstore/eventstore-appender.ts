@@ -11,7 +11,7 @@ import { logCloseMs, logReplyMs, logSendWaitMs } from './eventstore-limits.ts';
 import { isStrayAppendReply } from './eventstore-stray.ts';
 
 export type Reply =
-  /** `position` is undefined if the server does not return it. */
+  /** `position` is undefined if the server does not return a position. */
   | {
       readonly kind: 'appended';
       readonly revision: number;
@@ -30,22 +30,20 @@ type Append = {
   timer: Timer;
 };
 
-/** The errors with which the server confirms that it did not append the events. */
+/** The errors that confirm that no event was appended. */
 const refusals: ReadonlySet<Fault['kind']> = new Set(['wrong-version', 'tombstone', 'too-large', 'refused']);
 
 /**
- * The state of the connection. `cold`: the next append connects. `connecting`: appends wait. `first`: only one append
- * is sent on the new stream, because later appends could overtake it. `open`: appends are sent at once. `cutting`: the
- * stream is being discarded, and appends wait.
+ * The state of the connection. `cold`: the next append connects. `connecting`: appends wait. `first`: one append is
+ * sent at a time, because later appends on a new stream could overtake the first append. `open`: appends are sent at
+ * once. `cutting`: appends wait while the stream is discarded.
  */
 type Gate = 'cold' | 'connecting' | 'first' | 'open' | 'cutting';
 
 /**
- * Sends appends to one EventStoreDB, over one client and one stream of the driver. The driver has one table of pending
- * replies for the whole process. An error of a stream clears the table, and a reply without an entry in the table
- * permanently stops its stream. Therefore every failure other than a reply to one append is handled in the same way:
- * all appends in flight return `unknown`, the client and the stream are discarded, and the next append creates a new
- * client and stream.
+ * Sends appends to one EventStoreDB over one stream of the driver. The driver has one table of pending replies for the
+ * whole process, and an error of a stream clears the table. After any failure other than a reply to one append, all
+ * appends in flight therefore return `unknown`, and the next append creates a new client.
  */
 export class Appender {
   readonly #connectTo: () => LogDriver;
@@ -77,7 +75,7 @@ export class Appender {
     });
   }
 
-  /** Limits the stream to its last `maxCount` events. Callers do not await this call, which only saves space. */
+  /** Limits the stream to its last `maxCount` events, to save space. */
   keepLast(stream: string, maxCount: number): Promise<unknown> {
     return (
       this.#client?.setStreamMetadata(stream, { maxCount }, { expectedRevision: 'no_stream' }) ??
@@ -128,7 +126,7 @@ export class Appender {
     }
   }
 
-  /** Sends the waiting appends. On a new stream, only the first append is sent; the others are sent after its reply. */
+  /** Sends the waiting appends. On a new stream, sends one append and then waits for its reply. */
   #sendNext(): void {
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       next.timer.cancel();
@@ -142,7 +140,7 @@ export class Appender {
     if (client === undefined) throw new Error('invariant violated: an open gate has a client');
     this.#inFlight.add(append);
     append.timer = this.#clock.after(logReplyMs, () => {
-      // The cause of the missing reply may also affect the other appends in flight.
+      // The cause of the missing reply may affect all appends in flight.
       this.#disconnect(new Error(`no reply within ${logReplyMs.toString()} ms`));
     });
     client.appendToStream(append.stream, append.events, { expectedRevision: append.expected }).then(
@@ -163,7 +161,7 @@ export class Appender {
   #failed(append: Append, cause: unknown): void {
     if (!this.#inFlight.has(append)) return;
     const fault = faultOf(cause);
-    // The error is a reply to this append only, so the stream continues.
+    // The error is a reply to this append, so the stream continues.
     if (wasReplied(cause) && !refusals.has(fault.kind)) {
       this.#settle(append, { kind: 'unknown', fault, cause });
       this.#opened();
@@ -171,13 +169,13 @@ export class Appender {
     }
     if (refusals.has(fault.kind)) {
       this.#settle(append, { kind: 'answered', fault, cause });
-      // If access is refused, the stream itself may have ended.
+      // A server that refuses access may also have ended the stream.
       if (fault.kind === 'refused') this.#disconnect(cause);
       else this.#opened();
       return;
     }
-    // On a new stream, only one append is in flight, so this error belongs to it. Later, an error may belong to another
-    // append in the table of replies.
+    // On a new stream, this append is the only append in flight. On an open stream, the error may belong to another
+    // append.
     if (this.#gate === 'first' && wasNeverSent(cause)) {
       this.#settle(append, { kind: 'not-sent', fault, cause });
       this.#refuseWaiting(fault, cause);
@@ -209,8 +207,8 @@ export class Appender {
   }
 
   /**
-   * Discards the client, and waits for the end of its stream, because a later error of that stream could reject appends
-   * on a new stream.
+   * Discards the client, and waits for the end of its stream. A later error of the stream could reject appends on a new
+   * stream.
    */
   async #discard(): Promise<void> {
     const client = this.#client;
@@ -235,7 +233,7 @@ export class Appender {
     const client = this.#client;
     this.#client = undefined;
     this.#gate = 'cutting';
-    // Ends an idle stream without cancelling it, because a cancellation would reject appends of other clients.
+    // An idle stream is not cancelled, because a cancellation would reject appends of other clients.
     if (this.#inFlight.size === 0) await client?.close(this.#clock);
     else await client?.cut(this.#clock);
     for (const append of [...this.#inFlight])
@@ -275,7 +273,7 @@ export function takeAppender(url: EventStoreUrl, clock: Clock): Taken {
   let entry = shared.get(key);
   if (entry === undefined) {
     entry = { appender: new Appender(() => new LogClient(url), clock), users: 0 };
-    // The listener does not handle the exception: the listeners of `uncaughtException` decide whether the process ends.
+    // The listener only observes the error. The listeners of `uncaughtException` decide whether the process ends.
     if (shared.size === 0) process.on('uncaughtExceptionMonitor', watchStrays);
     shared.set(key, entry);
   }

@@ -13,7 +13,7 @@ import { LogRefusedError, logPosition, streamRevision } from '../log.ts';
 import type { AppendOutcome, ExpectedRevision, ProposedEvent, StreamName } from '../log.ts';
 
 type AppendContext = {
-  /** The prefix of this log's stream names in EventStoreDB. */
+  /** The prefix of this log's streams in EventStoreDB. */
   readonly prefix: string;
   readonly clock: Clock;
   readonly contact: Contact;
@@ -25,15 +25,15 @@ type AppendContext = {
 };
 
 /**
- * Sends the appends of a log, and converts each reply of the server to an outcome. After a conflict, or a success
- * without a reliable position, the events of the append are looked up.
+ * Sends the appends of a log, and converts replies to outcomes. Reads the events back after a conflict, or after a
+ * success without a reliable position.
  */
 export class Appends {
   readonly #context: AppendContext;
   readonly #inFlight = new Set<Promise<AppendOutcome>>();
   /**
-   * Resolves when the last successful append that had to wait is resolved. It waits for its look-up or for earlier
-   * appends. Later successes wait for this promise, so that they are returned in the order of their positions.
+   * Resolves after the latest success that waits for a look-up or an earlier append. Later successes also wait, so that
+   * outcomes keep the order of positions.
    */
   #lookedUp: Promise<unknown> | undefined;
 
@@ -45,7 +45,7 @@ export class Appends {
     if (this.#context.closing.aborted)
       return Promise.resolve({ ok: false, reason: 'unavailable', cause: new Error('the log is closed') });
     const unavailable = this.#context.contact.known();
-    // Returns in a later turn, so that a caller that retries without a delay does not block the event loop.
+    // Resolves in a later turn, so that a caller that retries without a delay does not block the event loop.
     if (unavailable !== undefined) return nextTurn({ ok: false, reason: 'unavailable', cause: unavailable });
     let outcome: Promise<AppendOutcome>;
     try {
@@ -79,8 +79,7 @@ export class Appends {
     const revision = firstRevision(append) + events.length - 1;
     if (stream.startsWith('lease:')) this.#context.leases.renewed(append);
     const { position } = reply;
-    // For an append of several events, the returned position is that of the first or of the last event, depending on
-    // the version of the server.
+    // For several events, the position is that of the first or of the last event, depending on the server's version.
     const isKnown =
       events.length === 1 &&
       reply.revision === revision &&
@@ -134,10 +133,14 @@ export class Appends {
     };
   }
 
-  /** Returns `unavailable`. @throws LogRefusedError if the server refuses this node and has never accepted a call. */
+  /**
+   * Returns `unavailable`.
+   *
+   * @throws LogRefusedError if the server refuses this node and has never accepted a call.
+   */
   async #unavailable({ fault, cause }: Exclude<Reply, { kind: 'appended' }>): Promise<AppendOutcome> {
     if (this.#context.closing.aborted) return { ok: false, reason: 'unavailable', cause };
-    // The log is available even if one of its streams was deleted permanently.
+    // A permanently deleted stream does not make the log unavailable.
     const error =
       fault.kind === 'tombstone'
         ? this.#context.contact.lostReply(fault, cause)

@@ -24,7 +24,7 @@ type Ending = {
 
 type Closing = { close(): void };
 
-/** The members of the client that this adapter uses, so that tests can replace the client. */
+/** The members of the client that this adapter uses. Tests implement this type. */
 export type LogDriver = Pick<
   LogClient,
   | 'appendToStream'
@@ -39,17 +39,15 @@ export type LogDriver = Pick<
 >;
 
 /**
- * The driver's client, extended by filtered reads and subscriptions, a connection check, and two methods that also
- * close the sockets.
+ * The driver's client with filtered reads and subscriptions, a connection check, and two methods that close the
+ * sockets.
  */
 export class LogClient extends EventStoreDBClient {
   readonly #open = new Set<Ending>();
-  /**
-   * The latest channel. A channel connects to one server, and is replaced when the client switches to another server.
-   */
+  /** The latest channel. The client creates a new channel when the client switches to another server. */
   #channel: Closing | undefined;
 
-  /** Creates a client, which connects at the first call. */
+  /** Creates a client that connects at the first call. */
   constructor(url: EventStoreUrl) {
     const named = url.connectionName === undefined ? {} : { connectionName: url.connectionName };
     const preferred = url.nodePreference === undefined ? {} : { nodePreference: url.nodePreference };
@@ -65,8 +63,8 @@ export class LogClient extends EventStoreDBClient {
 
   #watchConnections(): void {
     const [create, connect] = [this.GRPCStreamCreator, this.getChannel];
-    // All appends share one stream. The stream must be ended and not cancelled, because a cancellation is an error that
-    // would also reject appends of other clients.
+    // All appends share one stream. The stream must be ended and not cancelled, because a cancellation would also
+    // reject appends of other clients.
     this.GRPCStreamCreator = (Client, name, creator, cache) =>
       create(
         Client,
@@ -78,7 +76,7 @@ export class LogClient extends EventStoreDBClient {
         },
         cache,
       );
-    // Records the latest channel for the close, because `connect` may create a new channel.
+    // `connect` may create a new channel. `cut` closes the latest channel.
     this.getChannel = async () => (this.#channel = await connect());
   }
 
@@ -88,10 +86,9 @@ export class LogClient extends EventStoreDBClient {
   }
 
   /**
-   * Subscribes to the events after a position in streams with one of the prefixes. `attach` is called with the gRPC
-   * call in the turn in which the call is created, because the call may fail before an awaiting caller continues. The
-   * second argument of `attach` is a function that returns whether the client still uses the server of the
-   * subscription.
+   * Subscribes to the events after a position in streams with one of the prefixes. Calls `attach` in the turn that
+   * creates the gRPC call, because the call may fail before an awaiting caller continues. `isSameServer` returns
+   * whether the client still uses the server of the subscription.
    */
   async subscribe(
     after: bigint | 'start',
@@ -128,7 +125,7 @@ export class LogClient extends EventStoreDBClient {
     return new RawRead(open());
   }
 
-  /** Connects by fetching the server's capabilities, which the driver needs before its first append. */
+  /** Connects by fetching the server's capabilities, which the first append needs. */
   async warmUp(): Promise<void> {
     await this.capabilities;
   }
@@ -139,7 +136,7 @@ export class LogClient extends EventStoreDBClient {
     this.#channel?.close();
   }
 
-  /** Ends the streams of appends, cancels all streams that do not end in time, and closes the channel. */
+  /** Ends the streams of appends, cancels the streams that do not end in time, and closes the channel. */
   async close(clock: Clock): Promise<void> {
     const ended = [...this.#open].map(
       (stream) =>
@@ -185,10 +182,7 @@ function fileOf(option: string, path: string): Buffer {
   }
 }
 
-/**
- * Returns whether one of the hosts accepts TLS connections. Called if no connection without TLS has succeeded, because
- * a TLS server closes such a connection without giving a reason.
- */
+/** Returns whether a host accepts TLS connections. A TLS server closes a connection without TLS and gives no reason. */
 export async function wantsTls({ hosts }: EventStoreUrl, clock: Clock): Promise<boolean> {
   const answers = await Promise.all(
     hosts.map(

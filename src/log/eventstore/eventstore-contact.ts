@@ -7,7 +7,7 @@ import { logAskAgainMsMax, logAskAgainMsMin } from './eventstore-limits.ts';
 import { LogRefusedError } from '../log.ts';
 import type { LogState } from '../log.ts';
 
-/** The log is unavailable now. The log retries the connection, so the caller may retry the call later. */
+/** The log is unavailable now. A later retry may succeed. */
 export class LogUnavailableError extends Error {
   readonly reason: string;
 
@@ -41,8 +41,8 @@ export class Contact {
   }
 
   /**
-   * Returns an error if EventStoreDB was available and is unavailable now, so that calls fail immediately instead of
-   * waiting for the time limit. Returns undefined in all other cases, also before the first success.
+   * Returns an error if EventStoreDB was available and is unavailable now, so that calls fail immediately. Returns
+   * undefined in all other cases.
    */
   known(): LogUnavailableError | undefined {
     return this.#everWorked && !this.#state.reachable ? new LogUnavailableError(this.#state.reason) : undefined;
@@ -56,9 +56,8 @@ export class Contact {
   }
 
   /**
-   * Records a failure, and returns the error for the caller. Every failure updates the state, but `onState` is called
-   * only if the availability changes. If the server was never available and refuses this node, returns a
-   * `LogRefusedError` and leaves the state unchanged.
+   * Records a failure, and returns the error for the caller. Calls `onState` if the log becomes unavailable. Returns a
+   * `LogRefusedError` if the server refuses this node and was never available.
    */
   async failed(fault: Fault, cause: unknown): Promise<LogUnavailableError | LogRefusedError> {
     if (!this.#everWorked) {
@@ -76,7 +75,7 @@ export class Contact {
     return error;
   }
 
-  /** Returns the error for one lost reply. Unlike `failed`, it leaves the state unchanged. */
+  /** Returns the error for one lost reply. The state remains unchanged. */
   lostReply(fault: Fault, cause: unknown): LogUnavailableError {
     return new LogUnavailableError(`${this.hosts}: ${'reason' in fault ? fault.reason : fault.kind}`, { cause });
   }
@@ -84,8 +83,8 @@ export class Contact {
   async #refusalOf(fault: Fault): Promise<string | undefined> {
     if (fault.kind === 'refused') return fault.reason;
     if (fault.kind !== 'away' || this.#url.tls) return undefined;
-    // A TLS server closes connections without TLS, and so does a server that is starting. A TLS connection
-    // distinguishes the two.
+    // Both a TLS server and a starting server close connections without TLS. A TLS connection distinguishes the two
+    // servers.
     this.#speaksTls ??= wantsTls(this.#url, this.#clock);
     if (await this.#speaksTls) return 'the server requires TLS, but the URL has tls=false';
     this.#speaksTls = undefined;
@@ -93,7 +92,7 @@ export class Contact {
   }
 }
 
-/** Returns the delay before the next attempt, after a number of consecutive failures (at least 1). */
+/** `failures` is the number of consecutive failures, at least 1. */
 export function retryDelayMs(failures: number): number {
   return Math.min(logAskAgainMsMax, logAskAgainMsMin * 2 ** Math.min(failures - 1, 16));
 }

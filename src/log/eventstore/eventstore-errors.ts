@@ -4,21 +4,22 @@ import { logReasonLengthMax } from './eventstore-limits.ts';
 import { LogRefusedError } from '../log.ts';
 
 /**
- * The meaning of an error of the driver. Errors are distinguished by their members and not by their classes, because
- * the driver also throws plain gRPC status errors while a server starts, and plain errors when it looks for servers.
+ * The meaning of an error of the driver. Errors are distinguished by their members, because some errors of the driver
+ * have no class of their own.
  */
 export type Fault =
-  /** The stream's last revision is not the expected revision. `actual` is undefined if the stream does not exist. */
+  /**
+   * The last revision of the stream is not the expected revision. `actual` is undefined if the stream does not exist.
+   */
   | { readonly kind: 'wrong-version'; readonly actual: number | undefined }
   | { readonly kind: 'no-stream' }
-  /** The stream was deleted permanently, and will never accept an event again. */
+  /** The stream was deleted permanently, and accepts no further events. */
   | { readonly kind: 'tombstone' }
-  /** The append is larger than the server's limit for one append. */
   | { readonly kind: 'too-large' }
   | { readonly kind: 'refused'; readonly reason: string }
   /** Another member of the cluster is the leader now. The driver switches to the leader. */
   | { readonly kind: 'not-leader' }
-  /** The server ended a subscription because the reader was too slow. */
+  /** The server ended a subscription with a slow reader. */
   | { readonly kind: 'dropped' }
   /** The server replied with an internal error. */
   | { readonly kind: 'failed'; readonly reason: string }
@@ -32,7 +33,7 @@ type DriverError = Error & {
 
 const grpc = { unknown: 2, permissionDenied: 7, aborted: 10, unauthenticated: 16 } as const;
 
-/** Errors of a connection that failed because the two sides disagree on encryption. */
+/** Matches errors of connections on which the two sides disagree about encryption. */
 const encryption = /certificate|self.signed|wrong version number|ssl routines|tls_|err_tls|eproto|altname/iu;
 
 export function faultOf(error: unknown): Fault {
@@ -78,26 +79,23 @@ function codedFault(error: DriverError): Fault {
   return { kind: 'away', reason };
 }
 
-/** Returns the reason of an error in one line, for operators. The driver's messages never contain credentials. */
+/** Returns the reason of an error in one line, for operators. */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : 'unknown';
-  // Removes the gRPC status, and the note about name resolution, which is rarely useful.
+  // Removes the gRPC status and the driver's note about name resolution.
   const line = (text.split('\n', 1)[0] ?? '').replace(/^\d+ [A-Z_]+: /u, '').replace(/\.? Resolution note:.*$/u, '');
   if (line === '') return 'the server returned no reason';
   return line.length > logReasonLengthMax ? `${line.slice(0, logReasonLengthMax)}…` : line;
 }
 
-/** Returns whether a call failed before any part of the request can have been sent. */
+/** Returns whether a call failed before any part of its request was sent. */
 export function wasNeverSent(error: unknown): boolean {
   return (
     error instanceof Error && /No connection established|Name resolution failed|Failed to discover/u.test(error.message)
   );
 }
 
-/**
- * Returns whether an error is the server's reply to one append. The driver creates such an error without a gRPC status.
- * Any other error means that the call or its stream failed.
- */
+/** Returns whether an error is the server's reply to an append. Such an error of the driver has no gRPC status. */
 export function wasReplied(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { type, code }: DriverError = error;

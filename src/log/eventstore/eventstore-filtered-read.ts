@@ -7,7 +7,7 @@ import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { RawRecord } from './eventstore-record.ts';
 import type { WireAnswer } from './eventstore-wire.ts';
 
-/** A gRPC call that emits decoded messages. `cancel` ends the call. */
+/** A gRPC call that emits decoded messages. */
 export type SubscriptionCall = Readable & { cancel(): void };
 
 /** A backward read of events before a position (exclusive), in streams with one of the prefixes. */
@@ -17,7 +17,7 @@ export type FilteredRead = {
   readonly maxCount: number;
 };
 
-/** Creates the request of a filtered read, which the server supports but the driver does not. */
+/** Creates the request of a filtered read. The server supports this request, but the driver does not. */
 export function filteredReadRequest({ from, prefixes, maxCount }: FilteredRead): streams.ReadReq {
   const all = new streams.ReadReq.Options.AllOptions();
   if (from === 'end') all.setEnd(new shared.Empty());
@@ -46,7 +46,7 @@ export function prefixFilter(prefixes: readonly string[]): streams.ReadReq.Optio
   const filter = new streams.ReadReq.Options.FilterOptions();
   filter.setStreamIdentifier(expression);
   filter.setCount(new shared.Empty());
-  // Requests as few checkpoints as possible. The reader ignores checkpoints, because they may be ahead of its position.
+  // The reader ignores checkpoints, so the server sends as few as possible.
   filter.setCheckpointintervalmultiplier(1_000);
   return filter;
 }
@@ -76,7 +76,7 @@ export class RawRead extends Transform {
 
   #begin(call: SubscriptionCall): void {
     this.#call = call;
-    // The listener remains registered after the end, because a cancelled call reports the cancellation as an error.
+    // The listener remains after the end, because a cancelled call reports the cancellation as an error.
     call.on('error', (error: Error) => {
       this.destroy(convertToCommandError(error));
     });
@@ -89,7 +89,7 @@ export class RawRead extends Transform {
     else next(null, answer satisfies RawRecord);
   }
 
-  /** Cancels the read. Returns a promise like the reads of the driver. */
+  /** Cancels the read. Returns a promise, as the reads of the driver do. */
   cancel(): Promise<void> {
     this.#isCancelled = true;
     this.#call?.cancel();

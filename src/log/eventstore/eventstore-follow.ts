@@ -14,7 +14,7 @@ import { LogRefusedError, LogReplacedError, UnknownPositionError, logStart } fro
 import type { CategoryFilter, LogPosition, RecordedEvent, StreamName } from '../log.ts';
 
 export type FollowContext = {
-  /** The prefix of this log's stream names in EventStoreDB. */
+  /** The prefix of this log's streams in EventStoreDB. */
   readonly prefix: string;
   readonly client: () => LogDriver;
   readonly reads: Reads;
@@ -28,21 +28,15 @@ export type FollowContext = {
 
 export type FollowPlan = {
   readonly after: LogPosition;
-  /** The last position to read. If undefined, the read follows the log. */
+  /** The last position to read; undefined for a read that follows the log. */
   readonly until: LogPosition | undefined;
-  /**
-   * A stream to read in addition to the categories. It has an event at or after `until`, so the server sends an event
-   * that ends the read.
-   */
+  /** A stream that is read in addition to the categories. An event of the stream at or after `until` ends the read. */
   readonly endsIn?: StreamName;
   readonly categories: CategoryFilter;
   readonly signal: AbortSignal | undefined;
 };
 
-/**
- * Reads events, for catch-up and live, by consecutive subscriptions. Each subscription starts where the previous one
- * ended.
- */
+/** Reads events by consecutive subscriptions. Each subscription starts where the previous subscription ended. */
 export async function* follow(
   context: FollowContext,
   plan: FollowPlan,
@@ -78,12 +72,12 @@ class Reader {
   mayGoOn(): boolean {
     if (this.#done || this.#plan.signal?.aborted === true) return false;
     if (!this.#context.closing.aborted) return true;
-    // An incomplete read must not appear to be complete. A subscription has no end, so it can just stop.
+    // A read up to `until` must not end early without an error. A subscription has no end and can stop anywhere.
     if (this.#plan.until !== undefined) throw new Error('the log was closed during a read');
     return false;
   }
 
-  /** Reads one subscription until it ends for any reason. Throws errors that a retry cannot resolve. */
+  /** Reads one subscription to its end. Throws errors that a retry cannot resolve. */
   async *read(): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
     const start = await this.#unlessOver(() => settled(this.#verify()));
     if (start === undefined || !this.mayGoOn()) return;
@@ -93,8 +87,8 @@ class Reader {
   }
 
   /**
-   * Verifies that the last read event still exists; otherwise the log was replaced. Ignores events of leases, which the
-   * server may delete. Returns the start of the next subscription.
+   * Verifies that the last read event still exists, because the log may have been replaced. Ignores events of leases,
+   * which the server may delete. Returns the start of the next subscription.
    */
   async #verify(): Promise<LogPosition> {
     const { reads } = this.#context;
@@ -113,9 +107,8 @@ class Reader {
   }
 
   /**
-   * Returns the start of the next subscription: `seen`, or the position of an earlier event if there is no event at
-   * `seen`. If a subscription starts at a deleted event, for example of a lease, servers before 24.2 do not send the
-   * next event. Events that are received twice are dropped.
+   * Returns the start of the next subscription: `seen`, or the position of an earlier event if `seen` has no event.
+   * Servers before 24.2 skip an event after a subscription to a deleted event.
    *
    * @throws UnknownPositionError if the log ends before the start of the first subscription.
    */
@@ -129,8 +122,8 @@ class Reader {
   }
 
   /**
-   * Reads one subscription. Returns the error that ended it. Returns undefined if the read is over, or if the next
-   * subscription should start immediately.
+   * Reads one subscription, and returns the error that ended the subscription. Returns undefined if the read is over,
+   * or if the next subscription should start immediately.
    */
   async *#subscribe(start: LogPosition): AsyncGenerator<readonly RecordedEvent[], Error | undefined, undefined> {
     const { client, contact, closing } = this.#context;
@@ -168,8 +161,7 @@ class Reader {
 
   /**
    * Waits until the server has confirmed the subscription. Then returns whether the event at the start position exists
-   * on the server of the subscription. If not, the event was deleted, perhaps before the server located it. Returns an
-   * error after which the subscription should be repeated, and throws other errors.
+   * on the server of the subscription. Returns an error if a retry may succeed, and throws other errors.
    */
   async #isHeld(start: LogPosition, subscription: LiveSubscription): Promise<boolean | Error> {
     while (!subscription.confirmed && subscription.ended === undefined && this.mayGoOn()) await subscription.stirred();
@@ -223,8 +215,8 @@ class Reader {
     const { contact, clock } = this.#context;
     const fault = faultOf(failure);
     this.#failures += 1;
-    // A single failure may be harmless, for example because the server restarts. It is reported only if the server
-    // refuses access; other failures are reported from the second consecutive failure on.
+    // A single failure may be harmless, for example during a restart of the server. Only a refusal of access is
+    // reported at once.
     const saysMore =
       fault.kind === 'refused' || (this.#failures > 1 && fault.kind !== 'dropped' && fault.kind !== 'not-leader');
     if (!(failure instanceof LogUnavailableError) && saysMore) {
@@ -234,7 +226,7 @@ class Reader {
     await this.#unlessOver((stop) => delay(clock, retryDelayMs(this.#failures), stop));
   }
 
-  /** Waits for a promise. Resolves to undefined when the reader's signal aborts or the log closes. */
+  /** Resolves to undefined when the reader's signal aborts or the log closes. */
   async #unlessOver<T>(waitFor: (stop: AbortSignal) => Promise<T>): Promise<T | undefined> {
     const { signal } = this.#plan;
     const over = new AbortController();
@@ -257,14 +249,14 @@ class Reader {
   }
 }
 
-/** Returns a promise that resolves to the error instead of rejecting. */
+/** Converts a rejection to a value. */
 function settled<T>(question: Promise<T>): Promise<T | Error> {
   return question.catch((error: unknown) =>
     error instanceof Error ? error : new Error('a read of the log failed', { cause: error }),
   );
 }
 
-/** Returns the prefixes by which the server filters, so that events of other streams are not sent. */
+/** Returns the prefixes of the streams that the server sends. */
 function prefixesOf(prefix: string, { categories, endsIn }: FollowPlan): readonly string[] {
   if (categories === undefined) return [prefix];
   return [...categories.map((category) => `${prefix}${category}:`), ...(endsIn === undefined ? [] : [prefix + endsIn])];

@@ -22,8 +22,8 @@ type Renewal = {
 };
 
 /**
- * Limits the length of lease streams, since only the last event of a lease is in force. If EventStoreDB's time is
- * unknown, or differs too much from the node's clock, reads this time from each renewal of a lease.
+ * Limits the length of lease streams, because only the last event of a lease is in force. Reads the server's time from
+ * renewals while this time is unknown, or differs too much from the node's clock.
  */
 export class Leases {
   readonly #context: LeasesContext;
@@ -43,13 +43,13 @@ export class Leases {
   #keepLast(stream: StreamName): void {
     if (this.#kept.has(stream)) return;
     this.#kept.add(stream);
-    // A failure is ignored: the limit only saves space, and the next process tries again.
+    // A failure is ignored, because the limit only saves space.
     this.#context.appender.keepLast(driverStream(this.#context.prefix, stream), leaseEventsMax).catch(() => undefined);
   }
 
   /**
-   * Reads the time at which EventStoreDB wrote a renewal. A node with a wrong clock writes only leases. From the times
-   * of its leases, the node detects when its clock is correct again.
+   * Reads the time at which EventStoreDB wrote a renewal. A node with a wrong clock thus detects when its clock is
+   * correct again.
    */
   #readBack({ stream, events, sentMs }: Renewal): void {
     const { reads, time } = this.#context;

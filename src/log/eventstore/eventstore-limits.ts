@@ -1,43 +1,34 @@
-/**
- * The limits of the EventStoreDB adapter. Limits that other code uses too are in src/limits. Each name contains its
- * unit.
- */
+/** The limits of the EventStoreDB adapter. Each name contains the unit. */
 
-/**
- * The time limit of one append or read on a remote log. If the reply to an append is lost, the append has an unknown
- * outcome when this limit expires. The driver's own limit applies only on the server.
- */
+/** The time limit of one append or read. An append without a reply then has an unknown outcome. */
 export const logReplyMs = 10_000;
-/** The time for which an append waits for the connection before it is sent. After this time the writer should retry. */
+/** The time for which an append waits for a connection. */
 export const logSendWaitMs = 5_000;
-/** The delay before the first retry of a call of a remote log. */
+/** The delay before the first retry. */
 export const logAskAgainMsMin = 50;
-/** The maximum delay before a retry of a call of a remote log. */
+/** The maximum delay before a retry. */
 export const logAskAgainMsMax = 2_000;
-/** The number of attempts of one read before its caller receives an error. */
+/** The number of attempts of a read. */
 export const logReadAttemptsMax = 3;
 /**
  * The number of attempts to find an event that must exist. A server may report a conflict before the other event is
- * readable, and a deposed leader returns old data. The delays between the attempts add up to three seconds.
+ * readable, and a deposed leader returns old data. The delays add up to three seconds.
  */
 export const logLookUpsMax = 7;
 /**
  * The time for which a closing log waits for replies, and then for its connections to end. Also the time limit of a
- * test whether a host accepts TLS.
+ * test for TLS.
  */
 export const logCloseMs = 3_000;
-/** The number of events that are buffered for a slow reader before its subscription is paused. */
+/** The number of buffered events at which the subscription of a slow reader pauses. */
 export const logReceivedEventsMax = 128;
-/** The number of bytes that are buffered for a slow reader before its subscription is paused. */
+/** The number of buffered bytes at which the subscription of a slow reader pauses. */
 export const logReceivedBytesMax = 2_097_152;
-/** The number of events that the first call of a backward read requests, for example to find the last event. */
+/** The number of events that the first call of a backward read requests. */
 export const logHeadScanEventsMin = 8;
-/** The number of events that later calls request to find the last event of this log. */
+/** The number of events that each later call requests in a search for the last event of this log. */
 export const logHeadScanEventsMax = 1_024;
-/**
- * The maximum number of events in a lease's stream. The last event is in force; earlier events resolve unknown
- * outcomes.
- */
+/** The maximum number of events in a lease's stream. Earlier events than the last resolve unknown outcomes. */
 export const leaseEventsMax = 16;
-/** The maximum length of the reason for an unavailable log, which is one line. */
+/** The maximum length of the reason for an unavailable log, in UTF-16 units. */
 export const logReasonLengthMax = 200;

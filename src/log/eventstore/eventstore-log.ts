@@ -41,14 +41,14 @@ export type EventStoreLogOptions = {
   readonly prefix?: string;
   /** Called when the availability changes, but not for the initial state. */
   readonly onState?: (state: LogState) => void;
-  /** Called when a subscription has ended and a new subscription continues it. */
+  /** Called when a subscription continues a subscription that has ended. */
   readonly onResubscribed?: () => void;
-  /** Creates a replacement for the driver's client. This log must be the only user of the client. */
+  /** Creates a replacement for the driver's client, which must have no other user. */
   readonly connect?: () => LogDriver;
 };
 
 /**
- * Opens an event log in EventStoreDB. The log connects at the first call, and connects again by itself after an outage.
+ * Opens an event log in EventStoreDB. The log connects at the first call, and reconnects by itself after an outage.
  *
  * @throws RangeError for an invalid URL. The message does not contain the URL.
  */
@@ -67,11 +67,10 @@ class EventStoreLog implements EventLog {
   readonly #context: FollowContext;
   readonly #appends: Appends;
   readonly #release: () => Promise<void>;
-  /** Aborts when the log closes. */
   readonly #closing = serviceController();
-  /** Aborts during a close, when the appends in flight have their outcomes or the time limit has expired. */
+  /** Aborts during a close, after the appends in flight have ended or the time limit has expired. */
   readonly #ending = serviceController();
-  /** The client, which is created at the first call, because its creation reads certificate files. */
+  /** Created at the first call, because the creation reads certificate files. */
   #client: LogDriver | undefined;
   #closed: Promise<void> | undefined;
 
@@ -141,7 +140,7 @@ class EventStoreLog implements EventLog {
 
   readAll(options: SubscribeOptions & { readonly until?: LogPosition }): AsyncIterable<readonly RecordedEvent[]> {
     const end = this.#end(options.until);
-    // Handles a rejection here, because the iteration may start later or never.
+    // The iteration may start later or never, so a rejection needs a handler now.
     end.catch(() => undefined);
     return this.#readTo(options, end);
   }
@@ -192,7 +191,7 @@ class EventStoreLog implements EventLog {
   }
 
   /**
-   * Returns the reads. Rejects with `LogUnavailableError` in the next turn if EventStoreDB is known to be unavailable.
+   * Returns the reads. Rejects with `LogUnavailableError` in a later turn if EventStoreDB is known to be unavailable.
    */
   async #answering(): Promise<Reads> {
     const unavailable = this.#contact.known();
@@ -201,7 +200,7 @@ class EventStoreLog implements EventLog {
     throw unavailable;
   }
 
-  /** Returns the reads. Throws once a close has begun. Appends in flight may use the reads a little longer. */
+  /** Returns the reads. Throws after a close has begun. */
   #open(): Reads {
     if (this.#closing.signal.aborted) throw new Error('the log is closed');
     return this.#reads;

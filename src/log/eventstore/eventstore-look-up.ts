@@ -23,11 +23,10 @@ type LookUpContext = {
 
 /**
  * Determines the outcome of an append from the events after the expected revision (consistency protocol, 3). An event
- * of another append proves a conflict. The end of the stream alone proves nothing, because a deposed leader returns old
- * data. The end proves a conflict only if the server has replied that the append failed, and if the last of several
- * attempts finds the end before the expected revision.
+ * of another append proves a conflict. A deposed leader returns old data, so an early end of the stream proves a
+ * conflict only after several attempts, and only if the server has refused the append.
  *
- * @throws the errors of a read, or an Error if the attempts find no proof.
+ * @throws an error of a read, or an Error if the attempts find no proof.
  */
 export async function resolveOutcome(
   { reads, clock, closing }: LookUpContext,
@@ -50,7 +49,6 @@ export async function resolveOutcome(
     await delay(clock, retryDelayMs(attempt), closing);
   }
   const isAhead = (head?.revision ?? -1) < ordinal(expected);
-  // The append expected a revision beyond the end of the stream.
   if (reply.kind === 'answered' && isAhead)
     return { ok: false, reason: 'conflict', actual: head?.revision ?? 'absent' };
   throw new Error('the replies of the server about the end of a stream are inconsistent', { cause: reply });

@@ -17,11 +17,10 @@ type Own = {
 
 /**
  * The events that this process appended, until its subscribers have received them. Subscribers receive the appended
- * instances, so that memoized values are not computed again. Above the memory limits, a slow subscriber receives
- * copies.
+ * instances, on which decoded values are cached. Above the memory limits, subscribers receive copies.
  */
 export class OwnEvents {
-  /** The events by id, in the order of the appends. */
+  /** In the order of the appends, by id. */
   readonly #events = new Map<string, Own>();
   readonly #followers = new Set<Follower>();
   #bytes = 0;
@@ -35,8 +34,8 @@ export class OwnEvents {
   }
 
   /**
-   * Stores the events of an append, if a subscriber wants its stream. `sentMs` is the monotonic time of sending. If a
-   * retry sends an event that is already stored, the earlier time is kept.
+   * Stores the events of an append if a subscriber wants the stream. `sentMs` is the monotonic time of sending; a retry
+   * does not change this time.
    */
   remember(stream: StreamName, events: readonly ProposedEvent[], sentMs: number): void {
     if (!this.#isWanted(stream)) return;
@@ -53,12 +52,12 @@ export class OwnEvents {
     for (const { id } of events) this.#drop(id);
   }
 
-  /** Returns the monotonic time at which a stored event was sent; undefined for an event that is not stored. */
+  /** Returns the monotonic time at which an event was sent; undefined if the event is not stored. */
   sentMs(id: string): number | undefined {
     return this.#events.get(id)?.sentMs;
   }
 
-  /** Returns the event with the instances that were appended, if they are still in memory. */
+  /** Returns the event with the appended instances of its bytes, if the instances are still in memory. */
   own(event: RecordedEvent): RecordedEvent {
     const own = this.#events.get(event.id);
     if (own?.stream !== event.stream || own.data.length !== event.data.length) return event;
@@ -67,8 +66,8 @@ export class OwnEvents {
   }
 
   /**
-   * Drops the oldest events, up to the first event that a subscriber has not received yet. Long-lived events are
-   * expensive for the garbage collector.
+   * Drops the oldest events, up to the first event that a subscriber has not received. Long-lived events are expensive
+   * for the garbage collector.
    */
   trim(): void {
     for (const [id, { stream, position }] of this.#events) {
@@ -78,8 +77,8 @@ export class OwnEvents {
   }
 
   /**
-   * Returns whether a subscriber of the stream exists. With a position, returns whether a subscriber of the stream has
-   * not yet received the event at this position.
+   * Returns whether a subscriber wants the stream. With a position, ignores subscribers that have received the event at
+   * the position.
    */
   #isWanted(stream: StreamName, position?: LogPosition): boolean {
     for (const { seen, wants } of this.#followers)

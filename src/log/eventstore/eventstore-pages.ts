@@ -9,14 +9,14 @@ import { logPosition, logStart, LogCorruptError, UnknownPositionError } from '..
 import type { BackwardReadOptions, BackwardStreamPage, LogPosition, RecordedEvent, StreamName } from '../log.ts';
 
 export type StreamSource = {
-  /** The prefix of this log's stream names in EventStoreDB. */
+  /** The prefix of this log's streams in EventStoreDB. */
   readonly prefix: string;
   readonly retried: RetriedReads;
 };
 
 type StreamPageRead = BackwardStreamPage & { readonly direction: 'forwards' | 'backwards' };
 
-/** Reads one page of a stream by one call to the leader. The call is cancelled when the page has enough bytes. */
+/** Reads one page of a stream from the leader. Cancels the call when the page has enough bytes. */
 export async function readStreamPage(
   { prefix, retried }: StreamSource,
   stream: StreamName,
@@ -48,17 +48,14 @@ function upTo<T>(bytesMax: number, bytesOf: (value: T) => number): (value: T) =>
   return (value) => (bytes += bytesOf(value)) >= bytesMax;
 }
 
-/**
- * Returns the size of an event. The driver has parsed the metadata, so the size of the metadata is computed from its
- * JSON.
- */
+/** Returns the size of an event. The driver has parsed the metadata, which is therefore encoded again. */
 function readSizeOf({ event }: Resolved): number {
   if (event === undefined) return 0;
   const metadata = event.metadata === undefined ? 0 : JSON.stringify(event.metadata).length;
   return metadata + (event.data instanceof Uint8Array ? event.data.length : 0);
 }
 
-/** Verifies that the revisions are contiguous. They ascend from `first` if `first` is given, and descend otherwise. */
+/** Verifies that the revisions are contiguous: ascending from `first`, or descending if `first` is undefined. */
 function assertWhole(stream: StreamName, events: readonly RecordedEvent[], first: number | undefined): void {
   const begin = first ?? events[0]?.revision ?? 0;
   const step = first === undefined ? -1 : 1;
@@ -69,17 +66,14 @@ function assertWhole(stream: StreamName, events: readonly RecordedEvent[], first
 }
 
 type BackwardSource = StreamSource & {
-  /** Reads any event. Rejects if the server does not reply to this read. */
+  /** Rejects if the server does not reply to a read of any event. */
   readonly assertAnswers: () => Promise<unknown>;
 };
 
 /** The factor by which pages grow. The first page is short, because many readers need only the last event. */
 const pageGrowth = 8;
 
-/**
- * Reads the log backwards in pages. Each page is one call, which is cancelled when the page has enough bytes or reaches
- * `after`.
- */
+/** Reads the log backwards in pages. A page ends when the page has enough bytes or reaches `after`. */
 export async function* readBackward(
   source: BackwardSource,
   { before, after = logStart, categories, signal, turn = nextTurn }: BackwardReadOptions,
@@ -106,7 +100,7 @@ type Page = {
 
 type Answer = {
   readonly events: readonly RecordedEvent[];
-  /** The position at which the next page begins; undefined at the end. */
+  /** The position before which the next page begins; undefined at the end. */
   readonly next: LogPosition | undefined;
 };
 
@@ -137,8 +131,8 @@ async function ask(source: BackwardSource, page: Page): Promise<readonly RawReco
   } catch (error) {
     if (faultOf(error).kind !== 'failed') throw error;
   }
-  // The server has no error code for a position at which no event starts. If the server fails twice at this position
-  // but replies to other reads, no event starts at this position.
+  // The server has no error code for a position at which no event starts. Two failures at the position prove such a
+  // position if the server replies to other reads.
   await source.assertAnswers();
   try {
     return await readRecords(source, page, 'failures too');

@@ -19,14 +19,14 @@ import type {
 } from '../log.ts';
 
 export type ReadContext = RetryContext & {
-  /** The prefix of this log's stream names in EventStoreDB. */
+  /** The prefix of this log's streams in EventStoreDB. */
   readonly prefix: string;
   readonly time: ServerTime;
 };
 
 /**
- * The state of a position. It is the event at the position, if this is an event of this log; `later` if EventStoreDB
- * has another event at or after the position; `end` if EventStoreDB has no event there or later.
+ * The event at a position. `later`: EventStoreDB has no event of this log at the position, but has some event there or
+ * later. `end`: EventStoreDB has no event there or later.
  */
 export type PositionState = RecordedEvent | 'later' | 'end';
 
@@ -41,7 +41,7 @@ type ServerPosition = {
   readonly prepare: bigint;
 };
 
-/** An event of a backward scan. `ours` is set if the event belongs to this log. */
+/** An event of a backward scan. `ours` is undefined for an event of another log. */
 type Passed = {
   readonly place: ServerPosition;
   readonly ours: LogEnd | undefined;
@@ -61,7 +61,7 @@ export class Reads {
   readonly #source: StreamSource;
   /** The latest event of this log that a scan has found. */
   #found: LogEnd = emptyLog;
-  /** The commit position in $all up to which events were scanned. The next scan ends at this position. */
+  /** The commit position in $all up to which events were scanned, and at which the next scan ends. */
   #scanned = -1n;
 
   constructor(context: ReadContext) {
@@ -78,7 +78,7 @@ export class Reads {
     return readStreamPage(this.#source, stream, { ...page, direction: 'backwards' });
   }
 
-  /** Reads the events of the log, newest first. The server sends only events of the categories. */
+  /** Reads the events of the log, newest first. */
   backward(options: BackwardReadOptions): AsyncIterable<readonly RecordedEvent[]> {
     return readBackward({ ...this.#source, assertAnswers: () => this.#readBackward('end', 1) }, options);
   }
@@ -87,7 +87,10 @@ export class Reads {
     return (await this.lastCreated(stream))?.event;
   }
 
-  /** Returns the stream's last event, and the time at which EventStoreDB wrote it; undefined for a missing stream. */
+  /**
+   * Returns the stream's last event, and the time at which EventStoreDB wrote the event; undefined for a missing
+   * stream.
+   */
   async lastCreated(stream: StreamName): Promise<TimedEvent | undefined> {
     const records = await this.#retried.read((client) =>
       client.readStream(this.#context.prefix + stream, {
@@ -104,9 +107,8 @@ export class Reads {
   }
 
   /**
-   * Returns the position and stream of this log's last event. Reads $all backwards up to an event of this log, or up to
-   * the end of $all at the previous scan, so that events of other platforms are scanned only once. A deposed leader
-   * returns old data, so an end before `atLeast` is accepted only after several attempts.
+   * Returns the end of this log. Scans $all backwards to an event of this log, or to the start of the previous scan. A
+   * deposed leader returns old data, so an end before `atLeast` is accepted only after several attempts.
    */
   async end(atLeast: LogPosition = logStart): Promise<LogEnd> {
     const { clock, closing } = this.#context;
@@ -135,7 +137,7 @@ export class Reads {
     }
   }
 
-  /** Reads $all backwards. Keeps only the positions of events, because events of other platforms may be large. */
+  /** Reads $all backwards. Keeps only positions, because events of other platforms may be large. */
   async #readBackward(fromPosition: ServerPosition | 'end', maxCount: number): Promise<readonly Passed[]> {
     return this.#retried.readEach<Resolved, Passed>(
       (client) => client.readAll({ direction: 'backwards', fromPosition, maxCount, requiresLeader: true }),
@@ -148,12 +150,11 @@ export class Reads {
     );
   }
 
-  /** Repeats a read until the server replies or the log closes. */
   async revive(): Promise<void> {
     await this.#retried.revive();
   }
 
-  /** Forgets the cached end after the log became shorter, because the event at the end may no longer exist. */
+  /** Forgets the end after the log became shorter, because the last event may no longer exist. */
   #forget(): void {
     this.#scanned = -1n;
     this.#found = emptyLog;
@@ -188,18 +189,18 @@ export class Reads {
     return stored?.event.position === position ? stored.event : 'later';
   }
 
-  /** Returns whether an event of this or another log exists at a position. */
+  /** Returns whether an event of any log exists at a position. */
   async isHeld(position: LogPosition): Promise<boolean> {
     return (await this.#from(position))?.position?.commit === position - 1n;
   }
 
-  /** Returns the position of the last event of this or another log before a position; `logStart` if there is none. */
+  /** Returns the position of the last event of any log before a position; `logStart` without an event. */
   async before(position: LogPosition): Promise<LogPosition> {
     const [record] = await this.#readBackward(serverPosition(position), 1);
     return record === undefined ? logStart : logPosition(record.place.commit + 1n);
   }
 
-  /** Returns the event of this or another log at the position, or else the next event; undefined if there is none. */
+  /** Returns the event of any log at the position, or else the next event; undefined at the end of $all. */
   async #from(position: LogPosition): Promise<DriverRecord | undefined> {
     const read = (): Promise<readonly Resolved[]> =>
       this.#retried.read(
@@ -215,8 +216,8 @@ export class Reads {
   }
 
   /**
-   * Repeats a failed read. The server has no error code for a position at which no event starts. If the server fails
-   * twice at this position but replies to other reads, no event starts at this position.
+   * Repeats a failed read. The server has no error code for a position at which no event starts. Two failures prove
+   * such a position if the server replies to other reads.
    */
   async #again(position: LogPosition, read: () => Promise<readonly Resolved[]>): Promise<readonly Resolved[]> {
     await this.#readBackward('end', 1);

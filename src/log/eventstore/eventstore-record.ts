@@ -5,16 +5,15 @@ import { LogCorruptError, logPosition, streamRevision } from '../log.ts';
 import type { LogPosition, ProposedEvent, RecordedEvent, StreamName } from '../log.ts';
 
 /**
- * The format of this log's events in EventStoreDB: binary data and JSON metadata. The names of the streams begin with
- * the platform's prefix, so that a filter excludes all other streams. If an append has several events, the first
- * metadata member of each event is its place in the append, for example `"$append":"2/3"`. The server writes the events
- * atomically, but does not report the end of an append to readers.
+ * The format of this log's events in EventStoreDB: binary data and JSON metadata. In an append of several events, each
+ * event's metadata begins with its place, for example `"$append":"2/3"`. The server writes an append atomically, but
+ * does not report the end of an append to readers.
  */
 const nothing = new Uint8Array();
 
 /**
- * The metadata member with the original metadata in base64, for metadata that is not a JSON object and therefore cannot
- * have the member `$append`.
+ * The metadata member that contains the original metadata in base64. Metadata without a JSON object cannot have the
+ * member `$append`.
  */
 const packed = '$bytes';
 
@@ -25,7 +24,7 @@ export type AppendPlace = {
 
 export type StoredRecord = {
   readonly event: RecordedEvent;
-  /** The event's place in an append of several events; undefined for a single event. */
+  /** Undefined for the event of an append of one event. */
   readonly place: AppendPlace | undefined;
 };
 
@@ -35,7 +34,7 @@ export type RawRecord = {
   readonly id: string;
   readonly revision: number;
   readonly type: string;
-  /** Whether the data is binary. False for JSON data, which this adapter never writes. */
+  /** False for JSON data, which this adapter never writes. */
   readonly isBytes: boolean;
   readonly data: Uint8Array;
   readonly metadata: Uint8Array;
@@ -58,11 +57,16 @@ export type DriverRecord = {
 };
 
 /**
- * The highest possible position. EventStoreDB before 22.6 returns a higher number for every event read from a stream.
+ * The highest possible position. EventStoreDB before 22.6 returns a higher number for each event that is read from a
+ * stream.
  */
 const positionMax = 0x7fff_ffff_ffff_ffffn;
 
-/** Encodes the events of an append. @throws RangeError if the append exceeds the limit, before any event is sent. */
+/**
+ * Encodes the events of an append.
+ *
+ * @throws RangeError if the append exceeds `appendBytesMax`.
+ */
 export function driverEvents(events: readonly ProposedEvent[]): EventData[] {
   let bytes = 0;
   const encoded = events.map((event, index) => {
@@ -86,10 +90,12 @@ export function driverEvents(events: readonly ProposedEvent[]): EventData[] {
 }
 
 /**
- * Returns the stream's name in EventStoreDB. @throws RangeError for a name that is too long, as the embedded log does.
+ * Returns the name of a stream in EventStoreDB.
+ *
+ * @throws RangeError for a name that is too long. The embedded log has the same limit.
  */
 export function driverStream(prefix: string, stream: StreamName): string {
-  // A UTF-16 code unit has at most three bytes in UTF-8, so the bytes of most names need not be counted.
+  // A UTF-16 unit has at most three bytes in UTF-8, so most names need not be measured.
   if (stream.length * 3 > streamNameBytesMax) {
     const bytes = Buffer.byteLength(stream);
     if (bytes > streamNameBytesMax)
@@ -100,7 +106,7 @@ export function driverStream(prefix: string, stream: StreamName): string {
   return prefix + stream;
 }
 
-/** Returns a plain `Uint8Array`. The driver checks the constructor, and would store a `Buffer` as JSON. */
+/** Returns a plain `Uint8Array`, because the driver would store a `Buffer` as JSON. */
 function plainBytes(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
 }
@@ -124,8 +130,8 @@ function isJsonObject(text: Buffer): boolean {
 }
 
 /**
- * Converts an event of the driver, which has parsed the metadata. Programs of this platform write metadata with
- * `JSON.stringify`, so `JSON.stringify` restores the same bytes.
+ * Converts an event of the driver. The driver has parsed the metadata, and `JSON.stringify` restores the bytes that
+ * this platform wrote.
  */
 export function rawRecord({
   streamId,
@@ -159,10 +165,10 @@ function metadataBytes(metadata: unknown): Uint8Array {
   return metadata instanceof Uint8Array ? metadata : Buffer.from(JSON.stringify(metadata));
 }
 
-/** The type of the event that the server appends to a permanently deleted stream. Its revision is no safe integer. */
+/** The type of the server's last event in a permanently deleted stream. The event's revision is no safe integer. */
 const tombstone = '$streamDeleted';
 
-/** Decodes an event. Returns undefined for an event of another log, and for a tombstone (see `streamOf`). */
+/** Decodes an event. Returns undefined for an event without a stream of this log (see `streamOf`). */
 export function storedRecord(prefix: string, raw: RawRecord): StoredRecord | undefined {
   const stream = streamOf(prefix, raw);
   if (stream === undefined) return undefined;
@@ -177,7 +183,7 @@ export function storedRecord(prefix: string, raw: RawRecord): StoredRecord | und
   return { event: { id, type, data, metadata, stream, revision, position, endsAppend }, place };
 }
 
-/** Returns the stream name of an event of this log; undefined for other events and for the server's tombstones. */
+/** Returns the stream of an event in this log; undefined for other events and for tombstones. */
 export function streamOf(
   prefix: string,
   { streamId, type }: Pick<RawRecord, 'streamId' | 'type'>,
@@ -211,7 +217,7 @@ function unmarked({ id, metadata }: RawRecord): {
   return { metadata: restOf(text, end + 1), place: { index: Number(index), of: Number(of) } };
 }
 
-/** Returns the metadata without the `$append` member: the remaining members, or the bytes of the `$bytes` member. */
+/** Returns the metadata without the `$append` member. */
 function restOf(text: Buffer, at: number): Uint8Array {
   if (text[at] !== comma) return Buffer.concat([text.subarray(0, 1), text.subarray(at)]);
   const packedStart = `"${packed}":"`;

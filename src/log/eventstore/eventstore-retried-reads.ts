@@ -30,15 +30,12 @@ export type StreamingRead<Event> = {
 type ReadEachOptions<Event, Kept> = {
   /** Maps an event to a value, or to undefined to drop the event. Must not throw. */
   readonly keep: (event: Event) => Kept | undefined;
-  /** Creates, for one attempt, a function that is called with each value and returns whether the read can end. */
+  /** Creates a function for each attempt. The function receives each value, and returns true to end the read. */
   readonly enough?: (() => (kept: Kept) => boolean) | undefined;
   readonly failures?: 'failures too' | undefined;
 };
 
-/**
- * Finite reads. Each read is one call of the driver, with a time limit. A failed call is repeated a few times, unless a
- * repetition cannot help.
- */
+/** Finite reads. Each read has a time limit, and is repeated a few times if a retry may succeed. */
 export class RetriedReads {
   readonly #context: RetryContext;
 
@@ -54,9 +51,9 @@ export class RetriedReads {
   }
 
   /**
-   * Reads values; a stream that does not exist has none. With `failures`, an internal error of the server is rethrown
-   * unchanged. Other failures are thrown as `LogUnavailableError`, `LogRefusedError` or `LogCorruptError`, and as a
-   * plain `Error` if the log is closed.
+   * Reads values; none from a stream that does not exist. With `failures`, an internal error of the server is rethrown
+   * unchanged. Other failures become `LogUnavailableError`, `LogRefusedError` or `LogCorruptError`. A closed log throws
+   * an `Error`.
    */
   async readEach<Event, Kept>(
     make: (client: LogDriver) => StreamingRead<Event>,
@@ -86,7 +83,7 @@ export class RetriedReads {
   }
 
   /**
-   * Repeats a read of one event until the server replies or the log closes, so that the reported state is correct even
+   * Repeats a read of one event until the server replies or the log closes. The reported state is thus correct even
    * without other reads.
    */
   async revive(): Promise<void> {
@@ -125,7 +122,7 @@ export class RetriedReads {
         closing.removeEventListener('abort', close);
         finish();
       };
-      // A failed cancellation is ignored, because no caller waits for the result of the read any more.
+      // The result of the read is no longer needed, so a failed cancellation is ignored.
       const cancel = (): void => void read.cancel().catch(() => undefined);
       const abandon = (reason: string): void => {
         settle(() => {
@@ -150,7 +147,7 @@ export class RetriedReads {
         settle(() => {
           resolve(events);
         });
-        // The read must not be destroyed, because the driver's close waits for calls with an unread response.
+        // The read is not destroyed, because the driver's close waits for calls with an unread response.
         cancel();
       });
       read.on('end', () => {

@@ -11,14 +11,14 @@ import type { WireAnswer } from './eventstore-wire.ts';
 import { LogCorruptError, logStart } from '../log.ts';
 import type { LogPosition, RecordedEvent } from '../log.ts';
 
-/** The events of a subscription: after the position `after`, in streams with one of the `prefixes` in EventStoreDB. */
+/** The events after `after`, in the EventStoreDB streams with one of `prefixes`. */
 export type Subscribed = {
   readonly after: LogPosition;
   readonly prefixes: readonly string[];
 };
 
 /**
- * One subscription. The reader takes events at its own speed. If the buffered events reach a limit, the subscription
+ * One subscription, from which the reader takes events. At a limit of buffered events or bytes, the subscription
  * pauses, and further events remain on the server.
  */
 export class LiveSubscription {
@@ -83,7 +83,7 @@ export class LiveSubscription {
     this.stir();
   }
 
-  /** Whether the server has confirmed the subscription, and so has located the start position. */
+  /** Whether the server has confirmed the subscription, and has thus located the start position. */
   get confirmed(): boolean {
     return this.#confirmed;
   }
@@ -93,7 +93,7 @@ export class LiveSubscription {
     return this.#isSameServer();
   }
 
-  /** Returns the next received event; undefined if there is none now. */
+  /** Returns the next received event; undefined while none is buffered. */
   take(): RawRecord | undefined {
     const next = this.#queue[this.#next];
     if (next !== undefined) {
@@ -111,21 +111,21 @@ export class LiveSubscription {
   }
 
   /**
-   * The reason why no more events will arrive; undefined while events may arrive. Earlier events can still be taken.
+   * The reason why no more events will arrive; undefined while events may arrive. Buffered events can still be taken.
    */
   get ended(): Error | undefined {
     return this.#ended;
   }
 
-  /** Resolves when an event may have arrived, the subscription has ended, or `stir` was called. */
+  /** Resolves after an event, after the end of the subscription, or after a call of `stir`. */
   async stirred(): Promise<void> {
     if (!this.#isActive)
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
     this.#wake = undefined;
-    // The events of one network packet arrive one by one. Waiting until no further event arrives within a turn collects
-    // these events in one batch; a single event waits for one turn.
+    // The events of one network packet arrive one by one. Waits until a turn brings no further event, so that the
+    // events form one batch.
     let before: number;
     do {
       before = this.#queue.length;
@@ -161,21 +161,18 @@ export class LiveSubscription {
 
 export type Wanted = (stream: string) => boolean;
 
-/**
- * Groups events into batches of whole appends. Drops events that were received before, so that a repeated event is
- * delivered only once.
- */
+/** Groups events into batches of whole appends, and drops repeated events. */
 export class Batches {
   readonly #wanted: Wanted;
   #seen: LogPosition;
-  /** The last event up to `#seen` that is not an event of a lease, because the server may delete events of leases. */
+  /** The last event up to `#seen` in a stream that is not a lease. The server may delete events of leases. */
   #anchor: RecordedEvent | undefined;
   /** The events of whole appends that pass the filter and are not delivered yet. */
   #ready: RecordedEvent[] = [];
   #bytes = 0;
   /** The received events of the incomplete append. */
   #partial: RecordedEvent[] = [];
-  /** The place that the next event of the incomplete append must have. Places begin with 1. */
+  /** The place of the next event in the incomplete append. Places begin with 1. */
   #next = 1;
 
   constructor(after: LogPosition, wanted: Wanted) {
@@ -183,7 +180,7 @@ export class Batches {
     this.#wanted = wanted;
   }
 
-  /** The position of the last event in the last complete append; the start of the reader if there is none yet. */
+  /** The position of the last event of the last complete append, or the start of the reader. */
   get seen(): LogPosition {
     return this.#seen;
   }
@@ -192,7 +189,7 @@ export class Batches {
     return this.#anchor;
   }
 
-  /** Sets the anchor to the event at the start position of the reader, unless it is an event of a lease. */
+  /** Sets the anchor to the event at the start of the reader, except for an event of a lease. */
   begin(event: RecordedEvent): void {
     if (isKept(event)) this.#anchor = event;
   }
@@ -210,8 +207,8 @@ export class Batches {
   }
 
   /**
-   * Verifies the order of events in an append. A reader that starts in the middle of an append receives only the rest
-   * of this append; later appends must be complete.
+   * Verifies the order of events in an append. The first received append may lack its first events, if the reader
+   * starts within this append.
    */
   #assertNext({ event, place }: StoredRecord): void {
     const before = this.#partial.at(-1);

@@ -1,9 +1,8 @@
 import type { RawRecord } from './eventstore-record.ts';
 
 /**
- * A decoded message of a subscription or a filtered read (`ReadResp` in the driver's streams.proto). This module
- * decodes messages directly from bytes. The driver would create about twenty objects for each event and parse its
- * metadata, which would be most of the cost of a catch-up.
+ * A decoded message of a subscription or filtered read (`ReadResp` in the driver's streams.proto). This module decodes
+ * bytes directly, because the driver would create about twenty objects for each event and parse the metadata.
  */
 export type WireAnswer = RawRecord | 'confirmed' | 'other';
 
@@ -103,7 +102,7 @@ class Cursor {
     return this.high * 4_294_967_296 + this.low;
   }
 
-  /** Returns the exact value, even above 2^53, which a position reaches only after petabytes of events. */
+  /** Returns the exact value, even above 2^53. */
   bigint(): bigint {
     return this.high < 0x20_0000 ? BigInt(this.number()) : (BigInt(this.high) << 32n) | BigInt(this.low);
   }
@@ -189,7 +188,7 @@ function decodeUuid(cursor: Cursor): string {
   return '';
 }
 
-/** Decodes a UUID of two 64-bit halves. A half with the value 0 is omitted in the message. */
+/** Decodes a UUID of two 64-bit halves. A half with the value 0 is absent from the message. */
 function decodeStructured(cursor: Cursor): string {
   const halves = ['0000000000000000', '0000000000000000'];
   while (cursor.next()) {

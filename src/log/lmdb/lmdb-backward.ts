@@ -6,13 +6,16 @@ import type { ReadSource } from './lmdb-reader.ts';
 import type { BackwardReadOptions, RecordedEvent } from '../log.ts';
 
 type BackwardSource = Pick<ReadSource, 'durable' | 'open'> & {
-  /** Reads durable records from disk, from position `last` down to `first`. The caller must take them in one turn. */
+  /**
+   * Reads durable records from disk, from position `last` down to `first`. The caller must consume the records in one
+   * turn.
+   */
   readonly storedBackward: (last: number, first: number) => Iterable<RecordedEvent>;
 };
 
 /**
- * Reads the events between two positions of the embedded log, newest first. The read starts before `before`, or at the
- * end of the log at the time of the call.
+ * Reads the events between two positions, newest first. The read starts before `before`, or at the end of the log at
+ * the time of the call.
  */
 export function readBackward(
   source: BackwardSource,

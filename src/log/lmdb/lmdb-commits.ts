@@ -4,7 +4,7 @@ import type { LmdbStore } from './lmdb-store.ts';
 /** The records of one append, for the two tables of the log. */
 export type AppendedRecords = {
   readonly stream: string;
-  /** The position of the first record. The other records have the next positions. */
+  /** The position of the first record. Further records have the next positions. */
   readonly position: number;
   readonly revision: number;
   readonly records: readonly Buffer[];
@@ -14,24 +14,23 @@ export type CommitListener = {
   /** Called when all records up to `position` are on disk. */
   readonly settled: (position: number) => void;
   /**
-   * Called once, after a failure. The records since the last commit may or may not be on disk. No further records are
-   * written.
+   * Called once, after a failure. The records since the last commit may or may not be on disk, and no further records
+   * are written.
    */
   readonly failed: (reason: unknown, why: Promise<unknown>) => void;
 };
 
 /**
- * Group commit, one transaction at a time. lmdb would start the next transaction while the previous one is being
- * written, and would commit the next one even if the previous one fails. On a full disk, a large event may fail and a
- * later small event may succeed, which would leave a hole in the log. Therefore records that are added during a
+ * Group commit, one transaction at a time. lmdb would overlap transactions, and could commit a later transaction after
+ * an earlier transaction failed, which would leave a hole in the log. Therefore records that are added during a
  * transaction wait for the next transaction.
  */
 export class LmdbCommits {
   readonly #store: LmdbStore;
   readonly #listener: CommitListener;
-  /** Whether the current turn of the event loop has begun a transaction. Later puts of the turn belong to it. */
+  /** Whether the current turn of the event loop has begun a transaction, which includes all puts of the turn. */
   #open = false;
-  /** The promises of a transaction. lmdb returns one or a few promises for all puts. */
+  /** The promises of the current transaction. lmdb returns a few promises for all puts. */
   readonly #promises = new Set<Promise<boolean>>();
   /** The position of the last put. */
   #put = 0;
@@ -55,9 +54,8 @@ export class LmdbCommits {
   }
 
   #write({ stream, position, revision, records }: AppendedRecords): void {
-    // lmdb starts the commit in a `setImmediate` callback, which it registers at the first put. The callback below is
-    // registered earlier and runs first. Later appends are then queued, so no put joins a transaction that is about to
-    // commit.
+    // lmdb starts the commit in a `setImmediate` callback that is registered at the first put. The callback below runs
+    // earlier, so no put joins a transaction that is about to commit.
     if (!this.#open)
       setImmediate(() => {
         this.#open = false;
@@ -71,7 +69,7 @@ export class LmdbCommits {
         this.#put = position + index;
       }
     } catch (error) {
-      // Some puts of the append may be queued and cannot be undone, so this process must not write any further records.
+      // Some puts of the append may be queued and cannot be undone, so this process must not write further records.
       this.#fail(error);
     }
   }
@@ -100,7 +98,7 @@ export class LmdbCommits {
   }
 
   #fail(reason: unknown): void {
-    // lmdb gives the cause in a separate promise, which needs a handler even if unused.
+    // lmdb gives the cause in a separate promise, which always needs a handler.
     const why = commitReason(reason);
     if (this.#failed) return;
     this.#failed = true;

@@ -30,18 +30,21 @@ export type LmdbLogOptions = {
   /** The folder, created if missing. Only one process may open the folder for writing. */
   readonly dir: string;
   /**
-   * Called once, with the reason, when a commit has failed. The state on disk is then unknown, and this process must
-   * stop writing. Appends in flight return `unknown`, later appends return `unavailable`, and readers throw.
+   * Called once, with the reason, after a commit has failed. The state on disk is then unknown. Appends in flight
+   * return `unknown`, later appends return `unavailable`, and readers throw.
    */
   readonly onFatal: (error: Error) => void;
   /**
-   * Whether another handle may write to the log at the same time. This handle then appends nothing, and reads the
-   * events that were durable when it was opened.
+   * Whether the handle only reads. Another handle may then write to the log, but this handle reads the events that were
+   * durable when the handle was opened.
    */
   readonly isReadOnly?: boolean;
 };
 
-/** Opens the embedded log: an LMDB environment with group commit. An append succeeds after it is flushed to disk. */
+/**
+ * Opens the embedded log: an LMDB environment with group commit. An append succeeds after the append is flushed to
+ * disk.
+ */
 export async function openLmdbLog({ dir, onFatal, isReadOnly = false }: LmdbLogOptions): Promise<EventLog> {
   return new LmdbLog(await store.openStore(dir, isReadOnly), onFatal, isReadOnly);
 }
@@ -92,7 +95,7 @@ class LmdbLog implements EventLog {
   }
 
   append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome> {
-    // An async function would create a second promise for every append.
+    // An async function would create a second promise for each append.
     try {
       return this.#decide(stream, events, expected);
     } catch (error) {
@@ -149,12 +152,12 @@ class LmdbLog implements EventLog {
   }
 
   /**
-   * Makes the events up to `position` visible to readers, resolves the appends and wakes the subscribers, in one turn.
-   * Call `#settle` when all records up to `position` are on disk.
+   * Makes the events up to `position` visible to readers, resolves their appends and wakes the subscribers. All records
+   * up to `position` must be on disk.
    */
   #settle(position: number): void {
     this.#durable = position;
-    // Without this reset, the next point read may use a snapshot that was taken before this commit.
+    // Without this reset, a point read could use a snapshot from before this commit.
     this.#store.root.resetReadTxn();
     // Followers that keep up have taken the events of the previous commit by now.
     this.#recent.trim(this.#followers);
@@ -173,7 +176,7 @@ class LmdbLog implements EventLog {
     });
   }
 
-  /** Handles a wrong expected revision: returns a conflict, or the success of an earlier attempt with the same ids. */
+  /** Returns a conflict, or the success of an earlier attempt with the same ids. */
   #refuse(stream: StreamName, events: readonly ProposedEvent[], first: number): Promise<AppendOutcome> {
     const standing = events.map((_, index) => this.#eventAt(stream, first + index));
     const repeated = events.every((event, index) => standing[index]?.id === event.id);
@@ -184,7 +187,7 @@ class LmdbLog implements EventLog {
         : { ok: false, reason: 'conflict', actual: last?.revision ?? 'absent' };
     const position = last === undefined ? 0 : Number(last.position);
     if (position <= this.#durable) return Promise.resolve(outcome);
-    // The existing events are in flight too. The result waits for their commit, because a crash could lose the events.
+    // The existing events are not durable yet, and a crash could lose the events.
     return this.#pending.answerAfter(stream, position, outcome);
   }
 
@@ -239,7 +242,7 @@ class LmdbLog implements EventLog {
     return read(this.#source, { after: Number(options.after), until: undefined, ...reading(options) });
   }
 
-  /** The embedded log is never temporarily unavailable, because a write failure ends the process. */
+  /** The embedded log is never temporarily unavailable, because a failed write ends the process. */
   state(): LogState {
     return { reachable: true };
   }
@@ -259,7 +262,7 @@ class LmdbLog implements EventLog {
     await this.#store.root.close();
   }
 
-  /** Runs a synchronous read, and returns its result or error as a promise. */
+  /** Runs a synchronous read, and returns the result or error as a promise. */
   #answer<T>(readNow: () => T): Promise<T> {
     return new Promise((resolve) => {
       if (this.#closing !== undefined) throw new Error('the log is closed');

@@ -2,7 +2,7 @@ import { must } from '../../base/unreachable.ts';
 import type { RecentEvents } from './lmdb-recent.ts';
 import type { AppendOutcome, LogFailedError, RecordedEvent, StreamName } from '../log.ts';
 
-/** The result of an append, which is returned when all records up to `position` are durable. */
+/** The result of an append. The result is returned when all records up to `position` are durable. */
 type PendingAnswer = {
   readonly position: number;
   readonly outcome: AppendOutcome;
@@ -10,20 +10,17 @@ type PendingAnswer = {
   /** The events of the append; empty for an answer about an earlier append. */
   readonly added: readonly RecordedEvent[];
   readonly stream: StreamName;
-  /** The previous append on the same stream that is not durable yet. */
+  /** The previous append to the same stream, if that append is not durable yet. */
   previous: PendingAnswer | undefined;
 };
 
-/** The results of appends that are not durable yet, in the order in which they were added. */
+/** The appends that are not durable yet, in order. */
 export class PendingAppends {
   #answers: PendingAnswer[] = [];
-  /**
-   * The newest pending append of each stream. The next append to the stream must expect the last revision of this
-   * append.
-   */
+  /** The newest pending append of each stream. */
   readonly #newest = new Map<StreamName, PendingAnswer>();
 
-  /** Adds a non-empty append. Its events have the next positions. */
+  /** Adds a non-empty append. */
   add(stream: StreamName, added: readonly RecordedEvent[], resolve: (outcome: AppendOutcome) => void): void {
     const { revision, position } = must(added.at(-1), 'an append is not empty');
     const outcome: AppendOutcome = { ok: true, revision, position };
@@ -40,8 +37,8 @@ export class PendingAppends {
   }
 
   /**
-   * Resolves to `outcome` when all records up to `position` are durable, or to an unknown outcome if a commit fails.
-   * For an outcome that depends on a pending append.
+   * Resolves to `outcome` when all records up to `position` are durable. Resolves to an unknown outcome if a commit
+   * fails.
    */
   answerAfter(stream: StreamName, position: number, outcome: AppendOutcome): Promise<AppendOutcome> {
     return new Promise((resolve) => {
@@ -49,7 +46,7 @@ export class PendingAppends {
     });
   }
 
-  /** Returns the last pending event of a stream; undefined if the stream has none. */
+  /** Returns the last pending event of a stream; undefined without a pending event. */
   lastOf(stream: StreamName): RecordedEvent | undefined {
     return this.#newest.get(stream)?.added.at(-1);
   }
@@ -63,8 +60,8 @@ export class PendingAppends {
   }
 
   /**
-   * Adds the events up to `position` to `recent`, and resolves their appends. Call `settle` when all records up to
-   * `position` are durable.
+   * Adds the events up to `position` to `recent`, and resolves their appends. All records up to `position` must be
+   * durable.
    */
   settle(position: number, recent: RecentEvents): void {
     let settled = 0;
@@ -79,7 +76,7 @@ export class PendingAppends {
     this.#answers.splice(0, settled);
   }
 
-  /** Resolves every pending result to an unknown outcome. Call `fail` when a commit has failed. */
+  /** Resolves each pending result to an unknown outcome, after a failed commit. */
   fail(cause: LogFailedError): void {
     for (const { resolve } of this.#answers) resolve({ ok: false, reason: 'unknown', cause });
     this.#answers = [];

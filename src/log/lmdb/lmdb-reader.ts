@@ -5,13 +5,13 @@ import { categoryTest } from '../category-test.ts';
 import type { Follower } from './lmdb-recent.ts';
 import type { CategoryFilter, RecordedEvent } from '../log.ts';
 
-/** The readers' view of the log. In this view positions are contiguous numbers. */
+/** The log as seen by readers. Positions are contiguous numbers. */
 export type ReadSource = {
   /** The last durable position. */
   durable(): number;
-  /** Returns a recently appended event, as the instance that was appended; undefined if it is not in memory. */
+  /** Returns the appended instance of a recent event; undefined if the event is not in memory. */
   recent(position: number): RecordedEvent | undefined;
-  /** The followers of the log. Events that a follower has not read yet are kept in memory, within limits. */
+  /** The followers of the log. Events that a follower has not read are kept in memory, within limits. */
   readonly followers: Set<Follower>;
   /** Reads durable records from disk, in order. */
   stored(first: number, last: number): Iterable<RecordedEvent>;
@@ -23,7 +23,7 @@ export type ReadSource = {
 
 export type ReadPlan = {
   readonly after: number;
-  /** The last position to read. If undefined, the read follows the log. */
+  /** The last position to read; undefined for a read that follows the log. */
   readonly until: number | undefined;
   readonly categories: CategoryFilter;
   readonly signal: AbortSignal | undefined;
@@ -31,8 +31,8 @@ export type ReadPlan = {
 };
 
 /**
- * Reads events in a single loop for catch-up and live reading. The only state is a position, so no event is lost or
- * repeated at the change from catch-up to live. A consumer that falls behind the events in memory reads from disk.
+ * Reads events in one loop for catch-up and live reading. The only state is a position, so no event is lost or repeated
+ * at the change from catch-up to live. A consumer that falls behind the events in memory reads from disk.
  */
 export async function* read(
   source: ReadSource,
@@ -67,7 +67,7 @@ async function* readFrom(
     );
     follower.next += batch.consumed;
     if (batch.events.length > 0) yield batch.events;
-    // A catch-up may take seconds, so other work must run between batches. Events in memory are read quickly.
+    // A catch-up may take seconds, so other work must run between batches.
     if (plan.turn !== undefined) await plan.turn();
     else if (!live) await nextTurn();
   }
@@ -76,7 +76,7 @@ async function* readFrom(
 function mayGoOn(source: ReadSource, plan: ReadPlan): boolean {
   if (plan.signal?.aborted === true) return false;
   if (source.open()) return true;
-  // An incomplete read must not appear to be complete. A subscription has no end, so it can just stop.
+  // A read up to `until` must not end early without an error. A subscription has no end and can stop anywhere.
   if (plan.until !== undefined) throw new Error('the log was closed during a read');
   return false;
 }
@@ -101,8 +101,8 @@ type BatchSize = {
 };
 
 /**
- * Takes a batch of whole appends up to the limits. The batch has at least one append, of any size. Only the end of the
- * range may split an append.
+ * Takes a batch of whole appends up to the limits, or one larger append. An append is split only at the end of the
+ * range.
  */
 function takeBatch(records: Iterable<RecordedEvent>, wanted: (stream: string) => boolean): Batch {
   const events: RecordedEvent[] = [];
@@ -111,7 +111,7 @@ function takeBatch(records: Iterable<RecordedEvent>, wanted: (stream: string) =>
   let whole: BatchSize | undefined;
   for (const event of records) {
     if (whole !== undefined && seen >= logReadAheadEventsMax) {
-      // This append exceeds the limit, so the next batch starts with it.
+      // The batch ends before this append, which exceeds the limit.
       events.length = whole.wanted;
       return { events, consumed: whole.seen };
     }

@@ -1,17 +1,17 @@
 import { logRecentEventsMax, logRecentBytesMax } from '../../limits/log.ts';
 import type { RecordedEvent } from '../log.ts';
 
-/** A subscriber, with the position of the next event to deliver. */
+/** A subscriber. `next` is the position of the next event to deliver. */
 export type Follower = { next: number };
 
 /**
- * The newest durable events, in a ring that all followers share. A follower only has a position, so a slow follower
- * uses no memory: it reads overwritten events from disk. A commit drops the events that all followers within the ring
- * have received, because long-lived objects are expensive for the garbage collector.
+ * The newest durable events, in a ring that all followers share. A slow follower reads overwritten events from disk.
+ * Events that all followers have received are dropped, because long-lived objects are expensive for the garbage
+ * collector.
  */
 export class RecentEvents {
   readonly #ring: (RecordedEvent | undefined)[] = Array.from({ length: logRecentEventsMax }, () => undefined);
-  /** The position of the oldest event. If the ring is empty, the position after the newest event. */
+  /** The position of the oldest event. In an empty ring, equal to `#next`. */
   #first: number;
   /** The position after the newest event. */
   #next: number;
@@ -22,7 +22,7 @@ export class RecentEvents {
     this.#next = next;
   }
 
-  /** Adds the event at the next position. Drops the oldest events above the limit of count or bytes. */
+  /** Adds the event at the next position. Drops the oldest events above the limits of count or bytes. */
   push(event: RecordedEvent): void {
     this.#bytes += sizeOf(event);
     while (
@@ -34,12 +34,12 @@ export class RecentEvents {
     this.#next += 1;
   }
 
-  /** Returns the event at a position; undefined if the event was dropped or does not exist yet. */
+  /** Returns the event at a position; undefined if the event is not in the ring. */
   at(position: number): RecordedEvent | undefined {
     return position >= this.#first && position < this.#next ? this.#ring[position % logRecentEventsMax] : undefined;
   }
 
-  /** Drops the events that no follower needs. Followers behind the ring, which read from disk, are ignored. */
+  /** Drops the events that no follower needs. Ignores followers that have fallen behind the ring. */
   trim(followers: Iterable<Follower>): void {
     let keep = this.#next;
     for (const { next } of followers) if (next >= this.#first && next < keep) keep = next;

@@ -5,8 +5,8 @@ import { LogCorruptError, logPosition, streamName, streamRevision } from '../log
 import type { LogPosition, ProposedEvent, RecordedEvent, StreamName, StreamRevision } from '../log.ts';
 
 /**
- * The format of an event on disk. The checksum covers all following bytes, including the record's own position, so that
- * an incomplete, damaged or misplaced record cannot be decoded.
+ * The format of an event on disk. The checksum covers all following bytes, including the position, so that an
+ * incomplete, damaged or misplaced record cannot be decoded.
  *
  * `crc32 u32 · flags u8 · position u48 · revision u48 · id length u8 · type length u8 · stream length u16 · data length
  * u32 · id · type · stream · data · metadata` (numbers big-endian, strings in UTF-8)
@@ -20,10 +20,10 @@ const streamLengthAt = 19;
 const dataLengthAt = 21;
 const headerBytes = 25;
 
-/** Marks the last event of an append, so that readers can avoid splitting an append. */
+/** Marks the last event of an append. */
 const endsAppendFlag = 1;
 
-/** The location of a record. The members are numbers, because arithmetic with bigints is much slower. */
+/** The location of a record. Numbers, because bigints are much slower. */
 export type RecordLocation = {
   readonly position: number;
   readonly revision: number;
@@ -58,12 +58,9 @@ export function encodeRecord(stream: StreamName, event: ProposedEvent, place: Re
   return record;
 }
 
-/**
- * Checks the length of a stream's name. LMDB also refuses keys that are too long, but only after the record was
- * written.
- */
+/** LMDB also refuses keys that are too long, but only after the record was written. */
 export function assertFits(stream: StreamName): void {
-  // A UTF-16 code unit has at most three bytes in UTF-8, so the bytes of most names need not be counted.
+  // A UTF-16 unit has at most three bytes in UTF-8, so most names need not be measured.
   if (stream.length * 3 <= streamNameBytesMax) return;
   const bytes = Buffer.byteLength(stream);
   if (bytes > streamNameBytesMax)
@@ -112,7 +109,7 @@ export function decodeRecord(record: Buffer, position: number): RecordedEvent {
 
 /**
  * A record in a reused buffer. Members that many readers do not need are decoded on access. `data` and `metadata` are
- * views of the buffer, so they are valid only until the buffer is reused.
+ * views, valid only until the buffer is reused.
  */
 export class ScannedRecord implements RecordedEvent {
   readonly type: string;
@@ -139,7 +136,7 @@ export class ScannedRecord implements RecordedEvent {
     this.#position = position;
     this.#shift = shift;
     this.type = record.toString('utf8', offsets.typeAt, offsets.streamAt);
-    // The name is not validated: the log accepts only valid names, and the record has a checksum.
+    // The name is not validated, because the log accepts only valid names and the record has a checksum.
     this.stream = record.toString('utf8', offsets.streamAt, offsets.dataAt) as StreamName;
     this.revision = record.readUIntBE(revisionAt, 6) as StreamRevision;
     this.endsAppend = (record.readUInt8(flagsAt) & endsAppendFlag) !== 0;

@@ -25,9 +25,8 @@ export class RecordReader {
   }
 
   /**
-   * Returns the records from `first` up to `last`. The record with which their size reaches `bytesMax` is the last one;
-   * a missing record after `first` ends the result too. No snapshot is kept open between calls, so that the log can
-   * reuse freed pages.
+   * Returns the records from `first` up to `last`, but no further record after the record that reaches `bytesMax`, or
+   * after a gap. Keeps no snapshot open between calls, so that the log can reuse freed pages.
    *
    * @throws LogCorruptError if record `first` is missing, or if a record cannot be decoded.
    */
@@ -70,7 +69,7 @@ export class RecordWriter {
   }
 
   /**
-   * Adds records after the last record, in a single transaction. The transaction is on disk when `add` returns.
+   * Adds records after the last record, in a single transaction. The records are on disk when `add` returns.
    *
    * @throws LogCorruptError if a position or a revision is missing or repeated.
    */

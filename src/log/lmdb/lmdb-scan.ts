@@ -11,10 +11,7 @@ type PositionRange = {
   readonly last: number;
 };
 
-/**
- * Visits the records from `first` to `last` in lmdb's read buffer, without copying them. An event that `visit` ignores
- * takes a few microseconds.
- */
+/** Visits the records from `first` to `last` in lmdb's read buffer, without copying them. */
 export async function scan(
   store: LmdbStore,
   { first, last }: PositionRange,
@@ -29,7 +26,7 @@ export async function scan(
       if (key !== next) break;
       const event = new ScannedRecord(value, next, shift);
       if (wanted(event.stream)) visit(event);
-      // The check follows `visit`, because the check reads a table and so overwrites the buffer of the record.
+      // The check follows `visit`, because the check overwrites the buffer of the record.
       if (next > indexed) assertIndexed(store, event.stream, event.revision, next);
       next += 1;
     }
@@ -38,7 +35,7 @@ export async function scan(
   }
 }
 
-/** Opens the table of records so that reads return views of lmdb's shared buffer instead of copies. */
+/** Opens the table of records. Reads return views of lmdb's shared buffer instead of copies. */
 function openScans({ root }: LmdbStore): Database<Buffer, number> {
   const options: RootDatabaseOptions & { readonly name: string } = {
     ...eventsTable,

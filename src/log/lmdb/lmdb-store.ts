@@ -14,7 +14,7 @@ const formatVersion = 1;
 const uint48Max = 2 ** 48 - 1;
 const two32 = 2 ** 32;
 
-/** The LMDB environment of the log, and its two tables. `LmdbLog` decides when a record is durable. */
+/** The LMDB environment of the log, and its two tables. */
 export type LmdbStore = {
   readonly root: RootDatabase<Buffer, string>;
   /** The records by position. */
@@ -23,7 +23,7 @@ export type LmdbStore = {
   readonly streams: Database<Buffer, StreamKey>;
   /** The last used position; 0 in an empty log. */
   readonly lastPosition: number;
-  /** The position up to which the index entries of records were verified since the log was opened. */
+  /** The position up to which index entries were verified since the log was opened. */
   indexedThrough: number;
 };
 
@@ -38,15 +38,15 @@ function readUint48(source: Buffer, start: number): number {
   return source.readUInt16BE(start) * two32 + source.readUInt32BE(start + 2);
 }
 
-/** The encoding of positions as keys: big-endian, so that keys sort like numbers. */
+/** Encodes positions as keys. Big-endian keys sort like numbers. */
 const positionKey = {
   writeKey: writeUint48,
   readKey: readUint48,
 };
 
 /**
- * The encoding of keys of the index: `name NUL revision + 1`. The revisions of a stream are adjacent and in order, and
- * -1 sorts before all revisions. Names do not contain NUL.
+ * Encodes keys of the index: `name NUL revision + 1`. The revisions of a stream are adjacent and in order, and -1 sorts
+ * before all revisions. Names do not contain NUL.
  */
 const streamKey = {
   writeKey([name = '', revision = -1]: [string?, number?], target: Buffer, start: number): number {
@@ -54,15 +54,15 @@ const streamKey = {
     target[nameEnd] = 0;
     return writeUint48(revision + 1, target, nameEnd + 1);
   },
-  /** Decodes only the revision, because readers of a stream already have its name. */
+  /** Readers of a stream already have its name. */
   readKey: (source: Buffer, _start: number, end: number): StreamKey => ['', readUint48(source, end - 6) - 1],
 };
 
 export const eventsTable = { name: 'events', keyEncoder: positionKey };
 
-/** Opens the log. With `isReadOnly`, another handle, perhaps of another process, may write to the log. */
+/** Opens the log. With `isReadOnly`, another handle may write to the log, perhaps in another process. */
 export async function openStore(dir: string, isReadOnly = false): Promise<LmdbStore> {
-  // With overlappingSync, a commit would be readable before it is on disk, even if the flush then fails.
+  // With overlappingSync, a commit would be readable before the commit is on disk.
   const root = open<Buffer, string>({
     path: dir,
     noSubdir: false,
@@ -89,7 +89,9 @@ export async function openStore(dir: string, isReadOnly = false): Promise<LmdbSt
   }
 }
 
-/** Verifies that there is one index entry for each record. LMDB maintains both counts, so no record is read. */
+/**
+ * Verifies that the index has as many entries as the log has records. LMDB maintains both counts, so no record is read.
+ */
 function assertAsMany({ events, streams }: LmdbStore): void {
   const [records, entries] = [entryCount(events), entryCount(streams)];
   if (records !== entries)
@@ -130,7 +132,7 @@ export function hasRevision(store: LmdbStore, stream: string, revision: number):
   return store.streams.doesExist([stream, revision]);
 }
 
-/** Returns the stream's last event at or before position `until`. */
+/** Returns the last event of a stream at or before position `until`. */
 export function readLastOfStream(store: LmdbStore, stream: string, until: number): RecordedEvent | undefined {
   const backward = { reverse: true, start: [stream, uint48Max - 1], end: [stream, -1] };
   for (const {
@@ -195,7 +197,11 @@ export function readRevisionsBackward(
   return found;
 }
 
-/** Reads the event of an index entry. @throws LogCorruptError if the index entry points to another event. */
+/**
+ * Reads the event of an index entry.
+ *
+ * @throws LogCorruptError if the index entry points to another event.
+ */
 function readIndexed(store: LmdbStore, [stream, revision]: readonly [string, number], position: number): RecordedEvent {
   const event = readRecord(store, position);
   if (event.stream !== stream || event.revision !== revision) {
@@ -214,9 +220,8 @@ export function readRecord(store: LmdbStore, position: number): RecordedEvent {
 }
 
 /**
- * Verifies the index entry of a record. The index decides whether an append conflicts, and has no checksum, so reads of
- * ranges of positions verify the entries. Without the entry of an event, a second event with the same revision could be
- * appended.
+ * Verifies the index entry of a record. The index has no checksum. Without the entry of an event, a second event with
+ * the same revision could be appended.
  */
 export function assertIndexed({ streams }: LmdbStore, stream: string, revision: number, position: number): void {
   const entry = streams.getBinaryFast([stream, revision]);
@@ -230,7 +235,7 @@ function assertRecordIndexed(store: LmdbStore, { stream, revision }: RecordedEve
 }
 
 /**
- * Yields every record from `first` to `last`. The caller may stop early, and must consume the records in one turn,
+ * Yields the records from `first` to `last`. The caller may stop early, and must consume the records in one turn,
  * because the cursor keeps a snapshot open.
  */
 export function* readRecords(store: LmdbStore, first: number, last: number): Generator<RecordedEvent> {
@@ -246,10 +251,7 @@ export function* readRecords(store: LmdbStore, first: number, last: number): Gen
   if (expected <= last) throw new LogCorruptError(`the record is missing at position ${expected.toString()}`);
 }
 
-/**
- * Yields every record from `last` down to `first`. The caller must consume the records in one turn, as for
- * `readRecords`.
- */
+/** Yields the records from `last` down to `first`. The caller must consume the records in one turn. */
 export function* readRecordsBackward(store: LmdbStore, last: number, first: number): Generator<RecordedEvent> {
   let expected = last;
   for (const { key, value } of store.events.getRange({ reverse: true, start: last, end: first - 1 })) {
@@ -263,8 +265,8 @@ export function* readRecordsBackward(store: LmdbStore, last: number, first: numb
 }
 
 /**
- * Returns the reason of a failed commit. lmdb first rejects the puts, and then a separate promise with the reason.
- * Returns the rejection of the puts if lmdb gives no reason within one turn of the event loop.
+ * Returns the reason of a failed commit. lmdb rejects the puts, and then a separate promise with the reason. Returns
+ * the rejection of the puts if lmdb gives no reason within one turn.
  */
 export async function commitReason(rejection: unknown): Promise<unknown> {
   if (!isCommitFailure(rejection)) return rejection;
@@ -276,8 +278,8 @@ export async function commitReason(rejection: unknown): Promise<unknown> {
 }
 
 /**
- * Returns whether a rejection belongs to lmdb's internal promise of a batch, which no caller can await. The promises of
- * the puts in the batch, which callers await, reject too.
+ * Returns whether a rejection belongs to an internal promise of lmdb, which no caller can await. The puts of the failed
+ * batch also reject, and callers await the puts.
  */
 export function isStrayCommitFailure(rejection: unknown): boolean {
   if (!isCommitFailure(rejection)) return false;
